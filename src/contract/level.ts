@@ -1,0 +1,41 @@
+import { type Static, Type } from 'typebox';
+
+/** The levels every tenant has; they can be restyled, not deleted. */
+export const builtInLevels = ['success', 'info', 'warning', 'error', 'critical'] as const;
+
+/** Icons a panel can draw; a level is never told by colour alone. */
+export const levelIcons = [
+  'circle-check', 'info-circle', 'alert-triangle', 'alert-octagon', 'flame', 'bell', 'bolt', 'bug', 'clock',
+  'cloud', 'database', 'flag', 'heart', 'lock', 'message', 'package', 'phone', 'rocket', 'server', 'shield',
+  'star', 'tag', 'thermometer', 'tool', 'truck', 'user', 'wifi',
+] as const;
+
+/** Sounds a panel can play. */
+export const levelSounds = ['none', 'chime', 'ping', 'knock', 'alert', 'alarm', 'siren'] as const;
+
+export const LevelName = Type.String({
+  pattern: '^[a-z0-9][a-z0-9_.-]{0,31}$',
+  description: 'Lower case letters, digits, "_", "." and "-", at most 32, starting with a letter or digit.',
+});
+
+const style = {
+  rank: Type.Integer({ minimum: 0, maximum: 1000, description: 'How serious; higher is more. info is 20, critical 50.' }),
+  color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Six lower-case hex digits, as in #58a6ff.' }),
+  icon: Type.Enum([...levelIcons]),
+  sound: Type.Enum([...levelSounds]),
+  durationMs: Type.Integer({
+    minimum: 0,
+    maximum: 604_800_000,
+    description: 'How long panels show a notification that names no ttl; 0 stays until cleared.',
+  }),
+};
+
+export const Level = Type.Object(
+  { name: LevelName, builtIn: Type.Boolean(), ...style },
+  { $id: 'Level', additionalProperties: false },
+);
+export type Level = Static<typeof Level>;
+
+/** What PUT takes: omitted fields keep their value, or the look of info for a new level. */
+export const LevelPut = Type.Partial(Type.Object(style), { additionalProperties: false, $id: 'LevelPut' });
+export type LevelPut = Static<typeof LevelPut>;

@@ -1,0 +1,25 @@
+/** The sizes that senders and readers can meet. Characters are Unicode code points. */
+export const limits = {
+  titleChars: 250,
+  messageChars: 16_384,
+  levelPattern: /^[a-z0-9][a-z0-9_.-]{0,31}$/,
+  customLevelsPerTenant: 200,
+  ttlMaxMs: 604_800_000,
+  hostChars: 253,
+  keyChars: 255,
+  urlChars: 2_048,
+  idempotencyKeyChars: 255,
+  idempotencyMs: 24 * 3_600_000,
+  bodyBytes: 64 * 1024,
+  headerBytes: 64 * 1024,
+  headerPairs: 100,
+  nameChars: 100,
+  rulesPerTenant: 20_000,
+  panelsPerTenant: 20_000,
+  /** The most a panel is sent as its live set: the highest in rank, then the newest. */
+  liveSet: 500,
+  /** The most entries a panel is replayed; further behind, it gets a gap and the live set. */
+  replayEntries: 10_000,
+  historyPage: 200,
+  queryChars: 2_000,
+} as const;

@@ -1,0 +1,117 @@
+import { type Static, Type } from 'typebox';
+import { HistoryNotification } from './notification.ts';
+import { RuleCreate } from './rule.ts';
+
+const NamedRef = Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false });
+const DraftRules = Type.Array(
+  Type.Object({ id: Type.Optional(Type.String()), ...RuleCreate.properties }, { additionalProperties: false }),
+  { maxItems: 20_000 },
+);
+
+/** POST /api/rules/explain: a typed or a recorded notification, against the rules in force or a draft set. */
+export const ExplainRequest = Type.Object(
+  {
+    notification: Type.Union([
+      Type.String({ description: 'The id of a recorded notification.' }),
+      Type.Object(
+        {
+          title: Type.Optional(Type.String()),
+          message: Type.Optional(Type.String()),
+          level: Type.Optional(Type.String()),
+          ttl: Type.Optional(Type.Integer({ minimum: 0 })),
+          ip: Type.Optional(Type.String()),
+          host: Type.Optional(Type.String()),
+          key: Type.Optional(Type.String()),
+          sourceIp: Type.Optional(Type.String()),
+          token: Type.Optional(Type.String({ description: 'Id or name of the token it would come by.' })),
+        },
+        { additionalProperties: false },
+      ),
+    ]),
+    rules: Type.Optional(DraftRules),
+    at: Type.Optional(Type.String({ format: 'date-time', description: 'The time to judge windows by; now, or when it was received.' })),
+  },
+  { $id: 'ExplainRequest', additionalProperties: false },
+);
+export type ExplainRequest = Static<typeof ExplainRequest>;
+
+export const ruleOutcomes = ['matched', 'failed', 'disabled', 'inactive', 'not-tried'] as const;
+
+/** One rule's part in the walk. */
+export const RuleTrace = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    outcome: Type.Enum([...ruleOutcomes]),
+    reason: Type.String({ description: 'One sentence: the condition that failed, or what the rule did.' }),
+    condition: Type.Optional(Type.String({ description: 'The first condition that failed, as in "host" or "not.ip".' })),
+  },
+  { $id: 'RuleTrace', additionalProperties: false },
+);
+export type RuleTrace = Static<typeof RuleTrace>;
+
+/** What routing decided, for people. */
+export const RoutingOutcome = Type.Object(
+  {
+    level: Type.String(),
+    rank: Type.Integer(),
+    ttl: Type.Integer(),
+    muted: Type.Boolean(),
+    throttled: Type.Boolean(),
+    target: HistoryNotification.properties.target,
+    panels: Type.Array(NamedRef, { description: 'The panels this reaches, at most 50 of them.' }),
+    panelCount: Type.Integer({ minimum: 0 }),
+    rules: Type.Array(RuleTrace, { description: 'Every rule in order, at most 1,000: those that matched are always among them.' }),
+    rulesOmitted: Type.Integer({ minimum: 0 }),
+  },
+  { $id: 'RoutingOutcome', additionalProperties: false },
+);
+export type RoutingOutcome = Static<typeof RoutingOutcome>;
+
+/** POST /api/rules/replay: what a draft rule set would have changed. */
+export const ReplayRequest = Type.Object(
+  {
+    rules: DraftRules,
+    days: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 90, description: 'How far back; 7 when not given.' })),
+  },
+  { $id: 'ReplayRequest', additionalProperties: false },
+);
+export type ReplayRequest = Static<typeof ReplayRequest>;
+
+const Result = Type.Object(
+  {
+    level: Type.String(),
+    ttl: Type.Integer(),
+    muted: Type.Boolean(),
+    throttled: Type.Boolean(),
+    target: HistoryNotification.properties.target,
+    rules: Type.Array(Type.String({ description: 'Names of the rules that matched.' })),
+  },
+  { additionalProperties: false },
+);
+
+export const ReplayResponse = Type.Object(
+  {
+    considered: Type.Integer(),
+    changed: Type.Integer(),
+    shownBefore: Type.Integer({ description: 'How many were shown on at least one panel.' }),
+    shownAfter: Type.Integer(),
+    complete: Type.Boolean({ description: 'false: the cap on considered notifications was reached; the newest were looked at.' }),
+    examples: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          title: Type.String(),
+          host: Type.Union([Type.String(), Type.Null()]),
+          receivedAt: Type.String({ format: 'date-time' }),
+          before: Result,
+          after: Result,
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'The newest changed ones, at most 100.' },
+    ),
+  },
+  { $id: 'ReplayResponse', additionalProperties: false },
+);
+export type ReplayResponse = Static<typeof ReplayResponse>;

@@ -1,0 +1,135 @@
+import { type Static, Type } from 'typebox';
+import { LevelName } from './level.ts';
+import { PanelsTarget } from './notification.ts';
+
+const list = <T extends Parameters<typeof Type.Array>[0]>(item: T) => Type.Array(item, { minItems: 1, maxItems: 1000 });
+const AddressPattern = Type.String({
+  minLength: 2, maxLength: 100, description: 'An address, a CIDR block or a range: 10.0.0.5, 10.0.0.0/8, 10.0.0.1-10.0.0.9, v4 or v6.',
+});
+const Glob = Type.String({ minLength: 1, maxLength: 255, description: '"*" any run, "?" one character; case does not count.' });
+
+/** A text condition: exactly one of the three; each takes one pattern or a list that means any of. */
+const one = <T extends Parameters<typeof Type.Array>[0]>(item: T) => Type.Union([item, list(item)]);
+const Pattern = Type.String({ minLength: 1, maxLength: 1000 });
+export const TextCondition = Type.Union(
+  [
+    Type.Object({ contains: one(Pattern) }, { additionalProperties: false }),
+    Type.Object({ glob: one(Pattern) }, { additionalProperties: false }),
+    Type.Object({ regex: one(Pattern) }, { additionalProperties: false }),
+  ],
+  { $id: 'TextCondition' },
+);
+export type TextCondition = Static<typeof TextCondition>;
+
+const conditions = {
+  level: Type.Optional(list(LevelName)),
+  minLevel: Type.Optional(LevelName),
+  ip: Type.Optional(list(AddressPattern)),
+  sourceIp: Type.Optional(list(AddressPattern)),
+  host: Type.Optional(list(Glob)),
+  title: Type.Optional(TextCondition),
+  message: Type.Optional(TextCondition),
+  token: Type.Optional(list(Type.String({ minLength: 1, maxLength: 100, description: 'A token\'s id or name.' }))),
+  key: Type.Optional(list(Glob)),
+};
+
+/** Conditions; all that are given must hold, a list means any of. Each under `not` must fail to hold. */
+export const RuleWhen = Type.Object(
+  { ...conditions, not: Type.Optional(Type.Object(conditions, { additionalProperties: false })) },
+  { $id: 'RuleWhen', additionalProperties: false },
+);
+export type RuleWhen = Static<typeof RuleWhen>;
+export type RuleConditions = Omit<RuleWhen, 'not'>;
+
+export const throttleFields = ['title', 'message', 'level', 'ip', 'sourceIp', 'host', 'key', 'token'] as const;
+
+export const RuleThen = Type.Object(
+  {
+    panels: Type.Optional(PanelsTarget),
+    setLevel: Type.Optional(LevelName),
+    setTtl: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800_000 })),
+    mute: Type.Optional(Type.Boolean({ description: 'Record it, show it nowhere.' })),
+    throttle: Type.Optional(
+      Type.Object(
+        {
+          by: Type.Array(Type.Enum([...throttleFields]), { maxItems: 8, uniqueItems: true }),
+          perMs: Type.Integer({ minimum: 1000, maximum: 86_400_000 }),
+        },
+        { additionalProperties: false, description: 'Show the first of the same fields in this time, count the rest on it.' },
+      ),
+    ),
+  },
+  { $id: 'RuleThen', additionalProperties: false },
+);
+export type RuleThen = Static<typeof RuleThen>;
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+/** A weekly window; `until` at or before `from` runs past midnight. */
+export const RuleWindow = Type.Object(
+  {
+    days: Type.Array(Type.Enum([...weekdays]), { minItems: 1, maxItems: 7, uniqueItems: true }),
+    from: Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'HH:MM' }),
+    until: Type.String({ pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', description: 'HH:MM, at most 24:00' }),
+  },
+  { additionalProperties: false },
+);
+export type RuleWindow = Static<typeof RuleWindow>;
+
+const instant = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
+
+const editable = {
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  enabled: Type.Boolean(),
+  when: RuleWhen,
+  then: RuleThen,
+  continue: Type.Boolean({ description: 'true: the walk goes on after this rule matched.' }),
+  activeFrom: instant,
+  activeUntil: instant,
+  windows: Type.Array(RuleWindow, { maxItems: 50, description: 'Empty: always.' }),
+  timeZone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA name, as in Europe/Berlin.' }),
+  note: Type.String({ maxLength: 2000 }),
+};
+
+export const Rule = Type.Object(
+  {
+    id: Type.String(),
+    ...editable,
+    hits: Type.Integer({ minimum: 0 }),
+    lastHitAt: instant,
+    createdAt: Type.String({ format: 'date-time' }),
+    updatedAt: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'Rule', additionalProperties: false },
+);
+export type Rule = Static<typeof Rule>;
+
+/** A rule as written: what decides, without what is counted. */
+export type RuleSpec = Omit<Rule, 'hits' | 'lastHitAt' | 'createdAt' | 'updatedAt'>;
+
+/** POST takes name, when and then; the rest has defaults. */
+export const RuleCreate = Type.Object(
+  {
+    name: editable.name,
+    when: Type.Optional(RuleWhen),
+    then: RuleThen,
+    enabled: Type.Optional(editable.enabled),
+    continue: Type.Optional(editable.continue),
+    activeFrom: Type.Optional(instant),
+    activeUntil: Type.Optional(instant),
+    windows: Type.Optional(editable.windows),
+    timeZone: Type.Optional(editable.timeZone),
+    note: Type.Optional(editable.note),
+  },
+  { $id: 'RuleCreate', additionalProperties: false },
+);
+export type RuleCreate = Static<typeof RuleCreate>;
+
+export const RulePatch = Type.Partial(RuleCreate, { $id: 'RulePatch', additionalProperties: false });
+export type RulePatch = Static<typeof RulePatch>;
+
+export const RuleList = Type.Object({ rules: Type.Array(Rule) }, { $id: 'RuleList', additionalProperties: false });
+export const RuleOrder = Type.Object(
+  { ids: Type.Array(Type.String(), { maxItems: 20_000, description: 'Every rule id, each once, in the new order.' }) },
+  { $id: 'RuleOrder', additionalProperties: false },
+);

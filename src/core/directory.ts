@@ -1,0 +1,176 @@
+/** What a tenant has besides its log: tokens, keys, rules, levels, panels. The promises storage keeps for them. */
+import type { Level, LevelPut } from '../contract/level.ts';
+import type { DisplaySettings } from '../contract/panel.ts';
+import type { RuleSpec } from '../contract/rule.ts';
+import type { SavedSearch } from '../contract/search.ts';
+import type { Role, Scope } from '../contract/token.ts';
+import type { TenantId } from './ports.ts';
+
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** A limit as set: null takes the server's own. */
+export type RateSetting = Rate | 'off' | null;
+
+export interface TenantRecord {
+  readonly id: TenantId;
+  readonly name: string;
+  readonly title: string;
+  readonly timeZone: string;
+  readonly rate: RateSetting;
+  readonly retentionDays: number | 'off' | null;
+  readonly retentionCount: number | 'off' | null;
+  readonly createdAt: number;
+}
+
+export interface CredentialRecord {
+  readonly tenant: TenantId;
+  /** The public part of the secret. */
+  readonly id: string;
+  readonly kind: 'token' | 'key';
+  readonly name: string;
+  /** SHA-256 of the secret part, base64url. */
+  readonly hash: string;
+  /** For tokens. */
+  readonly scopes: readonly Scope[];
+  readonly rate: RateSetting;
+  readonly panelId: string | null;
+  /** For keys. */
+  readonly role: Role | null;
+  readonly allowFrom: readonly string[];
+  readonly createdAt: number;
+  readonly createdBy: string;
+  readonly lastUsedAt: number | null;
+  readonly lastUsedFrom: string | null;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface RuleRecord extends RuleSpec {
+  readonly hits: number;
+  readonly lastHitAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface RuleSet {
+  /** Grows with every change to the tenant's rules. */
+  readonly revision: number;
+  readonly rules: readonly RuleSpec[];
+}
+
+export interface PanelRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly location: string | null;
+  readonly display: DisplaySettings;
+  readonly createdAt: number;
+  readonly lastSeenAt: number | null;
+  /** The position up to which it was last sent its entries; null when it never connected. */
+  readonly cursor: number | null;
+}
+
+export interface Pairing {
+  readonly code: string;
+  readonly secretHash: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Set by approval. */
+  readonly tenant: TenantId | null;
+  readonly panelId: string | null;
+  readonly approvedBy: string | null;
+  readonly collectedAt: number | null;
+}
+
+/** Who changes something, for the audit log: "key deploy", "cli", a person's e-mail. */
+export type Actor = string;
+
+export interface Tenants {
+  create(name: string, title: string, by: Actor, at: number): Promise<TenantRecord>;
+  list(): Promise<readonly TenantRecord[]>;
+  get(id: TenantId): Promise<TenantRecord>;
+  findByName(name: string): Promise<TenantRecord | undefined>;
+  update(id: TenantId, patch: Partial<Pick<TenantRecord, 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>>, by: Actor, at: number): Promise<TenantRecord>;
+}
+
+export interface Credentials {
+  add(record: CredentialRecord): Promise<void>;
+  /** By the public id alone: this is how a request finds its tenant. */
+  find(id: string): Promise<CredentialRecord | undefined>;
+  list(tenant: TenantId, kind: 'token' | 'key'): Promise<readonly CredentialRecord[]>;
+  update(tenant: TenantId, kind: 'token' | 'key', id: string, patch: Partial<Pick<CredentialRecord, 'name' | 'scopes' | 'rate' | 'expiresAt' | 'allowFrom'>>, by: Actor, at: number): Promise<CredentialRecord | undefined>;
+  /** Answers undefined when there is none; a second revocation keeps the first time. */
+  revoke(tenant: TenantId, kind: 'token' | 'key', id: string, by: Actor, at: number): Promise<CredentialRecord | undefined>;
+  /** Last use, written in bulk and now and then; it is no change of configuration. */
+  touch(uses: readonly { readonly tenant: TenantId; readonly id: string; readonly at: number; readonly from: string }[]): Promise<void>;
+}
+
+export interface Rules {
+  list(tenant: TenantId): Promise<readonly RuleRecord[]>;
+  /** The set in force, or the one that was at `revision`. */
+  set(tenant: TenantId, revision?: number): Promise<RuleSet>;
+  create(tenant: TenantId, spec: RuleSpec, by: Actor, at: number): Promise<RuleRecord>;
+  /** undefined when there is no such rule. */
+  update(tenant: TenantId, spec: RuleSpec, by: Actor, at: number): Promise<RuleRecord | undefined>;
+  remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+  /** `ids` names every rule once; false when it does not. */
+  order(tenant: TenantId, ids: readonly string[], by: Actor, at: number): Promise<boolean>;
+  /** Adds to hit counts, in bulk and now and then. */
+  hit(tenant: TenantId, hits: readonly { readonly id: string; readonly count: number; readonly at: number }[]): Promise<void>;
+}
+
+export interface Levels {
+  /** Built-in ones first, then by name. */
+  list(tenant: TenantId): Promise<readonly Level[]>;
+  /** Makes a custom level with the rank and look of info; false when the tenant has as many as it may. Known ones stay as they are. */
+  register(tenant: TenantId, name: string, at: number): Promise<boolean>;
+  /** Omitted fields keep their value; undefined when it is new and the tenant has as many as it may. */
+  put(tenant: TenantId, name: string, style: LevelPut, by: Actor, at: number): Promise<Level | undefined>;
+  remove(tenant: TenantId, name: string, by: Actor, at: number): Promise<boolean>;
+}
+
+export interface Panels {
+  list(tenant: TenantId): Promise<readonly PanelRecord[]>;
+  /** The panel of that name, made when there is none. `created` tells which; undefined when the tenant has as many as it may. */
+  register(tenant: TenantId, panel: { readonly id: string; readonly name: string; readonly tags: readonly string[]; readonly location: string | null }, by: Actor, at: number): Promise<{ readonly panel: PanelRecord; readonly created: boolean } | undefined>;
+  /** @throws AppError `conflict` when the new name is another panel's. */
+  update(tenant: TenantId, id: string, patch: Partial<Pick<PanelRecord, 'name' | 'tags' | 'location' | 'display'>>, by: Actor, at: number): Promise<PanelRecord | undefined>;
+  remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+  /** Last contact and cursor, in bulk and now and then. */
+  touch(seen: readonly { readonly tenant: TenantId; readonly id: string; readonly at: number; readonly cursor: number }[]): Promise<void>;
+}
+
+export interface Pairings {
+  /** False when that code is waiting already. */
+  open(pairing: Pick<Pairing, 'code' | 'secretHash' | 'createdAt' | 'expiresAt'>): Promise<boolean>;
+  findBySecret(secretHash: string): Promise<Pairing | undefined>;
+  /** False when no such code is waiting at `at`. */
+  approve(code: string, tenant: TenantId, panelId: string, by: Actor, at: number): Promise<boolean>;
+  /** Marks it collected; true for the one caller that did. */
+  collect(secretHash: string, at: number): Promise<boolean>;
+  sweep(expiredBefore: number): Promise<void>;
+}
+
+export interface SavedSearches {
+  list(tenant: TenantId): Promise<readonly SavedSearch[]>;
+  /** @throws AppError `conflict` when the name is taken or there are 200 already. */
+  add(tenant: TenantId, search: SavedSearch, by: Actor, at: number): Promise<void>;
+  remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+}
+
+export interface Directory {
+  readonly tenants: Tenants;
+  readonly credentials: Credentials;
+  readonly rules: Rules;
+  readonly levels: Levels;
+  readonly panels: Panels;
+  readonly pairings: Pairings;
+  readonly savedSearches: SavedSearches;
+  /** Tenants whose configuration changed after `revision`, by any process; ask again with the revision it answers. */
+  changedSince(revision: number): Promise<{ readonly revision: number; readonly tenants: readonly TenantId[] }>;
+  /** The installation's epoch; a new one after a restore. */
+  epoch(): Promise<string>;
+}

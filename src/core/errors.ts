@@ -1,0 +1,23 @@
+import type { ErrorCode } from '../contract/errors.ts';
+
+/**
+ * The one error that is meant for a caller. `message` names what is wrong and what would be right, and is sent as it
+ * stands; anything else that is thrown is a bug, logged whole and answered as `internal error`.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  /** For `rate-limited` and `unavailable`: when to come back. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+export const badRequest = (message: string) => new AppError('bad-request', message);
+export const notFound = (what: string) => new AppError('not-found', `${what} not found`);
+export const unavailable = (message: string, cause?: unknown) =>
+  new AppError('unavailable', message, { retryAfterSeconds: 1, cause });

@@ -1,0 +1,183 @@
+/** Every promise the outside must keep for the core. Times are Unix milliseconds; positions are 1, 2, 3 … per tenant. */
+import type { Query } from './search.ts';
+
+/** A tenant's number inside this installation; it never travels. It comes from a credential and from nowhere else. */
+export type TenantId = number;
+
+export interface Ref {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The panels that routing chose: everyone, or those named by id or carrying one of the tags. Nothing at all: none. */
+export interface Target {
+  readonly all: boolean;
+  readonly ids: readonly string[];
+  readonly tags: readonly string[];
+}
+
+/** What routing decided, kept with the notification; `revision` is that of the rule set it was decided by. */
+export interface Route {
+  readonly revision: number;
+  readonly rules: readonly Ref[];
+  readonly muted: boolean;
+  readonly target: Target;
+}
+
+export interface NotificationDraft {
+  /** UUIDv7. */
+  readonly id: string;
+  readonly receivedAt: number;
+  readonly title: string;
+  readonly message: string;
+  /** Level, rank and ttl as routing left them; `sentLevel` and `sentTtl` as the sender gave them. ttl 0: until cleared. */
+  readonly level: string;
+  readonly rank: number;
+  readonly ttl: number;
+  readonly sentLevel: string;
+  readonly sentTtl: number | null;
+  /** receivedAt + ttl, or null when it stays until cleared. */
+  readonly expiresAt: number | null;
+  readonly ip: string | null;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly url: string | null;
+  readonly sourceIp: string;
+  readonly tokenId: string;
+  readonly route: Route;
+  /** The notification a throttle counted this one on, and which count it is (1 for the first counted). */
+  readonly throttledOn: string | null;
+  readonly throttleCount: number;
+}
+
+export interface Notification extends NotificationDraft {
+  readonly kind: 'notification';
+  readonly position: number;
+}
+
+/** A notification was taken off the panels that `route` names. */
+export interface Clear {
+  readonly kind: 'clear';
+  readonly position: number;
+  /** The notification that was cleared. */
+  readonly id: string;
+  readonly reason: 'cleared' | 'replaced';
+  /** Who: a token's or key's name, or the id of the notification that replaced it. */
+  readonly by: string;
+  readonly at: number;
+  readonly route: Route;
+}
+
+/** One entry of a tenant's log. */
+export type Entry = Notification | Clear;
+
+/** The sender's retry key: the same key and hash within `limits.idempotencyMs` stores nothing again. */
+export interface Idempotency {
+  readonly key: string;
+  readonly hash: string;
+}
+
+export type AppendOutcome =
+  | { readonly kind: 'stored'; readonly id: string; /** In order: the clearing of what it replaced, then itself. */ readonly entries: readonly Entry[] }
+  | { readonly kind: 'repeated'; readonly id: string }
+  | { readonly kind: 'conflict' };
+
+export type ClearOutcome = { readonly kind: 'cleared'; readonly entry: Clear } | { readonly kind: 'not-live' } | { readonly kind: 'not-found' };
+
+export interface LogBounds {
+  /** The position of the newest entry; 0 when there is none. */
+  readonly head: number;
+  /** The oldest position still kept; head + 1 when nothing is. */
+  readonly first: number;
+}
+
+export interface LogPage extends LogBounds {
+  readonly entries: readonly Entry[];
+}
+
+export interface PanelAddress {
+  readonly id: string;
+  readonly tags: readonly string[];
+}
+
+/** A notification as history tells it. */
+export interface HistoryRecord extends Notification {
+  readonly tokenName: string;
+  readonly cleared: { readonly at: number; readonly by: string; readonly reason: 'cleared' | 'replaced' } | null;
+  readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
+}
+
+export interface SearchOptions {
+  readonly limit: number;
+  /** Only positions below this one (the next page) … */
+  readonly before?: number;
+  /** … or above this one (a live tail). */
+  readonly after?: number;
+  readonly now: number;
+}
+
+export interface SearchPage {
+  /** Newest first. */
+  readonly records: readonly HistoryRecord[];
+  /** `before` for the next page; null on the last one. */
+  readonly next: number | null;
+  /** The log's head when this was read: nothing up to it was left out. */
+  readonly head: number;
+}
+
+/**
+ * The log and its history: the only truth.
+ *
+ * A promise to store that resolved is durable: committed and fsynced. Positions are dense and in commit order, so a
+ * reader that has seen position p and reads after it misses nothing.
+ *
+ * @throws AppError `unavailable` when the queue or the disk is full, or the disk failed; nothing is stored then.
+ */
+export interface History {
+  append(tenant: TenantId, draft: NotificationDraft, idempotency: Idempotency | null): Promise<AppendOutcome>;
+  /** Takes a live notification off the panels. */
+  clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
+  bounds(tenant: TenantId): Promise<LogBounds>;
+  /** Entries with positions after `position`, in order, at most `limit`. */
+  readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;
+  /** What a panel should be showing at `now`: the highest in rank, then the newest, at most `limit`, in order of position. */
+  live(tenant: TenantId, panel: PanelAddress, now: number, limit: number): Promise<{ readonly head: number; readonly notifications: readonly Notification[]; readonly counts: Readonly<Record<string, number>> }>;
+  find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
+  /** Drops the oldest beyond either bound, one chunk at a time; answers how many it dropped (0: done). */
+  prune(tenant: TenantId, bounds: { readonly olderThan: number | null; readonly keep: number | null }, now: number): Promise<number>;
+  /** Rows and bytes of a tenant's history; bytes are an estimate. */
+  size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
+}
+
+export interface ReceiptWrite {
+  readonly id: string;
+  readonly state: 'shown' | 'expired' | 'cleared';
+  readonly at: number;
+}
+
+export interface ReceiptRow {
+  readonly panelId: string;
+  readonly shownAt: number | null;
+  readonly expiredAt: number | null;
+  readonly clearedAt: number | null;
+}
+
+/** Panels' proof of display. The first word on each state counts; receipts of notifications not routed to the panel are ignored. */
+export interface ReceiptStore {
+  /** Answers those that were new, with when the notification was received. */
+  record(tenant: TenantId, panel: PanelAddress, receipts: readonly ReceiptWrite[]): Promise<readonly { readonly id: string; readonly state: ReceiptWrite['state']; readonly at: number; readonly receivedAt: number }[]>;
+  of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
+}
+
+/** A bell per tenant. It may lose and repeat rings; the entries a ring carries are used when they are exactly the next ones. */
+export interface Bus {
+  publish(tenant: TenantId, entries: readonly Entry[]): void;
+  subscribe(tenant: TenantId, ring: (entries: readonly Entry[]) => void): () => void;
+}
+
+/** What the readiness check asks of storage. */
+export interface StorageHealth {
+  /** undefined when intake works, else a sentence that says why not. */
+  trouble(): string | undefined;
+}

@@ -1,0 +1,15 @@
+import type { PanelAddress, Target } from './ports.ts';
+
+export const everyPanel: Target = { all: true, ids: [], tags: [] };
+export const noPanel: Target = { all: false, ids: [], tags: [] };
+
+/** Whether routing chose this panel. Tags are looked at as they are now, so a new screen of a group shows what the group shows. */
+export function reaches(target: Target, panel: PanelAddress): boolean {
+  return (
+    target.all || target.ids.includes(panel.id) || (target.tags.length > 0 && target.tags.some((tag) => panel.tags.includes(tag)))
+  );
+}
+
+export function isEmpty(target: Target): boolean {
+  return !target.all && target.ids.length === 0 && target.tags.length === 0;
+}
