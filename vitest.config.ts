@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config';
+import { ClosingLine } from './test/support/closing-line.ts';
+
+// A developer's own settings (a database URL above all) must never reach a test's server.
+for (const name of Object.keys(process.env)) {
+  if (name.startsWith('BELFRY_')) delete process.env[name];
+}
+
+export default defineConfig({
+  test: {
+    reporters: ['default', new ClosingLine()],
+    pool: 'forks',
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'test/architecture.test.ts', 'test/conformance/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 10_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts', 'test/torture/**/*.test.ts', 'test/start.test.ts'],
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
