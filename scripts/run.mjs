@@ -1,0 +1,52 @@
+/**
+ * The one way into a checkout: `node scripts/run.mjs <target> [arguments]`, used by every npm script.
+ *
+ * Makes sure of a new enough Node and of the dependencies, then runs the target with the terminal, the
+ * signals and the exit status passed through. Works on any Node from 18 on, needs no dependency, and writes
+ * nothing to stdout, which belongs to the target.
+ */
+import { delimiter, dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { die, Interrupted, run } from './child.mjs';
+import { ensureDependencies } from './dependencies.mjs';
+import { ensureNode } from './node-runtime.mjs';
+import { SetupError } from './setup-error.mjs';
+import { targetNames, targets } from './targets.mjs';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+/**
+ * @param {string | undefined} name
+ * @param {string[]} args
+ */
+async function main(name, args) {
+  const target = targets[name ?? ''];
+  if (!target) {
+    throw new SetupError(`unknown target ${JSON.stringify(name ?? '')}`, `use one of: ${targetNames}`, 2);
+  }
+
+  const node = await ensureNode(root);
+  const env = { ...process.env, PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter) };
+  await ensureDependencies(root, node, env);
+
+  /** @type {import('./child.mjs').Ending} */
+  let ending = { code: 0, signal: null };
+  for (const { argv, goOn } of target(args)) {
+    const next = await run(node, argv, { cwd: root, env });
+    if (next.signal || next.code !== 0) ending = next;
+    if (ending.signal || (ending.code !== 0 && !goOn)) break;
+  }
+  return ending;
+}
+
+try {
+  const { code, signal } = await main(process.argv[2], process.argv.slice(3));
+  if (signal) die(signal);
+  else process.exitCode = code;
+} catch (error) {
+  if (error instanceof Interrupted) die(error.signal);
+  else if (error instanceof SetupError) {
+    process.stderr.write(`belfry: ${error.message}\nbelfry: ${error.wayOut}\n`);
+    process.exitCode = error.exitCode;
+  } else throw error;
+}

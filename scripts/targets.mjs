@@ -1,0 +1,30 @@
+/** What each npm script runs, as arguments of Node 24, in order. */
+
+/**
+ * `goOn`: the following steps run even when this one or an earlier one has failed.
+ * @typedef {{ argv: string[], goOn?: boolean }} Step
+ */
+
+// The server runs from its TypeScript sources; the first releases of Node 24 still call that experimental.
+const server = ['--disable-warning=ExperimentalWarning', 'src/main.ts'];
+const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
+const biome = ['node_modules/@biomejs/biome/bin/biome', 'check'];
+const tsc = ['node_modules/typescript/bin/tsc', '--noEmit'];
+const knip = ['node_modules/knip/bin/knip.js'];
+
+/** @type {Record<string, (args: string[]) => Step[]>} */
+export const targets = {
+  start: (args) => [{ argv: [...server, 'serve', ...args] }],
+  belfry: (args) => [{ argv: [...server, ...args] }],
+  test: (args) => [{ argv: [...vitest, ...args] }],
+  check: () => [
+    { argv: biome, goOn: true },
+    { argv: tsc, goOn: true },
+    { argv: knip },
+    { argv: [...vitest, '--project', 'unit'] },
+  ],
+  'check:fix': () => [{ argv: [...biome, '--write'] }],
+  bench: (args) => [{ argv: ['--disable-warning=ExperimentalWarning', 'bench/run.ts', ...args] }],
+};
+
+export const targetNames = Object.keys(targets).join(', ');
