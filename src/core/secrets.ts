@@ -1,0 +1,86 @@
+/**
+ * Tokens and keys: `bfy_<id>_<secret>_<checksum>` and `bfk_…`. The id is public and finds the record, the secret is kept
+ * only as its SHA-256 (it is random, so a slow hash would add nothing), and the checksum refuses a typo without a look-up.
+ */
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+export type SecretKind = 'token' | 'key';
+
+export interface ParsedSecret {
+  readonly kind: SecretKind;
+  readonly id: string;
+  readonly secret: string;
+}
+
+export interface MintedSecret {
+  readonly id: string;
+  /** The whole text: shown once, stored nowhere. */
+  readonly text: string;
+  /** What is stored of it. */
+  readonly hash: string;
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefixes = { token: 'bfy', key: 'bfk' } as const;
+const idChars = 10;
+/** 32 × log2(62) = 190.5 bits. */
+const secretChars = 32;
+const checksumChars = 6;
+const form = new RegExp(
+  `^bf([yk])_([0-9A-Za-z]{${idChars}})_([0-9A-Za-z]{${secretChars}})_([0-9A-Za-z]{${checksumChars}})$`,
+);
+const textChars = 4 + idChars + 1 + secretChars + 1 + checksumChars;
+
+/** A new token or key. */
+export function mintSecret(kind: SecretKind): MintedSecret {
+  const id = randomText(base62, idChars);
+  const secret = randomText(base62, secretChars);
+  const body = `${prefixes[kind]}_${id}_${secret}`;
+  return { id, text: `${body}_${checksum(body)}`, hash: hashSecret(secret) };
+}
+
+/** undefined for anything that no `mintSecret` can have made. Cheap: it runs on every request. */
+export function parseSecret(text: string): ParsedSecret | undefined {
+  if (text.length !== textChars) return undefined;
+  const match = form.exec(text);
+  if (!match) return undefined;
+  const [, kind, id, secret, sum] = match;
+  if (checksum(text.slice(0, -checksumChars - 1)) !== sum) return undefined;
+  return { kind: kind === 'y' ? 'token' : 'key', id: id as string, secret: secret as string };
+}
+
+/** SHA-256, base64url. */
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'base64url');
+}
+
+/** Whether `storedHash` is this secret's, in constant time; false for a hash that is none. */
+export function secretMatches(storedHash: string, secret: string): boolean {
+  const stored = Buffer.from(storedHash, 'base64url');
+  const given = hash('sha256', secret, 'buffer');
+  return stored.length === given.length && timingSafeEqual(stored, given);
+}
+
+/** `length` characters of `alphabet` (at most 256), each equally likely: bytes that would favour some are thrown away. */
+export function randomText(alphabet: string, length: number): string {
+  const fair = 256 - (256 % alphabet.length);
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < fair && text.length < length) text += alphabet[byte % alphabet.length];
+    }
+  }
+  return text;
+}
+
+/** CRC-32 as base62, most significant first. */
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let i = 0; i < checksumChars; i++) {
+    text = base62[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
