@@ -11,6 +11,8 @@ const FORWARDED = /** @type {NodeJS.Signals[]} */ (['SIGINT', 'SIGTERM', 'SIGHUP
  */
 const SAME_SIGNAL_WITHIN_MS = 1000;
 
+const WATCH_NPM_MS = 500;
+
 /** This process was told to stop while it was setting up. */
 export class Interrupted extends Error {
   /** @param {NodeJS.Signals} signal */
@@ -38,10 +40,11 @@ export async function run(command, args, options) {
  * Throws `Interrupted` when this process was told to stop meanwhile, after the child has ended.
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd: string, env: NodeJS.ProcessEnv, shell?: boolean }} options
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv, shell?: boolean, onStart?: (pid: number) => void }} options
  */
-export async function runQuietly(command, args, options) {
+export async function runQuietly(command, args, { onStart, ...options }) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  if (child.pid !== undefined) onStart?.(child.pid);
   let output = '';
   const collect = (/** @type {Buffer} */ chunk) => {
     output += chunk.toString();
@@ -65,6 +68,7 @@ export function die(signal) {
 }
 
 /**
+ * Waits for the end of `child`, meanwhile passing on the signals that this process gets.
  * @param {import('node:child_process').ChildProcess} child
  * @returns {Promise<Ending & { interruptedBy: NodeJS.Signals | null }>}
  */
@@ -79,11 +83,29 @@ function ended(child) {
     child.kill(signal);
   };
   for (const signal of FORWARDED) process.on(signal, forward);
+  const watch = watchNpm(() => forward('SIGTERM'));
 
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code: code ?? 1, signal, interruptedBy }));
   }).finally(() => {
+    clearInterval(watch);
     for (const signal of FORWARDED) process.off(signal, forward);
   });
+}
+
+/**
+ * Calls `onGone` once when the npm that runs this script has been killed outright: nobody would be left to
+ * stop the child, which would go on holding its port.
+ * @param {() => void} onGone
+ */
+function watchNpm(onGone) {
+  if (!process.env.npm_lifecycle_event) return undefined;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    onGone();
+  }, WATCH_NPM_MS);
+  return timer;
 }

@@ -26,10 +26,10 @@ export async function ensureDependencies(root, node, env) {
   const wanted = fingerprint(lock, node);
   if (readText(marker) === wanted || adopt(root, lock, marker, wanted)) return;
 
-  await withLock(root, async () => {
+  await withLock(root, async (onStart) => {
     if (readText(marker) === wanted) return;
     process.stderr.write('belfry: installing dependencies (npm ci) …\n');
-    const { code, output } = await npm(node, ['ci', ...NPM_QUIET], { cwd: root, env });
+    const { code, output } = await npm(node, ['ci', ...NPM_QUIET], { cwd: root, env, onStart });
     if (code !== 0) throw explainNpm('installing the dependencies failed', output, RETRY);
     mkdirSync(join(root, 'node_modules'), { recursive: true });
     writeFileSync(marker, wanted);

@@ -5,28 +5,41 @@ import { join } from 'node:path';
 import { SetupError } from './setup-error.mjs';
 
 const POLL_MS = 200;
-/** The holder touches its lock ten times as often, so only a holder that is gone or stopped lets it grow old. */
+/**
+ * The holder touches its lock ten times as often, so only a holder that is gone or stopped lets it grow old.
+ * Its npm may outlive it, and is waited for a while longer.
+ */
 const STALE_AFTER_MS = 20_000;
+const ORPHAN_NPM_MS = 300_000;
 
 /**
  * Runs `work` while no other process of this checkout runs its own; waits for the other with one line on
- * stderr. A lock whose holder has died is taken over.
+ * stderr. A lock whose holder has died is taken over. `work` names the process that works for it, which
+ * keeps the lock when the holder is killed.
  * @param {string} root
- * @param {() => Promise<void>} work
+ * @param {(alsoHeldBy: (pid: number) => void) => Promise<void>} work
  */
 export async function withLock(root, work) {
   const folder = join(root, '.node');
   const path = join(folder, 'setup.lock');
-  const mark = JSON.stringify({ pid: process.pid, host: hostname(), at: Date.now() });
+  let mark = markOf([process.pid]);
   createFolder(folder);
   await acquire(path, mark);
   const heartbeat = setInterval(() => touch(path), STALE_AFTER_MS / 10);
   try {
-    await work();
+    await work((pid) => {
+      mark = markOf([process.pid, pid]);
+      writeFileSync(path, mark);
+    });
   } finally {
     clearInterval(heartbeat);
     if (read(path) === mark) rmSync(path, { force: true });
   }
+}
+
+/** @param {number[]} pids */
+function markOf(pids) {
+  return JSON.stringify({ pids, host: hostname(), at: Date.now() });
 }
 
 /** @param {string} folder */
@@ -87,14 +100,43 @@ function removeStale(path) {
  * @param {string} mark
  */
 function isStale(path, mark) {
+  const age = ageOf(path);
+  const { pids, host } = parseMark(mark);
+  if (host !== hostname()) return age > STALE_AFTER_MS;
+  const [holder, ...helpers] = pids.map(isAlive);
+  if (holder) return age > STALE_AFTER_MS;
+  return !helpers.includes(true) || age > ORPHAN_NPM_MS;
+}
+
+/** @param {string} path */
+function ageOf(path) {
   try {
-    if (Date.now() - statSync(path).mtimeMs > STALE_AFTER_MS) return true;
-    const { pid, host } = JSON.parse(mark);
-    if (host !== hostname()) return false;
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return 0; // just removed
+  }
+}
+
+/**
+ * A mark that is being written at this moment reads as nobody's.
+ * @param {string} mark
+ * @returns {{ pids: number[], host: string }}
+ */
+function parseMark(mark) {
+  try {
+    return JSON.parse(mark);
+  } catch {
+    return { pids: [], host: '' };
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
     process.kill(pid, 0);
-    return false;
+    return true;
   } catch (error) {
-    return codeOf(error) === 'ESRCH';
+    return codeOf(error) !== 'ESRCH';
   }
 }
 

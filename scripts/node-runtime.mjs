@@ -68,12 +68,12 @@ export async function ensureNode(root) {
   const complete = join(folder, 'complete');
   if (existsSync(complete)) return binary;
 
-  await withLock(root, async () => {
+  await withLock(root, async (onStart) => {
     if (existsSync(complete)) return;
     process.stderr.write(
       `belfry: this is Node ${process.versions.node}; fetching Node ${pinned.version} …\n`,
     );
-    await fetchNode(folder, pinned);
+    await fetchNode(folder, pinned, onStart);
     const { code, output } = await runQuietly(binary, ['--version'], { cwd: root, env: process.env }).catch(
       (error) => ({ code: 1, output: String(error) }),
     );
@@ -87,8 +87,9 @@ export async function ensureNode(root) {
  * Installs from a lock file that names the hash, so that npm itself checks what it downloads.
  * @param {string} folder
  * @param {{ name: string, version: string, integrity: string }} pinned
+ * @param {(pid: number) => void} onStart
  */
-async function fetchNode(folder, { name, version, integrity }) {
+async function fetchNode(folder, { name, version, integrity }, onStart) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const wanted = { name: 'belfry-node', private: true, dependencies: { [name]: version } };
@@ -103,6 +104,7 @@ async function fetchNode(folder, { name, version, integrity }) {
   const { code, output } = await npm(process.execPath, ['ci', ...NPM_QUIET], {
     cwd: folder,
     env: process.env,
+    onStart,
   });
   if (code !== 0) throw explainNpm('fetching Node 24 with npm failed', output, INSTALL_IT);
 }

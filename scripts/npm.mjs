@@ -12,7 +12,7 @@ export const NPM_QUIET = ['--include=dev', '--ignore-scripts', '--no-audit', '--
  * Runs npm under the given Node: the npm that started us, else the one on the PATH.
  * @param {string} node
  * @param {string[]} args
- * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv, onStart: (pid: number) => void }} options
  */
 export async function npm(node, args, options) {
   const cli = options.env.npm_execpath;
