@@ -42,7 +42,7 @@ export interface ClearRow {
 }
 
 /** The lowest 40 bits of an entry: its position. */
-const positionMask = 0xff_ffff_ffff;
+export const positionMask = 0xff_ffff_ffff;
 
 /** Goes with `FROM notifications n`. */
 export const notificationColumns = `n.entry >> 40 AS tenant, n.entry & ${positionMask} AS position, n.id, n.received_at,

@@ -2,6 +2,10 @@
 -- `entry` is tenant << 40 | position: one b-tree keeps a tenant's log together and in order, and full text can use it as its row id.
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES
+  ('epoch', lower(hex(randomblob(5)))),  -- names this history; a restore makes a new one
+  ('changes', 0),                        -- grows with every change of configuration
+  ('reopened', 0);                       -- how often a failed disk made the writer open the file again
 
 CREATE TABLE tenants (
   id INTEGER PRIMARY KEY,
@@ -183,10 +187,17 @@ CREATE TABLE live (
   expires_at INTEGER,
   key TEXT,
   route INTEGER NOT NULL,
-  count INTEGER NOT NULL DEFAULT 0,  -- how many a throttle has counted on it
   PRIMARY KEY (tenant, rank, position)
 ) WITHOUT ROWID;
 CREATE INDEX live_keys ON live (tenant, key) WHERE key IS NOT NULL;
+
+-- How many a throttle has counted on a notification.
+CREATE TABLE throttle_counts (
+  tenant INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  count INTEGER NOT NULL,
+  PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
 
 -- How many of each level in each minute, and where in the log they stand: bounds for searches by time, and histograms.
 CREATE TABLE minutes (

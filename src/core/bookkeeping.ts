@@ -1,0 +1,84 @@
+import type { Directory } from './directory.ts';
+import type { TenantId } from './ports.ts';
+
+interface Use {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly at: number;
+  readonly from: string;
+}
+
+interface Seen {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly at: number;
+  readonly cursor: number;
+}
+
+interface Hit {
+  readonly id: string;
+  count: number;
+  at: number;
+}
+
+/**
+ * What is noted of each request and stream, but not worth a write of its own: a token's last use, a panel's last sign,
+ * a rule's hits. Kept in memory and written in bulk by `flush`; what a crash loses of it is a few seconds.
+ */
+export class Bookkeeping {
+  readonly #directory: Pick<Directory, 'credentials' | 'panels' | 'rules'>;
+  #uses = new Map<string, Use>();
+  #seen = new Map<string, Seen>();
+  #hits = new Map<TenantId, Map<string, Hit>>();
+
+  constructor(directory: Pick<Directory, 'credentials' | 'panels' | 'rules'>) {
+    this.#directory = directory;
+  }
+
+  used(use: Use): void {
+    this.#uses.set(use.id, use);
+  }
+
+  seen(seen: Seen): void {
+    this.#seen.set(seen.id, seen);
+  }
+
+  /** The last sign of a panel that has not been written yet. */
+  lastSeen(panelId: string): Seen | undefined {
+    return this.#seen.get(panelId);
+  }
+
+  hit(tenant: TenantId, ruleIds: readonly string[], at: number): void {
+    if (ruleIds.length === 0) return;
+    let ofTenant = this.#hits.get(tenant);
+    if (!ofTenant) {
+      ofTenant = new Map();
+      this.#hits.set(tenant, ofTenant);
+    }
+    for (const id of ruleIds) {
+      const hit = ofTenant.get(id);
+      if (hit) {
+        hit.count += 1;
+        hit.at = at;
+      } else {
+        ofTenant.set(id, { id, count: 1, at });
+      }
+    }
+  }
+
+  /** Writes what was noted. What cannot be written is dropped: it is noted again with the next use. */
+  async flush(): Promise<void> {
+    const uses = [...this.#uses.values()];
+    const seen = [...this.#seen.values()];
+    const hits = [...this.#hits];
+    this.#uses = new Map();
+    this.#seen = new Map();
+    this.#hits = new Map();
+    const { credentials, panels, rules } = this.#directory;
+    await Promise.all([
+      uses.length > 0 ? credentials.touch(uses) : undefined,
+      seen.length > 0 ? panels.touch(seen) : undefined,
+      ...hits.map(([tenant, byRule]) => rules.hit(tenant, [...byRule.values()])),
+    ]);
+  }
+}

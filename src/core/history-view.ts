@@ -1,0 +1,65 @@
+import type { HistoryNotification, historyStates } from '../contract/notification.ts';
+import { iso } from './frames.ts';
+import type { HistoryRecord, Ref, Target } from './ports.ts';
+import { isEmpty, reaches } from './target.ts';
+import type { TenantSnapshot } from './tenancy.ts';
+
+/** Panels named in one answer at most; the count is of all. */
+const namedPanels = 50;
+
+/** A record as the API tells it, with the panels that its target reaches today. */
+export function historyView(record: HistoryRecord, snapshot: TenantSnapshot, now: number): HistoryNotification {
+  const { route, cleared } = record;
+  const shown = !route.muted && record.throttledOn === null;
+  return {
+    id: record.id,
+    position: record.position,
+    title: record.title,
+    message: record.message,
+    level: record.level,
+    rank: record.rank,
+    ttl: record.ttl,
+    ip: record.ip,
+    host: record.host,
+    key: record.key,
+    url: record.url,
+    sourceIp: record.sourceIp,
+    receivedAt: iso(record.receivedAt),
+    expiresAt: record.expiresAt === null ? null : iso(record.expiresAt),
+    state: stateOf(record, now),
+    token: { id: record.tokenId, name: record.tokenName },
+    rules: route.rules.map(({ id, name }) => ({ id, name })),
+    target: targetView(route.target),
+    ...panelsReached(shown ? route.target : undefined, snapshot),
+    sent: { level: record.sentLevel, ttl: record.sentTtl },
+    throttledOn: record.throttledOn,
+    cleared: cleared && { at: iso(cleared.at), by: cleared.by, reason: cleared.reason },
+    receipts: { ...record.receipts },
+  };
+}
+
+export function targetView({ all, ids, tags }: Target): HistoryNotification['target'] {
+  return { all, ids: [...ids], tags: [...tags] };
+}
+
+/** The registered panels a target reaches: the first of them by name, and how many there are. */
+export function panelsReached(target: Target | undefined, { panels }: Pick<TenantSnapshot, 'panels'>): { panels: Ref[]; panelCount: number } {
+  const reached: Ref[] = [];
+  let panelCount = 0;
+  if (target && !isEmpty(target)) {
+    for (const panel of panels.values()) {
+      if (!reaches(target, panel)) continue;
+      panelCount += 1;
+      if (reached.length < namedPanels) reached.push({ id: panel.id, name: panel.name });
+    }
+  }
+  return { panels: reached, panelCount };
+}
+
+function stateOf(record: HistoryRecord, now: number): (typeof historyStates)[number] {
+  if (record.route.muted) return 'muted';
+  if (record.throttledOn !== null) return 'throttled';
+  if (isEmpty(record.route.target)) return 'unrouted';
+  if (record.cleared) return 'cleared';
+  return record.expiresAt !== null && record.expiresAt <= now ? 'expired' : 'live';
+}

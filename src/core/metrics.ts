@@ -1,0 +1,68 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import type { TenantId } from './ports.ts';
+
+/** Why an answer was not "accepted". Bounded: free text never becomes a label. */
+export const rejectionReasons = ['invalid', 'too-large', 'unsupported-type', 'forbidden', 'rate-limited', 'conflict', 'unavailable', 'internal'] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
+
+const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** One tenant's counters since the process started. */
+export interface TenantMetrics {
+  readonly registry: Registry;
+  received(level: string): void;
+  rejected(reason: RejectionReason): void;
+  unrouted(): void;
+  muted(): void;
+  rateLimited(scope: 'token' | 'tenant'): void;
+  delivered(outcome: 'sent' | 'shown' | 'expired' | 'cleared', count: number): void;
+  /** Seconds from accepting a notification to a panel's word that it showed it. */
+  shownAfter(seconds: number): void;
+  /** Seconds from the request's head to its answer. */
+  answeredAfter(seconds: number): void;
+}
+
+/** Each tenant's own registry, so that one tenant's figures can never stand among another's. */
+export class Metrics {
+  readonly #byTenant = new Map<TenantId, TenantMetrics>();
+
+  of(tenant: TenantId): TenantMetrics {
+    let metrics = this.#byTenant.get(tenant);
+    if (!metrics) {
+      metrics = createTenantMetrics();
+      this.#byTenant.set(tenant, metrics);
+    }
+    return metrics;
+  }
+}
+
+function createTenantMetrics(): TenantMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = (name: string, help: string, labelNames: string[] = []) => new Counter({ name: `belfry_${name}`, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ name: `belfry_${name}`, help, buckets, registers });
+  const received = counter('notifications_received_total', 'Notifications accepted, by the level they were sent with.', ['level']);
+  const rejected = counter('notifications_rejected_total', 'Notifications refused, by reason.', ['reason']);
+  const unrouted = counter('notifications_unrouted_total', 'Notifications that routing sent to no panel.');
+  const muted = counter('notifications_muted_total', 'Notifications that a rule muted.');
+  const limited = counter('rate_limited_total', 'Refusals by a rate limit, by the limit that was reached.', ['scope']);
+  const deliveries = counter('deliveries_total', 'Notifications written to panels (sent), and what panels reported of them.', ['outcome']);
+  const latency = histogram('delivery_latency_seconds', "From accepting a notification to a panel's receipt for showing it.", latencyBuckets);
+  const duration = histogram('intake_duration_seconds', 'From the request to its answer, durable storage included.', durationBuckets);
+  // A series that exists from the start can be watched for its first increase.
+  for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
+  for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);
+  for (const scope of ['token', 'tenant']) limited.inc({ scope }, 0);
+  return {
+    registry,
+    received: (level) => received.inc({ level }),
+    rejected: (reason) => rejected.inc({ reason }),
+    unrouted: () => unrouted.inc(),
+    muted: () => muted.inc(),
+    rateLimited: (scope) => limited.inc({ scope }),
+    delivered: (outcome, count) => deliveries.inc({ outcome }, count),
+    shownAfter: (seconds) => latency.observe(seconds),
+    answeredAfter: (seconds) => duration.observe(seconds),
+  };
+}

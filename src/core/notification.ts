@@ -1,0 +1,131 @@
+/** The rules for a sender's fields. Messages name the field, what is wrong and what would be right. */
+import { limits } from '../contract/limits.ts';
+import { canonicalAddress } from './addresses.ts';
+import { badRequest } from './errors.ts';
+
+/** What arrived, field by field, of whatever type; undefined (or null in JSON) is absent. */
+export interface SentFields {
+  readonly title?: unknown;
+  readonly message?: unknown;
+  readonly level?: unknown;
+  readonly ttl?: unknown;
+  readonly ip?: unknown;
+  readonly host?: unknown;
+  readonly key?: unknown;
+  readonly url?: unknown;
+}
+
+export const fieldNames = ['title', 'message', 'level', 'ttl', 'ip', 'host', 'key', 'url'] as const;
+export type FieldName = (typeof fieldNames)[number];
+
+export interface CheckedFields {
+  readonly title: string;
+  readonly message: string;
+  readonly level: string;
+  readonly ttl: number | null;
+  readonly ip: string | null;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly url: string | null;
+}
+
+/** @throws AppError `bad-request` for the first field that is wrong, in the order title, message, level, ttl, ip, host, key, url. */
+export function checkFields(sent: SentFields): CheckedFields {
+  return {
+    title: text('title', sent.title, limits.titleChars, (value) => value.trim()),
+    message: text('message', sent.message, limits.messageChars, (value) => value),
+    level: checkLevel(sent.level),
+    ttl: checkTtl(sent.ttl),
+    ip: checkIp(sent.ip),
+    host: checkHost(sent.host),
+    key: checkKey(sent.key),
+    url: checkUrl(sent.url),
+  };
+}
+
+/** Characters as people count them, near enough: Unicode code points. */
+function characters(value: string): number {
+  let count = value.length;
+  for (let i = 0; i < value.length - 1; i++) {
+    const unit = value.charCodeAt(i);
+    if (unit >= 0xd800 && unit <= 0xdbff) count -= 1;
+  }
+  return count;
+}
+
+/** At most `max` characters; the usual short text is not counted one by one. */
+function exceeds(value: string, max: number): boolean {
+  return value.length > max && (value.length > 2 * max || characters(value) > max);
+}
+
+function wellFormed(field: FieldName, value: unknown): string {
+  if (typeof value !== 'string') throw badRequest(`${field} must be a string, not ${describe(value)}`);
+  if (value.includes('\0')) throw badRequest(`${field} must not hold the character U+0000`);
+  if (!value.isWellFormed()) throw badRequest(`${field} must be well-formed Unicode: it holds half of a surrogate pair`);
+  return value;
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function text(field: 'title' | 'message', value: unknown, max: number, shape: (value: string) => string): string {
+  if (value === undefined || value === null) throw badRequest(`${field} is required`);
+  const shaped = shape(wellFormed(field, value));
+  if (shaped.trim() === '') throw badRequest(`${field} is required`);
+  if (exceeds(shaped, max)) throw badRequest(`${field} must have at most ${max} characters, not ${characters(shaped)}`);
+  return shaped;
+}
+
+function checkLevel(value: unknown): string {
+  if (value === undefined || value === null) return 'info';
+  const level = wellFormed('level', value).trim().toLowerCase();
+  if (!limits.levelPattern.test(level)) {
+    throw badRequest(
+      'level must be 1 to 32 of a-z, 0-9, "_", "." and "-", starting with a letter or digit, as in success, info, warning, error, critical',
+    );
+  }
+  return level;
+}
+
+function checkTtl(value: unknown): number | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > limits.ttlMaxMs) {
+    throw badRequest(`ttl must be a whole number of milliseconds from 0 to ${limits.ttlMaxMs}; 0 stays until cleared`);
+  }
+  return value === 0 ? 0 : value;
+}
+
+function checkIp(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const ip = canonicalAddress(wellFormed('ip', value).trim());
+  if (ip === undefined) throw badRequest('ip must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
+  return ip;
+}
+
+function checkHost(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const host = wellFormed('host', value).trim();
+  if (host === '' || exceeds(host, limits.hostChars) || /[\s\p{Cc}]/u.test(host)) {
+    throw badRequest(`host must have 1 to ${limits.hostChars} characters, without white space or control characters`);
+  }
+  return host;
+}
+
+function checkKey(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const key = wellFormed('key', value).trim();
+  if (key === '' || exceeds(key, limits.keyChars)) throw badRequest(`key must have 1 to ${limits.keyChars} characters`);
+  return key;
+}
+
+function checkUrl(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  const url = wellFormed('url', value).trim();
+  const parsed = url.length <= limits.urlChars && /^https?:\/\//i.test(url) ? URL.parse(url) : null;
+  if (!parsed?.hostname || /[\s\p{Cc}]/u.test(url)) {
+    throw badRequest(`url must be an absolute http or https link of at most ${limits.urlChars} characters`);
+  }
+  return url;
+}

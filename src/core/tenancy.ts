@@ -1,0 +1,126 @@
+import { LRUCache } from 'lru-cache';
+import type { Level } from '../contract/level.ts';
+import type { CredentialRecord, Directory, PanelRecord, TenantRecord } from './directory.ts';
+import type { TenantId } from './ports.ts';
+import { compileRules, type Router } from './routing.ts';
+
+/** A tenant's configuration as of one moment; replaced as a whole, never changed. */
+export interface TenantSnapshot {
+  readonly record: TenantRecord;
+  readonly levels: ReadonlyMap<string, Level>;
+  readonly panels: ReadonlyMap<string, PanelRecord>;
+  readonly router: Router;
+}
+
+export interface TenancyOptions {
+  readonly directory: Directory;
+  readonly onError: (error: unknown) => void;
+}
+
+const maxCredentials = 50_000;
+
+/**
+ * What the hot path needs of the directory, in memory. A change made through this process is seen at once (call
+ * `refresh` after it), one made by another within the time between two `poll`s.
+ */
+export class Tenancy {
+  readonly #directory: Directory;
+  readonly #onError: (error: unknown) => void;
+  readonly #snapshots = new Map<TenantId, TenantSnapshot>();
+  readonly #loading = new Map<TenantId, Promise<TenantSnapshot>>();
+  readonly #credentials = new LRUCache<string, CredentialRecord>({ max: maxCredentials });
+  readonly #listeners = new Set<(tenant: TenantId) => void>();
+  /** Grows with every change heard of; what was read before it is not kept. */
+  #generation = 0;
+  #revision = 0;
+
+  constructor({ directory, onError }: TenancyOptions) {
+    this.#directory = directory;
+    this.#onError = onError;
+  }
+
+  /** The snapshot, when it is in memory: the answer of nearly every request. */
+  peek(tenant: TenantId): TenantSnapshot | undefined {
+    return this.#snapshots.get(tenant);
+  }
+
+  get(tenant: TenantId): Promise<TenantSnapshot> {
+    const known = this.#snapshots.get(tenant);
+    if (known) return Promise.resolve(known);
+    let loading = this.#loading.get(tenant);
+    if (!loading) {
+      loading = this.#load(tenant).finally(() => {
+        if (this.#loading.get(tenant) === loading) this.#loading.delete(tenant);
+      });
+      this.#loading.set(tenant, loading);
+    }
+    return loading;
+  }
+
+  /** A credential by its public id, when it is in memory. */
+  peekCredential(id: string): CredentialRecord | undefined {
+    return this.#credentials.get(id);
+  }
+
+  /** Ids that do not exist are not remembered: a token made this moment works. */
+  async findCredential(id: string): Promise<CredentialRecord | undefined> {
+    const generation = this.#generation;
+    const record = await this.#directory.credentials.find(id);
+    if (record && generation === this.#generation) this.#credentials.set(id, record);
+    return record;
+  }
+
+  /** Forgets what was in memory of a tenant and reads it anew: after a change, by whoever made it. */
+  async refresh(tenant: TenantId): Promise<TenantSnapshot> {
+    this.#generation += 1;
+    for (const [id, record] of this.#credentials) if (record.tenant === tenant) this.#credentials.delete(id);
+    this.#loading.delete(tenant);
+    const snapshot = await this.#read(tenant);
+    this.#snapshots.set(tenant, snapshot);
+    for (const listener of this.#listeners) listener(tenant);
+    return snapshot;
+  }
+
+  /** Looks for changes made by other processes. */
+  async poll(): Promise<void> {
+    try {
+      const { revision, tenants } = await this.#directory.changedSince(this.#revision);
+      for (const tenant of tenants) {
+        if (this.#snapshots.has(tenant) || this.#revision > 0) await this.refresh(tenant);
+      }
+      this.#revision = revision;
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
+  /** Hears of every change; answers how to stop listening. */
+  onChange(listener: (tenant: TenantId) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #load(tenant: TenantId): Promise<TenantSnapshot> {
+    const generation = this.#generation;
+    const snapshot = await this.#read(tenant);
+    if (generation === this.#generation) this.#snapshots.set(tenant, snapshot);
+    return snapshot;
+  }
+
+  async #read(tenant: TenantId): Promise<TenantSnapshot> {
+    const { tenants, levels, panels, rules } = this.#directory;
+    const [record, levelList, panelList, ruleSet] = await Promise.all([
+      tenants.get(tenant),
+      levels.list(tenant),
+      panels.list(tenant),
+      rules.set(tenant),
+    ]);
+    const levelMap = new Map(levelList.map((level) => [level.name, level]));
+    return {
+      record,
+      levels: levelMap,
+      panels: new Map(panelList.map((panel) => [panel.id, panel])),
+      router: compileRules(ruleSet, { levels: levelMap }),
+    };
+  }
+}

@@ -1,0 +1,117 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { allows, type Principal } from '../core/access.ts';
+import type { CredentialRecord } from '../core/directory.ts';
+import { AppError } from '../core/errors.ts';
+import { RateLimiter } from '../core/rate-limit.ts';
+import { parseSecret, secretMatches } from '../core/secrets.ts';
+import { rateHeaders } from './rate-headers.ts';
+import type { Services } from './services.ts';
+import { addressSet, sourceAddressReader } from './source-address.ts';
+
+/** How soon a revoked credential's streams are closed, at the latest, once the change is known. */
+const recheckMs = 750;
+
+const unauthorized = () => new AppError('unauthorized', 'unauthorized');
+
+/** A credential's principal and allow-list, made once for each record. */
+interface Prepared {
+  readonly principal: Principal;
+  readonly allowsFrom: ((address: string) => boolean) | undefined;
+}
+
+/**
+ * Tells who calls. The answer is the same 401 whether a token is missing, malformed, unknown, revoked, expired or used
+ * from elsewhere; a caller that fails too often gets 429 before anything is looked up. A token that is known to be good
+ * is never locked out by the failures of others behind the same address.
+ */
+export class Authenticator {
+  readonly #services: Services;
+  readonly #failures = new RateLimiter<string>();
+  readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
+  readonly #sourceOf;
+
+  constructor(services: Services) {
+    this.#services = services;
+    this.#sourceOf = sourceAddressReader(services.settings.trustedProxies);
+  }
+
+  /** The hook of every request: sets `sourceIp` and `principal`, and holds the route's policy. */
+  readonly check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    request.sourceIp = this.#sourceOf(request.raw);
+    const { policy } = request.routeOptions.config;
+    if (policy === undefined || policy === 'public') return done();
+    const pass = (principal: Principal | undefined) => {
+      if (!principal) return done(this.#refuse(request.sourceIp, reply));
+      request.principal = principal;
+      done(allows(policy, principal) ? undefined : new AppError('forbidden', 'forbidden'));
+    };
+    const found = this.#identify(request.headers.authorization, request.sourceIp);
+    if (found instanceof Promise) found.then(pass, done);
+    else pass(found);
+  };
+
+  /** Calls back once the credential of an open stream is no longer in force; answers how to stop watching. */
+  watch(principal: Principal, onRevoked: () => void): () => void {
+    const timer = setInterval(() => {
+      this.#stillStands(principal).then(
+        (stands) => stands || onRevoked(),
+        // What cannot be looked up now is looked up again: a disk that is gone for a while darkens no screen.
+        () => undefined,
+      );
+    }, recheckMs).unref();
+    return () => clearInterval(timer);
+  }
+
+  async #stillStands({ id, tenant }: Principal): Promise<boolean> {
+    const record = this.#services.tenancy.peekCredential(id) ?? (await this.#services.tenancy.findCredential(id));
+    return record !== undefined && record.tenant === tenant && this.#isInForce(record);
+  }
+
+  #identify(header: string | undefined, source: string): Principal | undefined | Promise<Principal | undefined> {
+    const match = header === undefined ? null : /^Bearer +([A-Za-z0-9_]+) *$/i.exec(header);
+    const parsed = match?.[1] === undefined ? undefined : parseSecret(match[1]);
+    if (!parsed) return undefined;
+    const verify = (record: CredentialRecord | undefined): Principal | undefined => {
+      if (!record || !secretMatches(record.hash, parsed.secret) || record.kind !== parsed.kind || !this.#isInForce(record)) return undefined;
+      const { principal, allowsFrom } = this.#prepare(record);
+      if (allowsFrom && !allowsFrom(source)) return undefined;
+      this.#services.bookkeeping.used({ tenant: record.tenant, id: record.id, at: this.#services.now(), from: source });
+      return principal;
+    };
+    const known = this.#services.tenancy.peekCredential(parsed.id);
+    if (known) return verify(known);
+    // Not in memory: worth a look-up only for a caller that has not failed too often.
+    const { rateAuth } = this.#services.settings;
+    if (rateAuth !== 'off' && !this.#failures.look(source, rateAuth, this.#services.now()).allowed) return undefined;
+    return this.#services.tenancy.findCredential(parsed.id).then(verify);
+  }
+
+  #isInForce({ revokedAt, expiresAt }: CredentialRecord): boolean {
+    return revokedAt === null && (expiresAt === null || expiresAt > this.#services.now());
+  }
+
+  #prepare(record: CredentialRecord): Prepared {
+    let prepared = this.#prepared.get(record);
+    if (!prepared) {
+      const allowsFrom = record.allowFrom.length === 0 ? undefined : addressSet(record.allowFrom);
+      prepared = { principal: principalOf(record), allowsFrom };
+      this.#prepared.set(record, prepared);
+    }
+    return prepared;
+  }
+
+  #refuse(source: string, reply: FastifyReply): AppError {
+    const { rateAuth } = this.#services.settings;
+    if (rateAuth === 'off') return unauthorized();
+    const state = this.#failures.take(source, rateAuth, this.#services.now());
+    rateHeaders(reply, [{ name: 'auth', rate: rateAuth, state }]);
+    if (state.allowed) return unauthorized();
+    return new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });
+  }
+}
+
+function principalOf(record: CredentialRecord): Principal {
+  const { tenant, id, name } = record;
+  if (record.kind === 'key') return { kind: 'key', tenant, id, name, role: record.role ?? 'viewer' };
+  return { kind: 'token', tenant, id, name, scopes: record.scopes, rate: record.rate, panelId: record.panelId };
+}

@@ -1,0 +1,101 @@
+/** The one place where what went wrong becomes an answer: `{"error": "…"}` and nothing else, down to the parser. */
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../contract/errors.ts';
+import { AppError } from '../core/errors.ts';
+
+export const statusOf: Readonly<Record<ErrorCode, number>> = {
+  'bad-request': 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  timeout: 408,
+  conflict: 409,
+  gone: 410,
+  'too-large': 413,
+  'unsupported-type': 415,
+  'headers-too-large': 431,
+  'rate-limited': 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+/** Answers whatever was thrown. Only an AppError's words reach the caller; a bug is logged whole. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toAppError(error);
+  if (known.code === 'internal') request.log.error({ err: error, url: request.url.split('?')[0] }, 'a request failed unexpectedly');
+  if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  if (known.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(known.retryAfterSeconds))));
+  // The rest of a body that is not wanted is not read either.
+  if (known.code === 'too-large') reply.header('connection', 'close');
+  return reply.code(statusOf[known.code]).type('application/json; charset=utf-8').serializer(plainJson).send({ error: known.message });
+}
+
+const plainJson = (body: unknown) => JSON.stringify(body);
+
+/** An AppError as it is, the framework's own refusals in our words, and everything else as an internal error. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (!(error instanceof Error)) return new AppError('internal', 'internal error');
+  const { code, statusCode, validation, validationContext } = error as Partial<FastifyError> & { validationContext?: string };
+  if (validation) return new AppError('bad-request', validationMessage(validationContext, validation));
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new AppError('too-large', 'the body is too large');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new AppError('unsupported-type', 'the content type must be application/json');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new AppError('bad-request', 'the body is empty: a JSON object is expected');
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return new AppError('bad-request', 'the body is not valid JSON');
+    case 'FST_ERR_BAD_URL':
+      return new AppError('bad-request', 'the path is not a valid URL: percent signs must start an escape such as %20');
+    case 'ECONNRESET':
+      return new AppError('timeout', 'the request was cut off');
+  }
+  return statusCode !== undefined && statusCode < 500 ? new AppError('bad-request', error.message) : new AppError('internal', 'internal error');
+}
+
+type Problem = NonNullable<FastifyError['validation']>[number];
+
+/** "body.when.host must NOT have fewer than 1 items", with the allowed values where there is a choice. */
+function validationMessage(context: string | undefined, problems: readonly Problem[]): string {
+  const problem = problems[0];
+  if (!problem) return 'the request is not valid';
+  const path = `${context === 'querystring' ? 'query' : (context ?? 'body')}${problem.instancePath.replaceAll('/', '.')}`;
+  const { allowedValues, additionalProperty } = problem.params as { allowedValues?: unknown[]; additionalProperty?: string };
+  const detail = allowedValues ? `: ${allowedValues.join(', ')}` : additionalProperty ? `: "${additionalProperty}"` : '';
+  return `${path} ${problem.message ?? 'is not valid'}${detail}`;
+}
+
+/** Answers what never became a request: the parser's errors, and time-outs before the head was complete. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { code, message } = parserError(error.code);
+  const body = JSON.stringify({ error: message });
+  const head = [
+    `HTTP/1.1 ${statusOf[code]} ${code}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  // Writing and then destroying lets the system send what it has; a client that does not read cannot hold the socket.
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function parserError(code: string | undefined): { code: ErrorCode; message: string } {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { code: 'headers-too-large', message: 'the headers are too large: at most 64 KiB together' };
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return { code: 'too-large', message: 'the chunk extensions are too large' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { code: 'timeout', message: 'the request took too long to arrive' };
+    default:
+      return { code: 'bad-request', message: 'the request is not valid HTTP/1.1' };
+  }
+}

@@ -1,0 +1,23 @@
+import type { FastifyReply } from 'fastify';
+import type { Rate } from '../core/directory.ts';
+import type { RateState } from '../core/rate-limit.ts';
+
+export interface NamedState {
+  readonly name: string;
+  readonly rate: Rate;
+  readonly state: RateState;
+}
+
+/** `RateLimit` and `RateLimit-Policy` as the IETF httpapi draft has them: q the quota, w its seconds, r what remains, t when more does. */
+export function rateHeaders(reply: FastifyReply, states: readonly NamedState[]): void {
+  if (states.length === 0) return;
+  let policy = '';
+  let limit = '';
+  for (const { name, rate, state } of states) {
+    const comma = policy === '' ? '' : ', ';
+    policy += `${comma}"${name}";q=${rate.burst};w=${Math.max(1, Math.ceil(rate.burst / rate.perSecond))}`;
+    limit += `${comma}"${name}";r=${state.remaining};t=${state.resetSeconds}`;
+  }
+  reply.raw.setHeader('RateLimit-Policy', policy);
+  reply.raw.setHeader('RateLimit', limit);
+}

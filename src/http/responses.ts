@@ -1,0 +1,20 @@
+import type { TSchema } from 'typebox';
+import { ErrorBody } from '../contract/errors.ts';
+
+const meaning: Readonly<Record<number, string>> = {
+  400: 'The request is not valid; the text says what would be right.',
+  401: 'No credential, or none that is in force.',
+  403: 'The credential may not do this.',
+  404: 'There is no such thing in this tenant.',
+  409: 'It conflicts with what is there.',
+  410: 'It is over.',
+  413: 'The body is too large.',
+  415: 'The body is of a type that is not taken.',
+  429: 'Too many; Retry-After says when to come back.',
+  503: 'Not now; Retry-After says when to come back.',
+};
+
+/** The answers of a route that are not a success, for its schema. */
+export function problems(...statuses: number[]): Record<number, TSchema> {
+  return Object.fromEntries(statuses.map((status) => [status, { ...ErrorBody, $id: undefined, description: meaning[status] } as unknown as TSchema]));
+}

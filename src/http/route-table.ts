@@ -1,0 +1,41 @@
+import type { RouteOptions } from 'fastify';
+import type { Policy } from '../core/access.ts';
+import type { App } from './services.ts';
+
+export interface RouteEntry {
+  readonly method: string;
+  readonly url: string;
+  readonly policy: Policy;
+}
+
+/** Every route of the server. One without a policy keeps the server from being built: nothing is open by forgetting. */
+export class RouteTable {
+  readonly #routes: RouteOptions[] = [];
+  #patterns: { readonly pattern: RegExp; readonly method: string }[] = [];
+
+  constructor(app: App) {
+    app.addHook('onRoute', (route) => void this.#routes.push(route));
+  }
+
+  /** @throws Error naming the first route that declares no policy. Call it once all routes are there. */
+  seal(): readonly RouteEntry[] {
+    const entries = this.#routes.flatMap(({ method, url, config }) =>
+      [method].flat().map((each) => {
+        if (config?.policy === undefined) throw new Error(`the route ${each} ${url} declares no policy: say who may call it`);
+        return { method: each, url, policy: config.policy };
+      }),
+    );
+    this.#patterns = entries.map(({ method, url }) => ({ method, pattern: patternOf(url) }));
+    return entries;
+  }
+
+  /** The methods a path takes, for `Allow`; none when there is no such path. */
+  methodsFor(path: string): string[] {
+    return [...new Set(this.#patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort();
+  }
+}
+
+function patternOf(url: string): RegExp {
+  const escaped = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z]+/g, '[^/]+').replaceAll('*', '.*');
+  return new RegExp(`^${escaped}$`);
+}

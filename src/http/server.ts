@@ -1,0 +1,109 @@
+import type { IncomingMessage } from 'node:http';
+import helmet from '@fastify/helmet';
+import swagger from '@fastify/swagger';
+import Fastify, { type FastifyBaseLogger } from 'fastify';
+import { limits } from '../contract/limits.ts';
+import { AppError } from '../core/errors.ts';
+import { Authenticator } from './auth.ts';
+import { docsRoutes } from './docs.ts';
+import { answerClientError, answerError } from './errors.ts';
+import { healthRoutes } from './health.ts';
+import { historyRoutes } from './history.ts';
+import { metricsRoutes } from './metrics.ts';
+import { notificationRoutes } from './notifications.ts';
+import { notifyRoutes } from './notify.ts';
+import { openApiDocument } from './openapi.ts';
+import { type RouteEntry, RouteTable } from './route-table.ts';
+import type { App, Services } from './services.ts';
+import { streamRoutes } from './stream.ts';
+
+export interface ServerOptions {
+  readonly services: Services;
+  readonly logger: FastifyBaseLogger;
+}
+
+export interface Server {
+  readonly app: App;
+  /** Every route with its policy, for tests that go through all of them. */
+  readonly routes: readonly RouteEntry[];
+}
+
+/**
+ * The HTTP side of the service, not listening yet. Every answer that is no success is `{"error": "…"}`, those made below
+ * the router included.
+ *
+ * @throws Error when a route declares no policy.
+ */
+export async function createServer({ services, logger }: ServerOptions): Promise<Server> {
+  const app = createApp(logger);
+  const routes = new RouteTable(app);
+  const authenticator = new Authenticator(services);
+  app.decorateRequest('principal');
+  app.decorateRequest('sourceIp', '');
+  app.addHook('onRequest', (request, _reply, done) => done(refuseHead(request.raw)));
+  app.addHook('onRequest', authenticator.check);
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) => {
+    const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
+    if (allow.length === 0) return answerError(new AppError('not-found', 'there is nothing at this path'), request, reply);
+    reply.header('allow', allow.join(', '));
+    return answerError(new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`), request, reply);
+  });
+  await app.register(swagger, openApiDocument(services.version));
+  await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } }, hsts: false });
+  healthRoutes(app, services);
+  notifyRoutes(app, services);
+  notificationRoutes(app, services);
+  streamRoutes(app, services, authenticator);
+  historyRoutes(app, services, authenticator);
+  metricsRoutes(app, services);
+  docsRoutes(app);
+  await app.ready();
+  return { app, routes: routes.seal() };
+}
+
+function createApp(logger: FastifyBaseLogger): App {
+  const app = Fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    trustProxy: false,
+    bodyLimit: 1024 * 1024,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: false,
+    http: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      // Above the usual 60 s of proxies, so that they and not we end an idle connection.
+      keepAliveTimeout: 75_000,
+      connectionsCheckingInterval: 2_000,
+      // Checked by refuseHead, so that its answer is JSON too.
+      requireHostHeader: false,
+      joinDuplicateHeaders: false,
+    },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    // Types are as the schema says; only text that comes in a URL is read as the number it stands for.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false, allowUnionTypes: true } },
+  }) as unknown as App;
+  // Beyond about a thousand headers Node silently drops the rest, Authorization included: keep all, and refuse many.
+  app.server.maxHeadersCount = 0;
+  app.server.on('checkExpectation', (_request, response) => {
+    response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+    response.end('{"error":"only Expect: 100-continue is understood"}');
+  });
+  app.server.on('connect', (_request, socket) => {
+    socket.end('HTTP/1.1 405 Method Not Allowed\r\nallow: GET, POST\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: 47\r\nconnection: close\r\n\r\n{"error":"this is not a proxy: CONNECT is not"}');
+  });
+  return app;
+}
+
+/** What is wrong with a request's head whoever sends it. */
+function refuseHead({ rawHeaders, headers, httpVersion }: IncomingMessage): AppError | undefined {
+  if (rawHeaders.length > limits.headerPairs * 2) {
+    return new AppError('headers-too-large', `at most ${limits.headerPairs} headers are taken, not ${rawHeaders.length / 2}`);
+  }
+  if (headers.host === undefined && httpVersion === '1.1') return new AppError('bad-request', 'the Host header is required');
+  return undefined;
+}

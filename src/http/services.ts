@@ -1,0 +1,59 @@
+/** What routes are given to work with, and what they know of a request. */
+import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Policy, Principal } from '../core/access.ts';
+import type { Bookkeeping } from '../core/bookkeeping.ts';
+import type { Directory, Rate } from '../core/directory.ts';
+import type { Feeds } from '../core/feed.ts';
+import type { Intake } from '../core/intake.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { Bus, History, ReceiptStore, StorageHealth } from '../core/ports.ts';
+import type { Tenancy } from '../core/tenancy.ts';
+
+export interface Services {
+  readonly directory: Directory;
+  readonly history: History;
+  readonly receipts: ReceiptStore;
+  readonly bus: Bus;
+  readonly tenancy: Tenancy;
+  readonly intake: Intake;
+  readonly feeds: Feeds;
+  readonly metrics: Metrics;
+  readonly bookkeeping: Bookkeeping;
+  readonly storage: StorageHealth & { queueDepth(): number };
+  readonly now: () => number;
+  readonly version: string;
+  readonly settings: HttpSettings;
+}
+
+export interface HttpSettings {
+  readonly rateToken: Rate | 'off';
+  readonly rateTenant: Rate | 'off';
+  /** Failed authentications of one source address. */
+  readonly rateAuth: Rate | 'off';
+  /** Addresses and CIDR blocks whose forwarding headers are believed. */
+  readonly trustedProxies: readonly string[];
+  /** Bearer token for /metrics; undefined: it is not served on this listener. */
+  readonly metricsToken: string | undefined;
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call this route. A route without one does not build. */
+    policy?: Policy;
+  }
+  interface FastifyRequest {
+    /** Who calls; set on every route whose policy is not `public`. */
+    principal: Principal;
+    /** The connection's address, or the right-most untrusted one behind a trusted proxy; canonical. */
+    sourceIp: string;
+  }
+}

@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Sink } from '../core/panel-stream.ts';
+
+export interface SseResponse extends Sink {
+  /** Whether anything has been sent; until then an error can still be answered as one. */
+  readonly begun: boolean;
+  /** Calls back once, when the client has gone or the stream has ended. */
+  onGone(callback: () => void): void;
+}
+
+/** How long a client may take to read the last words before the connection is dropped. */
+const lastWordsMs = 2_000;
+
+/**
+ * A response that stays open for events. The head goes out with the first chunk, so that what fails before it is still
+ * answered as an error. The body ends with the connection: no chunk framing, one write a chunk.
+ */
+export function openSse(request: FastifyRequest, reply: FastifyReply): SseResponse {
+  const response = reply.raw;
+  let begun = false;
+  const begin = () => {
+    if (begun) return;
+    begun = true;
+    reply.hijack();
+    request.raw.socket.setNoDelay(true);
+    request.raw.socket.setTimeout(0);
+    response.useChunkedEncodingByDefault = false;
+    response.shouldKeepAlive = false;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+    });
+  };
+  return {
+    get begun() {
+      return begun;
+    },
+    write(chunk, onFlushed) {
+      begin();
+      response.write(chunk, onFlushed);
+    },
+    end(lastWords) {
+      begin();
+      response.end(lastWords ?? '');
+      // A client that reads no more would keep the socket; it has had its time.
+      setTimeout(() => response.destroy(), lastWordsMs).unref();
+    },
+    destroy: () => response.destroy(),
+    onGone(callback) {
+      if (response.destroyed) callback();
+      else response.once('close', callback);
+    },
+  };
+}
+
+/** Runs what begins a stream; its failure is an answer while nothing was sent, and the end of the stream after that. */
+export async function begin(sse: SseResponse, opening: Promise<unknown>, reply: FastifyReply): Promise<FastifyReply> {
+  try {
+    await opening;
+  } catch (error) {
+    if (!sse.begun) throw error;
+    sse.destroy();
+  }
+  return reply;
+}

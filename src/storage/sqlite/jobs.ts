@@ -1,0 +1,55 @@
+/** What the writer thread is asked to do, and what it answers: the language between `history.ts` and `writer-thread.ts`. */
+import type { ErrorCode } from '../../contract/errors.ts';
+import type { Clear, Idempotency, NotificationDraft, PanelAddress, ReceiptWrite, TenantId } from '../../core/ports.ts';
+import type { SqlResult } from '../sql.ts';
+
+/** A draft without its route object: that travels as JSON text, made once for each distinct decision. */
+export interface DraftRow extends Omit<NotificationDraft, 'route'> {
+  readonly route: string;
+  /** Whether panels show it, by routing alone. */
+  readonly shown: boolean;
+  readonly muted: boolean;
+  readonly ipKey: Uint8Array | null;
+  readonly sourceIpKey: Uint8Array;
+}
+
+export type Job =
+  | { readonly kind: 'append'; readonly tenant: TenantId; readonly draft: DraftRow; readonly idempotency: Idempotency | null }
+  | { readonly kind: 'clear'; readonly tenant: TenantId; readonly id: string; readonly by: string; readonly at: number }
+  | { readonly kind: 'receipts'; readonly tenant: TenantId; readonly panel: PanelAddress; readonly receipts: readonly ReceiptWrite[] }
+  | { readonly kind: 'prune'; readonly tenant: TenantId; readonly olderThan: number | null; readonly keep: number | null; readonly now: number }
+  | { readonly kind: 'sweep'; readonly now: number }
+  | { readonly kind: 'sql'; readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[] };
+
+export type AppendResult =
+  | { readonly kind: 'stored'; readonly position: number; readonly clears: readonly Clear[] }
+  | { readonly kind: 'repeated'; readonly id: string }
+  | { readonly kind: 'conflict' };
+
+export type ClearResult = { readonly kind: 'cleared'; readonly clear: Clear } | { readonly kind: 'not-live' } | { readonly kind: 'not-found' };
+
+export interface NewReceipt {
+  readonly id: string;
+  readonly state: ReceiptWrite['state'];
+  readonly at: number;
+  readonly receivedAt: number;
+}
+
+export interface PruneResult {
+  readonly dropped: number;
+  readonly clears: readonly Clear[];
+}
+
+export interface JobResults {
+  readonly append: AppendResult;
+  readonly clear: ClearResult;
+  readonly receipts: readonly NewReceipt[];
+  readonly prune: PruneResult;
+  readonly sweep: number;
+  readonly sql: readonly SqlResult[];
+}
+
+/** One job's answer. A refusal carries an AppError's code; without one it is a bug. */
+export type JobAnswer =
+  | { readonly value: JobResults[Job['kind']] }
+  | { readonly refused: { readonly code: ErrorCode | undefined; readonly message: string } };

@@ -1,0 +1,112 @@
+import type { Clear } from '../../core/ports.ts';
+import type { Db } from './database.ts';
+import { unindex } from './indexer.ts';
+import type { Job, PruneResult } from './jobs.ts';
+import type { LogWriter } from './log-writer.ts';
+import { entryOf, positionMask, uuidToText } from './rows.ts';
+
+/** Entries dropped in one transaction: a few milliseconds, so that intake hardly notices. */
+const chunk = 500;
+/** Expired rows taken out of `live` in one transaction. */
+const sweepChunk = 2_000;
+
+/** Drops what retention no longer keeps, and what is no longer live. Runs inside the caller's transaction. */
+export class LogPruner {
+  readonly #writer: LogWriter;
+  readonly #db: Db;
+  readonly #sql;
+
+  constructor(db: Db, writer: LogWriter) {
+    this.#db = db;
+    this.#writer = writer;
+    this.#sql = prepareStatements(db);
+  }
+
+  /** Drops one chunk of the oldest entries. Those still on panels are cleared first, by an entry of their own. */
+  prune({ tenant, olderThan, keep, now }: Extract<Job, { kind: 'prune' }>): PruneResult {
+    const log = this.#writer.logs.of(tenant);
+    const upTo = this.#lastToDrop(tenant, log, olderThan, keep);
+    if (upTo < log.first) return { dropped: 0, clears: [] };
+    const from = log.first;
+    const clears: Clear[] = [];
+    for (const row of this.#sql.liveIn.all(tenant, from, upTo)) {
+      if (row.expires_at !== null && row.expires_at <= now) this.#sql.dropLive.run(tenant, row.rank, row.position);
+      else clears.push(this.#writer.takeOff(tenant, row, uuidToText(row.id), { reason: 'cleared', by: 'retention', at: now }));
+    }
+    unindex(this.#db, tenant, from, upTo);
+    this.#drop(tenant, from, upTo);
+    return { dropped: upTo - from + 1, clears };
+  }
+
+  /** Takes expired notifications out of `live`, and forgets old retry keys; answers how many it took. */
+  sweep(now: number): number {
+    this.#sql.forgetRetries.run(now);
+    const expired = this.#sql.findExpired.all(now);
+    for (const row of expired) this.#sql.dropLive.run(row.tenant, row.rank, row.position);
+    return expired.length;
+  }
+
+  /** The last position of the chunk that is beyond either bound; below `first` when there is none. */
+  #lastToDrop(tenant: number, log: { first: number; head: number }, olderThan: number | null, keep: number | null): number {
+    const end = Math.min(log.first + chunk - 1, log.head);
+    const byCount = keep === null ? 0 : log.head - keep;
+    let byAge = 0;
+    if (olderThan !== null) {
+      const kept = this.#sql.firstKept.get(tenant, log.first, tenant, end, olderThan);
+      byAge = kept ? kept.position - 1 : this.#sql.anyIn.get(tenant, log.first, tenant, end) ? end : this.#ageOfClears(tenant, log.first, end, olderThan);
+    }
+    return Math.min(end, Math.max(byCount, byAge));
+  }
+
+  /** A chunk that holds clears alone goes by their time. */
+  #ageOfClears(tenant: number, first: number, end: number, olderThan: number): number {
+    const kept = this.#sql.firstClearKept.get(tenant, first, tenant, end, olderThan);
+    return kept ? kept.position - 1 : end;
+  }
+
+  #drop(tenant: number, from: number, upTo: number): void {
+    const log = this.#writer.logs.of(tenant);
+    const { rows, bytes } = this.#sql.measure.get(tenant, from, tenant, upTo) ?? { rows: 0, bytes: 0 };
+    this.#sql.dropThrottleCounts.run(tenant, tenant, from, tenant, upTo);
+    this.#sql.dropNotifications.run(tenant, from, tenant, upTo);
+    this.#sql.dropClears.run(tenant, from, tenant, upTo);
+    this.#sql.dropReceipts.run(tenant, from, upTo);
+    this.#sql.dropMinutes.run(tenant, upTo);
+    log.first = upTo + 1;
+    log.notifications -= rows;
+    log.bytes = Math.max(0, log.bytes - bytes);
+    log.changed = true;
+  }
+}
+
+function prepareStatements(db: Db) {
+  const range = `BETWEEN ${entryOf('?', '?')} AND ${entryOf('?', '?')}`;
+  return {
+    anyIn: db.prepare<[number, number, number, number], { one: number }>(`SELECT 1 AS one FROM notifications WHERE entry ${range} LIMIT 1`),
+    firstKept: db.prepare<[number, number, number, number, number], { position: number }>(
+      `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at >= ? ORDER BY entry LIMIT 1`,
+    ),
+    firstClearKept: db.prepare<[number, number, number, number, number], { position: number }>(
+      `SELECT entry & ${positionMask} AS position FROM clears WHERE entry ${range} AND at >= ? ORDER BY entry LIMIT 1`,
+    ),
+    liveIn: db.prepare<[number, number, number], { rank: number; position: number; expires_at: number | null; route: number; id: Buffer }>(
+      `SELECT l.rank, l.position, l.expires_at, l.route, n.id FROM live l JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
+       WHERE l.tenant = ? AND l.position BETWEEN ? AND ?`,
+    ),
+    dropLive: db.prepare('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?'),
+    findExpired: db.prepare<[number], { tenant: number; rank: number; position: number }>(
+      `SELECT tenant, rank, position FROM live WHERE expires_at <= ? LIMIT ${sweepChunk}`,
+    ),
+    forgetRetries: db.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
+    measure: db.prepare<[number, number, number, number], { rows: number; bytes: number }>(
+      `SELECT count(*) AS rows, coalesce(sum(350 + length(title) + length(message)), 0) AS bytes FROM notifications WHERE entry ${range}`,
+    ),
+    dropThrottleCounts: db.prepare(
+      `DELETE FROM throttle_counts WHERE tenant = ? AND id IN (SELECT id FROM notifications WHERE entry ${range})`,
+    ),
+    dropNotifications: db.prepare(`DELETE FROM notifications WHERE entry ${range}`),
+    dropClears: db.prepare(`DELETE FROM clears WHERE entry ${range}`),
+    dropReceipts: db.prepare('DELETE FROM receipts WHERE tenant = ? AND position BETWEEN ? AND ?'),
+    dropMinutes: db.prepare('DELETE FROM minutes WHERE tenant = ? AND last <= ?'),
+  };
+}

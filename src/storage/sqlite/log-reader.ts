@@ -1,0 +1,101 @@
+import type { Entry, LogBounds, LogPage, Notification, PanelAddress, ReceiptRow } from '../../core/ports.ts';
+import { isEmpty, reaches } from '../../core/target.ts';
+import type { Db } from './database.ts';
+import { EntryFinder } from './entry-finder.ts';
+import {
+  type ClearRow, clearColumns, entryOf, type NotificationRow, notificationColumns, RouteReader, toClear, toNotification, uuidToBlob, uuidToText,
+} from './rows.ts';
+
+export interface LiveSet {
+  readonly head: number;
+  readonly notifications: readonly Notification[];
+  /** How many a throttle has counted, by notification id. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/** Short reads of the log, each from one snapshot. */
+export class LogReader {
+  readonly #db: Db;
+  readonly #routes: RouteReader;
+  readonly #finder: EntryFinder;
+  readonly #sql;
+
+  constructor(db: Db) {
+    this.#db = db;
+    this.#routes = new RouteReader(db);
+    this.#finder = new EntryFinder(db);
+    this.#sql = prepareStatements(db);
+  }
+
+  bounds(tenant: number): LogBounds {
+    return this.#sql.bounds.get(tenant) ?? { head: 0, first: 1 };
+  }
+
+  size(tenant: number): { notifications: number; bytes: number } {
+    return this.#sql.size.get(tenant) ?? { notifications: 0, bytes: 0 };
+  }
+
+  readAfter(tenant: number, position: number, limit: number): LogPage {
+    return this.#snapshot(() => {
+      const bounds = this.bounds(tenant);
+      const range = [tenant, position, tenant, bounds.head, limit] as const;
+      const notifications = this.#sql.notificationsAfter.all(...range).map((row) => toNotification(row, this.#routes));
+      const clears = this.#sql.clearsAfter.all(...range).map((row) => toClear(row, this.#routes));
+      return { ...bounds, entries: merge(notifications, clears).slice(0, limit) };
+    });
+  }
+
+  live(tenant: number, panel: PanelAddress, now: number, limit: number): LiveSet {
+    return this.#snapshot(() => {
+      const { head } = this.bounds(tenant);
+      const routes = this.#routes.idsWhere(tenant, ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel));
+      const rows = this.#sql.live.all(tenant, now, JSON.stringify(routes), limit);
+      const notifications = rows.map((row) => toNotification(row, this.#routes)).sort((a, b) => a.position - b.position);
+      const counts: Record<string, number> = {};
+      for (const row of rows) if (row.count > 0) counts[uuidToText(row.id)] = row.count;
+      return { head, notifications, counts };
+    });
+  }
+
+  receiptsOf(tenant: number, id: string): ReceiptRow[] {
+    const found = uuidToBlob(id) && this.#finder.find(tenant, id);
+    return found ? this.#sql.receipts.all(tenant, found.position) : [];
+  }
+
+  #snapshot<T>(read: () => T): T {
+    this.#db.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.#db.exec('COMMIT');
+    }
+  }
+}
+
+/** Two lists in order of position become one. */
+function merge(notifications: readonly Entry[], clears: readonly Entry[]): Entry[] {
+  return clears.length === 0 ? [...notifications] : [...notifications, ...clears].sort((a, b) => a.position - b.position);
+}
+
+function prepareStatements(db: Db) {
+  const after = `entry > ${entryOf('?', '?')} AND entry <= ${entryOf('?', '?')} ORDER BY entry LIMIT ?`;
+  type Range = [number, number, number, number, number];
+  return {
+    bounds: db.prepare<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?'),
+    size: db.prepare<[number], { notifications: number; bytes: number }>('SELECT notifications, bytes FROM logs WHERE tenant = ?'),
+    notificationsAfter: db.prepare<Range, NotificationRow>(`SELECT ${notificationColumns} FROM notifications n WHERE n.${after}`),
+    clearsAfter: db.prepare<Range, ClearRow>(`SELECT ${clearColumns} FROM clears c WHERE c.${after}`),
+    live: db.prepare<[number, number, string, number], NotificationRow & { count: number }>(
+      `SELECT ${notificationColumns}, coalesce(t.count, 0) AS count
+       FROM (SELECT tenant, rank, position FROM live
+             WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
+             ORDER BY rank DESC, position DESC LIMIT ?) l
+       CROSS JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
+       LEFT JOIN throttle_counts t ON t.tenant = l.tenant AND t.id = n.id`,
+    ),
+    receipts: db.prepare<[number, number], ReceiptRow>(
+      `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
+       FROM receipts WHERE tenant = ? AND position = ? ORDER BY panel_id`,
+    ),
+  };
+}

@@ -1,0 +1,114 @@
+import { mkdirSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { CompiledQuery } from 'kysely';
+import type { StorageHealth } from '../../core/ports.ts';
+import type { SqlExecutor } from '../sql.ts';
+import { openWritable } from './database.ts';
+import { SqliteHistory } from './history.ts';
+import { migrate } from './migrate.ts';
+import { Thread } from './thread.ts';
+import { WriteQueue } from './write-queue.ts';
+
+const spaceCheckMs = 1_000;
+
+export interface SqliteOptions {
+  readonly path: string;
+  /** Notifications that may wait for the disk before more are refused. */
+  readonly queueCapacity: number;
+  /** Intake is refused below this much free space, so that SQLite itself never meets a full disk. */
+  readonly minFreeBytes: number;
+  /** Hears of what goes wrong below, and of its end. */
+  readonly onTrouble: (message: string | undefined) => void;
+}
+
+export interface SqliteStorage extends StorageHealth {
+  readonly history: SqliteHistory;
+  readonly executor: SqlExecutor;
+  /** Takes expired notifications out of the live set; answers how many. Call again at once while it answers many. */
+  sweep(now: number): Promise<number>;
+  /** Jobs accepted and not yet durable. */
+  queueDepth(): number;
+  /** Waits for what was accepted, then ends the threads. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens (and makes, and migrates) the database file.
+ *
+ * @throws Error when the folder cannot be made, the file is no database, or it was made by a newer Belfry.
+ */
+export function openSqlite(options: SqliteOptions): SqliteStorage {
+  const { path } = options;
+  mkdirSync(dirname(path), { recursive: true });
+  const db = openWritable(path);
+  try {
+    migrate(db);
+  } finally {
+    db.close();
+  }
+  const data = { path };
+  let queue: WriteQueue;
+  const heard = (notice: unknown) => {
+    const { trouble, indexing } = notice as { trouble?: string; indexing?: string };
+    if (indexing === undefined) queue.report('writer', trouble);
+    options.onTrouble(indexing === undefined ? trouble : `search index: ${indexing}`);
+  };
+  const ended = (error: Error) => {
+    queue.report('writer', 'the writer thread ended');
+    options.onTrouble(`the writer thread ended: ${error.stack ?? error.message}`);
+  };
+  const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), data, { onNotice: heard, onEnd: ended });
+  queue = new WriteQueue(writer, options.queueCapacity);
+  const readerScript = new URL('./reader-thread.ts', import.meta.url);
+  const reader = new Thread(readerScript, data);
+  let searcher: Thread | undefined;
+  // Searching has a thread of its own from the first search on: until then its memory is saved.
+  const getSearcher = () => {
+    searcher ??= new Thread(readerScript, data, { onEnd: () => { searcher = undefined; } });
+    return searcher;
+  };
+  const stopWatching = watchSpace(path, options, queue);
+  return {
+    history: new SqliteHistory(queue, reader, getSearcher),
+    executor: executor(queue, reader),
+    sweep: (now) => queue.push({ kind: 'sweep', now }),
+    queueDepth: () => queue.depth,
+    trouble: () => queue.trouble,
+    async close() {
+      stopWatching();
+      await queue.drained();
+      await Promise.all([writer.close(), reader.close(), searcher?.close()]);
+    },
+  };
+}
+
+function executor(queue: WriteQueue, reader: Thread): SqlExecutor {
+  return {
+    read: <T>({ sql, parameters }: CompiledQuery<T>) => reader.call<T[]>('sql', { sql, parameters }),
+    write: (queries) =>
+      queue.push({ kind: 'sql', statements: queries.map(({ sql, parameters }) => ({ sql, parameters })) }),
+  };
+}
+
+/** Refuses intake in time, and lets it go on once there is some more room than the bound. */
+function watchSpace(path: string, { minFreeBytes, onTrouble }: SqliteOptions, queue: WriteQueue): () => void {
+  let low = false;
+  const look = () => {
+    let free: number;
+    try {
+      const { bavail, bsize } = statfsSync(dirname(path));
+      free = bavail * bsize;
+    } catch {
+      return;
+    }
+    const nowLow = free < (low ? minFreeBytes * 1.1 : minFreeBytes);
+    if (nowLow === low) return;
+    low = nowLow;
+    const trouble = low ? `the disk is nearly full (${Math.floor(free / 1024)} KiB free)` : undefined;
+    queue.report('free space', trouble);
+    onTrouble(trouble);
+  };
+  look();
+  const timer = setInterval(look, spaceCheckMs).unref();
+  return () => clearInterval(timer);
+}

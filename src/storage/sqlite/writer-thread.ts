@@ -1,0 +1,179 @@
+/**
+ * The one thread that writes. A call brings every job that gathered while the last one was being committed; they share
+ * one transaction and one fsync. Between calls, search indexes catch up in short slices.
+ */
+import { workerData } from 'node:worker_threads';
+import Database from 'better-sqlite3';
+import { AppError } from '../../core/errors.ts';
+import { type Db, openWritable } from './database.ts';
+import { indexSlice } from './indexer.ts';
+import type { Job, JobAnswer, JobResults } from './jobs.ts';
+import { LogPruner } from './log-pruner.ts';
+import { LogWriter } from './log-writer.ts';
+import { serveThread } from './thread.ts';
+
+const { path } = workerData as { path: string };
+/** Rows a slice of indexing takes: some 10–20 ms, which a commit may have to wait. */
+const sliceRows = 500;
+/** Indexing waits for this much quiet, or for so long under constant load. */
+const quietMs = 5;
+const loadedMs = 100;
+const reopenMs = 250;
+
+interface Session {
+  readonly db: Db;
+  readonly log: LogWriter;
+  readonly pruner: LogPruner;
+  readonly statements: Map<string, Database.Statement<unknown[], Record<string, unknown>>>;
+}
+
+let session: Session | undefined = open();
+let behind = true;
+let indexTimer: NodeJS.Timeout | undefined;
+let lastSlice = Date.now();
+
+const thread = serveThread({ commit }, () => {
+  clearTimeout(indexTimer);
+  session?.db.close();
+});
+scheduleIndexing();
+
+function open(): Session {
+  const db = openWritable(path);
+  const log = new LogWriter(db);
+  return { db, log, pruner: new LogPruner(db, log), statements: new Map() };
+}
+
+/** All durable when this returns. One job that cannot be done takes no other with it. */
+function commit(jobs: readonly Job[]): JobAnswer[] {
+  if (!session) throw new AppError('unavailable', 'the disk failed; trying to reopen the database', { retryAfterSeconds: 1 });
+  clearTimeout(indexTimer);
+  const current = session;
+  try {
+    return transaction(current, () => jobs.map((job) => ({ value: perform(current, job) })));
+  } catch (error) {
+    if (isDiskTrouble(error)) throw giveUp(error);
+    return jobs.length === 1 ? [refusal(error)] : jobs.map((job) => alone(current, job));
+  } finally {
+    behind = true;
+    scheduleIndexing();
+  }
+}
+
+function alone(current: Session, job: Job): JobAnswer {
+  if (session !== current) return refusal(new AppError('unavailable', 'the disk failed'));
+  try {
+    return { value: transaction(current, () => perform(current, job)) };
+  } catch (error) {
+    return refusal(isDiskTrouble(error) ? giveUp(error) : error);
+  }
+}
+
+function transaction<T>({ db, log }: Session, work: () => T): T {
+  db.exec('BEGIN IMMEDIATE');
+  try {
+    const value = work();
+    log.beforeCommit();
+    db.exec('COMMIT');
+    return value;
+  } catch (error) {
+    log.afterRollback();
+    if (db.inTransaction) db.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function perform(current: Session, job: Job): JobResults[Job['kind']] {
+  switch (job.kind) {
+    case 'append':
+      return current.log.append(job);
+    case 'clear':
+      return current.log.clear(job);
+    case 'receipts':
+      return current.log.receipts(job);
+    case 'prune':
+      return current.pruner.prune(job);
+    case 'sweep':
+      return current.pruner.sweep(job.now);
+    case 'sql':
+      return job.statements.map(({ sql, parameters }) => run(current, sql, parameters));
+  }
+}
+
+function run({ db, statements }: Session, sql: string, parameters: readonly unknown[]) {
+  let statement = statements.get(sql);
+  if (!statement) {
+    statement = db.prepare<unknown[], Record<string, unknown>>(sql);
+    statements.set(sql, statement);
+  }
+  if (statement.reader) {
+    const rows = statement.all(...parameters);
+    return { rows, changes: rows.length };
+  }
+  return { rows: [], changes: statement.run(...parameters).changes };
+}
+
+/** Errors of the disk or of the file, after which the handle is not to be trusted. */
+function isDiskTrouble(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(IOERR|FULL|CORRUPT|NOTADB|CANTOPEN|READONLY|NOMEM)/.test(error.code);
+}
+
+function refusal(error: unknown): JobAnswer {
+  if (error instanceof AppError) return { refused: { code: error.code, message: error.message } };
+  if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
+    return { refused: { code: 'unavailable', message: 'another process holds the database; try again' } };
+  }
+  return { refused: { code: undefined, message: error instanceof Error ? `${error.message}\n${error.stack}` : String(error) } };
+}
+
+/** Closes the handle at once and keeps opening a new one until a write goes through. A commit that failed is never retried on it. */
+function giveUp(error: unknown): AppError {
+  const reason = error instanceof Error ? error.message : String(error);
+  closeQuietly(session);
+  session = undefined;
+  thread.notify({ trouble: `the disk refused a write (${reason})` });
+  setTimeout(reopen, reopenMs);
+  return new AppError('unavailable', `not stored: the disk refused the write (${reason})`, { retryAfterSeconds: 1, cause: error });
+}
+
+function reopen(): void {
+  let fresh: Session | undefined;
+  try {
+    fresh = open();
+    const { db } = fresh;
+    // SQLite skips a write that changes nothing, so the proof that the disk takes one is a counter.
+    transaction(fresh, () => db.prepare("UPDATE meta SET value = value + 1 WHERE name = 'reopened'").run());
+    session = fresh;
+    thread.notify({ trouble: undefined });
+    scheduleIndexing();
+  } catch {
+    closeQuietly(fresh);
+    setTimeout(reopen, reopenMs);
+  }
+}
+
+function closeQuietly(broken: Session | undefined): void {
+  try {
+    broken?.db.close();
+  } catch {
+    // A handle that cannot even be closed is dropped with its thread.
+  }
+}
+
+function scheduleIndexing(): void {
+  if (!behind || !session) return;
+  const overdue = lastSlice + loadedMs - Date.now();
+  indexTimer = setTimeout(index, Math.max(0, Math.min(quietMs, overdue)));
+}
+
+function index(): void {
+  if (!session) return;
+  lastSlice = Date.now();
+  try {
+    ({ behind } = indexSlice(session.db, sliceRows));
+    scheduleIndexing();
+  } catch (error) {
+    if (isDiskTrouble(error)) giveUp(error);
+    else thread.notify({ indexing: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+}
