@@ -17,6 +17,7 @@ import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import { createDirectory } from './storage/directory.ts';
+import { createSqliteBuilder } from './storage/sqlite/builder.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
 import { openSqlite, type SqliteStorage } from './storage/sqlite/open.ts';
 import { version } from './version.ts';
@@ -50,7 +51,7 @@ export async function openStorage(config: Config, logger: Logger): Promise<Opene
     minFreeBytes: config.minFreeBytes,
     onTrouble: (message) => (message === undefined ? logger.info('storage works again') : logger.error({ trouble: message }, 'storage is in trouble')),
   });
-  const directory = createDirectory(storage.executor);
+  const directory = createDirectory(createSqliteBuilder(), storage.executor);
   if (!(await directory.tenants.findByName('default'))) await directory.tenants.create('default', 'Default', 'belfry', Date.now());
   return { storage, directory, close: () => storage.close() };
 }

@@ -1,0 +1,88 @@
+import type { Clear, Entry, History, LogPage, Notification, PanelAddress, Route } from '../../src/core/ports.ts';
+import { reaches } from '../../src/core/target.ts';
+
+/** A route to everyone. */
+export const everywhere: Route = { revision: 0, rules: [], muted: false, target: { all: true, ids: [], tags: [] } };
+
+/** A notification for tests; give what matters. */
+export function notification(position: number, over: Partial<Notification> = {}): Notification {
+  return {
+    kind: 'notification',
+    position,
+    id: `00000000-0000-7000-8000-${String(position).padStart(12, '0')}`,
+    receivedAt: 1_000,
+    title: `n${position}`,
+    message: 'm',
+    level: 'error',
+    rank: 40,
+    ttl: 0,
+    sentLevel: 'error',
+    sentTtl: null,
+    expiresAt: null,
+    ip: null,
+    host: null,
+    key: null,
+    url: null,
+    sourceIp: '127.0.0.1',
+    tokenId: 'tokentoken',
+    route: everywhere,
+    throttledOn: null,
+    throttleCount: 0,
+    ...over,
+  };
+}
+
+/** The log as a plain list: what a tenant's history promises, in the fewest lines. Reads answer when told to. */
+export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live'> {
+  readonly entries: Entry[] = [];
+  first = 1;
+  /** How a read's answer is delayed; by default it comes in the next turn. */
+  delay: () => Promise<void> = () => Promise.resolve();
+  reads = 0;
+
+  get head(): number {
+    return this.entries.length;
+  }
+
+  append(make: (position: number) => Entry): Entry {
+    const entry = make(this.head + 1);
+    this.entries.push(entry);
+    return entry;
+  }
+
+  pruneTo(first: number): void {
+    this.first = Math.max(this.first, Math.min(first, this.head + 1));
+  }
+
+  async bounds() {
+    await this.delay();
+    return { head: this.head, first: this.first };
+  }
+
+  async readAfter(_tenant: number, position: number, limit: number): Promise<LogPage> {
+    this.reads += 1;
+    await this.delay();
+    const from = Math.max(position, this.first - 1);
+    return { head: this.head, first: this.first, entries: this.entries.slice(from, from + limit) };
+  }
+
+  async live(_tenant: number, panel: PanelAddress, now: number, limit: number) {
+    await this.delay();
+    return { head: this.head, notifications: this.shown(panel, now).slice(0, limit), counts: {} };
+  }
+
+  /** What the panel should be showing. */
+  shown(panel: PanelAddress, now: number): Notification[] {
+    const cleared = new Set(this.entries.filter((entry): entry is Clear => entry.kind === 'clear').map(({ id }) => id));
+    return this.entries.filter(
+      (entry): entry is Notification =>
+        entry.kind === 'notification' &&
+        entry.position >= this.first &&
+        !cleared.has(entry.id) &&
+        !entry.route.muted &&
+        entry.throttledOn === null &&
+        reaches(entry.route.target, panel) &&
+        (entry.expiresAt === null || entry.expiresAt > now),
+    );
+  }
+}
