@@ -1,0 +1,163 @@
+/** A regex program as words of bits: one bit for each position, so that one step moves every state at once. */
+import { kindOf, kinds, type RegexProgram } from './regex-program.ts';
+
+/** The positions that consumed the last character. */
+export type Positions = Int32Array;
+
+/** What holds at one kind of place between two characters. */
+interface Place {
+  /** The union of what follows on some of `1 << chunkBits` neighbouring positions, for each such choice of positions. */
+  readonly follow: Int32Array;
+  /** Positions after which a match is complete. */
+  readonly accept: Int32Array;
+  readonly start: Int32Array;
+  readonly startMatches: boolean;
+}
+
+const kindCount = Object.keys(kinds).length;
+
+export class RegexSteps {
+  readonly classes: number;
+  /** Kind of the members of each class, as far as the program minds. */
+  readonly kindOfClass: readonly number[];
+  readonly words: number;
+  readonly #program: RegexProgram;
+  readonly #chunkBits: 4 | 8;
+  /** Class of each run of code points between two bounds. */
+  readonly #classOfRun: readonly number[];
+  readonly #latin1: Uint16Array;
+  /** For each class, the positions that consume it. */
+  readonly #consumers: Int32Array;
+  readonly #places: (Place | undefined)[] = [];
+
+  constructor(program: RegexProgram) {
+    this.#program = program;
+    this.words = Math.max(1, Math.ceil(program.positions / 32));
+    // Bytes need half the steps of nibbles and eight times the memory, which small patterns by the thousand should not take.
+    this.#chunkBits = program.positions > 64 ? 8 : 4;
+    const { classOfRun, consumers, kindOfClass } = mergeRuns(program, this.words);
+    this.#classOfRun = classOfRun;
+    this.kindOfClass = kindOfClass;
+    this.classes = kindOfClass.length;
+    this.#consumers = Int32Array.from(consumers.flatMap((set) => [...set]));
+    this.#latin1 = Uint16Array.from({ length: 256 }, (_, codePoint) => this.#findClass(codePoint));
+  }
+
+  classOf(codePoint: number): number {
+    return codePoint < 256 ? (this.#latin1[codePoint] as number) : this.#findClass(codePoint);
+  }
+
+  #findClass(codePoint: number): number {
+    const { bounds } = this.#program;
+    let low = 0;
+    let high = bounds.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((bounds[middle] as number) <= codePoint) low = middle + 1;
+      else high = middle;
+    }
+    return this.#classOfRun[low] as number;
+  }
+
+  /** Whether a match is complete at a place, after `consumed`. */
+  isMatch(consumed: Positions, before: number, after: number): boolean {
+    const { accept, startMatches } = this.#place(before, after);
+    if (startMatches) return true;
+    for (let word = 0; word < this.words; word++) {
+      if (((consumed[word] as number) & (accept[word] as number)) !== 0) return true;
+    }
+    return false;
+  }
+
+  /** Consumes a character of a class after `consumed`; the positions that could are written to `into`, another array. */
+  step(consumed: Positions, before: number, charClass: number, into: Positions): void {
+    const { follow, start } = this.#place(before, this.kindOfClass[charClass] as number);
+    const words = this.words;
+    const bits = this.#chunkBits;
+    const mask = (1 << bits) - 1;
+    into.set(start);
+    for (let word = 0; word < words; word++) {
+      let left = consumed[word] as number;
+      for (let chunk = (word << 5) >> (bits === 4 ? 2 : 3); left !== 0; chunk++, left >>>= bits) {
+        const chosen = left & mask;
+        if (chosen === 0) continue;
+        const from = ((chunk << bits) | chosen) * words;
+        for (let i = 0; i < words; i++) into[i] = (into[i] as number) | (follow[from + i] as number);
+      }
+    }
+    const offset = charClass * words;
+    for (let i = 0; i < words; i++) into[i] = (into[i] as number) & (this.#consumers[offset + i] as number);
+  }
+
+  #place(before: number, after: number): Place {
+    const index = this.#program.contextFree ? 0 : before * kindCount + after;
+    const known = this.#places[index];
+    if (known) return known;
+    const place = this.#makePlace(before, after);
+    this.#places[index] = place;
+    return place;
+  }
+
+  #makePlace(before: number, after: number): Place {
+    const { words } = this;
+    const { positions } = this.#program;
+    const accept = new Int32Array(words);
+    const reached: Int32Array[] = [];
+    for (let position = 0; position < positions; position++) {
+      const reach = this.#program.reach(position, before, after);
+      if (reach.matched) setBit(accept, 0, position);
+      reached.push(bitsOf(reach.positions, words));
+    }
+    const first = this.#program.reach(undefined, before, after);
+    const follow = unions(reached, this.#chunkBits, words);
+    return { follow, accept, start: bitsOf(first.positions, words), startMatches: first.matched };
+  }
+}
+
+/** For each chunk of sets, the union of each choice of them: that of the choice without its lowest bit, and that bit's. */
+function unions(sets: readonly Int32Array[], chunkBits: number, words: number): Int32Array {
+  const chunks = Math.ceil(sets.length / chunkBits);
+  const all = new Int32Array((chunks << chunkBits) * words);
+  for (let chunk = 0; chunk < chunks; chunk++) {
+    for (let chosen = 1; chosen < 1 << chunkBits; chosen++) {
+      const lowest = sets[chunk * chunkBits + 31 - Math.clz32(chosen & -chosen)];
+      const rest = ((chunk << chunkBits) | (chosen & (chosen - 1))) * words;
+      const to = ((chunk << chunkBits) | chosen) * words;
+      for (let i = 0; i < words; i++) all[to + i] = (all[rest + i] as number) | (lowest?.[i] ?? 0);
+    }
+  }
+  return all;
+}
+
+/** Runs of code points that the same positions consume are one class. */
+function mergeRuns({ bounds, positions, consumes, contextFree }: RegexProgram, words: number) {
+  const classes = new Map<string, number>();
+  const consumers: Int32Array[] = [];
+  const kindOfClass: number[] = [];
+  const everyPosition = Array.from({ length: positions }, (_, position) => position);
+  const classOfRun = [0, ...bounds].map((first) => {
+    const set = bitsOf(
+      everyPosition.filter((position) => consumes(position, first)),
+      words,
+    );
+    const kind = contextFree ? kinds.other : kindOf(first);
+    const key = `${kind} ${set.join()}`;
+    const known = classes.get(key);
+    if (known !== undefined) return known;
+    classes.set(key, consumers.length);
+    kindOfClass.push(kind);
+    return consumers.push(set) - 1;
+  });
+  return { classOfRun, consumers, kindOfClass };
+}
+
+function bitsOf(positions: readonly number[], words: number): Int32Array {
+  const set = new Int32Array(words);
+  for (const position of positions) setBit(set, 0, position);
+  return set;
+}
+
+function setBit(words: Int32Array, offset: number, bit: number): void {
+  const word = offset + (bit >> 5);
+  words[word] = (words[word] as number) | (1 << (bit & 31));
+}

@@ -1,0 +1,163 @@
+/**
+ * Regular expressions for text that anyone may send, by patterns that anyone may write.
+ *
+ * The engine keeps every state the program can be in as one bit of a few words, so each character costs the same small
+ * number of operations whatever the pattern and the text are: no backtracking, no cache of states that grows or has to
+ * be thrown away. re2js, which parses and compiles the patterns, guarantees linear time too, but its slowest patterns
+ * take a quarter of a second for the longest message; bench/routing.ts has the figures.
+ */
+import { badRequest } from './errors.ts';
+import { kinds, type RegexProgram, readProgram } from './regex-program.ts';
+import { type Positions, RegexSteps } from './regex-steps.ts';
+
+/** With 160 the slowest pattern takes 3 to 4 ms for 16,384 characters (bench/routing.ts); what people write has a few dozen. */
+export const maxRegexPositions = 160;
+const maxPatternLength = 1000;
+
+export interface Regex {
+  /** Whether it matches anywhere in the text. */
+  test(text: string): boolean;
+  /** A text that everything it matches contains, '' when there is none. */
+  readonly literal: string;
+}
+
+/**
+ * Compiles a pattern in RE2's syntax; case counts unless it says (?i).
+ *
+ * @param where starts the message of what is thrown.
+ * @throws AppError `bad-request` for syntax RE2 does not have (back-references, look-around) and for patterns that are too large.
+ */
+export function compileRegex(pattern: string, where: string): Regex {
+  if (pattern.length > maxPatternLength)
+    throw badRequest(`${where}: a regular expression has at most ${maxPatternLength} characters`);
+  const program = parse(pattern, where);
+  const { prefix } = program;
+  if (program.isLiteral) return { literal: prefix, test: (text) => text.includes(prefix) };
+  if (program.positions > maxRegexPositions) {
+    throw badRequest(
+      `${where}: "${pattern}" is too large: it comes to ${program.positions} characters with its repetitions written out, the most is ${maxRegexPositions}; write a list of shorter ones`,
+    );
+  }
+  const runner = new Runner(program);
+  return { literal: prefix, test: (text) => runner.test(text) };
+}
+
+function parse(pattern: string, where: string): RegexProgram {
+  try {
+    return readProgram(pattern);
+  } catch (error) {
+    const reason =
+      error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : String(error);
+    throw badRequest(`${where}: "${pattern}" is no regular expression of RE2: ${reason}${hint(pattern)}`);
+  }
+}
+
+function hint(pattern: string): string {
+  if (/\(\?<?[=!]/.test(pattern)) return '; there is no look-around, use "not" for what must be absent';
+  return /\\[1-9k]/.test(pattern) ? '; there are no back-references' : '';
+}
+
+const unknown = 0;
+const matched = -1;
+const failed = -2;
+/** No more is kept than this: about 60 KiB a pattern at the worst, and a millisecond to fill it. */
+const maxTransitions = 8192;
+const maxStates = 512;
+
+/**
+ * Runs a program over a text. Sets of positions that were met are kept as states with their transitions, so that text
+ * of a usual kind costs one look-up for each character. Once the table is full, unknown ways are walked step by step.
+ */
+class Runner {
+  readonly #steps: RegexSteps;
+  readonly #floating: boolean;
+  /** The sets met, and the kind of character before each. */
+  readonly #sets: { readonly consumed: Positions; readonly before: number }[] = [];
+  readonly #ids = new Map<string, number>();
+  /** By state and class: a state (they start at 1), or one of the three above. */
+  #transitions: Int16Array;
+  #scratch: [Positions, Positions];
+
+  constructor(program: RegexProgram) {
+    this.#steps = new RegexSteps(program);
+    this.#floating = program.floating;
+    this.#transitions = new Int16Array(8 * this.#steps.classes);
+    this.#scratch = [new Int32Array(this.#steps.words), new Int32Array(this.#steps.words)];
+    this.#keep(new Int32Array(this.#steps.words), kinds.edge);
+  }
+
+  test(text: string): boolean {
+    const steps = this.#steps;
+    let state = 1;
+    for (let i = 0; i < text.length; ) {
+      const codePoint = text.codePointAt(i) as number;
+      const charClass = steps.classOf(codePoint);
+      const at = (state - 1) * steps.classes + charClass;
+      let to = this.#transitions[at] as number;
+      if (to === unknown) {
+        to = this.#learn(state, charClass);
+        if (to === unknown) return this.#crawl(text, i, state);
+        this.#transitions[at] = to;
+      }
+      if (to < 0) return to === matched;
+      state = to;
+      i += codePoint > 0xffff ? 2 : 1;
+    }
+    const { consumed, before } = this.#sets[state - 1] as { consumed: Positions; before: number };
+    return steps.isMatch(consumed, before, kinds.edge);
+  }
+
+  #learn(state: number, charClass: number): number {
+    const steps = this.#steps;
+    const { consumed, before } = this.#sets[state - 1] as { consumed: Positions; before: number };
+    const kind = steps.kindOfClass[charClass] as number;
+    if (steps.isMatch(consumed, before, kind)) return matched;
+    const next = new Int32Array(steps.words);
+    steps.step(consumed, before, charClass, next);
+    if (!this.#floating && isNone(next)) return failed;
+    return this.#keep(next, kind);
+  }
+
+  /** The state of a set, or `unknown` when there is no room for it. */
+  #keep(consumed: Positions, before: number): number {
+    const key = `${before} ${consumed.join()}`;
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    const { classes } = this.#steps;
+    const kept = this.#sets.length;
+    if (kept === maxStates || (kept > 0 && (kept + 1) * classes > maxTransitions)) return unknown;
+    const id = this.#sets.push({ consumed, before });
+    this.#ids.set(key, id);
+    if (id * classes > this.#transitions.length) {
+      const grown = new Int16Array(2 * this.#transitions.length);
+      grown.set(this.#transitions);
+      this.#transitions = grown;
+    }
+    return id;
+  }
+
+  /** The rest of the text from `i`, without keeping what is met. */
+  #crawl(text: string, from: number, state: number): boolean {
+    const steps = this.#steps;
+    let [consumed, next] = this.#scratch;
+    let { before } = this.#sets[state - 1] as { before: number };
+    consumed.set((this.#sets[state - 1] as { consumed: Positions }).consumed);
+    for (let i = from; i < text.length; ) {
+      const codePoint = text.codePointAt(i) as number;
+      const charClass = steps.classOf(codePoint);
+      const kind = steps.kindOfClass[charClass] as number;
+      if (steps.isMatch(consumed, before, kind)) return true;
+      steps.step(consumed, before, charClass, next);
+      [consumed, next] = [next, consumed];
+      if (!this.#floating && isNone(consumed)) return false;
+      before = kind;
+      i += codePoint > 0xffff ? 2 : 1;
+    }
+    return steps.isMatch(consumed, before, kinds.edge);
+  }
+}
+
+function isNone(positions: Positions): boolean {
+  for (let i = 0; i < positions.length; i++) if (positions[i] !== 0) return false;
+  return true;
+}
