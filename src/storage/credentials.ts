@@ -1,0 +1,187 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import type { Role, Scope } from '../contract/token.ts';
+import type { CredentialRecord, Credentials, RateSetting } from '../core/directory.ts';
+import { notFound } from '../core/errors.ts';
+import type { TenantId } from '../core/ports.ts';
+import { change, insertWhen } from './change.ts';
+import type { Builder, CredentialRow } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+type Kind = CredentialRecord['kind'];
+type Patch = Parameters<Credentials['update']>[3];
+
+export function createCredentials(db: Builder, executor: SqlExecutor): Credentials {
+  const one = (tenant: TenantId, kind: Kind, id: string) =>
+    db
+      .selectFrom('credentials')
+      .selectAll()
+      .where('tenant', '=', tenant)
+      .where('kind', '=', kind)
+      .where('id', '=', id);
+
+  return {
+    async add(record) {
+      const { tenant, kind, id, createdBy, createdAt } = record;
+      const { done } = await change(db, executor, {
+        entry: {
+          tenant,
+          by: createdBy,
+          at: createdAt,
+          action: `${kind}.create`,
+          subject: id,
+          detail: describe(record),
+        },
+        effects: (agreed) => [insertWhen(db, 'credentials', toRow(record), agreed)],
+        after: one(tenant, kind, id).compile(),
+      });
+      if (!done) throw notFound('tenant');
+    },
+
+    async find(id) {
+      const [row] = await executor.read(
+        db.selectFrom('credentials').selectAll().where('id', '=', id).compile(),
+      );
+      return row && toCredential(row);
+    },
+
+    async list(tenant, kind) {
+      const rows = await executor.read(
+        db
+          .selectFrom('credentials')
+          .selectAll()
+          .where('tenant', '=', tenant)
+          .where('kind', '=', kind)
+          .orderBy('created_at')
+          .orderBy('id')
+          .compile(),
+      );
+      return rows.map(toCredential);
+    },
+
+    async update(tenant, kind, id, patch, by, at) {
+      const columns = toColumns(patch);
+      const { row } = await change(db, executor, {
+        entry: { tenant, by, at, action: `${kind}.update`, subject: id, detail: patch },
+        when: exists(tenant, kind, id),
+        effects: (agreed) =>
+          Object.keys(columns).length === 0
+            ? []
+            : [
+                db
+                  .updateTable('credentials')
+                  .set(columns)
+                  .where('tenant', '=', tenant)
+                  .where('id', '=', id)
+                  .where(agreed)
+                  .compile(),
+              ],
+        after: one(tenant, kind, id).compile(),
+      });
+      return row && toCredential(row);
+    },
+
+    async revoke(tenant, kind, id, by, at) {
+      const [known] = await executor.read(one(tenant, kind, id).compile());
+      if (!known || known.revoked_at !== null) return known && toCredential(known);
+      const { row } = await change(db, executor, {
+        entry: { tenant, by, at, action: `${kind}.revoke`, subject: id, detail: { name: known.name } },
+        when: exists(tenant, kind, id, sql`revoked_at is null`),
+        effects: (agreed) => [
+          db
+            .updateTable('credentials')
+            .set({ revoked_at: at })
+            .where('tenant', '=', tenant)
+            .where('id', '=', id)
+            .where(agreed)
+            .compile(),
+        ],
+        after: one(tenant, kind, id).compile(),
+      });
+      return row && toCredential(row);
+    },
+
+    async touch(uses) {
+      if (uses.length === 0) return;
+      await executor.write(
+        uses.map(({ tenant, id, at, from }) =>
+          db
+            .updateTable('credentials')
+            .set({ last_used_at: at, last_used_from: from })
+            .where('tenant', '=', tenant)
+            .where('id', '=', id)
+            .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', at)]))
+            .compile(),
+        ),
+      );
+    },
+  };
+}
+
+function exists(
+  tenant: TenantId,
+  kind: Kind,
+  id: string,
+  also: Expression<unknown> = sql`1 = 1`,
+): Expression<SqlBool> {
+  return sql<SqlBool>`exists (select 1 from credentials
+    where tenant = ${tenant} and id = ${id} and kind = ${kind} and ${also})`;
+}
+
+/** For the audit log: all but what could open a door. */
+function describe({ kind, name, scopes, role, rate, panelId, allowFrom, expiresAt }: CredentialRecord) {
+  return kind === 'key'
+    ? { name, role, allowFrom, expiresAt }
+    : { name, scopes, rate, panelId, allowFrom, expiresAt };
+}
+
+function toColumns(patch: Patch): Partial<CredentialRow> {
+  const columns: Partial<CredentialRow> = {};
+  if (patch.name !== undefined) columns.name = patch.name;
+  if (patch.scopes !== undefined) columns.scopes = JSON.stringify(patch.scopes);
+  if (patch.rate !== undefined) columns.rate = patch.rate === null ? null : JSON.stringify(patch.rate);
+  if (patch.expiresAt !== undefined) columns.expires_at = patch.expiresAt;
+  if (patch.allowFrom !== undefined) columns.allow_from = JSON.stringify(patch.allowFrom);
+  return columns;
+}
+
+function toRow(record: CredentialRecord): CredentialRow {
+  return {
+    tenant: record.tenant,
+    id: record.id,
+    kind: record.kind,
+    name: record.name,
+    hash: record.hash,
+    scopes: JSON.stringify(record.scopes),
+    role: record.role,
+    rate: record.rate === null ? null : JSON.stringify(record.rate),
+    panel_id: record.panelId,
+    allow_from: JSON.stringify(record.allowFrom),
+    created_at: record.createdAt,
+    created_by: record.createdBy,
+    last_used_at: record.lastUsedAt,
+    last_used_from: record.lastUsedFrom,
+    expires_at: record.expiresAt,
+    revoked_at: record.revokedAt,
+  };
+}
+
+function toCredential(row: CredentialRow): CredentialRecord {
+  return {
+    tenant: row.tenant,
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    hash: row.hash,
+    scopes: JSON.parse(row.scopes) as Scope[],
+    rate: row.rate === null ? null : (JSON.parse(row.rate) as RateSetting),
+    panelId: row.panel_id,
+    role: row.role as Role | null,
+    allowFrom: JSON.parse(row.allow_from) as string[],
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    lastUsedAt: row.last_used_at,
+    lastUsedFrom: row.last_used_from,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+  };
+}

@@ -1,0 +1,107 @@
+import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
+import type { Actor } from '../core/directory.ts';
+import { AppError } from '../core/errors.ts';
+import type { TenantId } from '../core/ports.ts';
+import { change } from './change.ts';
+import { bumpRevision, currentRevision, endVersion } from './rule-versions.ts';
+import type { Builder } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+interface Move {
+  readonly id: string;
+  readonly ordinal: number;
+}
+
+/** Every statement has this many places, filled up with no one's id: few texts to prepare, whatever moves. */
+const chunkRows = 256;
+const nobody: Move = { id: '', ordinal: 0 };
+const attempts = 20;
+
+/**
+ * Puts a tenant's rules in the order of `ids`; only rows that move get a new version. False when `ids` does not name
+ * every rule once. The order is worked out from a read and written if no rule changed since, else worked out again.
+ */
+export async function reorder(
+  db: Builder,
+  executor: SqlExecutor,
+  { tenant, ids, by, at }: { tenant: TenantId; ids: readonly string[]; by: Actor; at: number },
+): Promise<boolean> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const { revision, rules } = await readOrder(db, executor, tenant);
+    const moves = movesTo(ids, rules);
+    if (!moves) return false;
+    if (moves.length === 0) return true;
+    const { done } = await change(db, executor, {
+      entry: { tenant, by, at, action: 'rule.order', subject: 'rules', detail: { moved: moves.length } },
+      when: sql<SqlBool>`${currentRevision(tenant)} = ${revision}`,
+      effects: (agreed) => [
+        bumpRevision(db, tenant, agreed),
+        ...chunks(moves).flatMap((chunk) => [
+          endVersion(
+            db,
+            tenant,
+            chunk.map(({ id }) => id),
+            agreed,
+          ),
+          renumber(db, tenant, chunk, agreed),
+        ]),
+      ],
+      after: db.selectFrom('tenants').select('rules_revision').where('id', '=', tenant).compile(),
+    });
+    if (done) return true;
+  }
+  throw new AppError(
+    'conflict',
+    'the rules are being changed by someone else: read them again, then order them',
+  );
+}
+
+async function readOrder(db: Builder, executor: SqlExecutor, tenant: TenantId) {
+  const rows = await executor.read(
+    db
+      .selectFrom('tenants')
+      .leftJoin('rules', (join) =>
+        join.onRef('rules.tenant', '=', 'tenants.id').on('rules.until', 'is', null),
+      )
+      .select(['tenants.rules_revision', 'rules.id', 'rules.ordinal'])
+      .where('tenants.id', '=', tenant)
+      .orderBy('rules.ordinal')
+      .compile(),
+  );
+  const rules = rows.flatMap(({ id, ordinal }) => (id === null || ordinal === null ? [] : [{ id, ordinal }]));
+  return { revision: rows[0]?.rules_revision ?? 0, rules };
+}
+
+/** The ordinals in use are dealt out again in the new order; undefined when `ids` does not name every rule once. */
+function movesTo(ids: readonly string[], rules: readonly Move[]): readonly Move[] | undefined {
+  const before = new Map(rules.map(({ id, ordinal }) => [id, ordinal]));
+  if (ids.length !== rules.length || new Set(ids).size !== ids.length) return undefined;
+  if (!ids.every((id) => before.has(id))) return undefined;
+  return rules
+    .map(({ ordinal }, index) => ({ id: ids[index] as string, ordinal }))
+    .filter(({ id, ordinal }) => before.get(id) !== ordinal);
+}
+
+function chunks(moves: readonly Move[]): Move[][] {
+  const result: Move[][] = [];
+  for (let start = 0; start < moves.length; start += chunkRows) {
+    const chunk = moves.slice(start, start + chunkRows);
+    while (chunk.length < chunkRows) chunk.push(nobody);
+    result.push(chunk);
+  }
+  return result;
+}
+
+/** The versions just ended, again, at their new places. */
+function renumber(
+  db: Builder,
+  tenant: TenantId,
+  moves: readonly Move[],
+  when: Expression<SqlBool>,
+): CompiledQuery {
+  const places = sql.join(moves.map(({ id, ordinal }) => sql`(${id}, ${ordinal})`));
+  return sql`insert into rules (tenant, id, since, until, ordinal, spec, created_at, updated_at)
+    select rules.tenant, rules.id, rules.until, null, cast(place.column2 as bigint), spec, created_at, updated_at
+    from (values ${places}) as place join rules on rules.tenant = ${tenant} and rules.id = place.column1
+    where rules.until = ${currentRevision(tenant)} and ${when}`.compile(db);
+}

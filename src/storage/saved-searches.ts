@@ -1,0 +1,74 @@
+import { type SqlBool, sql } from 'kysely';
+import type { SavedSearch } from '../contract/search.ts';
+import type { SavedSearches } from '../core/directory.ts';
+import { AppError } from '../core/errors.ts';
+import { change, insertWhen } from './change.ts';
+import type { Builder, SavedSearchRow } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+const savedSearchesPerTenant = 200;
+
+export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSearches {
+  const of = (tenant: number) => db.selectFrom('saved_searches').selectAll().where('tenant', '=', tenant);
+
+  return {
+    async list(tenant) {
+      return (await executor.read(of(tenant).orderBy('name').compile())).map(toSearch);
+    },
+
+    async add(tenant, search, by, at) {
+      const { id, name, q } = search;
+      const row: SavedSearchRow = {
+        tenant,
+        id,
+        name,
+        q,
+        created_at: Date.parse(search.createdAt),
+        created_by: search.createdBy,
+      };
+      const { done, row: named } = await change(db, executor, {
+        entry: { tenant, by, at, action: 'search.create', subject: id, detail: { name, q } },
+        when: sql<SqlBool>`not exists (select 1 from saved_searches where tenant = ${tenant} and name = ${name})
+          and (select count(*) from saved_searches where tenant = ${tenant}) < ${savedSearchesPerTenant}`,
+        effects: (agreed) => [insertWhen(db, 'saved_searches', row, agreed)],
+        after: of(tenant).where('name', '=', name).compile(),
+      });
+      if (done) return;
+      throw new AppError(
+        'conflict',
+        named
+          ? `there is a saved search "${name}" already: choose another name, or delete that one`
+          : `there are ${savedSearchesPerTenant} saved searches already: delete one first`,
+      );
+    },
+
+    async remove(tenant, id, by, at) {
+      const [known] = await executor.read(of(tenant).where('id', '=', id).compile());
+      if (!known) return false;
+      const { done } = await change(db, executor, {
+        entry: { tenant, by, at, action: 'search.delete', subject: id, detail: { name: known.name } },
+        when: sql<SqlBool>`exists (select 1 from saved_searches where tenant = ${tenant} and id = ${id})`,
+        effects: (agreed) => [
+          db
+            .deleteFrom('saved_searches')
+            .where('tenant', '=', tenant)
+            .where('id', '=', id)
+            .where(agreed)
+            .compile(),
+        ],
+        after: of(tenant).where('id', '=', id).compile(),
+      });
+      return done;
+    },
+  };
+}
+
+function toSearch(row: SavedSearchRow): SavedSearch {
+  return {
+    id: row.id,
+    name: row.name,
+    q: row.q,
+    createdAt: new Date(row.created_at).toISOString(),
+    createdBy: row.created_by,
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * The directory's tables as SQL sees them. Times are Unix milliseconds, JSON is kept as text. A backend must give
+ * integers back as numbers, and compare names by code point (SQLite's BINARY, PostgreSQL's collation "C").
+ */
+import type { Kysely } from 'kysely';
+
+export interface Schema {
+  meta: { name: string; value: string };
+  tenants: TenantRow;
+  credentials: CredentialRow;
+  levels: LevelRow;
+  rules: RuleRow;
+  rule_hits: { tenant: number; id: string; hits: number; last_hit_at: number };
+  panels: PanelRow;
+  pairings: PairingRow;
+  saved_searches: SavedSearchRow;
+  audit: AuditRow;
+}
+
+/** Builds queries in the dialect of the database they are for; it is never asked to run them. */
+export type Builder = Kysely<Schema>;
+
+export interface TenantRow {
+  id: number;
+  name: string;
+  title: string;
+  time_zone: string;
+  /** JSON, as the next two; null: the server's own. */
+  rate: string | null;
+  retention_days: string | null;
+  retention_count: string | null;
+  rules_revision: number;
+  changed: number;
+  created_at: number;
+}
+
+export interface CredentialRow {
+  tenant: number;
+  id: string;
+  kind: 'token' | 'key';
+  name: string;
+  hash: string;
+  scopes: string;
+  role: string | null;
+  rate: string | null;
+  panel_id: string | null;
+  allow_from: string;
+  created_at: number;
+  created_by: string;
+  last_used_at: number | null;
+  last_used_from: string | null;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+export interface LevelRow {
+  tenant: number;
+  name: string;
+  rank: number;
+  color: string;
+  icon: string;
+  sound: string;
+  duration_ms: number;
+}
+
+/** One version of a rule: in force from revision `since` on, before revision `until`. */
+export interface RuleRow {
+  tenant: number;
+  id: string;
+  since: number;
+  until: number | null;
+  ordinal: number;
+  spec: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface PanelRow {
+  tenant: number;
+  id: string;
+  name: string;
+  tags: string;
+  location: string | null;
+  display: string;
+  created_at: number;
+  last_seen_at: number | null;
+  cursor: number | null;
+}
+
+export interface PairingRow {
+  secret_hash: string;
+  code: string;
+  created_at: number;
+  expires_at: number;
+  tenant: number | null;
+  panel_id: string | null;
+  approved_by: string | null;
+  collected_at: number | null;
+}
+
+export interface SavedSearchRow {
+  tenant: number;
+  id: string;
+  name: string;
+  q: string;
+  created_at: number;
+  created_by: string;
+}
+
+export interface AuditRow {
+  tenant: number;
+  id: string;
+  at: number;
+  by: string;
+  action: string;
+  subject: string;
+  detail: string;
+}

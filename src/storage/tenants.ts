@@ -1,0 +1,115 @@
+import { type SqlBool, sql } from 'kysely';
+import { uuidv7 } from 'uuidv7';
+import type { RateSetting, TenantRecord, Tenants } from '../core/directory.ts';
+import { AppError, notFound } from '../core/errors.ts';
+import { builtInStyles } from '../core/levels.ts';
+import type { TenantId } from '../core/ports.ts';
+import { always, bumpChanges, change, currentChange } from './change.ts';
+import type { Builder, TenantRow } from './schema.ts';
+import type { SqlExecutor, SqlResult } from './sql.ts';
+
+type Patch = Parameters<Tenants['update']>[1];
+
+/** A new tenant gets the built-in levels in the same transaction. */
+export function createTenants(db: Builder, executor: SqlExecutor): Tenants {
+  const all = db.selectFrom('tenants').selectAll();
+  const get = async (id: TenantId) => {
+    const [row] = await executor.read(all.where('id', '=', id).compile());
+    if (!row) throw notFound('tenant');
+    return toTenant(row);
+  };
+
+  return {
+    get,
+
+    async create(name, title, by, at) {
+      const results = await executor.write(creation(db, { name, title, by, at }));
+      const row = results.at(-1)?.rows[0] as unknown as TenantRow;
+      if (!wasCreated(results))
+        throw new AppError('conflict', `there is a tenant "${name}" already: choose another name`);
+      return toTenant(row);
+    },
+
+    async list() {
+      return (await executor.read(all.orderBy('name').compile())).map(toTenant);
+    },
+
+    async findByName(name) {
+      const [row] = await executor.read(all.where('name', '=', name).compile());
+      return row && toTenant(row);
+    },
+
+    async update(id, patch, by, at) {
+      const columns = toColumns(patch);
+      const { name } = await get(id);
+      const { row } = await change(db, executor, {
+        entry: { tenant: id, by, at, action: 'tenant.update', subject: name, detail: patch },
+        effects: (agreed) =>
+          Object.keys(columns).length === 0
+            ? []
+            : [db.updateTable('tenants').set(columns).where('id', '=', id).where(agreed).compile()],
+        after: all.where('id', '=', id).compile(),
+      });
+      if (!row) throw notFound('tenant');
+      return toTenant(row);
+    },
+  };
+}
+
+/** Statement 1 makes the tenant; the change was counted before, so `changed` tells a new one from one that was there. */
+function creation(
+  db: Builder,
+  { name, title, by, at }: { name: string; title: string; by: string; at: number },
+) {
+  const created = sql<SqlBool>`tenants.name = ${name} and tenants.changed = ${currentChange}`;
+  return [
+    bumpChanges(db, always),
+    sql`insert into tenants (id, name, title, time_zone, rules_revision, changed, created_at)
+      select (select coalesce(max(id), 0) + 1 from tenants), ${name}, ${title}, 'UTC', 0, ${currentChange}, ${at}
+      where not exists (select 1 from tenants where name = ${name})`.compile(db),
+    sql`insert into audit (tenant, id, at, "by", action, subject, detail)
+      select tenants.id, ${uuidv7()}, ${at}, ${by}, 'tenant.create', ${name}, ${JSON.stringify({ title })}
+      from tenants where ${created}`.compile(db),
+    ...Object.entries(builtInStyles).map(([level, { rank, color, icon, sound, durationMs }]) =>
+      sql`insert into levels (tenant, name, rank, color, icon, sound, duration_ms)
+        select tenants.id, ${level}, ${rank}, ${color}, ${icon}, ${sound}, ${durationMs}
+        from tenants where ${created}`.compile(db),
+    ),
+    db.selectFrom('tenants').selectAll().where('name', '=', name).compile(),
+  ];
+}
+
+function wasCreated(results: readonly SqlResult[]): boolean {
+  return results[1]?.changes === 1;
+}
+
+function toColumns(patch: Patch): Partial<TenantRow> {
+  const columns: Partial<TenantRow> = {};
+  if (patch.title !== undefined) columns.title = patch.title;
+  if (patch.timeZone !== undefined) columns.time_zone = patch.timeZone;
+  if (patch.rate !== undefined) columns.rate = toJson(patch.rate);
+  if (patch.retentionDays !== undefined) columns.retention_days = toJson(patch.retentionDays);
+  if (patch.retentionCount !== undefined) columns.retention_count = toJson(patch.retentionCount);
+  return columns;
+}
+
+function toTenant(row: TenantRow): TenantRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    title: row.title,
+    timeZone: row.time_zone,
+    rate: fromJson<RateSetting>(row.rate),
+    retentionDays: fromJson<number | 'off' | null>(row.retention_days),
+    retentionCount: fromJson<number | 'off' | null>(row.retention_count),
+    createdAt: row.created_at,
+  };
+}
+
+function toJson(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function fromJson<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T);
+}
