@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../src/contract/limits.ts';
+import { builtInStyles } from '../../src/core/levels.ts';
+import type { DirectoryLab } from './directory.ts';
+
+export function levelsConformance(lab: () => DirectoryLab): void {
+  const customOf = async (tenant: number) =>
+    (await lab().directory.levels.list(tenant)).filter(({ builtIn }) => !builtIn);
+
+  test('an unknown level is registered with the rank and look of info', async () => {
+    const { directory, newTenant, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    expect(await tellsOfChange(tenant, () => directory.levels.register(tenant, 'deploy', 5))).toBe(true);
+    expect(await customOf(tenant)).toEqual([{ name: 'deploy', builtIn: false, ...builtInStyles.info }]);
+  });
+
+  test('registering a known level leaves it as it is and is no change', async () => {
+    const { directory, newTenant, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    await directory.levels.put(tenant, 'deploy', { rank: 35 }, 'x', 1);
+    const again = async () => expect(await directory.levels.register(tenant, 'deploy', 2)).toBe(true);
+    expect(await tellsOfChange(tenant, again)).toBe(false);
+    expect(await directory.levels.register(tenant, 'critical', 2)).toBe(true);
+    expect(await customOf(tenant)).toMatchObject([{ name: 'deploy', rank: 35 }]);
+  });
+
+  test('registered by many at once it is there once', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    const known = await Promise.all(
+      Array.from({ length: 10 }, () => directory.levels.register(tenant, 'deploy', 1)),
+    );
+    expect(known).toEqual(Array(10).fill(true));
+    expect(await customOf(tenant)).toHaveLength(1);
+  });
+
+  test('built-in ones are listed first, then the others by name', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    for (const name of ['zulu', 'alpha', 'mike']) await directory.levels.register(tenant, name, 1);
+    expect((await directory.levels.list(tenant)).map(({ name }) => name)).toEqual([
+      ...Object.keys(builtInStyles),
+      'alpha',
+      'mike',
+      'zulu',
+    ]);
+  });
+
+  test('a put keeps what it does not name, and restyles built-in levels too', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    const put = () => directory.levels.put(tenant, 'info', { color: '#000000', durationMs: 0 }, 'ann', 9);
+    expect(await tellsOfChange(tenant, put)).toBe(true);
+    const expected = { name: 'info', builtIn: true, ...builtInStyles.info, color: '#000000', durationMs: 0 };
+    expect((await directory.levels.list(tenant))[1]).toEqual(expected);
+    expect(await audit(tenant)).toMatchObject([
+      { at: 9, by: 'ann', action: 'level.put', subject: 'info', detail: { color: '#000000', durationMs: 0 } },
+    ]);
+    expect(await directory.levels.put(tenant, 'info', {}, 'ann', 10)).toEqual(expected);
+  });
+
+  test('a put makes a level that is not there, with the look info has in this tenant', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    await directory.levels.put(tenant, 'info', { icon: 'bell' }, 'x', 1);
+    expect(await directory.levels.put(tenant, 'page', { rank: 60, sound: 'alarm' }, 'x', 1)).toEqual({
+      name: 'page',
+      builtIn: false,
+      ...builtInStyles.info,
+      icon: 'bell',
+      rank: 60,
+      sound: 'alarm',
+    });
+  });
+
+  test('a custom level can be deleted once, a built-in one never', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    await directory.levels.register(tenant, 'deploy', 1);
+    const remove = (name: string) => directory.levels.remove(tenant, name, 'x', 2);
+    expect(await remove('critical')).toBe(false);
+    expect(await tellsOfChange(tenant, () => remove('deploy'))).toBe(true);
+    expect(await remove('deploy')).toBe(false);
+    expect(await directory.levels.list(tenant)).toHaveLength(5);
+    expect((await audit(tenant)).map(({ action, subject }) => [action, subject])).toEqual([
+      ['level.delete', 'deploy'],
+    ]);
+  });
+
+  test('levels of one tenant are unknown to another', async () => {
+    const { directory, newTenant } = lab();
+    const [mine, theirs] = [await newTenant(), await newTenant()];
+    await directory.levels.put(theirs, 'deploy', { rank: 1 }, 'x', 1);
+    await directory.levels.put(theirs, 'info', { rank: 2 }, 'x', 1);
+    expect(await customOf(mine)).toEqual([]);
+    expect(await directory.levels.remove(mine, 'deploy', 'x', 1)).toBe(false);
+    expect((await directory.levels.list(mine))[1]).toMatchObject({ name: 'info', rank: 20 });
+    expect(await customOf(theirs)).toHaveLength(1);
+  });
+
+  test('the bound on custom levels holds, also for many at once; known ones and deleting stay possible', async () => {
+    const { directory, newTenant } = lab();
+    const { levels } = directory;
+    const tenant = await newTenant();
+    const names = Array.from({ length: limits.customLevelsPerTenant + 20 }, (_, i) => `level-${i}`);
+    const made = await Promise.all(names.map((name) => levels.register(tenant, name, 1)));
+    expect(made.filter(Boolean)).toHaveLength(limits.customLevelsPerTenant);
+    expect(await customOf(tenant)).toHaveLength(limits.customLevelsPerTenant);
+    expect(await levels.put(tenant, 'one-more', {}, 'x', 1)).toBeUndefined();
+    expect(await levels.register(tenant, 'info', 1)).toBe(true);
+    const [known] = await customOf(tenant);
+    expect(await levels.put(tenant, known?.name ?? '', { rank: 7 }, 'x', 1)).toMatchObject({ rank: 7 });
+    expect(await levels.remove(tenant, known?.name ?? '', 'x', 1)).toBe(true);
+    expect(await levels.register(tenant, 'one-more', 1)).toBe(true);
+  });
+}

@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../src/contract/limits.ts';
+import { type DirectoryLab, tokenRecord } from './directory.ts';
+
+export function panelsConformance(lab: () => DirectoryLab): void {
+  const draft = (id: string, name = `panel ${id}`) => ({ id, name, tags: ['noc'], location: 'Hall' });
+
+  test('a registered panel is listed, whole', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    expect(
+      await tellsOfChange(tenant, () =>
+        directory.panels.register(tenant, draft('a', 'Lobby'), 'token tv', 5),
+      ),
+    ).toBe(true);
+    expect(await directory.panels.list(tenant)).toEqual([
+      {
+        id: 'a',
+        name: 'Lobby',
+        tags: ['noc'],
+        location: 'Hall',
+        display: {},
+        createdAt: 5,
+        lastSeenAt: null,
+        cursor: null,
+      },
+    ]);
+    expect(await audit(tenant)).toMatchObject([
+      { at: 5, by: 'token tv', action: 'panel.create', subject: 'a', detail: { name: 'Lobby' } },
+    ]);
+  });
+
+  test('registering under a name that is taken answers that panel and is no change', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    await directory.panels.register(tenant, draft('a', 'Lobby'), 'x', 1);
+    await audit(tenant);
+    const again = async () =>
+      expect(
+        await directory.panels.register(tenant, { ...draft('b', 'Lobby'), tags: [] }, 'x', 2),
+      ).toMatchObject({
+        created: false,
+        panel: { id: 'a', tags: ['noc'] },
+      });
+    expect(await tellsOfChange(tenant, again)).toBe(false);
+    expect(await audit(tenant)).toEqual([]);
+  });
+
+  test('registered by many at once under one name, one makes it and all get the same panel', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        directory.panels.register(tenant, draft(`id-${i}`, 'Lobby'), 'x', 1),
+      ),
+    );
+    expect(answers.filter((answer) => answer?.created)).toHaveLength(1);
+    expect(new Set(answers.map((answer) => answer?.panel.id)).size).toBe(1);
+    expect(await directory.panels.list(tenant)).toHaveLength(1);
+  });
+
+  test('an update changes what it names; display settings are replaced as a whole', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    await directory.panels.register(tenant, draft('a', 'Lobby'), 'x', 1);
+    await audit(tenant);
+    await directory.panels.update(tenant, 'a', { display: { scheme: 'dark', sound: true } }, 'x', 2);
+    const patch = { name: 'Foyer', tags: [], location: null, display: { maxCards: 4 } };
+    expect(await tellsOfChange(tenant, () => directory.panels.update(tenant, 'a', patch, 'x', 3))).toBe(true);
+    expect(await directory.panels.list(tenant)).toMatchObject([{ id: 'a', ...patch, createdAt: 1 }]);
+    expect((await directory.panels.list(tenant))[0]?.display).toEqual({ maxCards: 4 });
+    expect((await audit(tenant)).map(({ action }) => action)).toEqual(['panel.update', 'panel.update']);
+    expect(await directory.panels.update(tenant, 'a', {}, 'x', 4)).toMatchObject(patch);
+  });
+
+  test('a panel can keep its name and cannot take another’s', async () => {
+    const { directory, newTenant, audit } = lab();
+    const tenant = await newTenant();
+    await directory.panels.register(tenant, draft('a', 'Lobby'), 'x', 1);
+    await directory.panels.register(tenant, draft('b', 'Foyer'), 'x', 1);
+    await audit(tenant);
+    await expect(directory.panels.update(tenant, 'b', { name: 'Lobby' }, 'x', 2)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(await audit(tenant)).toEqual([]);
+    expect(await directory.panels.update(tenant, 'b', { name: 'Foyer', tags: [] }, 'x', 3)).toMatchObject({
+      tags: [],
+    });
+    expect(await directory.panels.update(tenant, 'nobody', { name: 'Lobby' }, 'x', 3)).toBeUndefined();
+  });
+
+  test('two panels that take the same name at once: one gets it', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    for (const id of ['a', 'b', 'c']) await directory.panels.register(tenant, draft(id), 'x', 1);
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c'].map((id) => directory.panels.update(tenant, id, { name: 'Best' }, 'x', 2)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('a removed panel is gone, and the tokens bound to it are revoked with it', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    await directory.panels.register(tenant, draft('gone', 'Lobby'), 'x', 1);
+    const bound = tokenRecord(tenant, 'boundtoken', { panelId: 'gone', scopes: ['panel'] });
+    const free = tokenRecord(tenant, 'freetoken1');
+    await directory.credentials.add(bound);
+    await directory.credentials.add(free);
+    await audit(tenant);
+    expect(await tellsOfChange(tenant, () => directory.panels.remove(tenant, 'gone', 'x', 9))).toBe(true);
+    expect(await directory.panels.remove(tenant, 'gone', 'x', 10)).toBe(false);
+    expect(await directory.panels.list(tenant)).toEqual([]);
+    expect(await directory.credentials.find(bound.id)).toMatchObject({ revokedAt: 9 });
+    expect(await directory.credentials.find(free.id)).toMatchObject({ revokedAt: null });
+    expect(await audit(tenant)).toMatchObject([
+      { action: 'panel.delete', subject: 'gone', detail: { name: 'Lobby' } },
+    ]);
+  });
+
+  test('two tenants may have panels of one name and one id, and neither reaches the other’s', async () => {
+    const { directory, newTenant } = lab();
+    const [mine, theirs] = [await newTenant(), await newTenant()];
+    await directory.panels.register(theirs, draft('shared', 'Lobby'), 'x', 1);
+    await directory.panels.register(theirs, draft('other', 'Foyer'), 'x', 1);
+    expect(await directory.panels.register(mine, draft('shared', 'Lobby'), 'x', 2)).toMatchObject({
+      created: true,
+    });
+    expect(await directory.panels.update(mine, 'other', { tags: [] }, 'x', 3)).toBeUndefined();
+    expect(await directory.panels.remove(mine, 'other', 'x', 3)).toBe(false);
+    expect(await directory.panels.update(mine, 'shared', { name: 'Foyer' }, 'x', 3)).toMatchObject({
+      name: 'Foyer',
+    });
+    expect(await directory.panels.remove(mine, 'shared', 'x', 4)).toBe(true);
+    expect((await directory.panels.list(theirs)).map(({ name }) => name)).toEqual(['Foyer', 'Lobby']);
+  });
+
+  test('contact is noted in bulk; an older word does not undo a newer one, and it is no change of configuration', async () => {
+    const { directory, newTenant, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    await directory.panels.register(tenant, draft('a'), 'x', 1);
+    const touch = () =>
+      directory.panels.touch([
+        { tenant, id: 'a', at: 200, cursor: 9 },
+        { tenant, id: 'a', at: 100, cursor: 3 },
+        { tenant, id: 'nobody', at: 100, cursor: 3 },
+      ]);
+    expect(await tellsOfChange(tenant, touch)).toBe(false);
+    expect(await directory.panels.list(tenant)).toMatchObject([{ lastSeenAt: 200, cursor: 9 }]);
+    await directory.panels.touch([]);
+  });
+
+  test('the bound on panels holds, also for two at once; known ones can still register', async () => {
+    const { directory, newTenant, execute } = lab();
+    const tenant = await newTenant();
+    await execute(
+      `insert into panels (tenant, id, name, tags, location, display, created_at)
+       with recursive n (i) as (select 2 union all select i + 1 from n where i < ?)
+       select ?, 'p' || i, 'bulk ' || i, '[]', null, '{}', 1 from n`,
+      [limits.panelsPerTenant, tenant],
+    );
+    const answers = await Promise.all(
+      ['x', 'y'].map((id) => directory.panels.register(tenant, draft(id), 'x', 1)),
+    );
+    expect(answers.filter((answer) => answer === undefined)).toHaveLength(1);
+    expect(await directory.panels.register(tenant, draft('z', 'bulk 2'), 'x', 1)).toMatchObject({
+      created: false,
+    });
+  });
+}

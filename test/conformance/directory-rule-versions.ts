@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import type { DirectoryLab } from './directory.ts';
+import { ruleSpec } from './directory-rules.ts';
+
+export function ruleVersionsConformance(lab: () => DirectoryLab): void {
+  const start = async (...ids: string[]) => {
+    const { newTenant, directory, audit } = lab();
+    const tenant = await newTenant();
+    for (const id of ids) await directory.rules.create(tenant, ruleSpec(id), 'x', 1);
+    await audit(tenant);
+    return { ...lab(), tenant, rules: directory.rules };
+  };
+  const idsOf = async (tenant: number) => (await lab().directory.rules.list(tenant)).map(({ id }) => id);
+
+  test('a tenant without rules has the empty set of revision 0', async () => {
+    const { tenant, rules } = await start();
+    expect(await rules.set(tenant)).toEqual({ revision: 0, rules: [] });
+  });
+
+  test('every set that ever was in force can be told again', async () => {
+    const { tenant, rules } = await start();
+    const sets = [await rules.set(tenant)];
+    const step = async (work: Promise<unknown>) => {
+      await work;
+      sets.push(await rules.set(tenant));
+    };
+    await step(rules.create(tenant, ruleSpec('a'), 'x', 1));
+    await step(rules.create(tenant, ruleSpec('b'), 'x', 2));
+    await step(rules.update(tenant, ruleSpec('a', { name: 'a, second' }), 'x', 3));
+    await step(rules.create(tenant, ruleSpec('c'), 'x', 4));
+    await step(rules.order(tenant, ['c', 'a', 'b'], 'x', 5));
+    await step(rules.update(tenant, ruleSpec('a', { name: 'a, third' }), 'x', 6));
+    await step(rules.remove(tenant, 'c', 'x', 7));
+    await step(rules.order(tenant, ['b', 'a'], 'x', 8));
+    await step(rules.remove(tenant, 'a', 'x', 9));
+    expect(sets.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(sets.map(({ rules }) => rules.map(({ name }) => name))).toEqual([
+      [],
+      ['rule a'],
+      ['rule a', 'rule b'],
+      ['a, second', 'rule b'],
+      ['a, second', 'rule b', 'rule c'],
+      ['rule c', 'a, second', 'rule b'],
+      ['rule c', 'a, third', 'rule b'],
+      ['a, third', 'rule b'],
+      ['rule b', 'a, third'],
+      ['rule b'],
+    ]);
+    for (const then of sets) expect(await rules.set(tenant, then.revision)).toEqual(then);
+    expect(await rules.set(tenant, 99)).toEqual(sets.at(-1));
+  });
+
+  test('the set in force holds the same rules in the same order as the list', async () => {
+    const { tenant, rules } = await start('a', 'b', 'c');
+    await rules.order(tenant, ['c', 'b', 'a'], 'x', 2);
+    const { rules: set } = await rules.set(tenant);
+    expect(set).toEqual(['c', 'b', 'a'].map((id) => ruleSpec(id)));
+    expect(await idsOf(tenant)).toEqual(['c', 'b', 'a']);
+  });
+
+  test('what changes nothing brings no revision', async () => {
+    const { tenant, rules, audit, tellsOfChange } = await start('a', 'b');
+    const nothing = async () => {
+      await rules.update(tenant, ruleSpec('nobody'), 'x', 2);
+      await rules.remove(tenant, 'nobody', 'x', 2);
+      await rules.order(tenant, ['b'], 'x', 2);
+      expect(await rules.order(tenant, ['a', 'b'], 'x', 2)).toBe(true);
+    };
+    expect(await tellsOfChange(tenant, nothing)).toBe(false);
+    expect((await rules.set(tenant)).revision).toBe(2);
+    expect(await audit(tenant)).toEqual([]);
+  });
+
+  test('an order is one revision and one line of the audit log, and renumbers only what moves', async () => {
+    const { tenant, rules, audit, tellsOfChange, rows } = await start('a', 'b', 'c', 'd', 'e');
+    expect(await tellsOfChange(tenant, () => rules.order(tenant, ['a', 'c', 'b', 'd', 'e'], 'ann', 9))).toBe(
+      true,
+    );
+    expect(await idsOf(tenant)).toEqual(['a', 'c', 'b', 'd', 'e']);
+    expect((await rules.set(tenant)).revision).toBe(6);
+    expect(await rows('rules', tenant)).toHaveLength(7);
+    expect(await audit(tenant)).toMatchObject([
+      { by: 'ann', at: 9, action: 'rule.order', detail: { moved: 2 } },
+    ]);
+  });
+
+  test('an order keeps creation, update and hits of what it moves', async () => {
+    const { tenant, rules } = await start('a', 'b');
+    await rules.hit(tenant, [{ id: 'b', count: 4, at: 5 }]);
+    const [, before] = await rules.list(tenant);
+    await rules.order(tenant, ['b', 'a'], 'x', 1000);
+    expect((await rules.list(tenant))[0]).toEqual(before);
+  });
+
+  test.each([
+    ['one is missing', ['a', 'b']],
+    ['one is named twice', ['a', 'b', 'b']],
+    ['one is named twice besides all', ['a', 'b', 'c', 'c']],
+    ['one is unknown', ['a', 'b', 'nobody']],
+    ['one is unknown besides all', ['a', 'b', 'c', 'nobody']],
+    ['none is named', []],
+  ])('an order is refused when %s', async (_, ids) => {
+    const { tenant, rules } = await start('a', 'b', 'c');
+    expect(await rules.order(tenant, ids, 'x', 2)).toBe(false);
+    expect(await idsOf(tenant)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('more rules than one statement takes can be ordered at once', async () => {
+    const { tenant, rules } = await start();
+    const ids = Array.from({ length: 600 }, (_, i) => `r${i}`);
+    await Promise.all(ids.map((id) => rules.create(tenant, ruleSpec(id), 'x', 1)));
+    const { revision } = await rules.set(tenant);
+    const turned = [...(await idsOf(tenant))].reverse();
+    expect(await rules.order(tenant, turned, 'x', 2)).toBe(true);
+    expect(await idsOf(tenant)).toEqual(turned);
+    expect(await rules.set(tenant)).toMatchObject({ revision: revision + 1 });
+    expect((await rules.set(tenant, revision)).rules.map(({ id }) => id)).toEqual(turned.reverse());
+  });
+
+  test('orders, updates, new and removed rules at once leave every rule in one place with one version', async () => {
+    const { tenant, rules, rows } = await start('a', 'b', 'c', 'd');
+    const results = await Promise.allSettled([
+      rules.order(tenant, ['d', 'c', 'b', 'a'], 'x', 2),
+      rules.update(tenant, ruleSpec('a', { name: 'updated' }), 'x', 2),
+      rules.create(tenant, ruleSpec('e'), 'x', 2),
+      rules.order(tenant, ['b', 'a', 'd', 'c'], 'x', 2),
+      rules.update(tenant, ruleSpec('b', { name: 'updated' }), 'x', 2),
+      rules.remove(tenant, 'c', 'x', 2),
+      rules.update(tenant, ruleSpec('a', { name: 'updated again' }), 'x', 2),
+    ]);
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
+    const inForce = (await rows('rules', tenant)).filter(({ until }) => until === null);
+    expect(inForce.map(({ id }) => id).sort()).toEqual(['a', 'b', 'd', 'e']);
+    expect(new Set(inForce.map(({ ordinal }) => ordinal)).size).toBe(4);
+    const { revision } = await rules.set(tenant);
+    for (let at = 4; at <= revision; at++) {
+      const ids = (await rules.set(tenant, at)).rules.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  });
+}

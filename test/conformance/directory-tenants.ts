@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { builtInStyles } from '../../src/core/levels.ts';
+import type { DirectoryLab } from './directory.ts';
+
+export function tenantsConformance(lab: () => DirectoryLab): void {
+  test('a new tenant has the server’s own limits, and can be found by id and by name', async () => {
+    const { tenants } = lab().directory;
+    const made = await tenants.create('acme', 'Acme Ltd', 'cli', 5000);
+    expect(made).toEqual({
+      id: made.id,
+      name: 'acme',
+      title: 'Acme Ltd',
+      timeZone: 'UTC',
+      rate: null,
+      retentionDays: null,
+      retentionCount: null,
+      createdAt: 5000,
+    });
+    expect(made.id).toBeGreaterThan(0);
+    expect(await tenants.get(made.id)).toEqual(made);
+    expect(await tenants.findByName('acme')).toEqual(made);
+    expect(await tenants.list()).toContainEqual(made);
+  });
+
+  test('a new tenant has the built-in levels in their published look', async () => {
+    const { tenants, levels } = lab().directory;
+    const { id } = await tenants.create('looks', 'Looks', 'cli', 1);
+    expect(await levels.list(id)).toEqual(
+      Object.entries(builtInStyles).map(([name, style]) => ({ name, builtIn: true, ...style })),
+    );
+  });
+
+  test('making a tenant stands in its audit log and is told as a change', async () => {
+    const { directory, rows } = lab();
+    const { revision } = await directory.changedSince(0);
+    const { id } = await directory.tenants.create('audited', 'Audited', 'cli', 77);
+    expect(await rows('audit', id)).toMatchObject([
+      { at: 77, by: 'cli', action: 'tenant.create', subject: 'audited', detail: '{"title":"Audited"}' },
+    ]);
+    const { tenants } = await directory.changedSince(revision);
+    expect(tenants).toEqual([id]);
+  });
+
+  test('a name that is taken is a conflict, and changes nothing about the one that has it', async () => {
+    const { directory, rows } = lab();
+    const first = await directory.tenants.create('taken', 'First', 'cli', 1);
+    const { revision } = await directory.changedSince(0);
+    await expect(directory.tenants.create('taken', 'Second', 'cli', 2)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    expect(await directory.tenants.findByName('taken')).toEqual(first);
+    expect((await directory.changedSince(revision)).tenants).toEqual([]);
+    expect(await rows('audit', first.id)).toHaveLength(1);
+  });
+
+  test('of several made at the same time under one name, one is', async () => {
+    const { tenants, levels } = lab().directory;
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) => tenants.create('race', `Racer ${i}`, 'cli', i)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const winner = await tenants.findByName('race');
+    expect(await levels.list(winner?.id ?? 0)).toHaveLength(5);
+  });
+
+  test('several made at the same time get an id each', async () => {
+    const { tenants } = lab().directory;
+    const made = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => tenants.create(`many-${i}`, 'Many', 'cli', i)),
+    );
+    expect(new Set(made.map(({ id }) => id)).size).toBe(10);
+  });
+
+  test('what does not exist: get throws not-found, find is undefined', async () => {
+    const { tenants } = lab().directory;
+    await expect(tenants.get(987_654)).rejects.toMatchObject({ code: 'not-found' });
+    expect(await tenants.findByName('nobody')).toBeUndefined();
+    await expect(tenants.update(987_654, { title: 'x' }, 'cli', 1)).rejects.toMatchObject({
+      code: 'not-found',
+    });
+  });
+
+  test('an update changes what it names and nothing else', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const id = await newTenant();
+    const before = await directory.tenants.get(id);
+    const patch = {
+      timeZone: 'Europe/Berlin',
+      rate: { perSecond: 5, burst: 50 },
+      retentionDays: 'off',
+      retentionCount: 10,
+    } as const;
+    expect(await tellsOfChange(id, () => directory.tenants.update(id, patch, 'key ops', 99))).toBe(true);
+    expect(await directory.tenants.get(id)).toEqual({ ...before, ...patch });
+    expect(await audit(id)).toMatchObject([
+      { at: 99, by: 'key ops', action: 'tenant.update', subject: before.name, detail: patch },
+    ]);
+  });
+
+  test('a limit can be set to off, to a number and back to the server’s own', async () => {
+    const { directory, newTenant } = lab();
+    const id = await newTenant();
+    for (const rate of ['off', { perSecond: 1, burst: 2 }, null] as const) {
+      expect((await directory.tenants.update(id, { rate }, 'x', 1)).rate).toEqual(rate);
+    }
+    for (const retentionDays of [0.5, 'off', null] as const) {
+      expect((await directory.tenants.update(id, { retentionDays }, 'x', 1)).retentionDays).toEqual(
+        retentionDays,
+      );
+    }
+  });
+
+  test('changes are told from any revision on, each tenant once, and nothing when there is none', async () => {
+    const { directory, newTenant } = lab();
+    const [a, b, c] = [await newTenant(), await newTenant(), await newTenant()];
+    const { revision: start } = await directory.changedSince(0);
+    await directory.tenants.update(b, { title: '1' }, 'x', 1);
+    const { revision: middle } = await directory.changedSince(start);
+    await directory.tenants.update(a, { title: '2' }, 'x', 2);
+    await directory.tenants.update(b, { title: '3' }, 'x', 3);
+    const { revision: end, tenants } = await directory.changedSince(start);
+    expect([...tenants].sort()).toEqual([a, b].sort());
+    expect((await directory.changedSince(middle)).tenants).toHaveLength(2);
+    expect(await directory.changedSince(end)).toEqual({ revision: end, tenants: [] });
+    expect((await directory.changedSince(0)).tenants).toEqual(expect.arrayContaining([a, b, c]));
+  });
+
+  test('no change is lost to one who polls while many are made', async () => {
+    const { directory, newTenant } = lab();
+    const ids = await Promise.all(Array.from({ length: 8 }, newTenant));
+    let { revision } = await directory.changedSince(0);
+    const heard = new Set<number>();
+    let busy = true;
+    const poll = async () => {
+      const news = await directory.changedSince(revision);
+      revision = news.revision;
+      for (const id of news.tenants) heard.add(id);
+    };
+    const polling = (async () => {
+      while (busy) await poll();
+    })();
+    await Promise.all(ids.map((id) => directory.tenants.update(id, { title: 'changed' }, 'x', 1)));
+    busy = false;
+    await polling;
+    await poll();
+    expect([...heard].sort()).toEqual([...ids].sort());
+  });
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CredentialRecord, Directory } from '../../src/core/directory.ts';
+import type { TenantId } from '../../src/core/ports.ts';
+import { createDirectory } from '../../src/storage/directory.ts';
+import type { AuditRow, Builder } from '../../src/storage/schema.ts';
+import type { SqlExecutor } from '../../src/storage/sql.ts';
+import { credentialsConformance } from './directory-credentials.ts';
+import { levelsConformance } from './directory-levels.ts';
+import { pairingsConformance } from './directory-pairings.ts';
+import { panelsConformance } from './directory-panels.ts';
+import { ruleVersionsConformance } from './directory-rule-versions.ts';
+import { rulesConformance } from './directory-rules.ts';
+import { savedSearchesConformance } from './directory-saved-searches.ts';
+import { tenantsConformance } from './directory-tenants.ts';
+
+/** An empty, migrated database. */
+export interface DirectoryDatabase {
+  readonly builder: Builder;
+  readonly executor: SqlExecutor;
+  close(): Promise<void>;
+}
+
+/** What the suites work with. Every test makes tenants of its own, so that tests share one database and never meet. */
+export interface DirectoryLab {
+  readonly directory: Directory;
+  newTenant(): Promise<TenantId>;
+  /** A tenant's audit rows since the last call, oldest first; its creation is not told. */
+  audit(tenant: TenantId): Promise<readonly (Omit<AuditRow, 'detail'> & { readonly detail: unknown })[]>;
+  /** Whether `work` is something `changedSince` tells of. */
+  tellsOfChange(tenant: TenantId, work: () => Promise<unknown>): Promise<boolean>;
+  rows(table: 'rules' | 'audit', tenant: TenantId): Promise<readonly Record<string, unknown>[]>;
+  execute(statement: string, parameters: readonly unknown[]): Promise<void>;
+}
+
+/** Every promise of core/directory.ts, to be run against every backend. */
+export function directoryConformance(backend: string, open: () => Promise<DirectoryDatabase>): void {
+  describe(`the directory on ${backend}`, () => {
+    let database: DirectoryDatabase;
+    let lab: DirectoryLab;
+
+    beforeAll(async () => {
+      database = await open();
+      lab = createLab(database);
+    });
+    afterAll(() => database.close());
+
+    const suites: Record<string, (lab: () => DirectoryLab) => void> = {
+      tenants: tenantsConformance,
+      credentials: credentialsConformance,
+      rules: rulesConformance,
+      'rule versions': ruleVersionsConformance,
+      levels: levelsConformance,
+      panels: panelsConformance,
+      pairings: pairingsConformance,
+      'saved searches': savedSearchesConformance,
+    };
+    for (const [name, suite] of Object.entries(suites)) describe(name, () => suite(() => lab));
+
+    test('the epoch is told, and stays the same', async () => {
+      const epoch = await lab.directory.epoch();
+      expect(epoch).toMatch(/^[0-9a-z]{1,32}$/);
+      expect(await lab.directory.epoch()).toBe(epoch);
+    });
+  });
+}
+
+function createLab({ builder, executor }: DirectoryDatabase): DirectoryLab {
+  const directory = createDirectory(builder, executor);
+  const told = new Set<string>();
+  let made = 0;
+  const rows: DirectoryLab['rows'] = (table, tenant) =>
+    executor.read(builder.selectFrom(table).selectAll().where('tenant', '=', tenant).orderBy('id').compile());
+  return {
+    directory,
+    rows,
+
+    async newTenant() {
+      made += 1;
+      return (await directory.tenants.create(`lab-${made}`, 'A lab', 'test', 1)).id;
+    },
+
+    async audit(tenant) {
+      const all = (await rows('audit', tenant)) as unknown as AuditRow[];
+      const fresh = all.filter(({ id, action }) => action !== 'tenant.create' && !told.has(id));
+      for (const { id } of fresh) told.add(id);
+      return fresh.map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown }));
+    },
+
+    async tellsOfChange(tenant, work) {
+      const { revision } = await directory.changedSince(0);
+      await work();
+      const { revision: later, tenants } = await directory.changedSince(revision);
+      const told = tenants.includes(tenant);
+      if (told !== later > revision)
+        throw new Error('the revision and the tenants told do not fit each other');
+      return told;
+    },
+
+    async execute(statement, parameters) {
+      const query = { ...builder.selectFrom('meta').selectAll().compile(), sql: statement, parameters };
+      await executor.write([query]);
+    },
+  };
+}
+
+/** A token without anything special. */
+export function tokenRecord(
+  tenant: TenantId,
+  id: string,
+  over: Partial<CredentialRecord> = {},
+): CredentialRecord {
+  return {
+    tenant,
+    id,
+    kind: 'token',
+    name: `token ${id}`,
+    hash: `hash of ${id}`,
+    scopes: ['notify'],
+    rate: null,
+    panelId: null,
+    role: null,
+    allowFrom: [],
+    createdAt: 1000,
+    createdBy: 'test',
+    lastUsedAt: null,
+    lastUsedFrom: null,
+    expiresAt: null,
+    revokedAt: null,
+    ...over,
+  };
+}
