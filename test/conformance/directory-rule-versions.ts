@@ -117,6 +117,18 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     expect((await rules.set(tenant, revision)).rules.map(({ id }) => id)).toEqual(turned.reverse());
   });
 
+  test('of two orders at once the later one holds as a whole', async () => {
+    const { tenant, rules, rows } = await start('a', 'b', 'c');
+    const orders = [
+      ['b', 'a', 'c'],
+      ['a', 'c', 'b'],
+    ];
+    expect(await Promise.all(orders.map((ids) => rules.order(tenant, ids, 'x', 2)))).toEqual([true, true]);
+    expect(orders).toContainEqual(await idsOf(tenant));
+    const inForce = (await rows('rules', tenant)).filter(({ until }) => until === null);
+    expect(new Set(inForce.map(({ ordinal }) => ordinal)).size).toBe(3);
+  });
+
   test('orders, updates, new and removed rules at once leave every rule in one place with one version', async () => {
     const { tenant, rules, rows } = await start('a', 'b', 'c', 'd');
     const results = await Promise.allSettled([
