@@ -1,0 +1,49 @@
+/** What to offer someone whose search names a thing that is not there. */
+
+/** Beyond this many characters a name is compared by its beginning; nobody mistypes further in. */
+const comparedChars = 64;
+/** Names offered when none is near. */
+const offered = 5;
+
+/** A clause for an error: the one name that was probably meant, else what there is. Starts with "; ", or is empty. */
+export function offerNearest(given: string, known: readonly string[]): string {
+  if (known.length === 0) return '';
+  const ranked = rank(given, known);
+  const best = ranked[0] as { name: string; distance: number };
+  if (best.distance <= Math.max(1, Math.floor(given.length / 2))) return `; did you mean "${best.name}"?`;
+  const names = ranked.slice(0, offered).map(({ name }) => `"${name}"`);
+  return known.length > names.length
+    ? `; the nearest are ${names.join(', ')}`
+    : `; it is one of ${names.join(', ')}`;
+}
+
+function rank(given: string, known: readonly string[]): { name: string; distance: number }[] {
+  const text = [...given.toLowerCase()].slice(0, comparedChars);
+  return known
+    .map((name) => ({ name, distance: editDistance(text, [...name.toLowerCase()].slice(0, comparedChars)) }))
+    .sort((a, b) => a.distance - b.distance);
+}
+
+/** Insertions, deletions, replacements, and swaps of neighbours (optimal string alignment). */
+function editDistance(a: readonly string[], b: readonly string[]): number {
+  let older: number[] = [];
+  let previous = b.map((_, j) => j);
+  previous.push(b.length);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min(
+        (previous[j] as number) + 1,
+        (row[j - 1] as number) + 1,
+        (previous[j - 1] as number) + (same ? 0 : 1),
+      );
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) cost = Math.min(cost, (older[j - 2] as number) + 1);
+      row.push(cost);
+    }
+    older = previous;
+    previous = row;
+  }
+  return previous[b.length] as number;
+}

@@ -1,0 +1,121 @@
+/**
+ * Tokens become a query, by recursive descent. Ours rather than liqe or a Peggy grammar: neither has comma lists, comparison of
+ * levels or globs in quotes, both report places and causes in their own words, and what is left is these hundred lines.
+ */
+
+import type { SearchContext } from './search.ts';
+import { searchError, type Token } from './search-lexer.ts';
+import type { Query } from './search-query.ts';
+import { readPair, readText } from './search-terms.ts';
+
+const maxTerms = 100;
+const maxDepth = 20;
+
+export class Parser {
+  readonly #tokens: readonly Token[];
+  readonly #context: SearchContext;
+  #at = 0;
+  #depth = 0;
+  #terms = 0;
+
+  constructor(tokens: readonly Token[], context: SearchContext) {
+    this.#tokens = tokens;
+    this.#context = context;
+  }
+
+  read(): Query {
+    if (this.#next.kind === 'end') return { kind: 'all' };
+    const query = this.#any();
+    if (this.#next.kind === ')')
+      throw searchError('")" closes nothing', this.#next.column, '; it has no "("');
+    return query;
+  }
+
+  get #next(): Token {
+    return this.#tokens[this.#at] as Token;
+  }
+
+  #any(): Query {
+    const arms = [this.#all()];
+    while (this.#next.kind === 'OR') {
+      this.#at += 1;
+      arms.push(this.#all());
+    }
+    return join('or', arms);
+  }
+
+  #all(): Query {
+    const terms = [this.#term()];
+    for (;;) {
+      const { kind } = this.#next;
+      if (kind === 'end' || kind === ')' || kind === 'OR') return join('and', terms);
+      if (kind === 'AND') this.#at += 1;
+      terms.push(this.#term());
+    }
+  }
+
+  #term(): Query {
+    const token = this.#next;
+    this.#at += 1;
+    switch (token.kind) {
+      case '-':
+      case 'NOT':
+        return negate(this.#deeper(token, () => this.#term()));
+      case '(':
+        return this.#deeper(token, () => this.#group(token.column));
+      case 'text':
+        this.#count(1, token.column);
+        return readText(token.value);
+      case 'pair':
+        this.#count(token.values.length, token.column);
+        return readPair(token.key, token.values, token.column, this.#context);
+      default:
+        throw this.#missingTerm(token);
+    }
+  }
+
+  #group(column: number): Query {
+    const query = this.#any();
+    if (this.#next.kind !== ')') throw searchError('"("', column, ' is not closed; add ")"');
+    this.#at += 1;
+    return query;
+  }
+
+  #missingTerm({ kind, column }: Token): Error {
+    const before = this.#tokens[this.#at - 2];
+    if (kind === 'OR' || kind === 'AND') {
+      return searchError(
+        `${kind} has nothing before it`,
+        column,
+        `; write a term on both sides, or "${kind}" in quotes for the word`,
+      );
+    }
+    if (before?.kind === '(' && kind === ')')
+      return searchError('the parentheses are empty', before.column, '; quote them to search for them');
+    return searchError(`a term is missing${before ? ` after ${before.kind}` : ''}`, column);
+  }
+
+  #deeper(token: Token, read: () => Query): Query {
+    this.#depth += 1;
+    if (this.#depth > maxDepth) throw searchError(`more than ${maxDepth} levels of nesting`, token.column);
+    const query = read();
+    this.#depth -= 1;
+    return query;
+  }
+
+  #count(terms: number, column: number): void {
+    this.#terms += terms;
+    if (this.#terms > maxTerms)
+      throw searchError(`more than ${maxTerms} terms; the first one too many is`, column);
+  }
+}
+
+/** Keeps a query in its one form: see {@link Query}. */
+export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
+  const terms = queries.flatMap((query) => (query.kind === kind ? query.terms : [query]));
+  return terms.length === 1 ? (terms[0] as Query) : { kind, terms };
+}
+
+export function negate(query: Query): Query {
+  return query.kind === 'not' ? query.term : { kind: 'not', term: query };
+}

@@ -1,0 +1,28 @@
+import type { SearchContext } from '../../src/core/search.ts';
+
+/** Names a search can use in tests. */
+const now = Date.UTC(2026, 10, 2, 12);
+export const context: SearchContext = {
+  now,
+  timeZone: 'Europe/Berlin',
+  levels: [
+    { name: 'success', rank: 10 },
+    { name: 'info', rank: 20 },
+    { name: 'warning', rank: 30 },
+    { name: 'error', rank: 40 },
+    { name: 'critical', rank: 50 },
+    { name: 'audit.log', rank: 20 },
+  ],
+  panels: [
+    { id: 'p1', name: 'lobby', tags: ['front'] },
+    { id: 'p2', name: 'NOC wall', tags: ['noc', 'big'] },
+    { id: 'p3', name: 'NOC desk', tags: ['noc'] },
+    { id: 'p4', name: 'Wall *', tags: [] },
+  ],
+  tokens: [
+    { id: 'aB3', name: 'ci' },
+    { id: 'zz9', name: 'ci' },
+    { id: 'q', name: 'Backup job' },
+  ],
+  rules: [{ id: 'r1', name: 'night mute' }],
+};
