@@ -11,6 +11,8 @@ import type { SqlExecutor } from './sql.ts';
 
 export interface Change<Row> {
   readonly entry: AuditEntry;
+  /** Statements that make others wait who would change the same without being of the same tenant. */
+  readonly locks?: readonly CompiledQuery[];
   /** What must hold, judged inside the transaction; nothing given: that the tenant exists. */
   readonly when?: Expression<SqlBool>;
   /** What to do; every statement must carry the condition it is given. */
@@ -32,16 +34,17 @@ export async function change<Row>(
   executor: SqlExecutor,
   wanted: Change<Row>,
 ): Promise<Changed<Row>> {
-  const { entry, when = always, effects, after } = wanted;
+  const { entry, locks = [], when = always, effects, after } = wanted;
   const mark = auditMark(db, entry, when);
+  const before = [lockTenant(db, entry.tenant), ...locks];
   const results = await executor.write([
-    lockTenant(db, entry.tenant),
+    ...before,
     mark.insert,
     ...countChange(db, entry.tenant, mark.written),
     ...effects(mark.written),
     after,
   ]);
-  return { done: results[1]?.changes === 1, row: results.at(-1)?.rows[0] as Row | undefined };
+  return { done: results[before.length]?.changes === 1, row: results.at(-1)?.rows[0] as Row | undefined };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Pairing, Pairings } from '../core/directory.ts';
-import { change, insertWhen } from './change.ts';
+import { change } from './change.ts';
 import type { Builder, PairingRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -18,7 +18,6 @@ export function createPairings(db: Builder, executor: SqlExecutor): Pairings {
         approved_by: null,
         collected_at: null,
       };
-      const free = sql<SqlBool>`not exists (select 1 from pairings where code = ${code})`;
       const results = await executor.write([
         // A code that nobody waits for any more can be given again, before the sweep comes by.
         db
@@ -26,7 +25,11 @@ export function createPairings(db: Builder, executor: SqlExecutor): Pairings {
           .where('code', '=', code)
           .where((eb) => eb.or([eb('expires_at', '<=', createdAt), eb('collected_at', 'is not', null)]))
           .compile(),
-        insertWhen(db, 'pairings', row, free),
+        db
+          .insertInto('pairings')
+          .values(row)
+          .onConflict((conflict) => conflict.column('code').doNothing())
+          .compile(),
       ]);
       return results[1]?.changes === 1;
     },
@@ -41,6 +44,7 @@ export function createPairings(db: Builder, executor: SqlExecutor): Pairings {
     async approve(code, tenant, panelId, by, at) {
       const { done } = await change(db, executor, {
         entry: { tenant, by, at, action: 'pairing.approve', subject: panelId, detail: {} },
+        locks: [sql`update pairings set code = code where code = ${code}`.compile(db)],
         when: sql<SqlBool>`exists (select 1 from pairings where code = ${code} and pairings.tenant is null and expires_at > ${at})
           and exists (select 1 from panels where panels.tenant = ${tenant} and panels.id = ${panelId})`,
         effects: (agreed) => [
