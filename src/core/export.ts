@@ -1,0 +1,87 @@
+/** History as a file: one record a line, as JSON or as CSV. */
+import { iso } from './frames.ts';
+import type { HistoryRecord } from './ports.ts';
+
+const optionalIso = (at: number | null) => (at === null ? null : iso(at));
+
+/** One line of NDJSON, line break included; times in ISO 8601 UTC. */
+export function ndjsonLine({
+  kind: _,
+  route,
+  tokenId,
+  tokenName,
+  sentLevel,
+  sentTtl,
+  ...record
+}: HistoryRecord): string {
+  const { cleared, receipts, throttledOn, throttleCount, receivedAt, expiresAt, ...content } = record;
+  const line = {
+    ...content,
+    receivedAt: iso(receivedAt),
+    expiresAt: optionalIso(expiresAt),
+    token: { id: tokenId, name: tokenName },
+    sent: { level: sentLevel, ttl: sentTtl },
+    rules: route.rules,
+    muted: route.muted,
+    target: route.target,
+    throttledOn,
+    throttleCount,
+    cleared: cleared && { ...cleared, at: iso(cleared.at) },
+    receipts,
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+type Cell = string | number | boolean | null;
+
+/** The columns of a CSV file, in order. */
+const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) => Cell])[] = [
+  ['id', ({ id }) => id],
+  ['position', ({ position }) => position],
+  ['received_at', ({ receivedAt }) => iso(receivedAt)],
+  ['level', ({ level }) => level],
+  ['rank', ({ rank }) => rank],
+  ['title', ({ title }) => title],
+  ['message', ({ message }) => message],
+  ['host', ({ host }) => host],
+  ['ip', ({ ip }) => ip],
+  ['key', ({ key }) => key],
+  ['url', ({ url }) => url],
+  ['source_ip', ({ sourceIp }) => sourceIp],
+  ['token_id', ({ tokenId }) => tokenId],
+  ['token', ({ tokenName }) => tokenName],
+  ['ttl_ms', ({ ttl }) => ttl],
+  ['expires_at', ({ expiresAt }) => optionalIso(expiresAt)],
+  ['sent_level', ({ sentLevel }) => sentLevel],
+  ['sent_ttl_ms', ({ sentTtl }) => sentTtl],
+  ['rules', ({ route }) => route.rules.map(({ name }) => name).join('; ')],
+  ['muted', ({ route }) => route.muted],
+  ['panels', ({ route }) => (route.target.all ? 'all' : route.target.ids.join('; '))],
+  ['panel_tags', ({ route }) => route.target.tags.join('; ')],
+  ['throttled_on', ({ throttledOn }) => throttledOn],
+  ['cleared_at', ({ cleared }) => optionalIso(cleared?.at ?? null)],
+  ['cleared_by', ({ cleared }) => cleared?.by ?? null],
+  ['clear_reason', ({ cleared }) => cleared?.reason ?? null],
+  ['shown', ({ receipts }) => receipts.shown],
+  ['expired', ({ receipts }) => receipts.expired],
+  ['cleared', ({ receipts }) => receipts.cleared],
+];
+
+/** The header row, line break included. */
+export const csvHeader = `${columns.map(([name]) => name).join(',')}\r\n`;
+
+/** One row of RFC 4180, line break included; what is absent is an empty cell. */
+export function csvRow(record: HistoryRecord): string {
+  return `${columns.map(([, cell]) => csvCell(cell(record))).join(',')}\r\n`;
+}
+
+/**
+ * A cell. A spreadsheet takes text that starts with one of these for a formula, and runs it with the reader's rights: an
+ * apostrophe before it makes it text (OWASP, "CSV injection"). Our own numbers stay numbers.
+ */
+export function csvCell(value: Cell): string {
+  if (value === null) return '';
+  if (typeof value !== 'string') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
