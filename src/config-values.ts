@@ -1,0 +1,146 @@
+/** How each kind of setting is written: text in, value out. */
+import { isIP } from 'node:net';
+import { canonicalAddress } from './core/addresses.ts';
+import type { Rate } from './core/directory.ts';
+
+/** Reads the text of one setting. @throws UnfitValue with what would be right, as in "must be …". */
+export type Reader<T> = (text: string) => T;
+
+export class UnfitValue extends Error {}
+
+/** A whole number in plain digits, from `least` to `most`. */
+export function wholeNumber(least: number, most: number): Reader<number> {
+  return (text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new UnfitValue(`must be a whole number from ${least} to ${most}`);
+  };
+}
+
+/** What `read` reads, or the word `off`. */
+export function orOff<T>(read: Reader<T>): Reader<T | 'off'> {
+  return (text) => {
+    if (text === 'off') return 'off';
+    try {
+      return read(text);
+    } catch (error) {
+      throw error instanceof UnfitValue ? new UnfitValue(`${error.message}, or off`) : error;
+    }
+  };
+}
+
+export function oneOf<const T extends string>(...words: readonly T[]): Reader<T> {
+  return (text) => {
+    const found = words.find((word) => word === text.toLowerCase());
+    if (found !== undefined) return found;
+    throw new UnfitValue(`must be one of ${words.join(', ')}`);
+  };
+}
+
+/** `20:200` is 20 per second with a burst of 200. */
+export const rate: Reader<Rate> = (text) => {
+  const [, perSecond = 0, burst = 0] = (/^(\d{1,9}(?:\.\d{1,6})?):(\d{1,9})$/.exec(text) ?? []).map(Number);
+  if (perSecond > 0 && burst >= 1) return { perSecond, burst };
+  throw new UnfitValue('must be <per second>:<burst>, as in 20:200 or 0.5:30, both above zero');
+};
+
+const unitBytes: Readonly<Record<string, number>> = {
+  '': 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+};
+
+/** Bytes, with a unit of 1000 (kB, MB, …) or 1024 (KiB, MiB, …) if there is one. */
+export const bytes: Reader<number> = (text) => {
+  const [, digits = '', unit = ''] = /^(\d{1,15})\s*([a-z]{0,3})$/i.exec(text) ?? [];
+  const value = digits === '' ? Number.NaN : Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
+  if (Number.isSafeInteger(value)) return value;
+  throw new UnfitValue(
+    'must be a number of bytes, as in 67108864 or 64MiB (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)',
+  );
+};
+
+/** A name or an address to listen on. */
+export const host: Reader<string> = (text) => {
+  if (isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text)) return text;
+  throw new UnfitValue(
+    'must be a host name or an IP address without brackets or port, as in 0.0.0.0, :: or localhost',
+  );
+};
+
+/** An absolute http(s) URL, without its trailing slash. */
+export const httpUrl: Reader<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username && !url.password) {
+    return url.href.replace(/\/+$/, '');
+  }
+  throw new UnfitValue(
+    'must be an absolute http or https URL without user, query or fragment, as in https://belfry.example.org',
+  );
+};
+
+/** `sqlite:` and the path of a file; the answer is that path. */
+export const sqliteUrl: Reader<string> = (text) => {
+  if (/^postgres(ql)?:/i.test(text)) {
+    throw new UnfitValue(
+      'names PostgreSQL, which is not supported by this version yet; use sqlite:./data/belfry.db',
+    );
+  }
+  const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(?!:)([^?#]+)$/i.exec(text)?.[1];
+  if (path !== undefined && !path.endsWith('/')) return path;
+  throw new UnfitValue(
+    'must be sqlite: and the path of a file, as in sqlite:./data/belfry.db or sqlite:/var/lib/belfry.db',
+  );
+};
+
+/** The one bus there is so far. */
+export const busUrl: Reader<'in-process'> = (text) => {
+  if (text === 'in-process') return text;
+  const named = /^nats:/i.test(text) ? 'NATS' : /^postgres(ql)?:/i.test(text) ? 'PostgreSQL' : undefined;
+  if (named === undefined) throw new UnfitValue('must be in-process, or not set');
+  throw new UnfitValue(
+    `names ${named}, which is not supported by this version yet; leave it out, or use in-process`,
+  );
+};
+
+/** Addresses and CIDR blocks between commas, in canonical form. */
+export const networks: Reader<readonly string[]> = (text) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map(network);
+
+function network(entry: string): string {
+  const [, text = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const address = canonicalAddress(text);
+  // A v4 address in v6 clothes would need another prefix length than the one written behind it.
+  const disguised = address !== undefined && text.includes(':') !== address.includes(':');
+  const bits = address?.includes(':') ? 128 : 32;
+  if (address === undefined || (disguised && prefix !== undefined) || Number(prefix ?? 0) > bits) {
+    throw new UnfitValue(
+      `where ${JSON.stringify(entry)} is wrong: must be IP addresses and CIDR blocks between commas, as in 10.0.0.1,10.1.0.0/16,fd00::/8`,
+    );
+  }
+  return prefix === undefined ? address : `${address}/${Number(prefix)}`;
+}
+
+/** Text that fits into one header: no white space, no control characters. */
+export const secret: Reader<string> = (text) => {
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new UnfitValue('must be printable ASCII characters without white space');
+};
+
+export const password: Reader<string> = (text) => text;
+
+export const email: Reader<string> = (text) => {
+  if (/^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254) return text;
+  throw new UnfitValue('must be an e-mail address, as in admin@example.org');
+};

@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigError, describeConfig, readConfig } from './config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'belfry-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('an environment without settings', () => {
+  test('gives the documented defaults', () => {
+    expect(readConfig({ PATH: '/bin' })).toMatchObject({
+      host: '0.0.0.0',
+      port: 8080,
+      baseUrl: undefined,
+      trustedProxies: [],
+      database: { path: './data/belfry.db' },
+      bus: 'in-process',
+      rate: {
+        token: { perSecond: 20, burst: 200 },
+        tenant: { perSecond: 200, burst: 2000 },
+        auth: { perSecond: 0.5, burst: 30 },
+      },
+      retention: { days: 90, count: 1_000_000 },
+      intakeQueue: 10_000,
+      minFreeBytes: 64 * 2 ** 20,
+      heartbeatMs: 15_000,
+      drainMs: 8_000,
+      log: { level: 'info', format: 'auto' },
+      metrics: { token: undefined, host: '127.0.0.1', port: undefined },
+      client: { url: 'http://127.0.0.1:8080', token: undefined },
+    });
+  });
+
+  test('is also what empty values give', () => {
+    expect(readConfig({ BELFRY_PORT: '', BELFRY_TOKEN: '', BELFRY_TOKEN_FILE: '' }).port).toBe(8080);
+  });
+
+  test('cannot be changed afterwards', () => {
+    const config = readConfig({});
+    for (const part of [
+      config,
+      config.database,
+      config.rate,
+      config.log,
+      config.metrics,
+      config.trustedProxies,
+    ]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+  });
+});
+
+describe('a setting', () => {
+  test.each([
+    ['BELFRY_PORT', '0', { port: 0 }],
+    ['BELFRY_HOST', '::1', { host: '::1' }],
+    ['BELFRY_DATABASE_URL', 'sqlite:/var/lib/belfry.db', { database: { path: '/var/lib/belfry.db' } }],
+    ['BELFRY_DATABASE_URL', 'sqlite:///var/lib/belfry.db', { database: { path: '/var/lib/belfry.db' } }],
+    ['BELFRY_DATABASE_URL', 'sqlite:belfry.db', { database: { path: 'belfry.db' } }],
+    ['BELFRY_RATE_TOKEN', 'off', { rate: { token: 'off' } }],
+    ['BELFRY_RATE_TENANT', '0.5:3', { rate: { tenant: { perSecond: 0.5, burst: 3 } } }],
+    ['BELFRY_RETENTION_DAYS', '7', { retention: { days: 7 } }],
+    ['BELFRY_RETENTION_COUNT', 'off', { retention: { count: 'off' } }],
+    ['BELFRY_BASE_URL', 'https://belfry.example.org/', { baseUrl: 'https://belfry.example.org' }],
+    ['BELFRY_MIN_FREE_BYTES', '0', { minFreeBytes: 0 }],
+    ['BELFRY_MIN_FREE_BYTES', '1 GB', { minFreeBytes: 1e9 }],
+    ['BELFRY_MIN_FREE_BYTES', '2gib', { minFreeBytes: 2 ** 31 }],
+    ['BELFRY_METRICS_PORT', '9090', { metrics: { port: 9090 } }],
+    ['BELFRY_METRICS_PORT', '0', { metrics: { port: undefined } }],
+    ['BELFRY_LOG_LEVEL', 'DEBUG', { log: { level: 'debug' } }],
+    [
+      'BELFRY_TRUSTED_PROXIES',
+      '10.0.0.1, FD00:0::/8,::ffff:10.0.0.2,10.1.0.0/16',
+      { trustedProxies: ['10.0.0.1', 'fd00::/8', '10.0.0.2', '10.1.0.0/16'] },
+    ],
+  ])('%s=%s is taken', (name, text, expected) => {
+    expect(readConfig({ [name]: text })).toMatchObject(expected);
+  });
+
+  test.each([
+    ['BELFRY_PORT', '65536', 'a whole number from 0 to 65535'],
+    ['BELFRY_PORT', '80a', 'a whole number'],
+    ['BELFRY_PORT', '-1', 'a whole number'],
+    ['BELFRY_HOST', 'a b', 'a host name or an IP address'],
+    ['BELFRY_DATABASE_URL', 'postgres://db/belfry', 'not supported by this version yet'],
+    ['BELFRY_DATABASE_URL', './belfry.db', 'sqlite:./data/belfry.db'],
+    ['BELFRY_DATABASE_URL', 'sqlite::memory:', 'the path of a file'],
+    ['BELFRY_DATABASE_URL', 'sqlite:', 'the path of a file'],
+    ['BELFRY_DATABASE_URL', 'sqlite://belfry.db', 'the path of a file'],
+    ['BELFRY_BUS_URL', 'nats://bus:4222', 'NATS, which is not supported by this version yet'],
+    ['BELFRY_BUS_URL', 'redis://bus', 'must be in-process'],
+    ['BELFRY_RATE_TOKEN', '20', 'as in 20:200'],
+    ['BELFRY_RATE_TOKEN', '0:200', 'above zero'],
+    ['BELFRY_RATE_TOKEN', '20:0', 'or off'],
+    ['BELFRY_RETENTION_DAYS', '0', 'from 1'],
+    ['BELFRY_BASE_URL', 'belfry.example.org', 'an absolute http or https URL'],
+    ['BELFRY_BASE_URL', 'ftp://belfry.example.org', 'an absolute http or https URL'],
+    ['BELFRY_MIN_FREE_BYTES', '64 MiX', '64MiB'],
+    ['BELFRY_HEARTBEAT_MS', '3000000000', 'to 2147483647'],
+    ['BELFRY_LOG_FORMAT', 'xml', 'one of auto, pretty, json'],
+    ['BELFRY_TRUSTED_PROXIES', '10.0.0.1,10.0.0.0/33', '"10.0.0.0/33"'],
+    ['BELFRY_TRUSTED_PROXIES', '::ffff:10.0.0.0/104', 'CIDR blocks between commas'],
+    ['BELFRY_TRUSTED_PROXIES', 'proxy.example.org', 'CIDR blocks between commas'],
+  ])('%s=%s is refused with what would be right', (name, text, hint) => {
+    const problems = problemsOf({ [name]: text });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(name);
+    expect(problems[0]).toContain(hint);
+  });
+});
+
+test('an unknown name is refused with the nearest known one', () => {
+  expect(problemsOf({ BELFRY_PROT: '1', BELFRY_PORT_FILE: '/x' })).toEqual([
+    'BELFRY_PORT_FILE is not a setting: only secrets come from files; set BELFRY_PORT itself',
+    'BELFRY_PROT is not a setting; did you mean "BELFRY_PORT"?',
+  ]);
+});
+
+test('all problems are reported at once', () => {
+  const problems = problemsOf({ BELFRY_PORT: 'x', BELFRY_RATE_TOKEN: 'fast', BELFRY_COLOUR: 'red' });
+  expect(problems).toHaveLength(3);
+});
+
+describe('a secret', () => {
+  test('can come from a file, without its last line break', () => {
+    const config = readConfig({
+      BELFRY_METRICS_TOKEN_FILE: file('lf', 'abc\n'),
+      BELFRY_TOKEN_FILE: file('crlf', 'def\r\n'),
+    });
+    expect([config.metrics.token, config.client.token]).toEqual(['abc', 'def']);
+  });
+
+  test('given both ways is refused', () => {
+    expect(problemsOf({ BELFRY_TOKEN: 'abc', BELFRY_TOKEN_FILE: file('both', 'abc') })).toEqual([
+      'BELFRY_TOKEN and BELFRY_TOKEN_FILE are both set: keep one of them',
+    ]);
+  });
+
+  test('whose file cannot be read is refused with the reason', () => {
+    const [problem] = problemsOf({ BELFRY_TOKEN_FILE: join(folder, 'missing') });
+    expect(problem).toContain('BELFRY_TOKEN cannot be read');
+    expect(problem).toContain('ENOENT');
+  });
+
+  test('is never part of a problem', () => {
+    const [problem] = problemsOf({ BELFRY_METRICS_TOKEN: 'open sesame' });
+    expect(problem).toContain('BELFRY_METRICS_TOKEN');
+    expect(problem).not.toContain('sesame');
+  });
+});
+
+describe('the description of a configuration', () => {
+  test('shows every effective value and no secret', () => {
+    const text = describeConfig(readConfig({ BELFRY_PORT: '9000', BELFRY_TOKEN: 'sesame' }));
+    expect(text).toContain('BELFRY_PORT=9000\n');
+    expect(text).toContain('BELFRY_RATE_TOKEN=20:200\n');
+    expect(text).toContain('BELFRY_TOKEN=********\n');
+    expect(text).toContain('BELFRY_METRICS_TOKEN=\n');
+    expect(text).not.toContain('sesame');
+  });
+
+  test('can be read back', () => {
+    const config = readConfig({ BELFRY_RATE_AUTH: '1:2', BELFRY_TRUSTED_PROXIES: '10.0.0.0/8' });
+    const env = Object.fromEntries(
+      describeConfig(config, { explain: true })
+        .split('\n')
+        .filter((line) => line.includes('=') && !line.startsWith('#'))
+        .map((line) => line.split('=') as [string, string]),
+    );
+    expect(readConfig(env)).toEqual(config);
+  });
+});

@@ -1,0 +1,245 @@
+/** The environment, read once and completely: nothing else of the server looks at it. */
+import { readFileSync } from 'node:fs';
+import {
+  busUrl,
+  bytes,
+  email,
+  host,
+  httpUrl,
+  networks,
+  oneOf,
+  orOff,
+  password,
+  type Reader,
+  rate,
+  secret,
+  sqliteUrl,
+  UnfitValue,
+  wholeNumber,
+} from './config-values.ts';
+import { offerNearest } from './core/search-nearest.ts';
+
+interface Variable<T, D extends string | undefined> {
+  readonly read: Reader<T>;
+  /** As it would be written; undefined: not set. */
+  readonly default: D;
+  /** Never printed, and has a `…_FILE` form. */
+  readonly secret: boolean;
+  readonly about: string;
+}
+
+const setting = <T>(value: string, read: Reader<T>, about: string): Variable<T, string> => ({
+  read,
+  default: value,
+  secret: false,
+  about,
+});
+const optional = <T>(read: Reader<T>, about: string): Variable<T, undefined> => ({
+  read,
+  default: undefined,
+  secret: false,
+  about,
+});
+const optionalSecret = <T>(read: Reader<T>, about: string): Variable<T, undefined> => ({
+  ...optional(read, about),
+  secret: true,
+});
+
+const port = wholeNumber(0, 65_535);
+/** Node fires a longer timer at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+const variables = {
+  BELFRY_HOST: setting('0.0.0.0', host, 'address to listen on'),
+  BELFRY_PORT: setting('8080', port, 'port to listen on; 0 takes a free one'),
+  BELFRY_BASE_URL: optional(httpUrl, 'where people and panels reach this server, for the links it makes'),
+  BELFRY_TRUSTED_PROXIES: setting('', networks, 'proxies whose X-Forwarded-For and Forwarded are believed'),
+  BELFRY_DATABASE_URL: setting('sqlite:./data/belfry.db', sqliteUrl, 'where everything is kept'),
+  BELFRY_BUS_URL: setting('in-process', busUrl, 'how nodes tell each other of new entries'),
+  BELFRY_RATE_TOKEN: setting('20:200', orOff(rate), 'notifications of one token, per second : burst'),
+  BELFRY_RATE_TENANT: setting('200:2000', orOff(rate), 'notifications of one tenant, per second : burst'),
+  BELFRY_RATE_AUTH: setting(
+    '0.5:30',
+    orOff(rate),
+    'failed authentications of one source address, per second : burst',
+  ),
+  BELFRY_RETENTION_DAYS: setting('90', orOff(wholeNumber(1, 36_500)), 'days that history is kept'),
+  BELFRY_RETENTION_COUNT: setting(
+    '1000000',
+    orOff(wholeNumber(1, 1e12)),
+    'notifications kept for each tenant',
+  ),
+  BELFRY_INTAKE_QUEUE: setting('10000', wholeNumber(1, 1e6), 'notifications that may wait for the disk'),
+  BELFRY_MIN_FREE_BYTES: setting('64MiB', bytes, 'free disk space below which notifications are refused'),
+  BELFRY_HEARTBEAT_MS: setting(
+    '15000',
+    wholeNumber(100, longestTimerMs),
+    'between two heartbeats of a stream',
+  ),
+  BELFRY_DRAIN_MS: setting(
+    '8000',
+    wholeNumber(0, longestTimerMs),
+    'time to finish what was begun when told to stop',
+  ),
+  BELFRY_LOG_LEVEL: setting(
+    'info',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'least serious log lines to write',
+  ),
+  BELFRY_LOG_FORMAT: setting(
+    'auto',
+    oneOf('auto', 'pretty', 'json'),
+    'auto is pretty on a terminal, else json',
+  ),
+  BELFRY_METRICS_TOKEN: optionalSecret(secret, 'bearer token that opens /metrics'),
+  BELFRY_METRICS_HOST: setting('127.0.0.1', host, 'address of the listener for /metrics alone'),
+  BELFRY_METRICS_PORT: setting(
+    'off',
+    orOff(port),
+    'port of the listener for /metrics alone; 0 or off is none',
+  ),
+  BELFRY_ADMIN_EMAIL: optional(email, 'first account; not used by this version yet'),
+  BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'its password; not used by this version yet'),
+  BELFRY_URL: setting('http://127.0.0.1:8080', httpUrl, 'server that belfry send and belfry tail talk to'),
+  BELFRY_TOKEN: optionalSecret(secret, 'API token that belfry send and belfry tail use'),
+};
+
+type Variables = typeof variables;
+type Name = keyof Variables;
+type Settings = {
+  [N in Name]: Variables[N] extends Variable<infer T, infer D>
+    ? D extends string
+      ? T
+      : T | undefined
+    : never;
+};
+
+const names = Object.keys(variables) as Name[];
+const prefix = 'BELFRY_';
+const fileSuffix = '_FILE';
+const mask = '********';
+
+export type Config = ReturnType<typeof arrange>;
+
+/** Everything that is wrong with the environment, one line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads every setting from `env` and, for secrets, from the files that it names. An empty value counts as not set.
+ *
+ * @throws ConfigError with all problems at once.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems = unknownNames(env);
+  const settings: Record<string, unknown> = {};
+  const effective: Effective[] = [];
+  for (const name of names) {
+    const {
+      read,
+      default: fallback,
+      secret: isSecret,
+      about,
+    } = variables[name] as Variable<unknown, string | undefined>;
+    try {
+      const text = textOf(env, name, isSecret) ?? fallback;
+      settings[name] = text === undefined ? undefined : read(text);
+      effective.push({ name, about, text: isSecret && text !== undefined ? mask : (text ?? '') });
+    } catch (error) {
+      if (!(error instanceof UnfitValue)) throw error;
+      problems.push(`${name} ${shown(env[name], isSecret)}${error.message}`);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return arrange(settings as Settings, effective);
+}
+
+/**
+ * The effective settings as `NAME=value` lines that a shell's env file takes; secrets are masked. `explain` puts a
+ * comment over each.
+ */
+export function describeConfig({ effective }: Config, { explain = false } = {}): string {
+  return effective
+    .map(({ name, text, about }) => `${explain ? `# ${about}\n` : ''}${name}=${text}\n`)
+    .join('');
+}
+
+interface Effective {
+  readonly name: Name;
+  readonly text: string;
+  readonly about: string;
+}
+
+/** Names with our prefix that mean nothing: a typo would otherwise leave a default in force without a word. */
+function unknownNames(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = names.flatMap((name) => (variables[name].secret ? [name, name + fileSuffix] : [name]));
+  return Object.keys(env)
+    .filter((name) => name.startsWith(prefix) && !known.includes(name))
+    .sort()
+    .map((name) => {
+      const plain = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
+      if (known.includes(plain))
+        return `${name} is not a setting: only secrets come from files; set ${plain} itself`;
+      return `${name} is not a setting${offerNearest(name, known)}`;
+    });
+}
+
+/** What a variable, or the file that stands in for it, says; undefined when it is not set. */
+function textOf(
+  env: Readonly<Record<string, string | undefined>>,
+  name: Name,
+  isSecret: boolean,
+): string | undefined {
+  const text = env[name] || undefined;
+  const path = isSecret ? env[name + fileSuffix] || undefined : undefined;
+  if (path === undefined) return text;
+  if (text !== undefined) throw new UnfitValue(`and ${name}${fileSuffix} are both set: keep one of them`);
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '') || undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UnfitValue(`cannot be read from the file that ${name}${fileSuffix} names (${reason})`);
+  }
+}
+
+function shown(text: string | undefined, isSecret: boolean): string {
+  return isSecret || !text ? '' : `is ${JSON.stringify(text)}: `;
+}
+
+/** The settings, grouped by who needs them. */
+function arrange(of: Settings, effective: readonly Effective[]) {
+  return Object.freeze({
+    host: of.BELFRY_HOST,
+    port: of.BELFRY_PORT,
+    baseUrl: of.BELFRY_BASE_URL,
+    trustedProxies: Object.freeze(of.BELFRY_TRUSTED_PROXIES),
+    database: Object.freeze({ path: of.BELFRY_DATABASE_URL }),
+    bus: of.BELFRY_BUS_URL,
+    rate: Object.freeze({
+      token: of.BELFRY_RATE_TOKEN,
+      tenant: of.BELFRY_RATE_TENANT,
+      auth: of.BELFRY_RATE_AUTH,
+    }),
+    retention: Object.freeze({ days: of.BELFRY_RETENTION_DAYS, count: of.BELFRY_RETENTION_COUNT }),
+    intakeQueue: of.BELFRY_INTAKE_QUEUE,
+    minFreeBytes: of.BELFRY_MIN_FREE_BYTES,
+    heartbeatMs: of.BELFRY_HEARTBEAT_MS,
+    drainMs: of.BELFRY_DRAIN_MS,
+    log: Object.freeze({ level: of.BELFRY_LOG_LEVEL, format: of.BELFRY_LOG_FORMAT }),
+    metrics: Object.freeze({
+      token: of.BELFRY_METRICS_TOKEN,
+      host: of.BELFRY_METRICS_HOST,
+      port: of.BELFRY_METRICS_PORT === 'off' ? undefined : of.BELFRY_METRICS_PORT || undefined,
+    }),
+    admin: Object.freeze({ email: of.BELFRY_ADMIN_EMAIL, password: of.BELFRY_ADMIN_PASSWORD }),
+    client: Object.freeze({ url: of.BELFRY_URL, token: of.BELFRY_TOKEN }),
+    effective: Object.freeze(effective),
+  });
+}

@@ -1,0 +1,34 @@
+/** Log lines go to stderr: stdout belongs to what a command answers and to the first steps of a new server. */
+import { type Logger as PinoLogger, pino } from 'pino';
+import { prettyFactory } from 'pino-pretty';
+
+export type Logger = PinoLogger;
+
+export interface LogOptions {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  /** `auto`: pretty on a terminal, JSON elsewhere. */
+  readonly format: 'auto' | 'pretty' | 'json';
+}
+
+const stderrFd = 2;
+
+/** Headers that carry a credential, wherever a request or its headers may turn up in a line. */
+const credentials = ['authorization', 'cookie', '["set-cookie"]'].flatMap((header) =>
+  ['', 'headers', 'req.headers', 'res.headers', 'request.headers', 'err.headers'].map((owner) =>
+    header.startsWith('[') || owner === '' ? `${owner}${header}` : `${owner}.${header}`,
+  ),
+);
+
+/** A logger whose lines never hold a credential from a header. Each line is written before the call returns. */
+export function createLogger({ level, format }: LogOptions): Logger {
+  const isTerminal = Boolean(process.stderr.isTTY);
+  const options = { level, redact: { paths: credentials, censor: '[redacted]' } };
+  const file = pino.destination({ fd: stderrFd, sync: true });
+  if (format === 'json' || (format === 'auto' && !isTerminal)) return pino(options, file);
+  const print = prettyFactory({
+    colorize: isTerminal,
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'pid,hostname',
+  });
+  return pino(options, { write: (line: string) => void file.write(print(line)) });
+}
