@@ -49,10 +49,14 @@ export async function openStorage(config: Config, logger: Logger): Promise<Opene
     path: config.database.path,
     queueCapacity: config.intakeQueue,
     minFreeBytes: config.minFreeBytes,
-    onTrouble: (message) => (message === undefined ? logger.info('storage works again') : logger.error({ trouble: message }, 'storage is in trouble')),
+    onTrouble: (message) =>
+      message === undefined
+        ? logger.info('storage works again')
+        : logger.error({ trouble: message }, 'storage is in trouble'),
   });
   const directory = createDirectory(createSqliteBuilder(), storage.executor);
-  if (!(await directory.tenants.findByName('default'))) await directory.tenants.create('default', 'Default', 'belfry', Date.now());
+  if (!(await directory.tenants.findByName('default')))
+    await directory.tenants.create('default', 'Default', 'belfry', Date.now());
   return { storage, directory, close: () => storage.close() };
 }
 
@@ -77,7 +81,9 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
     await stopLoops();
     await services.feeds.close();
     await metricsListener?.close();
-    await services.bookkeeping.flush().catch((error: unknown) => logger.warn({ err: error }, 'last uses were not written'));
+    await services.bookkeeping
+      .flush()
+      .catch((error: unknown) => logger.warn({ err: error }, 'last uses were not written'));
     await opened.close();
     lock.release();
   };
@@ -86,11 +92,18 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
 
 function lockDatabase({ database }: Config): { release(): void } {
   const lock = tryServerLock(database.path);
-  if (!lock) throw new Error(`another Belfry server runs on ${database.path}: stop it first, or set BELFRY_DATABASE_URL to another file`);
+  if (!lock)
+    throw new Error(
+      `another Belfry server runs on ${database.path}: stop it first, or set BELFRY_DATABASE_URL to another file`,
+    );
   return lock;
 }
 
-async function createServices(config: Config, logger: Logger, { storage, directory }: OpenedStorage): Promise<Services> {
+async function createServices(
+  config: Config,
+  logger: Logger,
+  { storage, directory }: OpenedStorage,
+): Promise<Services> {
   const now = Date.now;
   const { history } = storage;
   const bus = createInProcessBus();
@@ -104,17 +117,35 @@ async function createServices(config: Config, logger: Logger, { storage, directo
     ofTenant.received(draft.sentLevel);
     if (draft.route.muted) ofTenant.muted();
     else if (isEmpty(draft.route.target)) ofTenant.unrouted();
-    bookkeeping.hit(tenant, draft.route.rules.map(({ id }) => id), draft.receivedAt);
+    bookkeeping.hit(
+      tenant,
+      draft.route.rules.map(({ id }) => id),
+      draft.receivedAt,
+    );
   };
   const feeds = new Feeds({
-    history, bus, tenancy, now, onError,
+    history,
+    bus,
+    tenancy,
+    now,
+    onError,
     epoch: await directory.epoch(),
     heartbeatMs: config.heartbeatMs,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
     onSeen: (tenant, id, cursor) => bookkeeping.seen({ tenant, id, cursor, at: now() }),
   });
   return {
-    directory, history, receipts: history, bus, tenancy, feeds, metrics, bookkeeping, storage, now, version,
+    directory,
+    history,
+    receipts: history,
+    bus,
+    tenancy,
+    feeds,
+    metrics,
+    bookkeeping,
+    storage,
+    now,
+    version,
     intake: new Intake({ history, bus, directory, tenancy, throttle: new Throttle(), now, onStored }),
     settings: {
       rateToken: config.rate.token,
@@ -127,21 +158,35 @@ async function createServices(config: Config, logger: Logger, { storage, directo
 }
 
 /** What runs beside requests. Each loop waits for its own last run, and none ends the process. */
-function startLoops(config: Config, logger: Logger, services: Services, { storage, directory }: OpenedStorage): () => Promise<void> {
+function startLoops(
+  config: Config,
+  logger: Logger,
+  services: Services,
+  { storage, directory }: OpenedStorage,
+): () => Promise<void> {
   const { tenancy, bookkeeping, history, bus, now } = services;
   let stopped = false;
   const loop = async (name: string, everyMs: number, work: () => Promise<unknown>): Promise<void> => {
     while (!stopped) {
       await sleep(everyMs, undefined, { ref: false });
       if (stopped) return;
-      await work().catch((error: unknown) => logger.warn({ err: error, loop: name }, 'a background task failed; it goes on'));
+      await work().catch((error: unknown) =>
+        logger.warn({ err: error, loop: name }, 'a background task failed; it goes on'),
+      );
     }
   };
   const sweep = async () => {
     while ((await storage.sweep(now())) > 0 && !stopped) await sleep(5);
     await directory.pairings.sweep(now());
   };
-  const retention = { directory, history, bus, days: config.retention.days, count: config.retention.count, now };
+  const retention = {
+    directory,
+    history,
+    bus,
+    days: config.retention.days,
+    count: config.retention.count,
+    now,
+  };
   void loop('poll', pollMs, () => tenancy.poll());
   void loop('flush', flushMs, () => bookkeeping.flush());
   void loop('sweep', sweepMs, sweep);

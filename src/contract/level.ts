@@ -5,9 +5,33 @@ export const builtInLevels = ['success', 'info', 'warning', 'error', 'critical']
 
 /** Icons a panel can draw; a level is never told by colour alone. */
 export const levelIcons = [
-  'circle-check', 'info-circle', 'alert-triangle', 'alert-octagon', 'flame', 'bell', 'bolt', 'bug', 'clock',
-  'cloud', 'database', 'flag', 'heart', 'lock', 'message', 'package', 'phone', 'rocket', 'server', 'shield',
-  'star', 'tag', 'thermometer', 'tool', 'truck', 'user', 'wifi',
+  'circle-check',
+  'info-circle',
+  'alert-triangle',
+  'alert-octagon',
+  'flame',
+  'bell',
+  'bolt',
+  'bug',
+  'clock',
+  'cloud',
+  'database',
+  'flag',
+  'heart',
+  'lock',
+  'message',
+  'package',
+  'phone',
+  'rocket',
+  'server',
+  'shield',
+  'star',
+  'tag',
+  'thermometer',
+  'tool',
+  'truck',
+  'user',
+  'wifi',
 ] as const;
 
 /** Sounds a panel can play. */
@@ -19,7 +43,11 @@ export const LevelName = Type.String({
 });
 
 const style = {
-  rank: Type.Integer({ minimum: 0, maximum: 1000, description: 'How serious; higher is more. info is 20, critical 50.' }),
+  rank: Type.Integer({
+    minimum: 0,
+    maximum: 1000,
+    description: 'How serious; higher is more. info is 20, critical 50.',
+  }),
   color: Type.String({ pattern: '^#[0-9a-f]{6}$', description: 'Six lower-case hex digits, as in #58a6ff.' }),
   icon: Type.Enum([...levelIcons]),
   sound: Type.Enum([...levelSounds]),

@@ -7,19 +7,38 @@ import { type Static, Type } from 'typebox';
 export const NotifyBody = Type.Object(
   {
     title: Type.String({ minLength: 1, maxLength: 250, description: 'Short summary. Header: X-Title.' }),
-    message: Type.String({ minLength: 1, maxLength: 16_384, description: 'The full text. Header: X-Message.' }),
+    message: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description: 'The full text. Header: X-Message.',
+    }),
     level: Type.Optional(
-      Type.String({ default: 'info', description: 'success, info, warning, error, critical or a custom level. Header: X-Level.' }),
+      Type.String({
+        default: 'info',
+        description: 'success, info, warning, error, critical or a custom level. Header: X-Level.',
+      }),
     ),
     ttl: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 604_800_000, description: 'Milliseconds on panels; 0 stays until cleared. Header: X-TTL.' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800_000,
+        description: 'Milliseconds on panels; 0 stays until cleared. Header: X-TTL.',
+      }),
     ),
     ip: Type.Optional(Type.String({ description: 'IPv4 or IPv6 address of the origin. Header: X-IP.' })),
-    host: Type.Optional(Type.String({ minLength: 1, maxLength: 253, description: 'Host name of the origin. Header: X-Host.' })),
-    key: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'A later notification with the same key replaces this one on panels. Header: X-Key.' }),
+    host: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 253, description: 'Host name of the origin. Header: X-Host.' }),
     ),
-    url: Type.Optional(Type.String({ maxLength: 2048, description: 'Absolute http or https link. Header: X-URL.' })),
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'A later notification with the same key replaces this one on panels. Header: X-Key.',
+      }),
+    ),
+    url: Type.Optional(
+      Type.String({ maxLength: 2048, description: 'Absolute http or https link. Header: X-URL.' }),
+    ),
   },
   { $id: 'NotifyBody', description: 'Unknown fields are ignored. Each field can be a header instead.' },
 );
@@ -30,12 +49,13 @@ export const NotifyAccepted = Type.Object(
 );
 export type NotifyAccepted = Static<typeof NotifyAccepted>;
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
 
 /** What a sender said, with Belfry's additions; times are ISO 8601 UTC. */
 const content = {
   id: Type.String({ format: 'uuid' }),
-  position: Type.Integer({ minimum: 1, description: 'Place in the tenant\'s log: 1, 2, 3 …' }),
+  position: Type.Integer({ minimum: 1, description: "Place in the tenant's log: 1, 2, 3 …" }),
   title: Type.String(),
   message: Type.String(),
   level: Type.String(),
@@ -54,7 +74,9 @@ const content = {
 export const NotificationEvent = Type.Object(
   {
     ...content,
-    remainingMs: nullable(Type.Integer({ description: 'Time left on panels when sent; null stays until cleared.' })),
+    remainingMs: nullable(
+      Type.Integer({ description: 'Time left on panels when sent; null stays until cleared.' }),
+    ),
     count: Type.Integer({ minimum: 0, description: 'How many more a throttle has counted on this one.' }),
   },
   { $id: 'NotificationEvent' },
@@ -65,8 +87,14 @@ export const PanelsTarget = Type.Union(
   [
     Type.Literal('all'),
     Type.Literal('none'),
-    Type.Object({ ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) }, { additionalProperties: false }),
-    Type.Object({ tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) }, { additionalProperties: false }),
+    Type.Object(
+      { ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      { tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) },
+      { additionalProperties: false },
+    ),
   ],
   { $id: 'PanelsTarget' },
 );
@@ -81,10 +109,13 @@ export const HistoryNotification = Type.Object(
   {
     ...content,
     state: Type.Enum([...historyStates], {
-      description: 'live: on its panels now; unrouted: no panel was chosen; throttled: counted on an earlier one.',
+      description:
+        'live: on its panels now; unrouted: no panel was chosen; throttled: counted on an earlier one.',
     }),
     token: NamedRef,
-    rules: Type.Array(NamedRef, { description: 'The rules that matched, in order, by the names they had then.' }),
+    rules: Type.Array(NamedRef, {
+      description: 'The rules that matched, in order, by the names they had then.',
+    }),
     target: Type.Object(
       {
         all: Type.Boolean(),
@@ -99,10 +130,16 @@ export const HistoryNotification = Type.Object(
       { level: Type.String(), ttl: nullable(Type.Integer()) },
       { additionalProperties: false, description: 'Level and ttl as the sender gave them, before rules.' },
     ),
-    throttledOn: nullable(Type.String({ format: 'uuid', description: 'The notification this one was counted on.' })),
+    throttledOn: nullable(
+      Type.String({ format: 'uuid', description: 'The notification this one was counted on.' }),
+    ),
     cleared: nullable(
       Type.Object(
-        { at: Type.String({ format: 'date-time' }), by: Type.String(), reason: Type.Enum(['cleared', 'replaced']) },
+        {
+          at: Type.String({ format: 'date-time' }),
+          by: Type.String(),
+          reason: Type.Enum(['cleared', 'replaced']),
+        },
         { additionalProperties: false },
       ),
     ),

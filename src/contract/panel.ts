@@ -54,7 +54,10 @@ export const Panel = Type.Object(
 );
 export type Panel = Static<typeof Panel>;
 
-export const PanelList = Type.Object({ panels: Type.Array(Panel) }, { $id: 'PanelList', additionalProperties: false });
+export const PanelList = Type.Object(
+  { panels: Type.Array(Panel) },
+  { $id: 'PanelList', additionalProperties: false },
+);
 
 export const receiptStates = ['shown', 'expired', 'cleared'] as const;
 export type ReceiptState = (typeof receiptStates)[number];
@@ -65,7 +68,10 @@ export const Receipts = Type.Array(
     {
       id: Type.String({ format: 'uuid' }),
       state: Type.Enum([...receiptStates]),
-      at: Type.Union([Type.String({ format: 'date-time' }), Type.Integer({ minimum: 0, description: 'Unix milliseconds.' })]),
+      at: Type.Union([
+        Type.String({ format: 'date-time' }),
+        Type.Integer({ minimum: 0, description: 'Unix milliseconds.' }),
+      ]),
     },
     { additionalProperties: false },
   ),
@@ -74,7 +80,12 @@ export const Receipts = Type.Array(
 export type Receipts = Static<typeof Receipts>;
 
 export const ReceiptsAccepted = Type.Object(
-  { ok: Type.Literal(true), recorded: Type.Integer({ description: 'Receipts of notifications routed to this panel; others are ignored.' }) },
+  {
+    ok: Type.Literal(true),
+    recorded: Type.Integer({
+      description: 'Receipts of notifications routed to this panel; others are ignored.',
+    }),
+  },
   { $id: 'ReceiptsAccepted', additionalProperties: false },
 );
 
@@ -104,7 +115,11 @@ export type ResumeKind = (typeof resumeKinds)[number];
 export const ReadyEvent = Type.Object(
   {
     panel: Type.Object({
-      id: Type.String(), name: Type.String(), tags: Type.Array(Type.String()), location: Location, display: DisplaySettings,
+      id: Type.String(),
+      name: Type.String(),
+      tags: Type.Array(Type.String()),
+      location: Location,
+      display: DisplaySettings,
     }),
     tenant: Type.Object({ name: Type.String(), title: Type.String(), timeZone: Type.String() }),
     levels: Type.Array(Level),
@@ -129,14 +144,21 @@ export const PairingState = Type.Object(
     state: Type.Enum(['waiting', 'approved', 'collected']),
     expiresAt: Type.String({ format: 'date-time' }),
     token: Type.Optional(Type.String()),
-    panel: Type.Optional(Type.Object({ id: Type.String(), name: Type.String(), events: Type.String() }, { additionalProperties: false })),
+    panel: Type.Optional(
+      Type.Object(
+        { id: Type.String(), name: Type.String(), events: Type.String() },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { $id: 'PairingState', additionalProperties: false },
 );
 
 export const PairingApprove = Type.Object(
   {
-    panelId: Type.Optional(Type.String({ description: 'An existing panel; otherwise one is made, or taken by its name.' })),
+    panelId: Type.Optional(
+      Type.String({ description: 'An existing panel; otherwise one is made, or taken by its name.' }),
+    ),
     name: Type.Optional(PanelName),
     tags: Type.Optional(Tags),
     location: Type.Optional(Location),

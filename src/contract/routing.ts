@@ -4,7 +4,10 @@ import { RuleCreate } from './rule.ts';
 
 const NamedRef = Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false });
 const DraftRules = Type.Array(
-  Type.Object({ id: Type.Optional(Type.String()), ...RuleCreate.properties }, { additionalProperties: false }),
+  Type.Object(
+    { id: Type.Optional(Type.String()), ...RuleCreate.properties },
+    { additionalProperties: false },
+  ),
   { maxItems: 20_000 },
 );
 
@@ -29,7 +32,12 @@ export const ExplainRequest = Type.Object(
       ),
     ]),
     rules: Type.Optional(DraftRules),
-    at: Type.Optional(Type.String({ format: 'date-time', description: 'The time to judge windows by; now, or when it was received.' })),
+    at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'The time to judge windows by; now, or when it was received.',
+      }),
+    ),
   },
   { $id: 'ExplainRequest', additionalProperties: false },
 );
@@ -44,7 +52,9 @@ export const RuleTrace = Type.Object(
     name: Type.String(),
     outcome: Type.Enum([...ruleOutcomes]),
     reason: Type.String({ description: 'One sentence: the condition that failed, or what the rule did.' }),
-    condition: Type.Optional(Type.String({ description: 'The first condition that failed, as in "host" or "not.ip".' })),
+    condition: Type.Optional(
+      Type.String({ description: 'The first condition that failed, as in "host" or "not.ip".' }),
+    ),
   },
   { $id: 'RuleTrace', additionalProperties: false },
 );
@@ -61,7 +71,9 @@ export const RoutingOutcome = Type.Object(
     target: HistoryNotification.properties.target,
     panels: Type.Array(NamedRef, { description: 'The panels this reaches, at most 50 of them.' }),
     panelCount: Type.Integer({ minimum: 0 }),
-    rules: Type.Array(RuleTrace, { description: 'Every rule in order, at most 1,000: those that matched are always among them.' }),
+    rules: Type.Array(RuleTrace, {
+      description: 'Every rule in order, at most 1,000: those that matched are always among them.',
+    }),
     rulesOmitted: Type.Integer({ minimum: 0 }),
   },
   { $id: 'RoutingOutcome', additionalProperties: false },
@@ -72,7 +84,9 @@ export type RoutingOutcome = Static<typeof RoutingOutcome>;
 export const ReplayRequest = Type.Object(
   {
     rules: DraftRules,
-    days: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 90, description: 'How far back; 7 when not given.' })),
+    days: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 90, description: 'How far back; 7 when not given.' }),
+    ),
   },
   { $id: 'ReplayRequest', additionalProperties: false },
 );
@@ -96,7 +110,9 @@ export const ReplayResponse = Type.Object(
     changed: Type.Integer(),
     shownBefore: Type.Integer({ description: 'How many were shown on at least one panel.' }),
     shownAfter: Type.Integer(),
-    complete: Type.Boolean({ description: 'false: the cap on considered notifications was reached; the newest were looked at.' }),
+    complete: Type.Boolean({
+      description: 'false: the cap on considered notifications was reached; the newest were looked at.',
+    }),
     examples: Type.Array(
       Type.Object(
         {

@@ -2,11 +2,18 @@ import { type Static, Type } from 'typebox';
 import { LevelName } from './level.ts';
 import { PanelsTarget } from './notification.ts';
 
-const list = <T extends Parameters<typeof Type.Array>[0]>(item: T) => Type.Array(item, { minItems: 1, maxItems: 1000 });
+const list = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
+  Type.Array(item, { minItems: 1, maxItems: 1000 });
 const AddressPattern = Type.String({
-  minLength: 2, maxLength: 100, description: 'An address, a CIDR block or a range: 10.0.0.5, 10.0.0.0/8, 10.0.0.1-10.0.0.9, v4 or v6.',
+  minLength: 2,
+  maxLength: 100,
+  description: 'An address, a CIDR block or a range: 10.0.0.5, 10.0.0.0/8, 10.0.0.1-10.0.0.9, v4 or v6.',
 });
-const Glob = Type.String({ minLength: 1, maxLength: 255, description: '"*" any run, "?" one character; case does not count.' });
+const Glob = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: '"*" any run, "?" one character; case does not count.',
+});
 
 /** A text condition: exactly one of the three; each takes one pattern or a list that means any of. */
 const one = <T extends Parameters<typeof Type.Array>[0]>(item: T) => Type.Union([item, list(item)]);
@@ -29,7 +36,9 @@ const conditions = {
   host: Type.Optional(list(Glob)),
   title: Type.Optional(TextCondition),
   message: Type.Optional(TextCondition),
-  token: Type.Optional(list(Type.String({ minLength: 1, maxLength: 100, description: 'A token\'s id or name.' }))),
+  token: Type.Optional(
+    list(Type.String({ minLength: 1, maxLength: 100, description: "A token's id or name." })),
+  ),
   key: Type.Optional(list(Glob)),
 };
 
@@ -41,7 +50,16 @@ export const RuleWhen = Type.Object(
 export type RuleWhen = Static<typeof RuleWhen>;
 export type RuleConditions = Omit<RuleWhen, 'not'>;
 
-export const throttleFields = ['title', 'message', 'level', 'ip', 'sourceIp', 'host', 'key', 'token'] as const;
+export const throttleFields = [
+  'title',
+  'message',
+  'level',
+  'ip',
+  'sourceIp',
+  'host',
+  'key',
+  'token',
+] as const;
 
 export const RuleThen = Type.Object(
   {
@@ -55,7 +73,10 @@ export const RuleThen = Type.Object(
           by: Type.Array(Type.Enum([...throttleFields]), { maxItems: 8, uniqueItems: true }),
           perMs: Type.Integer({ minimum: 1000, maximum: 86_400_000 }),
         },
-        { additionalProperties: false, description: 'Show the first of the same fields in this time, count the rest on it.' },
+        {
+          additionalProperties: false,
+          description: 'Show the first of the same fields in this time, count the rest on it.',
+        },
       ),
     ),
   },
@@ -70,7 +91,10 @@ export const RuleWindow = Type.Object(
   {
     days: Type.Array(Type.Enum([...weekdays]), { minItems: 1, maxItems: 7, uniqueItems: true }),
     from: Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'HH:MM' }),
-    until: Type.String({ pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', description: 'HH:MM, at most 24:00' }),
+    until: Type.String({
+      pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$',
+      description: 'HH:MM, at most 24:00',
+    }),
   },
   { additionalProperties: false },
 );
@@ -128,8 +152,16 @@ export type RuleCreate = Static<typeof RuleCreate>;
 export const RulePatch = Type.Partial(RuleCreate, { $id: 'RulePatch', additionalProperties: false });
 export type RulePatch = Static<typeof RulePatch>;
 
-export const RuleList = Type.Object({ rules: Type.Array(Rule) }, { $id: 'RuleList', additionalProperties: false });
+export const RuleList = Type.Object(
+  { rules: Type.Array(Rule) },
+  { $id: 'RuleList', additionalProperties: false },
+);
 export const RuleOrder = Type.Object(
-  { ids: Type.Array(Type.String(), { maxItems: 20_000, description: 'Every rule id, each once, in the new order.' }) },
+  {
+    ids: Type.Array(Type.String(), {
+      maxItems: 20_000,
+      description: 'Every rule id, each once, in the new order.',
+    }),
+  },
   { $id: 'RuleOrder', additionalProperties: false },
 );

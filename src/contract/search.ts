@@ -14,7 +14,10 @@ export const SavedSearch = Type.Object(
 export type SavedSearch = Static<typeof SavedSearch>;
 
 export const SavedSearchPut = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), q: Type.String({ maxLength: 2000 }) },
+  {
+    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    q: Type.String({ maxLength: 2000 }),
+  },
   { $id: 'SavedSearchPut', additionalProperties: false },
 );
 export type SavedSearchPut = Static<typeof SavedSearchPut>;

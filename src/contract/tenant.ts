@@ -1,15 +1,21 @@
 import { type Static, Type } from 'typebox';
 
-const limit = (schema: Parameters<typeof Type.Union>[0][number]) => Type.Union([schema, Type.Literal('off'), Type.Null()]);
+const limit = (schema: Parameters<typeof Type.Union>[0][number]) =>
+  Type.Union([schema, Type.Literal('off'), Type.Null()]);
 const rate = Type.Object(
-  { perSecond: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }), burst: Type.Integer({ minimum: 1, maximum: 10_000_000 }) },
+  {
+    perSecond: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
+    burst: Type.Integer({ minimum: 1, maximum: 10_000_000 }),
+  },
   { additionalProperties: false },
 );
 
 const settings = {
   title: Type.String({ minLength: 1, maxLength: 100 }),
   timeZone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA name, as in Europe/Berlin.' }),
-  rate: Type.Union([rate, Type.Literal('off'), Type.Null()], { description: 'null: the server\'s own limit.' }),
+  rate: Type.Union([rate, Type.Literal('off'), Type.Null()], {
+    description: "null: the server's own limit.",
+  }),
   retentionDays: limit(Type.Number({ exclusiveMinimum: 0, maximum: 36_500 })),
   retentionCount: limit(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
 };
@@ -22,5 +28,8 @@ export const Tenant = Type.Object(
 );
 export type Tenant = Static<typeof Tenant>;
 
-export const TenantPatch = Type.Partial(Type.Object(settings), { $id: 'TenantPatch', additionalProperties: false });
+export const TenantPatch = Type.Partial(Type.Object(settings), {
+  $id: 'TenantPatch',
+  additionalProperties: false,
+});
 export type TenantPatch = Static<typeof TenantPatch>;

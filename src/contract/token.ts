@@ -11,14 +11,21 @@ const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 const instant = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
 const rate = Type.Union([
   Type.Object(
-    { perSecond: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }), burst: Type.Integer({ minimum: 1, maximum: 10_000_000 }) },
+    {
+      perSecond: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
+      burst: Type.Integer({ minimum: 1, maximum: 10_000_000 }),
+    },
     { additionalProperties: false },
   ),
   Type.Literal('off'),
   Type.Null(),
 ]);
 const AllowList = Type.Array(
-  Type.String({ minLength: 2, maxLength: 50, description: 'An address or CIDR block the caller must come from.' }),
+  Type.String({
+    minLength: 2,
+    maxLength: 50,
+    description: 'An address or CIDR block the caller must come from.',
+  }),
   { maxItems: 100 },
 );
 
@@ -45,7 +52,10 @@ export const Token = Type.Object(
 );
 export type Token = Static<typeof Token>;
 
-export const Key = Type.Object({ ...recorded, role: Type.Enum([...roles]) }, { $id: 'Key', additionalProperties: false });
+export const Key = Type.Object(
+  { ...recorded, role: Type.Enum([...roles]) },
+  { $id: 'Key', additionalProperties: false },
+);
 export type Key = Static<typeof Key>;
 
 const creatable = {
@@ -57,7 +67,9 @@ const creatable = {
 export const TokenCreate = Type.Object(
   {
     ...creatable,
-    scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { uniqueItems: true, description: 'None chosen: all three.' })),
+    scopes: Type.Optional(
+      Type.Array(Type.Enum([...scopes]), { uniqueItems: true, description: 'None chosen: all three.' }),
+    ),
     rate: Type.Optional(rate),
   },
   { $id: 'TokenCreate', additionalProperties: false },
@@ -74,7 +86,19 @@ export const KeyCreate = Type.Object(
 export type KeyCreate = Static<typeof KeyCreate>;
 
 /** The answer to creating: the secret is in `token` (or `key`) and is never shown again. */
-export const TokenCreated = Type.Object({ ...Token.properties, token: Type.String() }, { $id: 'TokenCreated', additionalProperties: false });
-export const KeyCreated = Type.Object({ ...Key.properties, key: Type.String() }, { $id: 'KeyCreated', additionalProperties: false });
-export const TokenList = Type.Object({ tokens: Type.Array(Token) }, { $id: 'TokenList', additionalProperties: false });
-export const KeyList = Type.Object({ keys: Type.Array(Key) }, { $id: 'KeyList', additionalProperties: false });
+export const TokenCreated = Type.Object(
+  { ...Token.properties, token: Type.String() },
+  { $id: 'TokenCreated', additionalProperties: false },
+);
+export const KeyCreated = Type.Object(
+  { ...Key.properties, key: Type.String() },
+  { $id: 'KeyCreated', additionalProperties: false },
+);
+export const TokenList = Type.Object(
+  { tokens: Type.Array(Token) },
+  { $id: 'TokenList', additionalProperties: false },
+);
+export const KeyList = Type.Object(
+  { keys: Type.Array(Key) },
+  { $id: 'KeyList', additionalProperties: false },
+);

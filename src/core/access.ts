@@ -16,14 +16,21 @@ export type Principal =
       /** Set when the token was handed to one screen: it may act for that panel alone. */
       readonly panelId: string | null;
     }
-  | { readonly kind: 'key'; readonly tenant: TenantId; readonly id: string; readonly name: string; readonly role: Role };
+  | {
+      readonly kind: 'key';
+      readonly tenant: TenantId;
+      readonly id: string;
+      readonly name: string;
+      readonly role: Role;
+    };
 
 /** What a route asks for: nothing at all, or a token with the scope, or a key with at least the role. */
 export type Policy = 'public' | { readonly scope?: Scope; readonly role?: Role };
 
 export function allows(policy: Policy, principal: Principal): boolean {
   if (policy === 'public') return true;
-  if (principal.kind === 'token') return policy.scope !== undefined && principal.scopes.includes(policy.scope);
+  if (principal.kind === 'token')
+    return policy.scope !== undefined && principal.scopes.includes(policy.scope);
   return policy.role !== undefined && roles.indexOf(principal.role) >= roles.indexOf(policy.role);
 }
 

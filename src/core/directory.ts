@@ -93,7 +93,12 @@ export interface Tenants {
   list(): Promise<readonly TenantRecord[]>;
   get(id: TenantId): Promise<TenantRecord>;
   findByName(name: string): Promise<TenantRecord | undefined>;
-  update(id: TenantId, patch: Partial<Pick<TenantRecord, 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>>, by: Actor, at: number): Promise<TenantRecord>;
+  update(
+    id: TenantId,
+    patch: Partial<Pick<TenantRecord, 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>>,
+    by: Actor,
+    at: number,
+  ): Promise<TenantRecord>;
 }
 
 export interface Credentials {
@@ -101,11 +106,31 @@ export interface Credentials {
   /** By the public id alone: this is how a request finds its tenant. */
   find(id: string): Promise<CredentialRecord | undefined>;
   list(tenant: TenantId, kind: 'token' | 'key'): Promise<readonly CredentialRecord[]>;
-  update(tenant: TenantId, kind: 'token' | 'key', id: string, patch: Partial<Pick<CredentialRecord, 'name' | 'scopes' | 'rate' | 'expiresAt' | 'allowFrom'>>, by: Actor, at: number): Promise<CredentialRecord | undefined>;
+  update(
+    tenant: TenantId,
+    kind: 'token' | 'key',
+    id: string,
+    patch: Partial<Pick<CredentialRecord, 'name' | 'scopes' | 'rate' | 'expiresAt' | 'allowFrom'>>,
+    by: Actor,
+    at: number,
+  ): Promise<CredentialRecord | undefined>;
   /** Answers undefined when there is none; a second revocation keeps the first time. */
-  revoke(tenant: TenantId, kind: 'token' | 'key', id: string, by: Actor, at: number): Promise<CredentialRecord | undefined>;
+  revoke(
+    tenant: TenantId,
+    kind: 'token' | 'key',
+    id: string,
+    by: Actor,
+    at: number,
+  ): Promise<CredentialRecord | undefined>;
   /** Last use, written in bulk and now and then; it is no change of configuration. */
-  touch(uses: readonly { readonly tenant: TenantId; readonly id: string; readonly at: number; readonly from: string }[]): Promise<void>;
+  touch(
+    uses: readonly {
+      readonly tenant: TenantId;
+      readonly id: string;
+      readonly at: number;
+      readonly from: string;
+    }[],
+  ): Promise<void>;
 }
 
 export interface Rules {
@@ -119,7 +144,10 @@ export interface Rules {
   /** `ids` names every rule once; false when it does not. */
   order(tenant: TenantId, ids: readonly string[], by: Actor, at: number): Promise<boolean>;
   /** Adds to hit counts, in bulk and now and then. */
-  hit(tenant: TenantId, hits: readonly { readonly id: string; readonly count: number; readonly at: number }[]): Promise<void>;
+  hit(
+    tenant: TenantId,
+    hits: readonly { readonly id: string; readonly count: number; readonly at: number }[],
+  ): Promise<void>;
 }
 
 export interface Levels {
@@ -135,12 +163,35 @@ export interface Levels {
 export interface Panels {
   list(tenant: TenantId): Promise<readonly PanelRecord[]>;
   /** The panel of that name, made when there is none. `created` tells which; undefined when the tenant has as many as it may. */
-  register(tenant: TenantId, panel: { readonly id: string; readonly name: string; readonly tags: readonly string[]; readonly location: string | null }, by: Actor, at: number): Promise<{ readonly panel: PanelRecord; readonly created: boolean } | undefined>;
+  register(
+    tenant: TenantId,
+    panel: {
+      readonly id: string;
+      readonly name: string;
+      readonly tags: readonly string[];
+      readonly location: string | null;
+    },
+    by: Actor,
+    at: number,
+  ): Promise<{ readonly panel: PanelRecord; readonly created: boolean } | undefined>;
   /** @throws AppError `conflict` when the new name is another panel's. */
-  update(tenant: TenantId, id: string, patch: Partial<Pick<PanelRecord, 'name' | 'tags' | 'location' | 'display'>>, by: Actor, at: number): Promise<PanelRecord | undefined>;
+  update(
+    tenant: TenantId,
+    id: string,
+    patch: Partial<Pick<PanelRecord, 'name' | 'tags' | 'location' | 'display'>>,
+    by: Actor,
+    at: number,
+  ): Promise<PanelRecord | undefined>;
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
   /** Last contact and cursor, in bulk and now and then. */
-  touch(seen: readonly { readonly tenant: TenantId; readonly id: string; readonly at: number; readonly cursor: number }[]): Promise<void>;
+  touch(
+    seen: readonly {
+      readonly tenant: TenantId;
+      readonly id: string;
+      readonly at: number;
+      readonly cursor: number;
+    }[],
+  ): Promise<void>;
 }
 
 export interface Pairings {
@@ -170,7 +221,9 @@ export interface Directory {
   readonly pairings: Pairings;
   readonly savedSearches: SavedSearches;
   /** Tenants whose configuration changed after `revision`, by any process; ask again with the revision it answers. */
-  changedSince(revision: number): Promise<{ readonly revision: number; readonly tenants: readonly TenantId[] }>;
+  changedSince(
+    revision: number,
+  ): Promise<{ readonly revision: number; readonly tenants: readonly TenantId[] }>;
   /** The installation's epoch; a new one after a restore. */
   epoch(): Promise<string>;
 }

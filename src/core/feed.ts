@@ -69,8 +69,14 @@ export class Feeds {
    * Connects a panel and begins its stream.
    * @throws AppError `unavailable` while the server drains.
    */
-  async connect(snapshot: TenantSnapshot, panel: PanelRecord, sink: Sink, from: Cursor | undefined): Promise<Connection> {
-    if (this.#draining) throw new AppError('unavailable', 'the server is shutting down', { retryAfterSeconds: 2 });
+  async connect(
+    snapshot: TenantSnapshot,
+    panel: PanelRecord,
+    sink: Sink,
+    from: Cursor | undefined,
+  ): Promise<Connection> {
+    if (this.#draining)
+      throw new AppError('unavailable', 'the server is shutting down', { retryAfterSeconds: 2 });
     const tenant = snapshot.record.id;
     const open = this.#claim(tenant);
     const release = () => {
@@ -86,10 +92,25 @@ export class Feeds {
     }
   }
 
-  async #begin(feed: Feed, snapshot: TenantSnapshot, panel: PanelRecord, sink: Sink, from: Cursor | undefined, release: () => void): Promise<Connection> {
+  async #begin(
+    feed: Feed,
+    snapshot: TenantSnapshot,
+    panel: PanelRecord,
+    sink: Sink,
+    from: Cursor | undefined,
+    release: () => void,
+  ): Promise<Connection> {
     const { history, epoch, now, onError, onSent, onSeen, heartbeatMs } = this.#options;
     const tenant = snapshot.record.id;
-    const context = { tenant, epoch, history, ring: feed.ring, now, onError, onSent: (frames: number) => onSent(tenant, frames) };
+    const context = {
+      tenant,
+      epoch,
+      history,
+      ring: feed.ring,
+      now,
+      onError,
+      onSent: (frames: number) => onSent(tenant, frames),
+    };
     const stream = new PanelStream(context, sink, panel);
     const settings = settingsData(snapshot, panel);
     feed.connections.set(stream, digest(settings));
@@ -110,11 +131,14 @@ export class Feeds {
   }
 
   /** Panels of a tenant that are connected now, with their cursors, and the head they are heading for. */
-  async online(tenant: TenantId): Promise<{ readonly head: number; readonly cursors: ReadonlyMap<string, number> }> {
+  async online(
+    tenant: TenantId,
+  ): Promise<{ readonly head: number; readonly cursors: ReadonlyMap<string, number> }> {
     const feed = await this.#feeds.get(tenant)?.opening;
     const cursors = new Map<string, number>();
     for (const stream of feed?.connections.keys() ?? []) {
-      if (!stream.closed) cursors.set(stream.panelId, Math.max(stream.cursor, cursors.get(stream.panelId) ?? 0));
+      if (!stream.closed)
+        cursors.set(stream.panelId, Math.max(stream.cursor, cursors.get(stream.panelId) ?? 0));
     }
     const head = feed?.ring.head ?? (await this.#options.history.bounds(tenant)).head;
     return { head, cursors };
@@ -125,7 +149,9 @@ export class Feeds {
     this.#draining = true;
     for (const { opening } of this.#feeds.values()) {
       for (const stream of (await opening).connections.keys()) {
-        stream.end(encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }));
+        stream.end(
+          encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }),
+        );
       }
     }
   }
@@ -168,14 +194,20 @@ export class Feeds {
     };
     const deliver = (entries: readonly Entry[]) => {
       const at = now();
-      const frames = entries.map((entry) => frameOf(epoch, entry, at)).filter((frame): frame is Frame => frame !== undefined);
+      const frames = entries
+        .map((entry) => frameOf(epoch, entry, at))
+        .filter((frame): frame is Frame => frame !== undefined);
       ring.push(frames, entries.at(-1)?.position ?? ring.head);
       // What one turn of the event loop brings goes out in one write per panel.
       if (!scheduled) setImmediate(flush);
       scheduled = true;
     };
     const onGap = (first: number) => ring.reset(first - 1);
-    return { ring, connections, follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError }) };
+    return {
+      ring,
+      connections,
+      follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError }),
+    };
   }
 
   #closeLater(tenant: TenantId, open: OpenFeed): void {
@@ -217,7 +249,10 @@ export class Feeds {
   }
 }
 
-function settingsData({ record, levels }: TenantSnapshot, { id, name, tags, location, display }: PanelRecord) {
+function settingsData(
+  { record, levels }: TenantSnapshot,
+  { id, name, tags, location, display }: PanelRecord,
+) {
   return {
     panel: { id, name, tags: [...tags], location, display },
     tenant: { name: record.name, title: record.title, timeZone: record.timeZone },

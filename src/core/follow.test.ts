@@ -13,12 +13,23 @@ const until = async (done: () => boolean) => {
 let follower: Follower | undefined;
 afterEach(() => follower?.close());
 
-function start(log: ModelLog, bus: ReturnType<typeof createInProcessBus>, from: number, extra: { floorMs?: number; pageSize?: number } = {}) {
+function start(
+  log: ModelLog,
+  bus: ReturnType<typeof createInProcessBus>,
+  from: number,
+  extra: { floorMs?: number; pageSize?: number } = {},
+) {
   const got: number[] = [];
   const gaps: number[] = [];
   const errors: unknown[] = [];
   follower = follow({
-    history: log, bus, tenant: 1, from, pageSize: 3, floorMs: 20, ...extra,
+    history: log,
+    bus,
+    tenant: 1,
+    from,
+    pageSize: 3,
+    floorMs: 20,
+    ...extra,
     deliver: (entries) => got.push(...entries.map(({ position }) => position)),
     onGap: (first) => gaps.push(first),
     onError: (error) => errors.push(error),
@@ -75,7 +86,11 @@ describe('follow', () => {
 
   it('delivers each entry once and in order, whatever the bus loses, repeats or reorders', async () => {
     const step = fc.oneof(
-      fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 1, max: 5 }), ring: fc.constantFrom('carry', 'empty', 'lost', 'stale') }),
+      fc.record({
+        kind: fc.constant('append' as const),
+        count: fc.integer({ min: 1, max: 5 }),
+        ring: fc.constantFrom('carry', 'empty', 'lost', 'stale'),
+      }),
       fc.record({ kind: fc.constant('turn' as const), count: fc.integer({ min: 1, max: 4 }) }),
     );
     await fc.assert(
@@ -95,7 +110,8 @@ describe('follow', () => {
             if (each.ring === 'stale') bus.publish(1, log.entries.slice(0, 2));
           }
         }
-        for (let i = 0; i < 200 && got.length < log.head; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+        for (let i = 0; i < 200 && got.length < log.head; i++)
+          await new Promise((resolve) => setTimeout(resolve, 1));
         follower?.close();
         expect(got).toEqual(log.entries.map(({ position }) => position));
       }),

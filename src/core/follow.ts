@@ -59,7 +59,10 @@ export function follow(options: FollowOptions): Follower {
     const before = position;
     take(page.entries);
     if (position >= page.head) return;
-    if (position === before) throw new Error(`the log of tenant ${tenant} has no entry ${position + 1}, though its head is ${page.head}`);
+    if (position === before)
+      throw new Error(
+        `the log of tenant ${tenant} has no entry ${position + 1}, though its head is ${page.head}`,
+      );
     rung = true;
   };
 

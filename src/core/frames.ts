@@ -43,7 +43,11 @@ export function notificationEvent(n: Notification, now: number, count: number): 
 }
 
 export function encodeNotification(epoch: string, n: Notification, now: number, count = 0): string {
-  return encodeSse({ event: 'notification', id: formatCursor(epoch, n.position), data: notificationEvent(n, now, count) });
+  return encodeSse({
+    event: 'notification',
+    id: formatCursor(epoch, n.position),
+    data: notificationEvent(n, now, count),
+  });
 }
 
 function encodeClear(epoch: string, { position, id, reason, by }: Clear): string {
@@ -52,7 +56,12 @@ function encodeClear(epoch: string, { position, id, reason, by }: Clear): string
 
 /** One more that a throttle counted: the panel raises the count on the first. */
 function encodeThrottled(epoch: string, n: Notification): string {
-  const data = { id: n.throttledOn, position: n.position, count: n.throttleCount, receivedAt: iso(n.receivedAt) };
+  const data = {
+    id: n.throttledOn,
+    position: n.position,
+    count: n.throttleCount,
+    receivedAt: iso(n.receivedAt),
+  };
   return encodeSse({ event: 'throttled', id: formatCursor(epoch, n.position), data });
 }
 
@@ -61,9 +70,16 @@ export function frameOf(epoch: string, entry: Entry, now: number): Frame | undef
   const { route, position } = entry;
   if (route.muted || isEmpty(route.target)) return undefined;
   const base = { position, target: route.target, encodedAt: now };
-  if (entry.kind === 'clear') return { ...base, expiresAt: null, bytes: Buffer.from(encodeClear(epoch, entry)), again: null };
-  if (entry.throttledOn !== null) return { ...base, expiresAt: null, bytes: Buffer.from(encodeThrottled(epoch, entry)), again: null };
-  return { ...base, expiresAt: entry.expiresAt, bytes: Buffer.from(encodeNotification(epoch, entry, now)), again: entry };
+  if (entry.kind === 'clear')
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeClear(epoch, entry)), again: null };
+  if (entry.throttledOn !== null)
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeThrottled(epoch, entry)), again: null };
+  return {
+    ...base,
+    expiresAt: entry.expiresAt,
+    bytes: Buffer.from(encodeNotification(epoch, entry, now)),
+    again: entry,
+  };
 }
 
 /** The bytes to send now; undefined when it has expired meanwhile. */

@@ -8,7 +8,11 @@ import type { TenantSnapshot } from './tenancy.ts';
 const namedPanels = 50;
 
 /** A record as the API tells it, with the panels that its target reaches today. */
-export function historyView(record: HistoryRecord, snapshot: TenantSnapshot, now: number): HistoryNotification {
+export function historyView(
+  record: HistoryRecord,
+  snapshot: TenantSnapshot,
+  now: number,
+): HistoryNotification {
   const { route, cleared } = record;
   const shown = !route.muted && record.throttledOn === null;
   return {
@@ -43,7 +47,10 @@ export function targetView({ all, ids, tags }: Target): HistoryNotification['tar
 }
 
 /** The registered panels a target reaches: the first of them by name, and how many there are. */
-export function panelsReached(target: Target | undefined, { panels }: Pick<TenantSnapshot, 'panels'>): { panels: Ref[]; panelCount: number } {
+export function panelsReached(
+  target: Target | undefined,
+  { panels }: Pick<TenantSnapshot, 'panels'>,
+): { panels: Ref[]; panelCount: number } {
   const reached: Ref[] = [];
   let panelCount = 0;
   if (target && !isEmpty(target)) {

@@ -37,7 +37,12 @@ export class Intake {
    * @returns its id; that of the first when `retryKey` was used with the same content within 24 hours.
    * @throws AppError `conflict` when `retryKey` was used with other content, `unavailable` when it cannot be stored.
    */
-  async accept(sender: Sender, sourceIp: string, fields: CheckedFields, retryKey: string | null): Promise<string> {
+  async accept(
+    sender: Sender,
+    sourceIp: string,
+    fields: CheckedFields,
+    retryKey: string | null,
+  ): Promise<string> {
     const { history, bus, tenancy, onStored } = this.#options;
     const { tenant } = sender;
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
@@ -52,7 +57,12 @@ export class Intake {
     return idOf(outcome, idempotency);
   }
 
-  #draft(sender: Sender, sourceIp: string, fields: CheckedFields, { router }: TenantSnapshot): NotificationDraft {
+  #draft(
+    sender: Sender,
+    sourceIp: string,
+    fields: CheckedFields,
+    { router }: TenantSnapshot,
+  ): NotificationDraft {
     const { throttle, now } = this.#options;
     const receivedAt = now();
     const id = uuidv7();
@@ -92,7 +102,10 @@ export class Intake {
   }
 }
 
-function resolved({ level, rank, ttl, route }: Decision, receivedAt: number): { level: string; rank: number; ttl: number; route: Route; expiresAt: number | null } {
+function resolved(
+  { level, rank, ttl, route }: Decision,
+  receivedAt: number,
+): { level: string; rank: number; ttl: number; route: Route; expiresAt: number | null } {
   return { level, rank, ttl, route, expiresAt: ttl === 0 ? null : receivedAt + ttl };
 }
 
@@ -102,5 +115,8 @@ function contentHash(fields: CheckedFields): string {
 
 function idOf(outcome: AppendOutcome, idempotency: Idempotency | null): string {
   if (outcome.kind !== 'conflict') return outcome.id;
-  throw new AppError('conflict', `Idempotency-Key "${idempotency?.key}" was used with other content: use a new key for a new notification`);
+  throw new AppError(
+    'conflict',
+    `Idempotency-Key "${idempotency?.key}" was used with other content: use a new key for a new notification`,
+  );
 }

@@ -2,7 +2,16 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { TenantId } from './ports.ts';
 
 /** Why an answer was not "accepted". Bounded: free text never becomes a label. */
-export const rejectionReasons = ['invalid', 'too-large', 'unsupported-type', 'forbidden', 'rate-limited', 'conflict', 'unavailable', 'internal'] as const;
+export const rejectionReasons = [
+  'invalid',
+  'too-large',
+  'unsupported-type',
+  'forbidden',
+  'rate-limited',
+  'conflict',
+  'unavailable',
+  'internal',
+] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -40,16 +49,36 @@ export class Metrics {
 function createTenantMetrics(): TenantMetrics {
   const registry = new Registry();
   const registers = [registry];
-  const counter = (name: string, help: string, labelNames: string[] = []) => new Counter({ name: `belfry_${name}`, help, labelNames, registers });
-  const histogram = (name: string, help: string, buckets: number[]) => new Histogram({ name: `belfry_${name}`, help, buckets, registers });
-  const received = counter('notifications_received_total', 'Notifications accepted, by the level they were sent with.', ['level']);
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `belfry_${name}`, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets: number[]) =>
+    new Histogram({ name: `belfry_${name}`, help, buckets, registers });
+  const received = counter(
+    'notifications_received_total',
+    'Notifications accepted, by the level they were sent with.',
+    ['level'],
+  );
   const rejected = counter('notifications_rejected_total', 'Notifications refused, by reason.', ['reason']);
   const unrouted = counter('notifications_unrouted_total', 'Notifications that routing sent to no panel.');
   const muted = counter('notifications_muted_total', 'Notifications that a rule muted.');
-  const limited = counter('rate_limited_total', 'Refusals by a rate limit, by the limit that was reached.', ['scope']);
-  const deliveries = counter('deliveries_total', 'Notifications written to panels (sent), and what panels reported of them.', ['outcome']);
-  const latency = histogram('delivery_latency_seconds', "From accepting a notification to a panel's receipt for showing it.", latencyBuckets);
-  const duration = histogram('intake_duration_seconds', 'From the request to its answer, durable storage included.', durationBuckets);
+  const limited = counter('rate_limited_total', 'Refusals by a rate limit, by the limit that was reached.', [
+    'scope',
+  ]);
+  const deliveries = counter(
+    'deliveries_total',
+    'Notifications written to panels (sent), and what panels reported of them.',
+    ['outcome'],
+  );
+  const latency = histogram(
+    'delivery_latency_seconds',
+    "From accepting a notification to a panel's receipt for showing it.",
+    latencyBuckets,
+  );
+  const duration = histogram(
+    'intake_duration_seconds',
+    'From the request to its answer, durable storage included.',
+    durationBuckets,
+  );
   // A series that exists from the start can be watched for its first increase.
   for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);

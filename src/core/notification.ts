@@ -61,7 +61,8 @@ function exceeds(value: string, max: number): boolean {
 function wellFormed(field: FieldName, value: unknown): string {
   if (typeof value !== 'string') throw badRequest(`${field} must be a string, not ${describe(value)}`);
   if (value.includes('\0')) throw badRequest(`${field} must not hold the character U+0000`);
-  if (!value.isWellFormed()) throw badRequest(`${field} must be well-formed Unicode: it holds half of a surrogate pair`);
+  if (!value.isWellFormed())
+    throw badRequest(`${field} must be well-formed Unicode: it holds half of a surrogate pair`);
   return value;
 }
 
@@ -70,11 +71,17 @@ function describe(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-function text(field: 'title' | 'message', value: unknown, max: number, shape: (value: string) => string): string {
+function text(
+  field: 'title' | 'message',
+  value: unknown,
+  max: number,
+  shape: (value: string) => string,
+): string {
   if (value === undefined || value === null) throw badRequest(`${field} is required`);
   const shaped = shape(wellFormed(field, value));
   if (shaped.trim() === '') throw badRequest(`${field} is required`);
-  if (exceeds(shaped, max)) throw badRequest(`${field} must have at most ${max} characters, not ${characters(shaped)}`);
+  if (exceeds(shaped, max))
+    throw badRequest(`${field} must have at most ${max} characters, not ${characters(shaped)}`);
   return shaped;
 }
 
@@ -92,7 +99,9 @@ function checkLevel(value: unknown): string {
 function checkTtl(value: unknown): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > limits.ttlMaxMs) {
-    throw badRequest(`ttl must be a whole number of milliseconds from 0 to ${limits.ttlMaxMs}; 0 stays until cleared`);
+    throw badRequest(
+      `ttl must be a whole number of milliseconds from 0 to ${limits.ttlMaxMs}; 0 stays until cleared`,
+    );
   }
   return value === 0 ? 0 : value;
 }
@@ -108,7 +117,9 @@ function checkHost(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   const host = wellFormed('host', value).trim();
   if (host === '' || exceeds(host, limits.hostChars) || /[\s\p{Cc}]/u.test(host)) {
-    throw badRequest(`host must have 1 to ${limits.hostChars} characters, without white space or control characters`);
+    throw badRequest(
+      `host must have 1 to ${limits.hostChars} characters, without white space or control characters`,
+    );
   }
   return host;
 }
@@ -116,7 +127,8 @@ function checkHost(value: unknown): string | null {
 function checkKey(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   const key = wellFormed('key', value).trim();
-  if (key === '' || exceeds(key, limits.keyChars)) throw badRequest(`key must have 1 to ${limits.keyChars} characters`);
+  if (key === '' || exceeds(key, limits.keyChars))
+    throw badRequest(`key must have 1 to ${limits.keyChars} characters`);
   return key;
 }
 

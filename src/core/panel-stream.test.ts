@@ -11,12 +11,22 @@ import { reaches } from './target.ts';
 const epoch = 'e1';
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const panel: PanelAddress = { id: 'p1', tags: ['noc'] };
-const settings = { panel: { id: 'p1', name: 'P', tags: ['noc'], location: null, display: {} }, tenant: { name: 't', title: 'T', timeZone: 'UTC' }, levels: [], heartbeatMs: 15_000 };
+const settings = {
+  panel: { id: 'p1', name: 'P', tags: ['noc'], location: null, display: {} },
+  tenant: { name: 't', title: 'T', timeZone: 'UTC' },
+  levels: [],
+  heartbeatMs: 15_000,
+};
 
 interface Told {
   readonly event: string;
   readonly id: string | undefined;
-  readonly data: { readonly position?: number; readonly id?: string; readonly resume?: string; readonly head?: number };
+  readonly data: {
+    readonly position?: number;
+    readonly id?: string;
+    readonly resume?: string;
+    readonly head?: number;
+  };
 }
 
 /** A client that takes chunks when told to, and reads events out of them. */
@@ -49,14 +59,23 @@ class Client implements Sink {
   }
 
   events(): Told[] {
-    return this.text.split('\n\n').filter(Boolean).map((frame) => {
-      const field = (name: string) => frame.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-      return { event: field('event') ?? '', id: field('id'), data: JSON.parse(field('data') ?? 'null') };
-    });
+    return this.text
+      .split('\n\n')
+      .filter(Boolean)
+      .map((frame) => {
+        const field = (name: string) =>
+          frame
+            .split('\n')
+            .find((line) => line.startsWith(`${name}: `))
+            ?.slice(name.length + 2);
+        return { event: field('event') ?? '', id: field('id'), data: JSON.parse(field('data') ?? 'null') };
+      });
   }
 
   positions(): number[] {
-    return this.events().flatMap(({ event, data }) => ((event === 'notification' || event === 'clear') && data.position ? [data.position] : []));
+    return this.events().flatMap(({ event, data }) =>
+      (event === 'notification' || event === 'clear') && data.position ? [data.position] : [],
+    );
   }
 }
 
@@ -71,7 +90,17 @@ class World {
     for (let i = 0; i < (options.before ?? 0); i++) this.log.append(notification);
     this.ring = new Ring(epoch, this.log.head, { maxFrames: options.ringFrames ?? 3 });
     this.stream = new PanelStream(
-      { tenant: 1, epoch, history: this.log, ring: this.ring, now: () => this.now, onError: (error) => { throw error; }, onSent: () => undefined },
+      {
+        tenant: 1,
+        epoch,
+        history: this.log,
+        ring: this.ring,
+        now: () => this.now,
+        onError: (error) => {
+          throw error;
+        },
+        onSent: () => undefined,
+      },
       this.client,
       panel,
     );
@@ -79,7 +108,9 @@ class World {
 
   publish(...makers: ((position: number) => Entry)[]): void {
     const entries = makers.map((make) => this.log.append(make));
-    const frames = entries.map((entry) => frameOf(epoch, entry, this.now)).filter((frame) => frame !== undefined);
+    const frames = entries
+      .map((entry) => frameOf(epoch, entry, this.now))
+      .filter((frame) => frame !== undefined);
     this.ring.push(frames, this.log.head);
     this.stream.pump();
   }
@@ -102,7 +133,13 @@ describe('a panel stream', () => {
     await world.start();
     await world.settle();
     const events = world.client.events();
-    expect(events.map(({ event }) => event)).toEqual(['ready', 'notification', 'notification', 'notification', 'heartbeat']);
+    expect(events.map(({ event }) => event)).toEqual([
+      'ready',
+      'notification',
+      'notification',
+      'notification',
+      'heartbeat',
+    ]);
     expect(events[0]?.data).toMatchObject({ resume: 'live', head: 3 });
     expect(events.map(({ id }) => id)).toEqual([undefined, 'e1-1', 'e1-2', 'e1-3', 'e1-3']);
   });
@@ -141,7 +178,8 @@ describe('a panel stream', () => {
     await world.settle();
     const before = world.client.text.length;
     world.publish((position) => notification(position, { message: 'x'.repeat(16_000) }));
-    for (let i = 0; i < 200; i++) world.publish((position) => notification(position, { message: 'x'.repeat(16_000) }));
+    for (let i = 0; i < 200; i++)
+      world.publish((position) => notification(position, { message: 'x'.repeat(16_000) }));
     await turn();
     expect(world.client.text.length - before).toBeLessThan(64 * 1024);
     await world.settle();
@@ -163,7 +201,10 @@ describe('a panel stream', () => {
   it('skips what has expired meanwhile, and tells the time left as it is when sent', async () => {
     const world = new World({ before: 0, ringFrames: 100 });
     await world.start();
-    world.publish((position) => notification(position, { ttl: 5_000, expiresAt: 15_000 }), (position) => notification(position, { ttl: 60_000, expiresAt: 70_000 }));
+    world.publish(
+      (position) => notification(position, { ttl: 5_000, expiresAt: 15_000 }),
+      (position) => notification(position, { ttl: 60_000, expiresAt: 70_000 }),
+    );
     world.now = 20_000;
     await world.settle();
     const sent = world.client.events().filter(({ event }) => event === 'notification');
@@ -175,7 +216,10 @@ describe('a panel stream', () => {
     const forNoc = { ...everywhere, target: { all: false, ids: [], tags: ['noc'] } };
     const forLab = { ...everywhere, target: { all: false, ids: [], tags: ['lab'] } };
     await world.start();
-    world.publish((position) => notification(position, { route: forNoc }), (position) => notification(position, { route: forLab }));
+    world.publish(
+      (position) => notification(position, { route: forNoc }),
+      (position) => notification(position, { route: forLab }),
+    );
     await world.settle();
     expect(world.client.positions()).toEqual([1]);
     world.stream.readdress({ id: 'p1', tags: ['lab'] });
@@ -187,63 +231,111 @@ describe('a panel stream', () => {
 
   it('sends each entry that is for the panel once and in order, over any number of reconnects', async () => {
     const target = fc.constantFrom(
-      { all: true, ids: [], tags: [] }, { all: false, ids: ['p1'], tags: [] }, { all: false, ids: ['p2'], tags: [] },
-      { all: false, ids: [], tags: ['noc'] }, { all: false, ids: [], tags: ['lab'] }, { all: false, ids: [], tags: [] },
+      { all: true, ids: [], tags: [] },
+      { all: false, ids: ['p1'], tags: [] },
+      { all: false, ids: ['p2'], tags: [] },
+      { all: false, ids: [], tags: ['noc'] },
+      { all: false, ids: [], tags: ['lab'] },
+      { all: false, ids: [], tags: [] },
     );
     const step = fc.oneof(
-      { weight: 5, arbitrary: fc.record({ kind: fc.constant('publish' as const), targets: fc.array(target, { minLength: 1, maxLength: 6 }) }) },
-      { weight: 3, arbitrary: fc.record({ kind: fc.constant('take' as const), count: fc.integer({ min: 1, max: 5 }) }) },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          kind: fc.constant('publish' as const),
+          targets: fc.array(target, { minLength: 1, maxLength: 6 }),
+        }),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({ kind: fc.constant('take' as const), count: fc.integer({ min: 1, max: 5 }) }),
+      },
       { weight: 1, arbitrary: fc.constant({ kind: 'reconnect' as const }) },
       { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 8 }), async (steps, ringFrames) => {
-        const log = new ModelLog();
-        log.delay = turn;
-        const ring = new Ring(epoch, 0, { maxFrames: ringFrames });
-        const received: number[] = [];
-        let last = 'e1-0';
-        let client = new Client();
-        const context = { tenant: 1, epoch, history: log, ring, now: () => 10_000, onError: (error: unknown) => { throw error; }, onSent: () => undefined };
-        let stream = new PanelStream(context, client, panel);
-        let started = stream.start(parseCursor(last), settings, 2_000);
-        /** What a real client keeps of a connection that ends: whole events only. */
-        const harvest = () => {
-          received.push(...client.positions());
-          for (const { id } of client.events()) if (id) last = id;
-        };
-        for (const each of steps) {
-          if (each.kind === 'publish' || each.kind === 'clear') {
-            const makers = each.kind === 'publish'
-              ? each.targets.map((t) => (position: number): Entry => notification(position, { route: { ...everywhere, target: t } }))
-              : [(position: number): Entry => ({ kind: 'clear', position, id: 'x', reason: 'cleared', by: 'b', at: 1, route: everywhere }) satisfies Clear];
-            const entries = makers.map((make) => log.append(make));
-            ring.push(entries.map((entry) => frameOf(epoch, entry, 10_000)).filter((frame) => frame !== undefined), log.head);
-            stream.pump();
-          } else if (each.kind === 'take') {
-            for (let i = 0; i < each.count; i++) {
-              client.take();
-              await turn();
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (steps, ringFrames) => {
+          const log = new ModelLog();
+          log.delay = turn;
+          const ring = new Ring(epoch, 0, { maxFrames: ringFrames });
+          const received: number[] = [];
+          let last = 'e1-0';
+          let client = new Client();
+          const context = {
+            tenant: 1,
+            epoch,
+            history: log,
+            ring,
+            now: () => 10_000,
+            onError: (error: unknown) => {
+              throw error;
+            },
+            onSent: () => undefined,
+          };
+          let stream = new PanelStream(context, client, panel);
+          let started = stream.start(parseCursor(last), settings, 2_000);
+          /** What a real client keeps of a connection that ends: whole events only. */
+          const harvest = () => {
+            received.push(...client.positions());
+            for (const { id } of client.events()) if (id) last = id;
+          };
+          for (const each of steps) {
+            if (each.kind === 'publish' || each.kind === 'clear') {
+              const makers =
+                each.kind === 'publish'
+                  ? each.targets.map(
+                      (t) =>
+                        (position: number): Entry =>
+                          notification(position, { route: { ...everywhere, target: t } }),
+                    )
+                  : [
+                      (position: number): Entry =>
+                        ({
+                          kind: 'clear',
+                          position,
+                          id: 'x',
+                          reason: 'cleared',
+                          by: 'b',
+                          at: 1,
+                          route: everywhere,
+                        }) satisfies Clear,
+                    ];
+              const entries = makers.map((make) => log.append(make));
+              ring.push(
+                entries.map((entry) => frameOf(epoch, entry, 10_000)).filter((frame) => frame !== undefined),
+                log.head,
+              );
+              stream.pump();
+            } else if (each.kind === 'take') {
+              for (let i = 0; i < each.count; i++) {
+                client.take();
+                await turn();
+              }
+            } else {
+              await started;
+              harvest();
+              stream.destroy();
+              client = new Client();
+              stream = new PanelStream(context, client, panel);
+              started = stream.start(parseCursor(last), settings, 2_000);
             }
-          } else {
-            await started;
-            harvest();
-            stream.destroy();
-            client = new Client();
-            stream = new PanelStream(context, client, panel);
-            started = stream.start(parseCursor(last), settings, 2_000);
           }
-        }
-        await started;
-        for (let i = 0; i < 120; i++) {
-          client.take();
-          await turn();
-        }
-        harvest();
-        stream.destroy();
-        const expected = log.entries.filter((entry): entry is Notification => reaches(entry.route.target, panel)).map(({ position }) => position);
-        expect(received).toEqual(expected);
-      }),
+          await started;
+          for (let i = 0; i < 120; i++) {
+            client.take();
+            await turn();
+          }
+          harvest();
+          stream.destroy();
+          const expected = log.entries
+            .filter((entry): entry is Notification => reaches(entry.route.target, panel))
+            .map(({ position }) => position);
+          expect(received).toEqual(expected);
+        },
+      ),
       { numRuns: 80 },
     );
   }, 60_000);

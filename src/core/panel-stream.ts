@@ -75,7 +75,11 @@ export class PanelStream {
   }
 
   /** Begins: `ready`, then the live set or what came after `from`. */
-  async start(from: Cursor | undefined, ready: Omit<ReadyEvent, 'serverTime' | 'head' | 'resume' | 'epoch'>, retryMs: number): Promise<void> {
+  async start(
+    from: Cursor | undefined,
+    ready: Omit<ReadyEvent, 'serverTime' | 'head' | 'resume' | 'epoch'>,
+    retryMs: number,
+  ): Promise<void> {
     const { epoch, now, history, tenant } = this.#context;
     const bounds = await history.bounds(tenant);
     const resume = resumeKind(from, epoch, bounds);
@@ -156,7 +160,8 @@ export class PanelStream {
   #writeQueued(): void {
     let chunk = '';
     let taken = 0;
-    while (taken < this.#queued.length && chunk.length < chunkBytes / 4) chunk += this.#queued[taken++]?.() ?? '';
+    while (taken < this.#queued.length && chunk.length < chunkBytes / 4)
+      chunk += this.#queued[taken++]?.() ?? '';
     this.#queued = taken === this.#queued.length ? [] : this.#queued.slice(taken);
     if (chunk === '') return this.pump();
     this.#write(chunk);
@@ -179,13 +184,21 @@ export class PanelStream {
         return encodeNotification(epoch, notification, at, counts[notification.id] ?? 0);
       });
     }
-    this.#queued.push(() => encodeSse({ event: 'heartbeat', id: formatCursor(epoch, head), data: { serverTime: iso(now()), head } }));
+    this.#queued.push(() =>
+      encodeSse({
+        event: 'heartbeat',
+        id: formatCursor(epoch, head),
+        data: { serverTime: iso(now()), head },
+      }),
+    );
     this.#cursor = head;
   }
 
   /** Mid-stream: what is shown is dropped, the live set follows. */
   #restart(event: 'gap' | 'reset', reason: string): void {
-    this.#during(() => this.#queueLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } }))));
+    this.#during(() =>
+      this.#queueLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } }))),
+    );
   }
 
   /** One page of history, for a cursor below the ring. */
@@ -195,10 +208,15 @@ export class PanelStream {
       const from = this.#cursor;
       const page = await history.readAfter(tenant, from, pageSize);
       if (page.first > from + 1) {
-        await this.#queueLive((head) => this.#queued.push(() => encodeSse({ event: 'gap', data: { reason: 'older than what history keeps', head } })));
+        await this.#queueLive((head) =>
+          this.#queued.push(() =>
+            encodeSse({ event: 'gap', data: { reason: 'older than what history keeps', head } }),
+          ),
+        );
         return;
       }
-      if (page.entries.length === 0) throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
+      if (page.entries.length === 0)
+        throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
       const { bytes, to, frames } = this.#joinPage(page.entries, from);
       this.#cursor = to;
       if (bytes.length > 0) {

@@ -78,11 +78,18 @@ export interface Idempotency {
 }
 
 export type AppendOutcome =
-  | { readonly kind: 'stored'; readonly id: string; /** In order: the clearing of what it replaced, then itself. */ readonly entries: readonly Entry[] }
+  | {
+      readonly kind: 'stored';
+      readonly id: string /** In order: the clearing of what it replaced, then itself. */;
+      readonly entries: readonly Entry[];
+    }
   | { readonly kind: 'repeated'; readonly id: string }
   | { readonly kind: 'conflict' };
 
-export type ClearOutcome = { readonly kind: 'cleared'; readonly entry: Clear } | { readonly kind: 'not-live' } | { readonly kind: 'not-found' };
+export type ClearOutcome =
+  | { readonly kind: 'cleared'; readonly entry: Clear }
+  | { readonly kind: 'not-live' }
+  | { readonly kind: 'not-found' };
 
 export interface LogBounds {
   /** The position of the newest entry; 0 when there is none. */
@@ -103,7 +110,11 @@ export interface PanelAddress {
 /** A notification as history tells it. */
 export interface HistoryRecord extends Notification {
   readonly tokenName: string;
-  readonly cleared: { readonly at: number; readonly by: string; readonly reason: 'cleared' | 'replaced' } | null;
+  readonly cleared: {
+    readonly at: number;
+    readonly by: string;
+    readonly reason: 'cleared' | 'replaced';
+  } | null;
   readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
 }
 
@@ -141,11 +152,24 @@ export interface History {
   /** Entries with positions after `position`, in order, at most `limit`. */
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;
   /** What a panel should be showing at `now`: the highest in rank, then the newest, at most `limit`, in order of position. */
-  live(tenant: TenantId, panel: PanelAddress, now: number, limit: number): Promise<{ readonly head: number; readonly notifications: readonly Notification[]; readonly counts: Readonly<Record<string, number>> }>;
+  live(
+    tenant: TenantId,
+    panel: PanelAddress,
+    now: number,
+    limit: number,
+  ): Promise<{
+    readonly head: number;
+    readonly notifications: readonly Notification[];
+    readonly counts: Readonly<Record<string, number>>;
+  }>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
   /** Drops the oldest beyond either bound, one chunk at a time; answers how many it dropped (0: done). */
-  prune(tenant: TenantId, bounds: { readonly olderThan: number | null; readonly keep: number | null }, now: number): Promise<number>;
+  prune(
+    tenant: TenantId,
+    bounds: { readonly olderThan: number | null; readonly keep: number | null },
+    now: number,
+  ): Promise<number>;
   /** Rows and bytes of a tenant's history; bytes are an estimate. */
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
 }
@@ -166,7 +190,18 @@ export interface ReceiptRow {
 /** Panels' proof of display. The first word on each state counts; receipts of notifications not routed to the panel are ignored. */
 export interface ReceiptStore {
   /** Answers those that were new, with when the notification was received. */
-  record(tenant: TenantId, panel: PanelAddress, receipts: readonly ReceiptWrite[]): Promise<readonly { readonly id: string; readonly state: ReceiptWrite['state']; readonly at: number; readonly receivedAt: number }[]>;
+  record(
+    tenant: TenantId,
+    panel: PanelAddress,
+    receipts: readonly ReceiptWrite[],
+  ): Promise<
+    readonly {
+      readonly id: string;
+      readonly state: ReceiptWrite['state'];
+      readonly at: number;
+      readonly receivedAt: number;
+    }[]
+  >;
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
 }
 

@@ -25,10 +25,20 @@ export async function enforceRetention(options: RetentionOptions, stopped: () =>
   }
 }
 
-async function pruneTenant({ history, bus, now }: RetentionOptions, { id }: TenantRecord, keep: number | null, days: number | null, stopped: () => boolean): Promise<void> {
+async function pruneTenant(
+  { history, bus, now }: RetentionOptions,
+  { id }: TenantRecord,
+  keep: number | null,
+  days: number | null,
+  stopped: () => boolean,
+): Promise<void> {
   while (!stopped()) {
     const at = now();
-    const dropped = await history.prune(id, { olderThan: days === null ? null : at - days * dayMs, keep }, at);
+    const dropped = await history.prune(
+      id,
+      { olderThan: days === null ? null : at - days * dayMs, keep },
+      at,
+    );
     if (dropped === 0) return;
     // Those that were still on panels have been cleared by entries of their own: ring for them.
     bus.publish(id, []);

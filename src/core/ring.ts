@@ -97,7 +97,8 @@ export class Ring {
       if (!reaches(frame.target, panel)) continue;
       const bytes = bytesOf(this.#epoch, frame, now);
       if (!bytes) continue;
-      if (size > 0 && size + bytes.length > chunkBytes) return { to: frame.position - 1, bytes: joined(parts, size), frames: parts.length };
+      if (size > 0 && size + bytes.length > chunkBytes)
+        return { to: frame.position - 1, bytes: joined(parts, size), frames: parts.length };
       parts.push(bytes);
       size += bytes.length;
     }

@@ -6,7 +6,9 @@ export const noPanel: Target = { all: false, ids: [], tags: [] };
 /** Whether routing chose this panel. Tags are looked at as they are now, so a new screen of a group shows what the group shows. */
 export function reaches(target: Target, panel: PanelAddress): boolean {
   return (
-    target.all || target.ids.includes(panel.id) || (target.tags.length > 0 && target.tags.some((tag) => panel.tags.includes(tag)))
+    target.all ||
+    target.ids.includes(panel.id) ||
+    (target.tags.length > 0 && target.tags.some((tag) => panel.tags.includes(tag)))
   );
 }
 

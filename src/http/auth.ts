@@ -63,26 +63,42 @@ export class Authenticator {
   }
 
   async #stillStands({ id, tenant }: Principal): Promise<boolean> {
-    const record = this.#services.tenancy.peekCredential(id) ?? (await this.#services.tenancy.findCredential(id));
+    const record =
+      this.#services.tenancy.peekCredential(id) ?? (await this.#services.tenancy.findCredential(id));
     return record !== undefined && record.tenant === tenant && this.#isInForce(record);
   }
 
-  #identify(header: string | undefined, source: string): Principal | undefined | Promise<Principal | undefined> {
+  #identify(
+    header: string | undefined,
+    source: string,
+  ): Principal | undefined | Promise<Principal | undefined> {
     const match = header === undefined ? null : /^Bearer +([A-Za-z0-9_]+) *$/i.exec(header);
     const parsed = match?.[1] === undefined ? undefined : parseSecret(match[1]);
     if (!parsed) return undefined;
     const verify = (record: CredentialRecord | undefined): Principal | undefined => {
-      if (!record || !secretMatches(record.hash, parsed.secret) || record.kind !== parsed.kind || !this.#isInForce(record)) return undefined;
+      if (
+        !record ||
+        !secretMatches(record.hash, parsed.secret) ||
+        record.kind !== parsed.kind ||
+        !this.#isInForce(record)
+      )
+        return undefined;
       const { principal, allowsFrom } = this.#prepare(record);
       if (allowsFrom && !allowsFrom(source)) return undefined;
-      this.#services.bookkeeping.used({ tenant: record.tenant, id: record.id, at: this.#services.now(), from: source });
+      this.#services.bookkeeping.used({
+        tenant: record.tenant,
+        id: record.id,
+        at: this.#services.now(),
+        from: source,
+      });
       return principal;
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
     if (known) return verify(known);
     // Not in memory: worth a look-up only for a caller that has not failed too often.
     const { rateAuth } = this.#services.settings;
-    if (rateAuth !== 'off' && !this.#failures.look(source, rateAuth, this.#services.now()).allowed) return undefined;
+    if (rateAuth !== 'off' && !this.#failures.look(source, rateAuth, this.#services.now()).allowed)
+      return undefined;
     return this.#services.tenancy.findCredential(parsed.id).then(verify);
   }
 
@@ -113,5 +129,13 @@ export class Authenticator {
 function principalOf(record: CredentialRecord): Principal {
   const { tenant, id, name } = record;
   if (record.kind === 'key') return { kind: 'key', tenant, id, name, role: record.role ?? 'viewer' };
-  return { kind: 'token', tenant, id, name, scopes: record.scopes, rate: record.rate, panelId: record.panelId };
+  return {
+    kind: 'token',
+    tenant,
+    id,
+    name,
+    scopes: record.scopes,
+    rate: record.rate,
+    panelId: record.panelId,
+  };
 }

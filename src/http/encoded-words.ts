@@ -12,7 +12,11 @@ export function decodeEncodedWords(value: string, header: string): string {
   return value
     .replace(/(\?=)[ \t]+(?==\?[A-Za-z0-9_.:-]+(?:\*[A-Za-z0-9-]+)?\?[BbQq]\?[!->@-~]*\?=)/g, '$1')
     .replace(encodedWord, (_, charset: string, encoding: string, text: string) =>
-      decode(charset, encoding.toUpperCase() === 'B' ? Buffer.from(text, 'base64') : quotedBytes(text), header),
+      decode(
+        charset,
+        encoding.toUpperCase() === 'B' ? Buffer.from(text, 'base64') : quotedBytes(text),
+        header,
+      ),
     );
 }
 
@@ -27,6 +31,8 @@ function decode(charset: string, bytes: Buffer, header: string): string {
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes);
   } catch {
-    throw badRequest(`the header ${header} has an encoded word that is not ${charset}, or ${charset} is not known; UTF-8 always is`);
+    throw badRequest(
+      `the header ${header} has an encoded word that is not ${charset}, or ${charset} is not known; UTF-8 always is`,
+    );
   }
 }

@@ -24,12 +24,18 @@ export const statusOf: Readonly<Record<ErrorCode, number>> = {
 /** Answers whatever was thrown. Only an AppError's words reach the caller; a bug is logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error);
-  if (known.code === 'internal') request.log.error({ err: error, url: request.url.split('?')[0] }, 'a request failed unexpectedly');
+  if (known.code === 'internal')
+    request.log.error({ err: error, url: request.url.split('?')[0] }, 'a request failed unexpectedly');
   if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-  if (known.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(known.retryAfterSeconds))));
+  if (known.retryAfterSeconds !== undefined)
+    reply.header('retry-after', String(Math.max(1, Math.ceil(known.retryAfterSeconds))));
   // The rest of a body that is not wanted is not read either.
   if (known.code === 'too-large') reply.header('connection', 'close');
-  return reply.code(statusOf[known.code]).type('application/json; charset=utf-8').serializer(plainJson).send({ error: known.message });
+  return reply
+    .code(statusOf[known.code])
+    .type('application/json; charset=utf-8')
+    .serializer(plainJson)
+    .send({ error: known.message });
 }
 
 const plainJson = (body: unknown) => JSON.stringify(body);
@@ -38,7 +44,9 @@ const plainJson = (body: unknown) => JSON.stringify(body);
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (!(error instanceof Error)) return new AppError('internal', 'internal error');
-  const { code, statusCode, validation, validationContext } = error as Partial<FastifyError> & { validationContext?: string };
+  const { code, statusCode, validation, validationContext } = error as Partial<FastifyError> & {
+    validationContext?: string;
+  };
   if (validation) return new AppError('bad-request', validationMessage(validationContext, validation));
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -50,11 +58,16 @@ export function toAppError(error: unknown): AppError {
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
       return new AppError('bad-request', 'the body is not valid JSON');
     case 'FST_ERR_BAD_URL':
-      return new AppError('bad-request', 'the path is not a valid URL: percent signs must start an escape such as %20');
+      return new AppError(
+        'bad-request',
+        'the path is not a valid URL: percent signs must start an escape such as %20',
+      );
     case 'ECONNRESET':
       return new AppError('timeout', 'the request was cut off');
   }
-  return statusCode !== undefined && statusCode < 500 ? new AppError('bad-request', error.message) : new AppError('internal', 'internal error');
+  return statusCode !== undefined && statusCode < 500
+    ? new AppError('bad-request', error.message)
+    : new AppError('internal', 'internal error');
 }
 
 type Problem = NonNullable<FastifyError['validation']>[number];
@@ -64,8 +77,15 @@ function validationMessage(context: string | undefined, problems: readonly Probl
   const problem = problems[0];
   if (!problem) return 'the request is not valid';
   const path = `${context === 'querystring' ? 'query' : (context ?? 'body')}${problem.instancePath.replaceAll('/', '.')}`;
-  const { allowedValues, additionalProperty } = problem.params as { allowedValues?: unknown[]; additionalProperty?: string };
-  const detail = allowedValues ? `: ${allowedValues.join(', ')}` : additionalProperty ? `: "${additionalProperty}"` : '';
+  const { allowedValues, additionalProperty } = problem.params as {
+    allowedValues?: unknown[];
+    additionalProperty?: string;
+  };
+  const detail = allowedValues
+    ? `: ${allowedValues.join(', ')}`
+    : additionalProperty
+      ? `: "${additionalProperty}"`
+      : '';
   return `${path} ${problem.message ?? 'is not valid'}${detail}`;
 }
 

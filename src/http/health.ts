@@ -7,10 +7,24 @@ const Healthy = Type.Object({ ok: Type.Literal(true) });
 
 /** Liveness (the process answers) and readiness (it can take and keep notifications). */
 export function healthRoutes(app: App, { storage }: Services): void {
-  app.get('/healthz', { config: { policy: 'public' }, schema: { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } } }, async () => ({ ok: true as const }));
+  app.get(
+    '/healthz',
+    {
+      config: { policy: 'public' },
+      schema: { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } },
+    },
+    async () => ({ ok: true as const }),
+  );
   app.get(
     '/readyz',
-    { config: { policy: 'public' }, schema: { tags: ['operating'], summary: 'Whether notifications can be stored', response: { 200: Healthy, ...problems(503) } } },
+    {
+      config: { policy: 'public' },
+      schema: {
+        tags: ['operating'],
+        summary: 'Whether notifications can be stored',
+        response: { 200: Healthy, ...problems(503) },
+      },
+    },
     async () => {
       const trouble = storage.trouble();
       if (trouble !== undefined) throw unavailable(`not ready: ${trouble}`);

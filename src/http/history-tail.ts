@@ -22,7 +22,12 @@ export interface HistoryTail {
  * Sends what matches as it arrives. The search itself is asked for what is newer than the last answer, so a tail finds
  * exactly what the page finds. A reader that does not take one batch gets no second one until it has.
  */
-export function tailHistory(services: Services, tenant: TenantId, q: string | undefined, sink: Sink): HistoryTail {
+export function tailHistory(
+  services: Services,
+  tenant: TenantId,
+  q: string | undefined,
+  sink: Sink,
+): HistoryTail {
   const { history, bus, tenancy, now } = services;
   let after = 0;
   let rung = false;
@@ -46,7 +51,12 @@ export function tailHistory(services: Services, tenant: TenantId, q: string | un
     let before: number | undefined;
     let head = after;
     do {
-      const page = await history.search(tenant, query, { limit: pageLimit, now: now(), after, ...(before !== undefined && { before }) });
+      const page = await history.search(tenant, query, {
+        limit: pageLimit,
+        now: now(),
+        after,
+        ...(before !== undefined && { before }),
+      });
       if (before === undefined) head = page.head;
       found.push(...page.records);
       before = page.next ?? undefined;
@@ -64,9 +74,12 @@ export function tailHistory(services: Services, tenant: TenantId, q: string | un
       const records = await newer();
       const snapshot = await tenancy.get(tenant);
       const at = now();
-      const text = records.map((record) => encodeSse({ event: 'notification', data: historyView(record, snapshot, at) })).join('');
+      const text = records
+        .map((record) => encodeSse({ event: 'notification', data: historyView(record, snapshot, at) }))
+        .join('');
       if (text !== '' && !closed) write(text);
-      else if (at - lastWrite >= heartbeatMs && !closed) write(encodeSse({ event: 'heartbeat', data: { serverTime: iso(at), head: after } }));
+      else if (at - lastWrite >= heartbeatMs && !closed)
+        write(encodeSse({ event: 'heartbeat', data: { serverTime: iso(at), head: after } }));
     } catch {
       // A query whose panel or level has meanwhile been deleted, or a disk that is gone: the reader asks again.
       closed = true;

@@ -8,13 +8,15 @@ import { csvHeader, csvRow, ndjsonLine } from '../core/export.ts';
 import { historyView } from '../core/history-view.ts';
 import type { Query } from '../core/search.ts';
 import type { Authenticator } from './auth.ts';
-import { tailHistory } from './history-tail.ts';
 import { queryOf } from './history-query.ts';
+import { tailHistory } from './history-tail.ts';
 import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
 import { begin, openSse } from './sse-response.ts';
 
-const q = Type.Optional(Type.String({ maxLength: limits.queryChars, description: 'A query; empty finds everything.' }));
+const q = Type.Optional(
+  Type.String({ maxLength: limits.queryChars, description: 'A query; empty finds everything.' }),
+);
 const exportPage = 200;
 
 /** Searching history: a page, a live tail, an export. */
@@ -32,7 +34,9 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
         summary: 'Search history, newest first',
         querystring: Type.Object({
           q,
-          limit: Type.Optional(Type.String({ description: `1 to ${limits.historyPage}; 50 when not given.` })),
+          limit: Type.Optional(
+            Type.String({ description: `1 to ${limits.historyPage}; 50 when not given.` }),
+          ),
           cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
         }),
         response: { 200: HistoryPage, ...problems(400, 401, 403, 503) },
@@ -42,7 +46,11 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
       const limit = readLimit(query.limit);
       const before = readCursor(query.cursor);
       const parsed = await queryOf(services, principal.tenant, query.q);
-      const page = await history.search(principal.tenant, parsed, { limit, now: now(), ...(before !== undefined && { before }) });
+      const page = await history.search(principal.tenant, parsed, {
+        limit,
+        now: now(),
+        ...(before !== undefined && { before }),
+      });
       const snapshot = await tenancy.get(principal.tenant);
       const at = now();
       return {
@@ -61,7 +69,13 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
         summary: 'Follow a search live (Server-Sent Events)',
         description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
         querystring: Type.Object({ q }),
-        response: { 200: { description: 'text/event-stream', content: { 'text/event-stream': { schema: Type.String() } } }, ...problems(400, 401, 403, 503) },
+        response: {
+          200: {
+            description: 'text/event-stream',
+            content: { 'text/event-stream': { schema: Type.String() } },
+          },
+          ...problems(400, 401, 403, 503),
+        },
       },
     },
     async (request, reply) => {
@@ -88,7 +102,13 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
         summary: 'Everything a search finds, newest first, of any size',
         querystring: Type.Object({ q, format: Type.Optional(Type.Enum(['ndjson', 'csv'])) }),
         response: {
-          200: { description: 'The file', content: { 'application/x-ndjson': { schema: Type.String() }, 'text/csv': { schema: Type.String() } } },
+          200: {
+            description: 'The file',
+            content: {
+              'application/x-ndjson': { schema: Type.String() },
+              'text/csv': { schema: Type.String() },
+            },
+          },
           ...problems(400, 401, 403, 503),
         },
       },
@@ -99,18 +119,29 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
       reply.type(csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
       reply.header('cache-control', 'no-store');
-      return reply.send(Readable.from(exported(services, principal.tenant, parsed, csv), { objectMode: false }));
+      return reply.send(
+        Readable.from(exported(services, principal.tenant, parsed, csv), { objectMode: false }),
+      );
     },
   );
 }
 
 /** One page at a time, and the next only when the reader has taken the last. */
-async function* exported({ history, now }: Services, tenant: number, query: Query, csv: boolean): AsyncGenerator<string> {
+async function* exported(
+  { history, now }: Services,
+  tenant: number,
+  query: Query,
+  csv: boolean,
+): AsyncGenerator<string> {
   if (csv) yield csvHeader;
   const at = now();
   let before: number | undefined;
   for (;;) {
-    const page = await history.search(tenant, query, { limit: exportPage, now: at, ...(before !== undefined && { before }) });
+    const page = await history.search(tenant, query, {
+      limit: exportPage,
+      now: at,
+      ...(before !== undefined && { before }),
+    });
     yield page.records.map((record) => (csv ? csvRow(record) : ndjsonLine(record))).join('');
     if (page.next === null) return;
     before = page.next;
@@ -120,7 +151,8 @@ async function* exported({ history, now }: Services, tenant: number, query: Quer
 function readLimit(text: string | undefined): number {
   if (text === undefined) return 50;
   const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > limits.historyPage) throw badRequest(`limit must be a whole number from 1 to ${limits.historyPage}`);
+  if (limit < 1 || limit > limits.historyPage)
+    throw badRequest(`limit must be a whole number from 1 to ${limits.historyPage}`);
   return limit;
 }
 

@@ -7,7 +7,14 @@ import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
 
 const openMetrics = 'application/openmetrics-text';
-const text = { description: 'Prometheus text, OpenMetrics, or JSON', content: { 'text/plain': { schema: Type.String() }, 'application/openmetrics-text': { schema: Type.String() }, 'application/json': { schema: Type.Unsafe<unknown>({}) } } };
+const text = {
+  description: 'Prometheus text, OpenMetrics, or JSON',
+  content: {
+    'text/plain': { schema: Type.String() },
+    'application/openmetrics-text': { schema: Type.String() },
+    'application/json': { schema: Type.Unsafe<unknown>({}) },
+  },
+};
 
 /** GET /tenant-metrics for a tenant's own figures, and /metrics for whoever runs the server. */
 export function metricsRoutes(app: App, services: Services): void {
@@ -15,10 +22,18 @@ export function metricsRoutes(app: App, services: Services): void {
     '/tenant-metrics',
     {
       config: { policy: { scope: 'metrics' } },
-      schema: { tags: ['operating'], summary: "The figures of the token's tenant", security: [{ token: [] }], response: { 200: text, ...problems(401, 403) } },
+      schema: {
+        tags: ['operating'],
+        summary: "The figures of the token's tenant",
+        security: [{ token: [] }],
+        response: { 200: text, ...problems(401, 403) },
+      },
     },
     async ({ principal, headers }, reply) => {
-      const registries = [services.metrics.of(principal.tenant).registry, await gauges(services, principal.tenant)];
+      const registries = [
+        services.metrics.of(principal.tenant).registry,
+        await gauges(services, principal.tenant),
+      ];
       reply.header('cache-control', 'no-store').header('vary', 'Accept');
       return answer(registries, headers.accept, (type) => reply.type(type), reply.send.bind(reply));
     },
@@ -30,7 +45,8 @@ export function metricsRoutes(app: App, services: Services): void {
     '/metrics',
     { config: { policy: 'public' }, schema: { hide: true } },
     async ({ headers }, reply) => {
-      if (!sameText(headers.authorization ?? '', `Bearer ${metricsToken}`)) throw new AppError('unauthorized', 'unauthorized');
+      if (!sameText(headers.authorization ?? '', `Bearer ${metricsToken}`))
+        throw new AppError('unauthorized', 'unauthorized');
       return answer([registry], headers.accept, (type) => reply.type(type), reply.send.bind(reply));
     },
   );
@@ -55,10 +71,18 @@ export function serverRegistry({ storage }: Pick<Services, 'storage'>): Registry
 }
 
 /** What is counted when asked. */
-async function gauges({ directory, feeds, history, tenancy, now }: Services, tenant: TenantId): Promise<Registry> {
+async function gauges(
+  { directory, feeds, history, tenancy, now }: Services,
+  tenant: TenantId,
+): Promise<Registry> {
   const registry = new Registry();
   const gauge = (name: string, help: string, values: Record<string, number> | number, label?: string) => {
-    const made = new Gauge({ name: `belfry_${name}`, help, labelNames: label ? [label] : [], registers: [registry] });
+    const made = new Gauge({
+      name: `belfry_${name}`,
+      help,
+      labelNames: label ? [label] : [],
+      registers: [registry],
+    });
     if (typeof values === 'number') made.set(values);
     else for (const [value, count] of Object.entries(values)) made.set({ [label ?? '']: value }, count);
   };
@@ -68,24 +92,39 @@ async function gauges({ directory, feeds, history, tenancy, now }: Services, ten
     history.size(tenant),
     directory.credentials.list(tenant, 'token'),
   ]);
-  gauge('panels', 'Registered panels, by whether their stream is connected.', { online: cursors.size, offline: panels.size - cursors.size }, 'state');
+  gauge(
+    'panels',
+    'Registered panels, by whether their stream is connected.',
+    { online: cursors.size, offline: panels.size - cursors.size },
+    'state',
+  );
   gauge('history_notifications', 'Notifications that history holds.', size.notifications);
   gauge('history_bytes', 'What they take on disk, as an estimate.', size.bytes);
   const counts = { active: 0, expired: 0, revoked: 0 };
   for (const { revokedAt, expiresAt } of tokens) {
-    counts[revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now() ? 'expired' : 'active'] += 1;
+    counts[
+      revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now() ? 'expired' : 'active'
+    ] += 1;
   }
   gauge('tokens', 'API tokens, by state.', counts, 'state');
   return registry;
 }
 
-async function answer(registries: Registry[], accept: string | undefined, type: (type: string) => void, send: (body: string) => unknown): Promise<unknown> {
+async function answer(
+  registries: Registry[],
+  accept: string | undefined,
+  type: (type: string) => void,
+  send: (body: string) => unknown,
+): Promise<unknown> {
   const merged = Registry.merge(registries);
   if (accept?.includes('application/json')) {
     type('application/json; charset=utf-8');
     return send(JSON.stringify(await merged.getMetricsAsJSON()));
   }
-  if (accept?.includes(openMetrics)) (merged as unknown as Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>).setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  if (accept?.includes(openMetrics))
+    (merged as unknown as Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>).setContentType(
+      Registry.OPENMETRICS_CONTENT_TYPE,
+    );
   type(merged.contentType);
   return send(await merged.metrics());
 }

@@ -42,7 +42,8 @@ export function notificationRoutes(app: App, services: Services): void {
     },
     async ({ principal, params }) => {
       const record = await history.find(principal.tenant, params.id);
-      if (!record || (principal.kind === 'token' && record.tokenId !== principal.id)) throw notFound('notification');
+      if (!record || (principal.kind === 'token' && record.tokenId !== principal.id))
+        throw notFound('notification');
       const snapshot = await tenancy.get(principal.tenant);
       return {
         ...historyView(record, snapshot, now()),
@@ -80,7 +81,8 @@ export function notificationRoutes(app: App, services: Services): void {
       schema: {
         tags: ['panels'],
         summary: 'What a panel showed, and what became of it there',
-        description: 'The first word on each state counts. Notifications that were not routed to this panel are ignored.',
+        description:
+          'The first word on each state counts. Notifications that were not routed to this panel are ignored.',
         security: [{ token: [] }],
         params: Id,
         body: Receipts,
@@ -91,7 +93,11 @@ export function notificationRoutes(app: App, services: Services): void {
       const { tenant } = principal;
       const panel = (await tenancy.get(tenant)).panels.get(params.id);
       if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
-      const fresh = await receipts.record(tenant, panel, body.map(({ id, state, at }) => ({ id, state, at: instant(at) })));
+      const fresh = await receipts.record(
+        tenant,
+        panel,
+        body.map(({ id, state, at }) => ({ id, state, at: instant(at) })),
+      );
       const ofTenant = metrics.of(tenant);
       for (const { state, receivedAt } of fresh) {
         ofTenant.delivered(state, 1);
@@ -109,7 +115,11 @@ function instant(at: string | number): number {
 }
 
 /** A screen's own token clears what that screen is shown, and nothing else. */
-async function refuseForeignScreen({ history, tenancy }: Services, principal: Principal, id: string): Promise<void> {
+async function refuseForeignScreen(
+  { history, tenancy }: Services,
+  principal: Principal,
+  id: string,
+): Promise<void> {
   if (principal.kind !== 'token' || principal.panelId === null) return;
   const record = await history.find(principal.tenant, id);
   const panel = (await tenancy.get(principal.tenant)).panels.get(principal.panelId);
@@ -117,7 +127,11 @@ async function refuseForeignScreen({ history, tenancy }: Services, principal: Pr
 }
 
 /** Per panel: whether it was sent, and what the panel said of it. */
-async function deliveries({ receipts, feeds }: Services, snapshot: TenantSnapshot, record: HistoryRecord): Promise<Static<typeof PanelReceipt>[]> {
+async function deliveries(
+  { receipts, feeds }: Services,
+  snapshot: TenantSnapshot,
+  record: HistoryRecord,
+): Promise<Static<typeof PanelReceipt>[]> {
   if (record.route.muted || record.throttledOn !== null) return [];
   const said = new Map((await receipts.of(snapshot.record.id, record.id)).map((row) => [row.panelId, row]));
   const { cursors } = await feeds.online(snapshot.record.id);

@@ -5,7 +5,9 @@ import { AppError, badRequest } from '../core/errors.ts';
 import { type FieldName, fieldNames, type SentFields } from '../core/notification.ts';
 import { decodeEncodedWords } from './encoded-words.ts';
 
-const fieldOfHeader: Readonly<Record<string, FieldName>> = Object.fromEntries(fieldNames.map((name) => [`x-${name}`, name]));
+const fieldOfHeader: Readonly<Record<string, FieldName>> = Object.fromEntries(
+  fieldNames.map((name) => [`x-${name}`, name]),
+);
 
 type Mutable = { -readonly [K in FieldName]?: unknown };
 
@@ -26,9 +28,16 @@ export function readFields(request: IncomingMessage, body: Buffer): SentFields {
   return fields;
 }
 
-function bodyKind(contentType: string | undefined, encoding: string | undefined, body: Buffer): 'none' | 'json' | 'form' | 'text' {
+function bodyKind(
+  contentType: string | undefined,
+  encoding: string | undefined,
+  body: Buffer,
+): 'none' | 'json' | 'form' | 'text' {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new AppError('unsupported-type', `the body must not be compressed: send it without Content-Encoding, not as ${encoding.slice(0, 40)}`);
+    throw new AppError(
+      'unsupported-type',
+      `the body must not be compressed: send it without Content-Encoding, not as ${encoding.slice(0, 40)}`,
+    );
   }
   if (body.length === 0) return 'none';
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -49,7 +58,8 @@ const startsWithBom = (body: Buffer) => bom.every((byte, i) => body[i] === byte)
 /** The first byte that is no white space, behind a BOM if there is one. */
 function firstByte(body: Buffer): number | undefined {
   let i = startsWithBom(body) ? bom.length : 0;
-  while (i < body.length && (body[i] === 0x20 || body[i] === 0x09 || body[i] === 0x0a || body[i] === 0x0d)) i += 1;
+  while (i < body.length && (body[i] === 0x20 || body[i] === 0x09 || body[i] === 0x0a || body[i] === 0x0d))
+    i += 1;
   return body[i];
 }
 
@@ -70,7 +80,9 @@ function fromJson(text: string, fields: Mutable): void {
   }
   for (const name of fieldNames) {
     // Own properties only: what "__proto__" would lend is not what the sender said.
-    const value: unknown = Object.hasOwn(parsed, name) ? (parsed as Record<string, unknown>)[name] : undefined;
+    const value: unknown = Object.hasOwn(parsed, name)
+      ? (parsed as Record<string, unknown>)[name]
+      : undefined;
     if (value !== undefined && value !== null) fields[name] = value;
   }
 }

@@ -13,7 +13,6 @@ import { type NamedState, rateHeaders } from './rate-headers.ts';
 import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
 
-
 /** The buckets of one kind of traffic: what is critical has its own, of the same size, so that noise cannot lock it out. */
 class NotifyLimits {
   readonly #token = new RateLimiter<string>();
@@ -53,16 +52,22 @@ export function notifyRoutes(app: App, services: Services): void {
     rateHeaders(reply, states);
     const refusing = states.find(({ state }) => !state.allowed);
     metrics.of(sender.tenant).rateLimited(refusing?.name === 'tenant' ? 'tenant' : 'token');
-    return new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: refusing?.state.resetSeconds ?? 1 });
+    return new AppError('rate-limited', 'rate limit exceeded', {
+      retryAfterSeconds: refusing?.state.resetSeconds ?? 1,
+    });
   };
 
   /** Before the body is read: with both kinds of bucket empty, nothing in it could make a difference. */
   const refuseEarly = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const sender = senderOf(request);
-    const rates = ratesOf(sender, services.tenancy.peek(sender.tenant) ?? (await services.tenancy.get(sender.tenant)));
+    const rates = ratesOf(
+      sender,
+      services.tenancy.peek(sender.tenant) ?? (await services.tenancy.get(sender.tenant)),
+    );
     const states = usual.run('look', sender, rates, now());
     rateHeaders(reply, states);
-    if (!allowed(states) && !allowed(critical.run('look', sender, rates, now()))) throw exceeded(reply, sender, states);
+    if (!allowed(states) && !allowed(critical.run('look', sender, rates, now())))
+      throw exceeded(reply, sender, states);
   };
 
   /** With the usual bucket empty, a body that cannot be critical is refused without being parsed. */
@@ -77,7 +82,12 @@ export function notifyRoutes(app: App, services: Services): void {
   const take = (reply: FastifyReply, sender: Sender, level: string | undefined): void => {
     const snapshot = services.tenancy.peek(sender.tenant);
     if (!snapshot) return;
-    const states = (level === 'critical' ? critical : usual).run('take', sender, ratesOf(sender, snapshot), now());
+    const states = (level === 'critical' ? critical : usual).run(
+      'take',
+      sender,
+      ratesOf(sender, snapshot),
+      now(),
+    );
     if (!allowed(states)) throw exceeded(reply, sender, states);
     rateHeaders(reply, states);
   };
@@ -93,7 +103,11 @@ export function notifyRoutes(app: App, services: Services): void {
 
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: limits.bodyBytes }, (_request, body, done) => done(null, body));
+    scope.addContentTypeParser(
+      '*',
+      { parseAs: 'buffer', bodyLimit: limits.bodyBytes },
+      (_request, body, done) => done(null, body),
+    );
     scope.route({
       method: 'POST',
       url: '/api/notify',
@@ -106,7 +120,12 @@ a field of the body wins over its header. The answer comes once the notification
         security: [{ token: [] }],
         headers: {
           type: 'object',
-          properties: { 'idempotency-key': { type: 'string', description: 'The same key with the same content stores nothing again, for 24 h.' } },
+          properties: {
+            'idempotency-key': {
+              type: 'string',
+              description: 'The same key with the same content stores nothing again, for 24 h.',
+            },
+          },
         },
         response: { 200: NotifyAccepted, ...problems(400, 401, 403, 409, 413, 415, 429, 503) },
       },
@@ -122,10 +141,17 @@ a field of the body wins over its header. The answer comes once the notification
   app.addSchema(NotifyBody);
 }
 
-function readAndTake(request: FastifyRequest, reply: FastifyReply, sender: Sender, take: (reply: FastifyReply, sender: Sender, level: string | undefined) => void): CheckedFields {
+function readAndTake(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sender: Sender,
+  take: (reply: FastifyReply, sender: Sender, level: string | undefined) => void,
+): CheckedFields {
   let fields: CheckedFields;
   try {
-    fields = checkFields(readFields(request.raw, request.body instanceof Buffer ? request.body : Buffer.alloc(0)));
+    fields = checkFields(
+      readFields(request.raw, request.body instanceof Buffer ? request.body : Buffer.alloc(0)),
+    );
   } catch (error) {
     take(reply, sender, undefined);
     throw error;
@@ -136,7 +162,10 @@ function readAndTake(request: FastifyRequest, reply: FastifyReply, sender: Sende
 
 function mentionsCritical({ headers, body }: FastifyRequest): boolean {
   const level = headers['x-level'];
-  return /critical/i.test(String(level ?? '')) || (body instanceof Buffer && /critical/i.test(body.toString('latin1')));
+  return (
+    /critical/i.test(String(level ?? '')) ||
+    (body instanceof Buffer && /critical/i.test(body.toString('latin1')))
+  );
 }
 
 function senderOf({ principal }: FastifyRequest): Sender {
@@ -155,11 +184,21 @@ function retryKey({ raw }: FastifyRequest): string | null {
 }
 
 const reasonOfStatus: Readonly<Record<number, RejectionReason>> = {
-  400: 'invalid', 403: 'forbidden', 409: 'conflict', 413: 'too-large', 415: 'unsupported-type', 429: 'rate-limited', 503: 'unavailable',
+  400: 'invalid',
+  403: 'forbidden',
+  409: 'conflict',
+  413: 'too-large',
+  415: 'unsupported-type',
+  429: 'rate-limited',
+  503: 'unavailable',
 };
 
 /** Counts the answer for its tenant; a caller that is not known has none. */
-function count({ metrics }: Services, request: FastifyRequest, { statusCode, elapsedTime }: FastifyReply): void {
+function count(
+  { metrics }: Services,
+  request: FastifyRequest,
+  { statusCode, elapsedTime }: FastifyReply,
+): void {
   const tenant = (request.principal as Sender | undefined)?.tenant;
   if (tenant === undefined) return;
   const ofTenant = metrics.of(tenant);

@@ -8,7 +8,8 @@ export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
       info: {
         title: 'Belfry',
         version,
-        description: 'Takes notifications over HTTP, records every one, routes it, and shows it on panels the moment it arrives.',
+        description:
+          'Takes notifications over HTTP, records every one, routes it, and shows it on panels the moment it arrives.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
@@ -20,8 +21,16 @@ export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
       ],
       components: {
         securitySchemes: {
-          token: { type: 'http', scheme: 'bearer', description: 'An API token, bfy_…, with the scope the call needs.' },
-          key: { type: 'http', scheme: 'bearer', description: 'An automation key, bfk_…, with the role the call needs.' },
+          token: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API token, bfy_…, with the scope the call needs.',
+          },
+          key: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An automation key, bfk_…, with the role the call needs.',
+          },
         },
       },
     },

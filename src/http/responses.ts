@@ -16,5 +16,10 @@ const meaning: Readonly<Record<number, string>> = {
 
 /** The answers of a route that are not a success, for its schema. */
 export function problems(...statuses: number[]): Record<number, TSchema> {
-  return Object.fromEntries(statuses.map((status) => [status, { ...ErrorBody, $id: undefined, description: meaning[status] } as unknown as TSchema]));
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      { ...ErrorBody, $id: undefined, description: meaning[status] } as unknown as TSchema,
+    ]),
+  );
 }

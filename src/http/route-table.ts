@@ -21,7 +21,8 @@ export class RouteTable {
   seal(): readonly RouteEntry[] {
     const entries = this.#routes.flatMap(({ method, url, config }) =>
       [method].flat().map((each) => {
-        if (config?.policy === undefined) throw new Error(`the route ${each} ${url} declares no policy: say who may call it`);
+        if (config?.policy === undefined)
+          throw new Error(`the route ${each} ${url} declares no policy: say who may call it`);
         return { method: each, url, policy: config.policy };
       }),
     );
@@ -31,11 +32,16 @@ export class RouteTable {
 
   /** The methods a path takes, for `Allow`; none when there is no such path. */
   methodsFor(path: string): string[] {
-    return [...new Set(this.#patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort();
+    return [
+      ...new Set(this.#patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+    ].sort();
   }
 }
 
 function patternOf(url: string): RegExp {
-  const escaped = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z]+/g, '[^/]+').replaceAll('*', '.*');
+  const escaped = url
+    .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/:[A-Za-z]+/g, '[^/]+')
+    .replaceAll('*', '.*');
   return new RegExp(`^${escaped}$`);
 }

@@ -45,12 +45,20 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
     const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
-    if (allow.length === 0) return answerError(new AppError('not-found', 'there is nothing at this path'), request, reply);
+    if (allow.length === 0)
+      return answerError(new AppError('not-found', 'there is nothing at this path'), request, reply);
     reply.header('allow', allow.join(', '));
-    return answerError(new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`), request, reply);
+    return answerError(
+      new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`),
+      request,
+      reply,
+    );
   });
   await app.register(swagger, openApiDocument(services.version));
-  await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } }, hsts: false });
+  await app.register(helmet, {
+    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    hsts: false,
+  });
   healthRoutes(app, services);
   notifyRoutes(app, services);
   notificationRoutes(app, services);
@@ -85,7 +93,15 @@ function createApp(logger: FastifyBaseLogger): App {
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     // Types are as the schema says; only text that comes in a URL is read as the number it stands for.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false, allowUnionTypes: true } },
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        allErrors: false,
+        allowUnionTypes: true,
+      },
+    },
   }) as unknown as App;
   // Beyond about a thousand headers Node silently drops the rest, Authorization included: keep all, and refuse many.
   app.server.maxHeadersCount = 0;
@@ -94,7 +110,9 @@ function createApp(logger: FastifyBaseLogger): App {
     response.end('{"error":"only Expect: 100-continue is understood"}');
   });
   app.server.on('connect', (_request, socket) => {
-    socket.end('HTTP/1.1 405 Method Not Allowed\r\nallow: GET, POST\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: 47\r\nconnection: close\r\n\r\n{"error":"this is not a proxy: CONNECT is not"}');
+    socket.end(
+      'HTTP/1.1 405 Method Not Allowed\r\nallow: GET, POST\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: 47\r\nconnection: close\r\n\r\n{"error":"this is not a proxy: CONNECT is not"}',
+    );
   });
   return app;
 }
@@ -102,8 +120,12 @@ function createApp(logger: FastifyBaseLogger): App {
 /** What is wrong with a request's head whoever sends it. */
 function refuseHead({ rawHeaders, headers, httpVersion }: IncomingMessage): AppError | undefined {
   if (rawHeaders.length > limits.headerPairs * 2) {
-    return new AppError('headers-too-large', `at most ${limits.headerPairs} headers are taken, not ${rawHeaders.length / 2}`);
+    return new AppError(
+      'headers-too-large',
+      `at most ${limits.headerPairs} headers are taken, not ${rawHeaders.length / 2}`,
+    );
   }
-  if (headers.host === undefined && httpVersion === '1.1') return new AppError('bad-request', 'the Host header is required');
+  if (headers.host === undefined && httpVersion === '1.1')
+    return new AppError('bad-request', 'the Host header is required');
   return undefined;
 }

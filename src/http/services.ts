@@ -1,6 +1,13 @@
 /** What routes are given to work with, and what they know of a request. */
-import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify';
+
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
 import type { Policy, Principal } from '../core/access.ts';
 import type { Bookkeeping } from '../core/bookkeeping.ts';
 import type { Directory, Rate } from '../core/directory.ts';

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
 import { canonicalAddress } from '../core/addresses.ts';
 
 /** A set of addresses and CIDR blocks to test against. Entries must be valid; the configuration and the API check them. */
@@ -38,7 +38,9 @@ export function sourceAddressReader(trustedProxies: readonly string[]): (request
 
 function plain(address: string | undefined): string {
   if (address === undefined) return '0.0.0.0';
-  return address.startsWith('::ffff:') ? address.slice(7) : (canonicalAddress(address.split('%')[0] ?? address) ?? address);
+  return address.startsWith('::ffff:')
+    ? address.slice(7)
+    : (canonicalAddress(address.split('%')[0] ?? address) ?? address);
 }
 
 /** The addresses of the forwarding headers, left to right, without ports and brackets. */

@@ -56,7 +56,11 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
 }
 
 /** Runs what begins a stream; its failure is an answer while nothing was sent, and the end of the stream after that. */
-export async function begin(sse: SseResponse, opening: Promise<unknown>, reply: FastifyReply): Promise<FastifyReply> {
+export async function begin(
+  sse: SseResponse,
+  opening: Promise<unknown>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   try {
     await opening;
   } catch (error) {

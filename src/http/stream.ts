@@ -1,4 +1,3 @@
-
 import { Type } from 'typebox';
 import type { Cursor } from '../contract/sse.ts';
 import { parseCursor } from '../contract/sse.ts';
@@ -25,7 +24,10 @@ panel gets its live set; with Last-Event-ID everything routed to it after that, 
         params: Type.Object({ id: Type.String() }),
         querystring: Type.Object({ last_event_id: Type.Optional(Type.String()) }),
         response: {
-          200: { description: 'text/event-stream', content: { 'text/event-stream': { schema: Type.String() } } },
+          200: {
+            description: 'text/event-stream',
+            content: { 'text/event-stream': { schema: Type.String() } },
+          },
           ...problems(400, 401, 403, 404, 503),
         },
       },
@@ -41,7 +43,10 @@ panel gets its live set; with Last-Event-ID everything routed to it after that, 
       const stopChecking = authenticator.watch(principal, () => sink.end());
       sink.onGone(() => {
         stopChecking();
-        opening.then((connection) => connection.gone(), () => undefined);
+        opening.then(
+          (connection) => connection.gone(),
+          () => undefined,
+        );
       });
       return begin(sink, opening, reply);
     },
@@ -56,4 +61,3 @@ function readCursor(header: unknown, query: string | undefined): Cursor | undefi
   if (!cursor) throw badRequest('Last-Event-ID must be <epoch>-<position>, as the stream gave it in id');
   return cursor;
 }
-

@@ -1,8 +1,21 @@
-import type { Clear, Entry, History, LogPage, Notification, PanelAddress, Route } from '../../src/core/ports.ts';
+import type {
+  Clear,
+  Entry,
+  History,
+  LogPage,
+  Notification,
+  PanelAddress,
+  Route,
+} from '../../src/core/ports.ts';
 import { reaches } from '../../src/core/target.ts';
 
 /** A route to everyone. */
-export const everywhere: Route = { revision: 0, rules: [], muted: false, target: { all: true, ids: [], tags: [] } };
+export const everywhere: Route = {
+  revision: 0,
+  rules: [],
+  muted: false,
+  target: { all: true, ids: [], tags: [] },
+};
 
 /** A notification for tests; give what matters. */
 export function notification(position: number, over: Partial<Notification> = {}): Notification {
@@ -73,7 +86,9 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live'> 
 
   /** What the panel should be showing. */
   shown(panel: PanelAddress, now: number): Notification[] {
-    const cleared = new Set(this.entries.filter((entry): entry is Clear => entry.kind === 'clear').map(({ id }) => id));
+    const cleared = new Set(
+      this.entries.filter((entry): entry is Clear => entry.kind === 'clear').map(({ id }) => id),
+    );
     return this.entries.filter(
       (entry): entry is Notification =>
         entry.kind === 'notification' &&

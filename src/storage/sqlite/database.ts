@@ -42,6 +42,8 @@ export function openReadOnly(path: string): Db {
 function assertPragma(db: Db, name: string, expected: string | number): void {
   const actual: unknown = db.pragma(name, { simple: true });
   if (actual !== expected) {
-    throw new Error(`SQLite answers ${name}=${String(actual)} where ${expected} was set: commits would not be durable`);
+    throw new Error(
+      `SQLite answers ${name}=${String(actual)} where ${expected} was set: commits would not be durable`,
+    );
   }
 }

@@ -8,7 +8,6 @@ interface Found {
   readonly receivedAt: number;
 }
 
-
 const columns = `entry & ${positionMask} AS position, rank, route, received_at AS receivedAt`;
 
 /** Finds a tenant's notification by its id: in the index, or in the tail of the log that is not indexed yet. */

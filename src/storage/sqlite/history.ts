@@ -1,8 +1,22 @@
-import type {
-  AppendOutcome, ClearOutcome, HistoryRecord, History, Idempotency, LogBounds, LogPage, NotificationDraft, PanelAddress,
-  ReceiptRow, ReceiptStore, ReceiptWrite, Route, SearchOptions, SearchPage, TenantId,
-} from '../../core/ports.ts';
 import { addressKey } from '../../core/addresses.ts';
+import type {
+  AppendOutcome,
+  ClearOutcome,
+  History,
+  HistoryRecord,
+  Idempotency,
+  LogBounds,
+  LogPage,
+  NotificationDraft,
+  PanelAddress,
+  ReceiptRow,
+  ReceiptStore,
+  ReceiptWrite,
+  Route,
+  SearchOptions,
+  SearchPage,
+  TenantId,
+} from '../../core/ports.ts';
 import type { Query } from '../../core/search.ts';
 import { isEmpty } from '../../core/target.ts';
 import type { DraftRow } from './jobs.ts';
@@ -24,7 +38,11 @@ export class SqliteHistory implements History, ReceiptStore {
     this.#searcher = searcher;
   }
 
-  async append(tenant: TenantId, draft: NotificationDraft, idempotency: Idempotency | null): Promise<AppendOutcome> {
+  async append(
+    tenant: TenantId,
+    draft: NotificationDraft,
+    idempotency: Idempotency | null,
+  ): Promise<AppendOutcome> {
     const result = await this.#queue.push({ kind: 'append', tenant, draft: this.#toRow(draft), idempotency });
     if (result.kind !== 'stored') return result;
     return {
@@ -59,7 +77,11 @@ export class SqliteHistory implements History, ReceiptStore {
     return this.#searcher().call('search', { tenant, query, options });
   }
 
-  async prune(tenant: TenantId, { olderThan, keep }: { olderThan: number | null; keep: number | null }, now: number): Promise<number> {
+  async prune(
+    tenant: TenantId,
+    { olderThan, keep }: { olderThan: number | null; keep: number | null },
+    now: number,
+  ): Promise<number> {
     const { dropped } = await this.#queue.push({ kind: 'prune', tenant, olderThan, keep, now });
     return dropped;
   }

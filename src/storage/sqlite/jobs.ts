@@ -1,6 +1,13 @@
 /** What the writer thread is asked to do, and what it answers: the language between `history.ts` and `writer-thread.ts`. */
 import type { ErrorCode } from '../../contract/errors.ts';
-import type { Clear, Idempotency, NotificationDraft, PanelAddress, ReceiptWrite, TenantId } from '../../core/ports.ts';
+import type {
+  Clear,
+  Idempotency,
+  NotificationDraft,
+  PanelAddress,
+  ReceiptWrite,
+  TenantId,
+} from '../../core/ports.ts';
 import type { SqlResult } from '../sql.ts';
 
 /** A draft without its route object: that travels as JSON text, made once for each distinct decision. */
@@ -14,19 +21,47 @@ export interface DraftRow extends Omit<NotificationDraft, 'route'> {
 }
 
 export type Job =
-  | { readonly kind: 'append'; readonly tenant: TenantId; readonly draft: DraftRow; readonly idempotency: Idempotency | null }
-  | { readonly kind: 'clear'; readonly tenant: TenantId; readonly id: string; readonly by: string; readonly at: number }
-  | { readonly kind: 'receipts'; readonly tenant: TenantId; readonly panel: PanelAddress; readonly receipts: readonly ReceiptWrite[] }
-  | { readonly kind: 'prune'; readonly tenant: TenantId; readonly olderThan: number | null; readonly keep: number | null; readonly now: number }
+  | {
+      readonly kind: 'append';
+      readonly tenant: TenantId;
+      readonly draft: DraftRow;
+      readonly idempotency: Idempotency | null;
+    }
+  | {
+      readonly kind: 'clear';
+      readonly tenant: TenantId;
+      readonly id: string;
+      readonly by: string;
+      readonly at: number;
+    }
+  | {
+      readonly kind: 'receipts';
+      readonly tenant: TenantId;
+      readonly panel: PanelAddress;
+      readonly receipts: readonly ReceiptWrite[];
+    }
+  | {
+      readonly kind: 'prune';
+      readonly tenant: TenantId;
+      readonly olderThan: number | null;
+      readonly keep: number | null;
+      readonly now: number;
+    }
   | { readonly kind: 'sweep'; readonly now: number }
-  | { readonly kind: 'sql'; readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[] };
+  | {
+      readonly kind: 'sql';
+      readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];
+    };
 
 export type AppendResult =
   | { readonly kind: 'stored'; readonly position: number; readonly clears: readonly Clear[] }
   | { readonly kind: 'repeated'; readonly id: string }
   | { readonly kind: 'conflict' };
 
-export type ClearResult = { readonly kind: 'cleared'; readonly clear: Clear } | { readonly kind: 'not-live' } | { readonly kind: 'not-found' };
+export type ClearResult =
+  | { readonly kind: 'cleared'; readonly clear: Clear }
+  | { readonly kind: 'not-live' }
+  | { readonly kind: 'not-found' };
 
 export interface NewReceipt {
   readonly id: string;

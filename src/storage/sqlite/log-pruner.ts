@@ -30,8 +30,16 @@ export class LogPruner {
     const from = log.first;
     const clears: Clear[] = [];
     for (const row of this.#sql.liveIn.all(tenant, from, upTo)) {
-      if (row.expires_at !== null && row.expires_at <= now) this.#sql.dropLive.run(tenant, row.rank, row.position);
-      else clears.push(this.#writer.takeOff(tenant, row, uuidToText(row.id), { reason: 'cleared', by: 'retention', at: now }));
+      if (row.expires_at !== null && row.expires_at <= now)
+        this.#sql.dropLive.run(tenant, row.rank, row.position);
+      else
+        clears.push(
+          this.#writer.takeOff(tenant, row, uuidToText(row.id), {
+            reason: 'cleared',
+            by: 'retention',
+            at: now,
+          }),
+        );
     }
     unindex(this.#db, tenant, from, upTo);
     this.#drop(tenant, from, upTo);
@@ -47,13 +55,22 @@ export class LogPruner {
   }
 
   /** The last position of the chunk that is beyond either bound; below `first` when there is none. */
-  #lastToDrop(tenant: number, log: { first: number; head: number }, olderThan: number | null, keep: number | null): number {
+  #lastToDrop(
+    tenant: number,
+    log: { first: number; head: number },
+    olderThan: number | null,
+    keep: number | null,
+  ): number {
     const end = Math.min(log.first + chunk - 1, log.head);
     const byCount = keep === null ? 0 : log.head - keep;
     let byAge = 0;
     if (olderThan !== null) {
       const kept = this.#sql.firstKept.get(tenant, log.first, tenant, end, olderThan);
-      byAge = kept ? kept.position - 1 : this.#sql.anyIn.get(tenant, log.first, tenant, end) ? end : this.#ageOfClears(tenant, log.first, end, olderThan);
+      byAge = kept
+        ? kept.position - 1
+        : this.#sql.anyIn.get(tenant, log.first, tenant, end)
+          ? end
+          : this.#ageOfClears(tenant, log.first, end, olderThan);
     }
     return Math.min(end, Math.max(byCount, byAge));
   }
@@ -82,14 +99,19 @@ export class LogPruner {
 function prepareStatements(db: Db) {
   const range = `BETWEEN ${entryOf('?', '?')} AND ${entryOf('?', '?')}`;
   return {
-    anyIn: db.prepare<[number, number, number, number], { one: number }>(`SELECT 1 AS one FROM notifications WHERE entry ${range} LIMIT 1`),
+    anyIn: db.prepare<[number, number, number, number], { one: number }>(
+      `SELECT 1 AS one FROM notifications WHERE entry ${range} LIMIT 1`,
+    ),
     firstKept: db.prepare<[number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at >= ? ORDER BY entry LIMIT 1`,
     ),
     firstClearKept: db.prepare<[number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM clears WHERE entry ${range} AND at >= ? ORDER BY entry LIMIT 1`,
     ),
-    liveIn: db.prepare<[number, number, number], { rank: number; position: number; expires_at: number | null; route: number; id: Buffer }>(
+    liveIn: db.prepare<
+      [number, number, number],
+      { rank: number; position: number; expires_at: number | null; route: number; id: Buffer }
+    >(
       `SELECT l.rank, l.position, l.expires_at, l.route, n.id FROM live l JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
        WHERE l.tenant = ? AND l.position BETWEEN ? AND ?`,
     ),

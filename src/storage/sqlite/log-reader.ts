@@ -3,7 +3,16 @@ import { isEmpty, reaches } from '../../core/target.ts';
 import type { Db } from './database.ts';
 import { EntryFinder } from './entry-finder.ts';
 import {
-  type ClearRow, clearColumns, entryOf, type NotificationRow, notificationColumns, RouteReader, toClear, toNotification, uuidToBlob, uuidToText,
+  type ClearRow,
+  clearColumns,
+  entryOf,
+  type NotificationRow,
+  notificationColumns,
+  RouteReader,
+  toClear,
+  toNotification,
+  uuidToBlob,
+  uuidToText,
 } from './rows.ts';
 
 export interface LiveSet {
@@ -39,7 +48,9 @@ export class LogReader {
     return this.#snapshot(() => {
       const bounds = this.bounds(tenant);
       const range = [tenant, position, tenant, bounds.head, limit] as const;
-      const notifications = this.#sql.notificationsAfter.all(...range).map((row) => toNotification(row, this.#routes));
+      const notifications = this.#sql.notificationsAfter
+        .all(...range)
+        .map((row) => toNotification(row, this.#routes));
       const clears = this.#sql.clearsAfter.all(...range).map((row) => toClear(row, this.#routes));
       return { ...bounds, entries: merge(notifications, clears).slice(0, limit) };
     });
@@ -48,9 +59,14 @@ export class LogReader {
   live(tenant: number, panel: PanelAddress, now: number, limit: number): LiveSet {
     return this.#snapshot(() => {
       const { head } = this.bounds(tenant);
-      const routes = this.#routes.idsWhere(tenant, ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel));
+      const routes = this.#routes.idsWhere(
+        tenant,
+        ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
+      );
       const rows = this.#sql.live.all(tenant, now, JSON.stringify(routes), limit);
-      const notifications = rows.map((row) => toNotification(row, this.#routes)).sort((a, b) => a.position - b.position);
+      const notifications = rows
+        .map((row) => toNotification(row, this.#routes))
+        .sort((a, b) => a.position - b.position);
       const counts: Record<string, number> = {};
       for (const row of rows) if (row.count > 0) counts[uuidToText(row.id)] = row.count;
       return { head, notifications, counts };
@@ -74,7 +90,9 @@ export class LogReader {
 
 /** Two lists in order of position become one. */
 function merge(notifications: readonly Entry[], clears: readonly Entry[]): Entry[] {
-  return clears.length === 0 ? [...notifications] : [...notifications, ...clears].sort((a, b) => a.position - b.position);
+  return clears.length === 0
+    ? [...notifications]
+    : [...notifications, ...clears].sort((a, b) => a.position - b.position);
 }
 
 function prepareStatements(db: Db) {
@@ -82,8 +100,12 @@ function prepareStatements(db: Db) {
   type Range = [number, number, number, number, number];
   return {
     bounds: db.prepare<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?'),
-    size: db.prepare<[number], { notifications: number; bytes: number }>('SELECT notifications, bytes FROM logs WHERE tenant = ?'),
-    notificationsAfter: db.prepare<Range, NotificationRow>(`SELECT ${notificationColumns} FROM notifications n WHERE n.${after}`),
+    size: db.prepare<[number], { notifications: number; bytes: number }>(
+      'SELECT notifications, bytes FROM logs WHERE tenant = ?',
+    ),
+    notificationsAfter: db.prepare<Range, NotificationRow>(
+      `SELECT ${notificationColumns} FROM notifications n WHERE n.${after}`,
+    ),
     clearsAfter: db.prepare<Range, ClearRow>(`SELECT ${clearColumns} FROM clears c WHERE c.${after}`),
     live: db.prepare<[number, number, string, number], NotificationRow & { count: number }>(
       `SELECT ${notificationColumns}, coalesce(t.count, 0) AS count

@@ -1,6 +1,6 @@
+import { limits } from '../../contract/limits.ts';
 import type { Clear, Route } from '../../core/ports.ts';
 import { reaches } from '../../core/target.ts';
-import { limits } from '../../contract/limits.ts';
 import type { Db } from './database.ts';
 import { EntryFinder } from './entry-finder.ts';
 import type { AppendResult, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
@@ -51,8 +51,17 @@ export class LogWriter {
     const id = toBlob(draft.id);
     if (idempotency) {
       const earlier = this.#sql.findRetry.get(tenant, idempotency.key, draft.receivedAt);
-      if (earlier) return earlier.hash === idempotency.hash ? { kind: 'repeated', id: uuidToText(earlier.id) } : { kind: 'conflict' };
-      this.#sql.addRetry.run(tenant, idempotency.key, idempotency.hash, id, draft.receivedAt + limits.idempotencyMs);
+      if (earlier)
+        return earlier.hash === idempotency.hash
+          ? { kind: 'repeated', id: uuidToText(earlier.id) }
+          : { kind: 'conflict' };
+      this.#sql.addRetry.run(
+        tenant,
+        idempotency.key,
+        idempotency.hash,
+        id,
+        draft.receivedAt + limits.idempotencyMs,
+      );
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft.id, draft.receivedAt);
     const position = this.logs.next(tenant);
@@ -77,7 +86,12 @@ export class LogWriter {
   }
 
   /** Takes a live notification off its panels by an entry of its own. */
-  takeOff(tenant: number, row: LiveRow, id: string, { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>): Clear {
+  takeOff(
+    tenant: number,
+    row: LiveRow,
+    id: string,
+    { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
+  ): Clear {
     const position = this.logs.next(tenant);
     this.#sql.removeLive.run(tenant, row.rank, row.position);
     this.#sql.addClear.run(tenant, position, tenant, row.position, toBlob(id), reason, by, at, row.route);
@@ -103,16 +117,39 @@ export class LogWriter {
     const clears: Clear[] = [];
     for (const row of this.#sql.findLiveByKey.all(tenant, key)) {
       const replaced = this.#sql.idAt.get(tenant, row.position);
-      if (replaced) clears.push(this.takeOff(tenant, row, uuidToText(replaced.id), { reason: 'replaced', by, at }));
+      if (replaced)
+        clears.push(this.takeOff(tenant, row, uuidToText(replaced.id), { reason: 'replaced', by, at }));
     }
     return clears;
   }
 
   #insert(tenant: number, position: number, id: Buffer, d: DraftRow, route: number): void {
     this.#sql.addNotification.run(
-      tenant, position, id, d.receivedAt, d.title, d.message, d.level, d.rank, d.ttl, d.sentLevel, d.sentTtl, d.expiresAt,
-      d.ip, d.ipKey, d.host, d.host === null ? null : d.host.toLowerCase(), d.key, d.url, d.sourceIp, d.sourceIpKey,
-      d.tokenId, route, d.muted ? 1 : 0, d.throttledOn === null ? null : toBlob(d.throttledOn), d.throttleCount,
+      tenant,
+      position,
+      id,
+      d.receivedAt,
+      d.title,
+      d.message,
+      d.level,
+      d.rank,
+      d.ttl,
+      d.sentLevel,
+      d.sentTtl,
+      d.expiresAt,
+      d.ip,
+      d.ipKey,
+      d.host,
+      d.host === null ? null : d.host.toLowerCase(),
+      d.key,
+      d.url,
+      d.sourceIp,
+      d.sourceIpKey,
+      d.tokenId,
+      route,
+      d.muted ? 1 : 0,
+      d.throttledOn === null ? null : toBlob(d.throttledOn),
+      d.throttleCount,
     );
   }
 
@@ -151,17 +188,26 @@ function prepareStatements(db: Db) {
     findRetry: db.prepare<[number, string, number], { hash: string; id: Buffer }>(
       'SELECT hash, id FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
     ),
-    addRetry: db.prepare('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)'),
-    findRoute: db.prepare<[number, string], { id: number }>('SELECT id FROM routes WHERE tenant = ? AND route = ?'),
-    getRoute: db.prepare<[number, number], { route: string }>('SELECT route FROM routes WHERE tenant = ? AND id = ?'),
+    addRetry: db.prepare(
+      'INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)',
+    ),
+    findRoute: db.prepare<[number, string], { id: number }>(
+      'SELECT id FROM routes WHERE tenant = ? AND route = ?',
+    ),
+    getRoute: db.prepare<[number, number], { route: string }>(
+      'SELECT route FROM routes WHERE tenant = ? AND id = ?',
+    ),
     addRoute: db.prepare(
       'INSERT INTO routes (tenant, id, route) VALUES (?, (SELECT coalesce(max(id), 0) + 1 FROM routes WHERE tenant = ?), ?)',
     ),
-    addNotification: db.prepare(`INSERT INTO notifications (entry, id, received_at, title, message, level, rank, ttl,
+    addNotification:
+      db.prepare(`INSERT INTO notifications (entry, id, received_at, title, message, level, rank, ttl,
         sent_level, sent_ttl, expires_at, ip, ip_key, host, host_key, key, url, source_ip, source_ip_key, token_id, route,
         muted, throttled_on, throttle_count)
       VALUES (${entryOf('?', '?')}, ${Array(23).fill('?').join(', ')})`),
-    addLive: db.prepare('INSERT INTO live (tenant, rank, position, expires_at, key, route) VALUES (?, ?, ?, ?, ?, ?)'),
+    addLive: db.prepare(
+      'INSERT INTO live (tenant, rank, position, expires_at, key, route) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
     removeLive: db.prepare('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?'),
     findLive: db.prepare<[number, number, number], LiveRow>(
       'SELECT rank, position, expires_at, route FROM live WHERE tenant = ? AND rank = ? AND position = ?',
@@ -169,15 +215,24 @@ function prepareStatements(db: Db) {
     findLiveByKey: db.prepare<[number, string], LiveRow>(
       'SELECT rank, position, expires_at, route FROM live WHERE tenant = ? AND key = ? ORDER BY position',
     ),
-    idAt: db.prepare<[number, number], { id: Buffer }>(`SELECT id FROM notifications WHERE entry = ${entryOf('?', '?')}`),
+    idAt: db.prepare<[number, number], { id: Buffer }>(
+      `SELECT id FROM notifications WHERE entry = ${entryOf('?', '?')}`,
+    ),
     addClear: db.prepare(`INSERT INTO clears (entry, cleared, id, reason, by, at, route)
       VALUES (${entryOf('?', '?')}, ${entryOf('?', '?')}, ?, ?, ?, ?, ?)`),
     countThrottled: db.prepare(
       'INSERT INTO throttle_counts (tenant, id, count) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1',
     ),
-    findReceipt: db.prepare<[number, number, string], { shown_at: number | null; expired_at: number | null; cleared_at: number | null }>(
+    findReceipt: db.prepare<
+      [number, number, string],
+      { shown_at: number | null; expired_at: number | null; cleared_at: number | null }
+    >(
       'SELECT shown_at, expired_at, cleared_at FROM receipts WHERE tenant = ? AND position = ? AND panel_id = ?',
     ),
-    addReceipt: { shown_at: addReceipt('shown_at'), expired_at: addReceipt('expired_at'), cleared_at: addReceipt('cleared_at') },
+    addReceipt: {
+      shown_at: addReceipt('shown_at'),
+      expired_at: addReceipt('expired_at'),
+      cleared_at: addReceipt('cleared_at'),
+    },
   };
 }

@@ -57,14 +57,21 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     queue.report('writer', 'the writer thread ended');
     options.onTrouble(`the writer thread ended: ${error.stack ?? error.message}`);
   };
-  const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), data, { onNotice: heard, onEnd: ended });
+  const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), data, {
+    onNotice: heard,
+    onEnd: ended,
+  });
   queue = new WriteQueue(writer, options.queueCapacity);
   const readerScript = new URL('./reader-thread.ts', import.meta.url);
   const reader = new Thread(readerScript, data);
   let searcher: Thread | undefined;
   // Searching has a thread of its own from the first search on: until then its memory is saved.
   const getSearcher = () => {
-    searcher ??= new Thread(readerScript, data, { onEnd: () => { searcher = undefined; } });
+    searcher ??= new Thread(readerScript, data, {
+      onEnd: () => {
+        searcher = undefined;
+      },
+    });
     return searcher;
   };
   const stopWatching = watchSpace(path, options, queue);

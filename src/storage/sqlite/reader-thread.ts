@@ -1,7 +1,7 @@
 /** A thread with a connection that cannot write: one runs the short reads, another the searches. */
 import { workerData } from 'node:worker_threads';
-import type { Query } from '../../core/search.ts';
 import type { PanelAddress, SearchOptions } from '../../core/ports.ts';
+import type { Query } from '../../core/search.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { LogReader } from './log-reader.ts';
 import { findById, searchPage } from './search.ts';
@@ -36,14 +36,16 @@ serveThread(
   {
     bounds: ({ tenant }: { tenant: number }) => read(() => log.bounds(tenant)),
     size: ({ tenant }: { tenant: number }) => read(() => log.size(tenant)),
-    readAfter: (a: { tenant: number; position: number; limit: number }) => read(() => log.readAfter(a.tenant, a.position, a.limit)),
+    readAfter: (a: { tenant: number; position: number; limit: number }) =>
+      read(() => log.readAfter(a.tenant, a.position, a.limit)),
     live: (a: { tenant: number; panel: PanelAddress; now: number; limit: number }) =>
       read(() => log.live(a.tenant, a.panel, a.now, a.limit)),
     receiptsOf: ({ tenant, id }: { tenant: number; id: string }) => read(() => log.receiptsOf(tenant, id)),
     find: ({ tenant, id }: { tenant: number; id: string }) => read(() => findById(db, tenant, id)),
     search: ({ tenant, query, options }: { tenant: number; query: Query; options: SearchOptions }) =>
       read(() => searchPage(db, tenant, query, options)),
-    sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) => read(() => db.prepare(sql).all(...parameters)),
+    sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) =>
+      read(() => db.prepare(sql).all(...parameters)),
   },
   () => db.close(),
 );

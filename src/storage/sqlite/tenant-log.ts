@@ -36,7 +36,9 @@ export class TenantLogs {
     this.#insert = db.prepare(
       'INSERT INTO logs (tenant, head, first, indexed, notifications, bytes) VALUES (?, 0, 1, 0, 0, 0)',
     );
-    this.#update = db.prepare('UPDATE logs SET head = ?, first = ?, notifications = ?, bytes = ? WHERE tenant = ?');
+    this.#update = db.prepare(
+      'UPDATE logs SET head = ?, first = ?, notifications = ?, bytes = ? WHERE tenant = ?',
+    );
     this.#countMinute = db.prepare(`
       INSERT INTO minutes (tenant, minute, level, count, first, last) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET count = count + excluded.count, first = min(first, excluded.first), last = max(last, excluded.last)`);
@@ -82,7 +84,8 @@ export class TenantLogs {
     for (const [tenant, log] of this.#logs) {
       if (log.changed) this.#update.run(log.head, log.first, log.notifications, log.bytes, tenant);
     }
-    for (const m of this.#minutes.values()) this.#countMinute.run(m.tenant, m.minute, m.level, m.count, m.first, m.last);
+    for (const m of this.#minutes.values())
+      this.#countMinute.run(m.tenant, m.minute, m.level, m.count, m.first, m.last);
     this.forget();
   }
 

@@ -16,7 +16,9 @@ interface Failure {
   readonly stack: string | undefined;
 }
 
-type Reply = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly failure: Failure };
+type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: Failure };
 interface Notice {
   readonly notice: unknown;
 }
@@ -109,7 +111,12 @@ export function serveThread(handlers: Handlers, close: () => void): { notify(not
 
 function toFailure(error: unknown): Failure {
   if (error instanceof AppError) {
-    return { code: error.code, message: error.message, retryAfterSeconds: error.retryAfterSeconds, stack: undefined };
+    return {
+      code: error.code,
+      message: error.message,
+      retryAfterSeconds: error.retryAfterSeconds,
+      stack: undefined,
+    };
   }
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   return { code: undefined, message, retryAfterSeconds: undefined, stack };
@@ -118,7 +125,11 @@ function toFailure(error: unknown): Failure {
 function toError(failure: Failure): Error {
   if (failure.code) {
     const { retryAfterSeconds } = failure;
-    return new AppError(failure.code, failure.message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    return new AppError(
+      failure.code,
+      failure.message,
+      retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
+    );
   }
   const error = new Error(failure.message);
   if (failure.stack) error.stack = failure.stack;

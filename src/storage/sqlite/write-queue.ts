@@ -53,9 +53,12 @@ export class WriteQueue {
   push<K extends Job['kind']>(job: Extract<Job, { kind: K }>): Promise<JobResults[K]> {
     // What frees space is let through: a full disk must be able to become less full.
     const { trouble } = this;
-    if (trouble !== undefined && job.kind !== 'prune' && job.kind !== 'sweep') return Promise.reject(unavailable(`not stored: ${trouble}`));
+    if (trouble !== undefined && job.kind !== 'prune' && job.kind !== 'sweep')
+      return Promise.reject(unavailable(`not stored: ${trouble}`));
     if (this.depth >= this.#capacity) {
-      return Promise.reject(unavailable(`not stored: ${this.#capacity} notifications are waiting for the disk; try again`));
+      return Promise.reject(
+        unavailable(`not stored: ${this.#capacity} notifications are waiting for the disk; try again`),
+      );
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve: resolve as Waiting['resolve'], reject });
@@ -78,7 +81,10 @@ export class WriteQueue {
       const batch = this.#waiting.splice(0, batchLimit);
       this.#committing = batch.length;
       try {
-        const answers = await this.#thread.call<JobAnswer[]>('commit', batch.map(({ job }) => job));
+        const answers = await this.#thread.call<JobAnswer[]>(
+          'commit',
+          batch.map(({ job }) => job),
+        );
         for (const [index, waiting] of batch.entries()) settle(waiting, answers[index]);
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -92,5 +98,11 @@ function settle({ resolve, reject }: Waiting, answer: JobAnswer | undefined): vo
   if (!answer) return reject(new Error('the writer left a job without an answer'));
   if ('value' in answer) return resolve(answer.value);
   const { code, message } = answer.refused;
-  reject(code === undefined ? new Error(message) : code === 'unavailable' ? unavailable(message) : new AppError(code, message));
+  reject(
+    code === undefined
+      ? new Error(message)
+      : code === 'unavailable'
+        ? unavailable(message)
+        : new AppError(code, message),
+  );
 }

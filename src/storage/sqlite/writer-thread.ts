@@ -46,7 +46,10 @@ function open(): Session {
 
 /** All durable when this returns. One job that cannot be done takes no other with it. */
 function commit(jobs: readonly Job[]): JobAnswer[] {
-  if (!session) throw new AppError('unavailable', 'the disk failed; trying to reopen the database', { retryAfterSeconds: 1 });
+  if (!session)
+    throw new AppError('unavailable', 'the disk failed; trying to reopen the database', {
+      retryAfterSeconds: 1,
+    });
   clearTimeout(indexTimer);
   const current = session;
   try {
@@ -115,7 +118,10 @@ function run({ db, statements }: Session, sql: string, parameters: readonly unkn
 
 /** Errors of the disk or of the file, after which the handle is not to be trusted. */
 function isDiskTrouble(error: unknown): boolean {
-  return error instanceof Database.SqliteError && /^SQLITE_(IOERR|FULL|CORRUPT|NOTADB|CANTOPEN|READONLY|NOMEM)/.test(error.code);
+  return (
+    error instanceof Database.SqliteError &&
+    /^SQLITE_(IOERR|FULL|CORRUPT|NOTADB|CANTOPEN|READONLY|NOMEM)/.test(error.code)
+  );
 }
 
 function refusal(error: unknown): JobAnswer {
@@ -123,7 +129,12 @@ function refusal(error: unknown): JobAnswer {
   if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
     return { refused: { code: 'unavailable', message: 'another process holds the database; try again' } };
   }
-  return { refused: { code: undefined, message: error instanceof Error ? `${error.message}\n${error.stack}` : String(error) } };
+  return {
+    refused: {
+      code: undefined,
+      message: error instanceof Error ? `${error.message}\n${error.stack}` : String(error),
+    },
+  };
 }
 
 /** Closes the handle at once and keeps opening a new one until a write goes through. A commit that failed is never retried on it. */
@@ -133,7 +144,10 @@ function giveUp(error: unknown): AppError {
   session = undefined;
   thread.notify({ trouble: `the disk refused a write (${reason})` });
   setTimeout(reopen, reopenMs);
-  return new AppError('unavailable', `not stored: the disk refused the write (${reason})`, { retryAfterSeconds: 1, cause: error });
+  return new AppError('unavailable', `not stored: the disk refused the write (${reason})`, {
+    retryAfterSeconds: 1,
+    cause: error,
+  });
 }
 
 function reopen(): void {

@@ -1,0 +1,99 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+interface Operation {
+  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema?: object }> }>;
+}
+
+export interface OpenApi {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+/** Answers that need no entry in the document: they are about the request's path or form, before any route. */
+const beforeRoutes = new Set([404, 405, 408, 400, 413, 431]);
+
+/** Holds every answer of the service against its own OpenAPI document. */
+export class OpenApiCheck {
+  readonly #document: OpenApi;
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  readonly #validators = new Map<string, ValidateFunction>();
+  readonly #errorBody: ValidateFunction;
+
+  constructor(document: OpenApi) {
+    this.#document = document;
+    (addFormats as unknown as (ajv: Ajv2020) => void)(this.#ajv);
+    this.#ajv.addSchema({ ...document, $id: 'openapi' });
+    this.#errorBody = this.#ajv.compile({
+      type: 'object',
+      properties: { error: { type: 'string', minLength: 3 } },
+      required: ['error'],
+      additionalProperties: false,
+    });
+  }
+
+  /** @throws Error that says how the answer differs from what the document promises. */
+  hold(method: string, path: string, status: number, contentType: string, body: string): void {
+    const at = `${method} ${path} ${status}`;
+    if (status >= 400) {
+      if (!contentType.startsWith('application/json'))
+        throw new Error(`${at}: an error of type ${contentType}`);
+      if (!this.#errorBody(JSON.parse(body))) throw new Error(`${at}: not {"error": …} alone: ${body}`);
+    }
+    const template = this.#template(path);
+    const operation = template && this.#document.paths[template]?.[method.toLowerCase()];
+    if (!operation) return;
+    const response = operation.responses[String(status)];
+    if (!response) {
+      if (beforeRoutes.has(status)) return;
+      throw new Error(`${at}: a status the document does not name for ${template}`);
+    }
+    const mediaType = contentType.split(';')[0] ?? '';
+    if (mediaType !== 'application/json') return;
+    const validate = this.#validator(
+      template,
+      method.toLowerCase(),
+      status,
+      response.content?.[mediaType]?.schema,
+    );
+    if (validate && !validate(JSON.parse(body)))
+      throw new Error(`${at}: ${this.#ajv.errorsText(validate.errors)} in ${body.slice(0, 600)}`);
+  }
+
+  #template(path: string): string | undefined {
+    const plain = path.split('?')[0] ?? '';
+    const templates = Object.keys(this.#document.paths);
+    return (
+      templates.find((each) => each === plain) ??
+      templates.find((each) => new RegExp(`^${each.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(plain))
+    );
+  }
+
+  #validator(
+    template: string,
+    method: string,
+    status: number,
+    schema: object | undefined,
+  ): ValidateFunction | undefined {
+    if (!schema) return undefined;
+    const key = `${method} ${template} ${status}`;
+    let validate = this.#validators.get(key);
+    if (!validate) {
+      const pointer = [
+        'paths',
+        template,
+        method,
+        'responses',
+        String(status),
+        'content',
+        'application/json',
+        'schema',
+      ]
+        .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+        .join('/');
+      validate = this.#ajv.compile({ $ref: `openapi#/${pointer}` });
+      this.#validators.set(key, validate);
+    }
+    return validate;
+  }
+}

@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunningServer, startServer } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Role, Scope } from '../../src/contract/token.ts';
+import type { CredentialRecord, RateSetting } from '../../src/core/directory.ts';
+import { mintSecret } from '../../src/core/secrets.ts';
+import { createLogger } from '../../src/log.ts';
+import { type OpenApi, OpenApiCheck } from './openapi-check.ts';
+import { openStream, type SseReader } from './sse-client.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into what came
+  readonly json: any;
+}
+
+export interface CallOptions {
+  readonly token?: string | undefined;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+  readonly json?: unknown;
+}
+
+/** A real server on a database of its own, in this process; every answer is held against its OpenAPI document. */
+export class TestServer {
+  readonly running: RunningServer;
+  readonly folder: string;
+  readonly #check: OpenApiCheck;
+
+  private constructor(running: RunningServer, folder: string, check: OpenApiCheck) {
+    this.running = running;
+    this.folder = folder;
+    this.#check = check;
+  }
+
+  static async start(
+    env: Record<string, string> = {},
+    folder = mkdtempSync(join(tmpdir(), 'belfry-test-')),
+  ): Promise<TestServer> {
+    const config = readConfig({
+      BELFRY_HOST: '127.0.0.1',
+      BELFRY_PORT: '0',
+      BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}`,
+      BELFRY_MIN_FREE_BYTES: '0',
+      BELFRY_DRAIN_MS: '1000',
+      BELFRY_LOG_LEVEL: 'error',
+      ...env,
+    });
+    const running = await startServer(config, createLogger({ level: config.log.level, format: 'json' }));
+    const document = (await (await fetch(`${running.url}/openapi.json`)).json()) as OpenApi;
+    return new TestServer(running, folder, new OpenApiCheck(document));
+  }
+
+  get url(): string {
+    return this.running.url;
+  }
+
+  async call(
+    method: string,
+    path: string,
+    { token, headers, body, json }: CallOptions = {},
+  ): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(json !== undefined
+        ? { body: JSON.stringify(json) }
+        : body !== undefined
+          ? { body: body as BodyInit }
+          : {}),
+    });
+    const text = await response.text();
+    const type = response.headers.get('content-type') ?? '';
+    this.#check.hold(method, path, response.status, type, text);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: type.startsWith('application/json') ? JSON.parse(text) : undefined,
+    };
+  }
+
+  notify(token: string, json: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.call('POST', '/api/notify', { token, json, headers });
+  }
+
+  /** Registers a panel and opens its stream; resolves once `ready` has arrived. */
+  async panel(
+    token: string,
+    name: string,
+    options: { tags?: string[]; cursor?: string } = {},
+  ): Promise<{ id: string; stream: SseReader }> {
+    const { json } = await this.call('POST', '/api/panels', {
+      token,
+      json: { name, ...(options.tags && { tags: options.tags }) },
+    });
+    const stream = await this.stream(`/api/panels/${json.id}/events`, token, options.cursor);
+    await stream.next(({ event }) => event === 'ready');
+    return { id: json.id, stream };
+  }
+
+  stream(path: string, token: string, cursor?: string): Promise<SseReader> {
+    return openStream(this.url + path, {
+      authorization: `Bearer ${token}`,
+      ...(cursor !== undefined && { 'last-event-id': cursor }),
+    });
+  }
+
+  async tenant(name = 'default'): Promise<number> {
+    const { tenants } = this.running.directory;
+    return ((await tenants.findByName(name)) ?? (await tenants.create(name, name, 'test', Date.now()))).id;
+  }
+
+  async token(
+    options: Partial<Pick<CredentialRecord, 'scopes' | 'expiresAt' | 'allowFrom' | 'name' | 'panelId'>> & {
+      tenant?: string;
+      rate?: RateSetting;
+    } = {},
+  ): Promise<string> {
+    const { tenant, ...rest } = options;
+    return this.#credential('token', await this.tenant(tenant), {
+      scopes: ['notify', 'panel', 'metrics'] satisfies Scope[],
+      rate: 'off',
+      ...rest,
+    });
+  }
+
+  async key(role: Role = 'admin', tenant?: string): Promise<string> {
+    return this.#credential('key', await this.tenant(tenant), { role });
+  }
+
+  /** Stops the server; its folder stays for another one when `keep` is set. */
+  async stop({ keep = false } = {}): Promise<void> {
+    await this.running.stop();
+    if (!keep) rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #credential(kind: 'token' | 'key', tenant: number, over: Partial<CredentialRecord>): Promise<string> {
+    const minted = mintSecret(kind);
+    await this.running.directory.credentials.add({
+      tenant,
+      kind,
+      id: minted.id,
+      hash: minted.hash,
+      name: kind,
+      scopes: [],
+      role: null,
+      rate: null,
+      panelId: null,
+      allowFrom: [],
+      createdAt: Date.now(),
+      createdBy: 'test',
+      lastUsedAt: null,
+      lastUsedFrom: null,
+      expiresAt: null,
+      revokedAt: null,
+      ...over,
+    });
+    return minted.text;
+  }
+}
