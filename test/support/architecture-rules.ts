@@ -1,0 +1,162 @@
+/** The rules of the house, as one function from source files to what breaks them. */
+import { posix } from 'node:path';
+import { type ImportFound, scanModule } from './module-scanner.ts';
+
+export interface SourceFile {
+  /** From the checkout's root, with forward slashes, as in src/core/intake.ts. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Findings {
+  readonly violations: readonly string[];
+  readonly files: number;
+  readonly imports: number;
+}
+
+/** Which folders of src a folder may import, beside itself. An allow-list: what is not here is not allowed. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  core: ['contract'],
+  storage: ['core', 'contract'],
+  bus: ['core', 'contract'],
+  http: ['core', 'contract'],
+  accounts: ['core', 'contract'],
+  integrations: ['core', 'contract'],
+  client: ['contract'],
+  cli: ['client', 'contract', 'app.ts'],
+  web: ['client', 'contract'],
+};
+
+/** Node modules and packages without I/O, for the folders that do none; `*` is every name of it. */
+const pure: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  contract: { typebox: ['*'] },
+  core: {
+    'ipaddr.js': ['*'],
+    'lru-cache': ['*'],
+    'prom-client': ['*'],
+    re2js: ['*'],
+    uuidv7: ['*'],
+    'node:buffer': ['*'],
+    'node:crypto': ['*'],
+    'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList'],
+    'node:zlib': ['crc32'],
+  },
+};
+
+/** Folders that also run in a browser. */
+const inBrowser = ['contract', 'client', 'web'];
+const forTests = ['vitest', 'fast-check'];
+const vagueNames = ['index', 'utils', 'util', 'helpers', 'helper', 'common', 'types', 'misc'];
+const longestFile = 300;
+
+/** Everything in the given files under src that breaks a rule, as `path:line: what and why`. */
+export function checkArchitecture(files: readonly SourceFile[]): Findings {
+  const violations: string[] = [];
+  let imports = 0;
+  for (const file of files) {
+    const scan = isScript(file.path) ? scanModule(file.text) : { imports: [], code: '' };
+    imports += scan.imports.length;
+    violations.push(...checkFile(file), ...checkCode(file, scan.code));
+    for (const found of scan.imports) {
+      const why = importProblem(file.path, found);
+      if (why !== undefined) violations.push(`${file.path}:${found.line}: ${why}`);
+    }
+  }
+  return { violations, files: files.length, imports };
+}
+
+const isScript = (path: string) => /\.[cm]?[jt]sx?$/.test(path);
+const isTest = (path: string) => /\.test\.[jt]sx?$/.test(path);
+
+/** The folder of src that a path lies in; undefined for the files of src itself. */
+function folderOf(path: string): string | undefined {
+  const [, folder, ...rest] = path.split('/');
+  return rest.length > 0 ? folder : undefined;
+}
+
+function checkFile({ path, text }: SourceFile): string[] {
+  const problems: string[] = [];
+  const folder = folderOf(path);
+  if (folder !== undefined && !Object.hasOwn(mayImport, folder)) {
+    problems.push(
+      `${path}: the folder "${folder}" is not in the import table; name what it may import first`,
+    );
+  }
+  const stem = posix.basename(path).split('.')[0] ?? '';
+  if (isScript(path) && vagueNames.includes(stem)) {
+    problems.push(`${path}: "${stem}" says nothing about what is inside; name the concept`);
+  }
+  const lines = text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
+  if (lines > longestFile && !isTest(path)) {
+    problems.push(`${path}: ${lines} lines, and ${longestFile} are allowed; find the second concept in it`);
+  }
+  return problems;
+}
+
+function checkCode({ path }: SourceFile, code: string): string[] {
+  const problems: string[] = [];
+  const refuse = (pattern: RegExp, why: string) => {
+    const at = code.search(pattern);
+    if (at >= 0) problems.push(`${path}:${code.slice(0, at).split('\n').length}: ${why}`);
+  };
+  if (!/\.config\.[jt]s$/.test(path)) {
+    refuse(/\bexport\s+default\b|\bexport\s*\{[^}]*\bas\s+default\b/, 'a default export; exports have names');
+  }
+  if (path !== 'src/main.ts' && !isTest(path)) {
+    refuse(
+      /\bprocess\s*\??\.\s*env\b|\bprocess\s*\[/,
+      'the environment is read by src/config.ts alone, given by src/main.ts',
+    );
+  }
+  if (Object.hasOwn(pure, folderOf(path) ?? '') && !isTest(path)) {
+    refuse(/(?<![.\w$])(?:process|console)\s*\.|(?<![.\w$])fetch\s*\(/, 'this folder does no I/O');
+  }
+  return problems;
+}
+
+function importProblem(path: string, { specifier, names }: ImportFound): string | undefined {
+  const folder = folderOf(path);
+  if (specifier === undefined) return 'a computed import, which no table can hold; name the module';
+  if (/^\.{1,2}(?:\/|$)/.test(specifier)) return relativeProblem(path, folder, specifier);
+  if (specifier.startsWith('/') || specifier.startsWith('file:'))
+    return `imports ${specifier} by an absolute path`;
+  if (folder === undefined) return path === 'src/main.ts' ? undefined : processProblem(specifier);
+  return packageProblem(folder, isTest(path), specifier, names) ?? processProblem(specifier);
+}
+
+function relativeProblem(path: string, folder: string | undefined, specifier: string): string | undefined {
+  if (folder === undefined) return undefined;
+  const target = posix.join(posix.dirname(path), specifier);
+  if (isTest(path) && target.startsWith('test/support/')) return undefined;
+  if (!target.startsWith('src/')) return `imports ${target}, which lies outside src`;
+  const owner = folderOf(target) ?? posix.basename(target);
+  const allowed = mayImport[folder] ?? [];
+  if (owner === folder || allowed.includes(owner)) return undefined;
+  return `${folder} imports ${target}; it may import only ${[...allowed, 'itself'].join(', ')}`;
+}
+
+function packageProblem(folder: string, test: boolean, specifier: string, names: readonly string[]) {
+  if (/^belfry(?:\/|$)/.test(specifier))
+    return `imports ${specifier}; inside the house use the relative path`;
+  if (test && (forTests.includes(specifier) || specifier.startsWith('node:'))) return undefined;
+  const allowed = pure[folder];
+  if (allowed) {
+    const allowedNames = Object.hasOwn(allowed, specifier) ? (allowed[specifier] ?? []) : undefined;
+    if (!allowedNames)
+      return `${folder} imports ${specifier}, which is not on its list of modules without I/O`;
+    const extra = allowedNames.includes('*') ? [] : names.filter((name) => !allowedNames.includes(name));
+    if (extra.length > 0)
+      return `${folder} takes ${extra.join(', ')} of ${specifier}, and may take ${allowedNames.join(', ')}`;
+  }
+  if (inBrowser.includes(folder) && specifier.startsWith('node:')) {
+    return `${folder} imports ${specifier}, and runs in a browser too`;
+  }
+  return undefined;
+}
+
+function processProblem(specifier: string): string | undefined {
+  return /^(?:node:)?process$/.test(specifier)
+    ? 'imports process, which only src/main.ts hands on'
+    : undefined;
+}
