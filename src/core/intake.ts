@@ -8,7 +8,7 @@ import type { CheckedFields } from './notification.ts';
 import type { AppendOutcome, Bus, History, Idempotency, NotificationDraft, Route } from './ports.ts';
 import type { Decision } from './routing.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
-import type { Throttle } from './throttle.ts';
+import type { Throttle, ThrottleDemand } from './throttle.ts';
 
 export interface IntakeOptions {
   readonly history: Pick<History, 'append'>;
@@ -43,18 +43,25 @@ export class Intake {
     fields: CheckedFields,
     retryKey: string | null,
   ): Promise<string> {
-    const { history, bus, tenancy, onStored } = this.#options;
+    const { history, bus, tenancy, throttle, onStored } = this.#options;
     const { tenant } = sender;
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
     if (!snapshot.levels.has(fields.level)) snapshot = await this.#register(tenant, fields.level);
-    const draft = this.#draft(sender, sourceIp, fields, snapshot);
+    const { draft, demands } = this.#draft(sender, sourceIp, fields, snapshot);
     const idempotency = retryKey === null ? null : { key: retryKey, hash: contentHash(fields) };
-    const outcome = await history.append(tenant, draft, idempotency);
-    if (outcome.kind === 'stored') {
-      bus.publish(tenant, outcome.entries);
-      onStored(tenant, draft);
+    let stored = false;
+    try {
+      const outcome = await history.append(tenant, draft, idempotency);
+      stored = outcome.kind === 'stored';
+      if (outcome.kind === 'stored') {
+        bus.publish(tenant, outcome.entries);
+        onStored(tenant, draft);
+      }
+      return idOf(outcome, idempotency);
+    } finally {
+      // Nothing may be counted on a notification that does not exist.
+      if (!stored) throttle.forget(tenant, demands, draft.id);
     }
-    return idOf(outcome, idempotency);
   }
 
   #draft(
@@ -62,7 +69,7 @@ export class Intake {
     sourceIp: string,
     fields: CheckedFields,
     { router }: TenantSnapshot,
-  ): NotificationDraft {
+  ): { draft: NotificationDraft; demands: readonly ThrottleDemand[] } {
     const { throttle, now } = this.#options;
     const receivedAt = now();
     const id = uuidv7();
@@ -71,7 +78,7 @@ export class Intake {
       receivedAt,
     );
     const counted = throttle.check(sender.tenant, decision.throttle, id, receivedAt);
-    return {
+    const draft = {
       ...resolved(decision, receivedAt),
       id,
       receivedAt,
@@ -88,6 +95,7 @@ export class Intake {
       throttledOn: counted?.on ?? null,
       throttleCount: counted?.count ?? 0,
     };
+    return { draft, demands: decision.throttle };
   }
 
   /** Makes an unknown level the tenant's own. */

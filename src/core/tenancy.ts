@@ -120,7 +120,7 @@ export class Tenancy {
       record,
       levels: levelMap,
       panels: new Map(panelList.map((panel) => [panel.id, panel])),
-      router: compileRules(ruleSet, { levels: levelMap }),
+      router: compileRules(ruleSet, { levels: levelMap, onError: this.#onError }),
     };
   }
 }

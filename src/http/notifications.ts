@@ -7,11 +7,11 @@ import { badRequest, notFound } from '../core/errors.ts';
 import { iso } from '../core/frames.ts';
 import { historyView } from '../core/history-view.ts';
 import type { HistoryRecord } from '../core/ports.ts';
+import { traceOf } from '../core/recorded.ts';
 import { reaches } from '../core/target.ts';
 import type { TenantSnapshot } from '../core/tenancy.ts';
 import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
-import { traceOf } from './trace.ts';
 
 const Id = Type.Object({ id: Type.String() });
 
@@ -47,7 +47,7 @@ export function notificationRoutes(app: App, services: Services): void {
       const snapshot = await tenancy.get(principal.tenant);
       return {
         ...historyView(record, snapshot, now()),
-        trace: await traceOf(services, snapshot, record),
+        trace: [...(await traceOf(services.directory.rules, snapshot, record))],
         deliveries: await deliveries(services, snapshot, record),
       };
     },

@@ -74,7 +74,7 @@ export class TestServer {
       ...(json !== undefined
         ? { body: JSON.stringify(json) }
         : body !== undefined
-          ? { body: body as BodyInit }
+          ? { body: body as RequestInit['body'] & {} }
           : {}),
     });
     const text = await response.text();
