@@ -1,0 +1,212 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Checkout } from './support/checkout.ts';
+
+let checkout: Checkout;
+beforeEach(() => {
+  checkout = new Checkout();
+});
+afterEach(() => checkout.remove());
+
+describe('a command', () => {
+  test('gets its arguments as they were, and stdout to itself', async () => {
+    const { code, stdout, stderr } = await checkout.run([
+      'belfry',
+      'token',
+      'create',
+      '--name',
+      'a b',
+      '$HOME',
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      args: ['token', 'create', '--name', 'a b', '$HOME'],
+      cwd: checkout.root,
+    });
+    expect(stderr).toBe('belfry: installing dependencies (npm ci) …\n');
+    expect(code).toBe(0);
+  });
+
+  test('finds the Node that runs it first on the PATH', async () => {
+    const { path, node } = JSON.parse((await checkout.run(['belfry'])).stdout);
+    expect(path.startsWith(`${dirname(node)}:`)).toBe(true);
+  });
+
+  test('hands back its exit code', async () => {
+    expect(await checkout.run(['belfry', 'exit', '7'])).toMatchObject({ code: 7, signal: null });
+  });
+
+  test('hands back the signal that ended it', async () => {
+    expect(await checkout.run(['belfry', 'die', 'SIGKILL'])).toMatchObject({ signal: 'SIGKILL' });
+  });
+
+  test('that does not exist is answered with those that do', async () => {
+    const { code, stdout, stderr } = await checkout.run(['sing']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('use one of: start, belfry, test');
+  });
+});
+
+describe('a server that is told to stop', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('hears %s once and may finish', async (signal) => {
+    const server = checkout.start(['start']);
+    await server.printed('serving');
+    server.process.kill(signal);
+    server.process.kill(signal);
+    const { code, stdout } = await server.ended;
+    expect(stdout).toBe(`serving\n${signal} 1\n`);
+    expect(code).toBe(0);
+  });
+
+  test('may finish when it is npm that gets the signal', async () => {
+    await checkout.run(['belfry']);
+    const server = checkout.spawn('npm', ['start', '--silent']);
+    await server.printed('serving');
+    server.process.kill('SIGTERM');
+    expect(await server.ended).toMatchObject({ code: 0, stdout: 'serving\nSIGTERM 1\n' });
+  });
+
+  test('stops in order when npm is killed outright', async () => {
+    await checkout.run(['belfry']);
+    const server = checkout.spawn('npm', ['start', '--silent']);
+    await server.printed('serving');
+    server.process.kill('SIGKILL');
+    expect((await server.ended).stdout).toBe('serving\nSIGTERM 1\n');
+  });
+});
+
+describe('the dependencies', () => {
+  test('are installed once, and again after package-lock.json has changed', async () => {
+    await checkout.run(['belfry']);
+    const second = await checkout.run(['belfry']);
+    expect([checkout.npmRuns(), second.stderr]).toEqual([1, '']);
+    checkout.lock('2.0.0');
+    await checkout.run(['belfry']);
+    expect(checkout.npmRuns()).toBe(2);
+  });
+
+  test('that someone installed by hand are kept when they fit, replaced when they do not', async () => {
+    const a = { version: '1.0.0', integrity: 'sha512-1.0.0' };
+    const record = (entry: object) =>
+      checkout.write(
+        'node_modules/.package-lock.json',
+        JSON.stringify({ packages: { 'node_modules/a': entry } }),
+      );
+    record(a);
+    await checkout.run(['belfry']);
+    expect(checkout.npmRuns()).toBe(0);
+    rmSync(join(checkout.root, 'node_modules/.belfry-installed'));
+    record({ ...a, version: '0.9.0' });
+    await checkout.run(['belfry']);
+    expect(checkout.npmRuns()).toBe(1);
+  });
+
+  test('are installed once by commands that start together', async () => {
+    const env = { STAND_IN_NPM_MS: '600' };
+    const all = await Promise.all([1, 2, 3].map((n) => checkout.run(['belfry', `${n}`], { env })));
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(checkout.npmRuns()).toBe(1);
+    expect(all.filter(({ stderr }) => stderr.includes('waiting for another command'))).toHaveLength(2);
+    expect(checkout.has('.node/setup.lock')).toBe(false);
+  });
+
+  test('are installed although a killed command left its lock behind', async () => {
+    const gone = checkout.spawn(process.execPath, ['--version']);
+    await gone.ended;
+    checkout.write('.node/setup.lock', JSON.stringify({ pids: [gone.process.pid], host: hostname(), at: 0 }));
+    expect(await checkout.run(['belfry'])).toMatchObject({ code: 0 });
+  });
+
+  test('are left alone while the npm of a killed command still works on them', async () => {
+    const env = { STAND_IN_NPM_MS: '800' };
+    const killed = checkout.start(['belfry'], { env });
+    await killed.printed('installing dependencies');
+    while (checkout.npmRuns() === 0) await sleep(20);
+    killed.process.kill('SIGKILL');
+    const { stderr, code } = await checkout.run(['belfry']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('waiting for another command');
+  });
+
+  test.each([
+    ['npm error code EACCES\nnpm error path /home/a/.npm/_cacache/tmp', 'npm_config_cache='],
+    ['npm error code ENOTFOUND', 'the npm registry cannot be reached'],
+    ['npm error code ENOSPC', 'the disk is full'],
+    ['npm error code EWHATEVER', 'mend the cause above'],
+  ])('that cannot be installed (%s) are a clear failure', async (fault, wayOut) => {
+    checkout.write('npm-fault', fault);
+    const { code, stdout, stderr } = await checkout.run(['belfry']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(fault);
+    expect(stderr).toContain(wayOut);
+    expect(checkout.has('node_modules/.belfry-installed')).toBe(false);
+  });
+});
+
+describe('under a Node that is too old', () => {
+  test('a newer one is fetched once, and the command goes on under it', async () => {
+    const { code, stdout, stderr } = await checkout.run(['belfry', 'hello'], { old: true });
+    expect(code).toBe(0);
+    expect(stderr).toContain('this is Node 20.1.0; fetching Node 24');
+    const { args, path } = JSON.parse(stdout);
+    expect(args).toEqual(['hello']);
+    expect(path.startsWith(join(checkout.root, '.node', 'node-'))).toBe(true);
+
+    const again = await checkout.run(['belfry'], { old: true });
+    expect([again.code, again.stderr]).toEqual([0, '']);
+  });
+
+  test('and without a way to fetch one, the answer says what to do', async () => {
+    checkout.write('npm-fault', 'npm error code EINTEGRITY');
+    const { code, stderr } = await checkout.run(['belfry'], { old: true });
+    expect(code).toBe(1);
+    expect(stderr).toContain('install Node 24 or newer from https://nodejs.org/');
+  });
+});
+
+describe('npm test', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-closing-line-'));
+  const root = join(import.meta.dirname, '..');
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const reporter = JSON.stringify(join(import.meta.dirname, 'support/closing-line.ts'));
+  writeFileSync(
+    join(folder, 'vitest.config.ts'),
+    `import { ClosingLine } from ${reporter};
+     export default { test: { reporters: ['default', new ClosingLine()], include: ['*.test.ts'] } };`,
+  );
+  const files = {
+    pass: `test('a', () => {}); test('b', () => {});`,
+    fail: `test('a', () => { throw new Error('no'); });`,
+    skip: `test('a', () => {}); test.skip('b', () => {});`,
+    todo: `test('a', () => {}); test.todo('b');`,
+    broken: `import './missing.ts'; test('a', () => {});`,
+    stray: `test('a', () => { setTimeout(() => { throw new Error('late'); }, 1); }); test('b', () => new Promise((r) => setTimeout(r, 60)));`,
+  };
+  for (const [name, body] of Object.entries(files)) {
+    writeFileSync(join(folder, `${name}.test.ts`), `import { test } from 'vitest';\n${body}`);
+  }
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test.each([
+    ['pass', undefined, 0, '2 passed, 0 failed'],
+    ['pass', 'true', 0, '2 passed, 0 failed'],
+    ['fail', undefined, 1, '0 passed, 1 failed'],
+    ['skip', undefined, 0, '1 passed, 0 failed, 1 skipped'],
+    ['skip', 'true', 1, '1 passed, 0 failed, 1 skipped'],
+    ['todo', 'true', 1, '1 passed, 0 failed, 1 skipped'],
+    ['broken', undefined, 1, '0 passed, 1 failed'],
+    ['stray', undefined, 1, '2 passed, 1 failed'],
+    ['nothing', undefined, 1, '0 passed, 0 failed'],
+  ])('of %s with CI=%s ends with %i and "%s"', async (name, CI, status, closing) => {
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    const { code, stdout } = await checkout.spawn(
+      process.execPath,
+      [vitest, 'run', '--root', folder, `${name}.test.ts`],
+      { CI, VITEST: undefined },
+    ).ended;
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(closing);
+    expect(code).toBe(status);
+  });
+});
