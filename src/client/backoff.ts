@@ -1,0 +1,17 @@
+export interface BackoffOptions {
+  /** The longest wait before the first attempt; it doubles with every one that fails … */
+  readonly baseMs: number;
+  /** … up to this. */
+  readonly capMs: number;
+  /** From 0 to 1, as Math.random. */
+  readonly random?: () => number;
+}
+
+/**
+ * How long to wait before attempt `attempt` (0, 1, 2 …) to come back: between half and all of what has doubled so far,
+ * drawn by lot, so that clients that lost one server together do not come back together.
+ */
+export function backoffMs(attempt: number, { baseMs, capMs, random = Math.random }: BackoffOptions): number {
+  const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));
+  return Math.round(ceiling * (0.5 + random() / 2));
+}

@@ -1,0 +1,61 @@
+import { ApiError, errorOf } from './api-error.ts';
+
+export interface CallerOptions {
+  /** Where the server is, as in http://127.0.0.1:8080; a path in front of its own is kept. */
+  readonly url: string;
+  /** An API token or an automation key. */
+  readonly token: string;
+  readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One authenticated request; the answer is a success, anything else is thrown as an ApiError. */
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<Response>;
+
+export function createCall({ url, token, fetch: send = fetch }: CallerOptions): Call {
+  const base = url.replace(/\/+$/, '');
+  return async (method, path, { body, headers, signal } = {}) => {
+    let response: Response;
+    try {
+      response = await send(base + path, {
+        method,
+        cache: 'no-store',
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      });
+    } catch (error) {
+      throw new ApiError(0, `no answer from ${base}: ${reasonOf(error)}`, { cause: error });
+    }
+    if (!response.ok) throw await errorOf(response);
+    return response;
+  };
+}
+
+/** The answer's JSON. */
+export async function jsonOf<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    throw new ApiError(response.status, 'the answer is not JSON: is this a Belfry server?', { cause: error });
+  }
+}
+
+/** fetch hides what happened one or two causes deep. */
+function reasonOf(error: unknown): string {
+  let inner = error;
+  while (inner instanceof Error && inner.cause !== undefined) inner = inner.cause;
+  if (!(inner instanceof Error)) return String(inner);
+  const code: unknown = 'code' in inner ? inner.code : undefined;
+  return inner.message || (typeof code === 'string' ? code : inner.name);
+}

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { createClient } from './client.ts';
+
+interface Sent {
+  method: string;
+  path: string;
+  headers: Headers;
+  body: unknown;
+}
+
+/** A client whose server is a function. */
+function clientOf(answer: () => Response | Promise<Response>) {
+  const sent: Sent[] = [];
+  const client = createClient({
+    url: 'http://belfry.test/base/',
+    token: 'bfy_x',
+    fetch: async (input, init) => {
+      const { method, url, headers } = new Request(input, init);
+      const body = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;
+      sent.push({ method, path: url.replace('http://belfry.test', ''), headers, body });
+      return answer();
+    },
+  });
+  return { client, sent };
+}
+
+const json = (body: unknown, status = 200, headers = {}) =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
+
+test('sending posts the notification with its retry key', async () => {
+  const { client, sent } = clientOf(() => json({ ok: true, id: 'i' }));
+  expect(await client.send({ title: 'T', message: 'M', level: 'error' }, { idempotencyKey: 'k' })).toEqual({
+    ok: true,
+    id: 'i',
+  });
+  expect(sent[0]).toMatchObject({
+    method: 'POST',
+    path: '/base/api/notify',
+    body: { title: 'T', message: 'M', level: 'error' },
+  });
+  expect(sent[0]?.headers.get('authorization')).toBe('Bearer bfy_x');
+  expect(sent[0]?.headers.get('idempotency-key')).toBe('k');
+});
+
+test('each call has its method and path, with ids and queries escaped', async () => {
+  const { client, sent } = clientOf(() =>
+    json({ panels: [], cleared: true, recorded: 2, notifications: [], nextCursor: null }),
+  );
+  await client.registerPanel({ name: 'lobby' });
+  expect(await client.listPanels()).toEqual([]);
+  expect(await client.clear('a/b')).toBe(true);
+  expect(await client.receipts('p/1', [])).toBe(2);
+  await client.history();
+  await client.history({ q: 'host:db-* & more', limit: 5, cursor: 'p9' });
+  expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /base/api/panels',
+    'GET /base/api/panels',
+    'POST /base/api/notifications/a%2Fb/clear',
+    'POST /base/api/panels/p%2F1/receipts',
+    'GET /base/api/history',
+    'GET /base/api/history?q=host%3Adb-*+%26+more&limit=5&cursor=p9',
+  ]);
+});
+
+test('a refusal is told in the words of the server, with when to come back', async () => {
+  const { client } = clientOf(() => json({ error: 'rate limit exceeded' }, 429, { 'retry-after': '3' }));
+  await expect(client.listPanels()).rejects.toMatchObject({
+    name: 'ApiError',
+    status: 429,
+    message: 'rate limit exceeded',
+    retryAfterSeconds: 3,
+  });
+});
+
+test('a refusal by something in between is told by its status', async () => {
+  const { client } = clientOf(
+    () => new Response('<h1>Bad Gateway</h1>', { status: 502, statusText: 'Bad Gateway' }),
+  );
+  await expect(client.listPanels()).rejects.toMatchObject({
+    status: 502,
+    message: 'the server answered 502 Bad Gateway',
+  });
+});
+
+test('a success that is not JSON is no success', async () => {
+  const { client } = clientOf(() => new Response('<h1>Welcome</h1>'));
+  await expect(client.listPanels()).rejects.toMatchObject({
+    status: 200,
+    message: expect.stringContaining('not JSON'),
+  });
+});
+
+test('no answer at all has status 0 and says why', async () => {
+  const { client } = clientOf(() => {
+    throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:1') });
+  });
+  await expect(client.listPanels()).rejects.toMatchObject({
+    status: 0,
+    message: 'no answer from http://belfry.test/base: connect ECONNREFUSED 127.0.0.1:1',
+  });
+});

@@ -1,0 +1,171 @@
+import { ApiError } from './api-error.ts';
+import { backoffMs } from './backoff.ts';
+import type { Call } from './call.ts';
+import { type PanelEvent, readPanelEvent } from './panel-event.ts';
+import { sseMessages } from './sse-messages.ts';
+
+/** How the line to the server is. */
+export type Connection =
+  | { readonly state: 'connecting' }
+  | { readonly state: 'online' }
+  /** Not connected: why, and when the next attempt begins. */
+  | { readonly state: 'waiting'; readonly reason: string; readonly retryInMs: number };
+
+export interface PanelEventsOptions {
+  /** Ends the iteration, without an error. */
+  readonly signal?: AbortSignal;
+  /** Resume after this id of an earlier stream. */
+  readonly lastEventId?: string;
+  /** Is told each change of the connection. */
+  readonly onConnection?: (connection: Connection) => void;
+  /** Wait before the first reconnect when the server names none. */
+  readonly retryMs?: number;
+  readonly random?: () => number;
+}
+
+const connectMs = 15_000;
+/** Until `ready` names the server's own. */
+const usualHeartbeatMs = 15_000;
+/** Two heartbeats may be late or lost before the third is missed. */
+const silentHeartbeats = 2.5;
+const retryCapMs = 30_000;
+/** Coming back cannot help: the credential, its scope or the panel is gone. */
+const finalStatuses = [401, 403, 404];
+
+/** What one connection leaves to the next. */
+interface Memory {
+  lastEventId: string | undefined;
+  heartbeatMs: number;
+  retryMs: number;
+  /** Attempts since the stream was last ready. */
+  attempts: number;
+  /** The server's own word, at goodbye or with an error, on when to come back. */
+  retryInMs: number | undefined;
+}
+
+/**
+ * The events of a panel, for as long as the caller listens: a connection that ends, breaks or falls silent is made
+ * again, and goes on after the last event that was handed out.
+ *
+ * @throws ApiError with status 401, 403 or 404: the token or the panel is no longer there.
+ */
+export async function* panelEvents(
+  call: Call,
+  panelId: string,
+  options: PanelEventsOptions = {},
+): AsyncGenerator<PanelEvent, void, void> {
+  const { signal, onConnection, random } = options;
+  const memory: Memory = {
+    lastEventId: options.lastEventId,
+    heartbeatMs: usualHeartbeatMs,
+    retryMs: options.retryMs ?? 1_000,
+    attempts: 0,
+    retryInMs: undefined,
+  };
+  while (!signal?.aborted) {
+    let reason = 'the server ended the stream';
+    onConnection?.({ state: 'connecting' });
+    try {
+      for await (const event of connection(call, panelId, memory, signal)) {
+        if (event.type === 'ready') onConnection?.({ state: 'online' });
+        yield event;
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      reason = failed(error, memory);
+    }
+    if (signal?.aborted) return;
+    const {
+      retryInMs = backoffMs(memory.attempts, {
+        baseMs: memory.retryMs,
+        capMs: retryCapMs,
+        ...(random && { random }),
+      }),
+    } = memory;
+    memory.attempts += 1;
+    memory.retryInMs = undefined;
+    onConnection?.({ state: 'waiting', reason, retryInMs });
+    await pause(retryInMs, signal);
+  }
+}
+
+/** Notes what a failure means for the next attempt; answers why it failed. Throws it when there is to be none. */
+function failed(error: unknown, memory: Memory): string {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
+  if (finalStatuses.includes(error.status)) throw error;
+  // The server cannot read this cursor, and will not be able to next time.
+  if (error.status === 400) memory.lastEventId = undefined;
+  if (error.retryAfterSeconds !== undefined) memory.retryInMs = error.retryAfterSeconds * 1_000;
+  return error.message;
+}
+
+async function* connection(
+  call: Call,
+  panelId: string,
+  memory: Memory,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<PanelEvent> {
+  const abort = new AbortController();
+  const stop = () => abort.abort();
+  signal?.addEventListener('abort', stop);
+  try {
+    const body = await open(call, panelId, memory.lastEventId, abort);
+    const silenceMs = () => memory.heartbeatMs * silentHeartbeats;
+    const onRetry = (ms: number) => {
+      memory.retryMs = ms;
+    };
+    for await (const message of sseMessages(body, { silenceMs, onRetry })) {
+      const event = readPanelEvent(message);
+      if (event?.type === 'ready') {
+        memory.attempts = 0;
+        memory.heartbeatMs = event.data.heartbeatMs;
+      }
+      if (event?.type === 'bye') memory.retryInMs = event.data.reconnectMs;
+      if (event) yield event;
+      // Only now: an event the caller has not been given yet must come again.
+      if (message.id) memory.lastEventId = message.id;
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop);
+    abort.abort();
+  }
+}
+
+async function open(
+  call: Call,
+  panelId: string,
+  lastEventId: string | undefined,
+  abort: AbortController,
+): Promise<ReadableStream<Uint8Array>> {
+  const timer = setTimeout(() => abort.abort(), connectMs);
+  try {
+    const response = await call('GET', `/api/panels/${encodeURIComponent(panelId)}/events`, {
+      signal: abort.signal,
+      headers: {
+        accept: 'text/event-stream',
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      },
+    });
+    const type = response.headers.get('content-type') ?? '';
+    if (!response.body || !type.startsWith('text/event-stream')) {
+      throw new ApiError(0, 'the answer is no event stream: is this a Belfry server?');
+    }
+    return response.body;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves after `ms`, or at once when `signal` says stop. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
+  });
+}
