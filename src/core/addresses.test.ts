@@ -6,6 +6,7 @@ import {
   addressText,
   canonicalAddress,
   compareAddresses,
+  compileAddressSet,
   findAddressKey,
   parseAddressRange,
 } from './addresses.ts';
@@ -217,4 +218,21 @@ describe('a pattern is an address, a block or a range', () => {
       }),
     );
   });
+});
+
+test('a set of ranges holds what any of them holds', () => {
+  const byte = fc.integer({ min: 0, max: 20 });
+  const range = fc
+    .tuple(byte, byte)
+    .map(([a, b]) => parseAddressRange(`10.0.0.${Math.min(a, b)}-10.0.0.${Math.max(a, b)}`));
+  fc.assert(
+    fc.property(fc.array(range, { maxLength: 6 }), byte, (ranges, last) => {
+      const key = addressKey(`10.0.0.${last}`);
+      const held = ranges.some(
+        ({ low, high }) => compareAddresses(low, key) <= 0 && compareAddresses(key, high) <= 0,
+      );
+      expect(compileAddressSet(ranges)(key)).toBe(held);
+    }),
+    { numRuns: 2000 },
+  );
 });

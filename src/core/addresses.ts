@@ -63,6 +63,28 @@ export function parseAddressRange(text: string): AddressRange {
   return { low: key, high: key };
 }
 
+/** Tells whether an address is in any of the ranges, in time that grows with the logarithm of their number. */
+export function compileAddressSet(ranges: readonly AddressRange[]): (key: AddressKey) => boolean {
+  const disjoint: AddressRange[] = [];
+  for (const range of ranges.toSorted((a, b) => compareAddresses(a.low, b.low))) {
+    const last = disjoint.at(-1);
+    if (!last || compareAddresses(last.high, range.low) < 0) disjoint.push(range);
+    else if (compareAddresses(last.high, range.high) < 0)
+      disjoint[disjoint.length - 1] = { low: last.low, high: range.high };
+  }
+  return (key) => {
+    let low = 0;
+    let high = disjoint.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareAddresses((disjoint[middle] as AddressRange).low, key) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    const last = disjoint[low - 1];
+    return last !== undefined && compareAddresses(key, last.high) <= 0;
+  };
+}
+
 const fault = (text: string, hint = 'write 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9, in v4 or v6') =>
   badRequest(`"${text}" is no address, CIDR block or range; ${hint}`);
 

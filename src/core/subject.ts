@@ -1,0 +1,52 @@
+import { type AddressKey, findAddressKey } from './addresses.ts';
+import { foldCase } from './fold-case.ts';
+
+/** A notification as its sender sent it: what routing decides by. */
+export interface RoutingSubject {
+  readonly title: string;
+  readonly message: string;
+  readonly level: string;
+  readonly rank: number;
+  /** Milliseconds, null when the sender named none. */
+  readonly ttl: number | null;
+  readonly ip: string | null;
+  readonly sourceIp: string;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly tokenId: string;
+  readonly tokenName: string;
+}
+
+export type AddressField = 'ip' | 'sourceIp';
+export type TextField = 'title' | 'message' | 'host' | 'key';
+
+/** A subject with the forms of its fields that conditions compare; each is made once, when first asked for. */
+export class Facts {
+  readonly subject: RoutingSubject;
+  readonly #folded: Partial<Record<TextField, string | null>> = {};
+  readonly #addresses: Partial<Record<AddressField, AddressKey | null>> = {};
+
+  constructor(subject: RoutingSubject) {
+    this.subject = subject;
+  }
+
+  /** The text as it compares without regard to case, null when it was not sent. */
+  folded(field: TextField): string | null {
+    const known = this.#folded[field];
+    if (known !== undefined) return known;
+    const text = this.subject[field];
+    const folded = text === null ? null : foldCase(text);
+    this.#folded[field] = folded;
+    return folded;
+  }
+
+  /** The key of an address, null when it was not sent or is none. */
+  address(field: AddressField): AddressKey | null {
+    const known = this.#addresses[field];
+    if (known !== undefined) return known;
+    const text = this.subject[field];
+    const key = (text === null ? undefined : findAddressKey(text)) ?? null;
+    this.#addresses[field] = key;
+    return key;
+  }
+}
