@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import type { RoutingSubject } from './subject.ts';
+import { Throttle, throttleDemand } from './throttle.ts';
+
+const subject: RoutingSubject = {
+  title: 'disk full',
+  message: 'on /var',
+  level: 'error',
+  rank: 40,
+  ttl: null,
+  ip: null,
+  sourceIp: '10.0.0.1',
+  host: 'db-1',
+  key: null,
+  tokenId: 't1',
+  tokenName: 'ci',
+};
+const demand = (key: string, ruleId = 'r1', perMs = 60_000) => ({ ruleId, key, perMs });
+
+describe('in a time', () => {
+  test('the first is shown and the rest are counted on it, one by one', () => {
+    const throttle = new Throttle();
+    expect(throttle.check(1, [demand('k')], 'a', 1000)).toBeUndefined();
+    expect(throttle.check(1, [demand('k')], 'b', 2000)).toEqual({ on: 'a', count: 1 });
+    expect(throttle.check(1, [demand('k')], 'c', 60_999)).toEqual({ on: 'a', count: 2 });
+  });
+
+  test('the time runs from the one shown, not from the last one counted', () => {
+    const throttle = new Throttle();
+    throttle.check(1, [demand('k')], 'a', 0);
+    throttle.check(1, [demand('k')], 'b', 59_999);
+    expect(throttle.check(1, [demand('k')], 'c', 60_000)).toBeUndefined();
+    expect(throttle.check(1, [demand('k')], 'd', 60_001)).toEqual({ on: 'c', count: 1 });
+  });
+
+  test('a clock that was set back shows again', () => {
+    const throttle = new Throttle();
+    throttle.check(1, [demand('k')], 'a', 1_000_000);
+    expect(throttle.check(1, [demand('k')], 'b', 5)).toBeUndefined();
+  });
+
+  test('other keys, rules and tenants are counted apart', () => {
+    const throttle = new Throttle();
+    throttle.check(1, [demand('k')], 'a', 0);
+    expect(throttle.check(1, [demand('l')], 'b', 1)).toBeUndefined();
+    expect(throttle.check(1, [demand('k', 'r2')], 'c', 1)).toBeUndefined();
+    expect(throttle.check(2, [demand('k')], 'd', 1)).toBeUndefined();
+  });
+
+  test('nothing is counted without a demand', () => {
+    const throttle = new Throttle();
+    expect(throttle.check(1, [], 'a', 0)).toBeUndefined();
+    expect(throttle.check(1, [], 'b', 0)).toBeUndefined();
+  });
+});
+
+describe('with several demands', () => {
+  test('one that is counted shows nothing for the others', () => {
+    const throttle = new Throttle();
+    throttle.check(1, [demand('k', 'r1')], 'a', 0);
+    expect(throttle.check(1, [demand('m', 'r2'), demand('k', 'r1')], 'b', 1)).toEqual({ on: 'a', count: 1 });
+    expect(throttle.check(1, [demand('m', 'r2')], 'c', 2)).toBeUndefined();
+  });
+
+  test('one that is shown counts for all', () => {
+    const throttle = new Throttle();
+    throttle.check(1, [demand('k', 'r1'), demand('m', 'r2')], 'a', 0);
+    expect(throttle.check(1, [demand('k', 'r1')], 'b', 1)).toEqual({ on: 'a', count: 1 });
+    expect(throttle.check(1, [demand('m', 'r2')], 'c', 1)).toEqual({ on: 'a', count: 1 });
+  });
+});
+
+test('what could not be stored is not counted on', () => {
+  const throttle = new Throttle();
+  throttle.check(1, [demand('k')], 'a', 0);
+  throttle.forget(1, [demand('k')], 'other');
+  expect(throttle.check(1, [demand('k')], 'b', 1)).toEqual({ on: 'a', count: 1 });
+  throttle.forget(1, [demand('k')], 'a');
+  expect(throttle.check(1, [demand('k')], 'c', 2)).toBeUndefined();
+  throttle.forget(7, [demand('k')], 'a');
+});
+
+test('memory is bounded for each tenant, and what was used last is kept', () => {
+  const throttle = new Throttle(2);
+  throttle.check(1, [demand('a')], 'a', 0);
+  throttle.check(1, [demand('b')], 'b', 0);
+  throttle.check(2, [demand('z')], 'z', 0);
+  throttle.check(1, [demand('a')], 'a2', 1);
+  throttle.check(1, [demand('c')], 'c', 2);
+  expect(throttle.check(1, [demand('a')], 'a3', 3)).toEqual({ on: 'a', count: 2 });
+  expect(throttle.check(1, [demand('b')], 'b2', 3)).toBeUndefined();
+  expect(throttle.check(2, [demand('z')], 'z2', 3)).toEqual({ on: 'z', count: 1 });
+});
+
+describe('what is alike to a rule', () => {
+  const keyOf = (by: Parameters<typeof throttleDemand>[1]['by'], changes: Partial<RoutingSubject> = {}) =>
+    throttleDemand('r1', { by, perMs: 1000 }, { ...subject, ...changes }).key;
+
+  test.each([
+    ['title', { title: 'other' }],
+    ['message', { message: 'other' }],
+    ['level', { level: 'info' }],
+    ['ip', { ip: '10.0.0.2' }],
+    ['sourceIp', { sourceIp: '10.0.0.2' }],
+    ['host', { host: 'db-2' }],
+    ['host', { host: null }],
+    ['key', { key: 'k' }],
+    ['token', { tokenId: 't2' }],
+  ] as const)('by %s, %j is another', (field, changes) => {
+    expect(keyOf([field], changes)).not.toBe(keyOf([field]));
+    expect(keyOf([], changes)).toBe(keyOf([]));
+  });
+
+  test('a host is the same in upper case; a token is the same under another name', () => {
+    expect(keyOf(['host'], { host: 'DB-1' })).toBe(keyOf(['host']));
+    expect(keyOf(['token'], { tokenName: 'x' })).toBe(keyOf(['token']));
+  });
+
+  test('values do not run into each other', () => {
+    expect(keyOf(['title', 'message'], { title: 'a', message: 'b c' })).not.toBe(
+      keyOf(['title', 'message'], { title: 'a b', message: 'c' }),
+    );
+  });
+});
