@@ -43,7 +43,8 @@ export type Term =
   | { readonly kind: 'key'; readonly patterns: readonly Pattern[] }
   | { readonly kind: 'ip' | 'source'; readonly ranges: readonly AddressPattern[] }
   | { readonly kind: 'level'; readonly names: readonly string[] }
-  | { readonly kind: 'token' | 'rule'; readonly ids: readonly string[] }
+  | { readonly kind: 'token'; readonly ids: readonly string[] }
+  | { readonly kind: 'rule'; readonly ids: readonly string[] }
   | { readonly kind: 'panel'; readonly panels: readonly PanelAddress[] }
   | { readonly kind: 'is'; readonly states: readonly SearchState[] }
   | {

@@ -1,0 +1,101 @@
+/** Searches of history on one connection. */
+import type { Database } from 'better-sqlite3';
+import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '../../core/ports.ts';
+import type { Query } from '../../core/search-query.ts';
+import { EntryFinder } from './entry-finder.ts';
+import { RouteReader } from './rows.ts';
+import { readRecords } from './search-records.ts';
+import { findPositions } from './search-run.ts';
+import { WordReader } from './words.ts';
+
+/**
+ * The newest matches of a query, newest first. Head, index mark and rows come from one snapshot: what was committed before
+ * the call is found, indexed or not.
+ */
+export function searchPage(db: Database, tenant: TenantId, query: Query, options: SearchOptions): SearchPage {
+  return searcherOf(db).search(tenant, query, options);
+}
+
+/** The notification with this id; undefined when the tenant has none. */
+export function findById(db: Database, tenant: TenantId, id: string): HistoryRecord | undefined {
+  return searcherOf(db).find(tenant, id);
+}
+
+interface LogState {
+  readonly head: number;
+  readonly first: number;
+  readonly indexed: number;
+}
+
+const searchers = new WeakMap<Database, Searcher>();
+
+function searcherOf(db: Database): Searcher {
+  let searcher = searchers.get(db);
+  if (!searcher) {
+    searcher = new Searcher(db);
+    searchers.set(db, searcher);
+  }
+  return searcher;
+}
+
+/** What searches on one connection share: its routes, its reader of words, its statements. */
+class Searcher {
+  readonly #db: Database;
+  readonly #routes: RouteReader;
+  readonly #finder: EntryFinder;
+  readonly #words = new WordReader();
+  #matchers: ((text: string) => boolean)[] = [];
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#routes = new RouteReader(db);
+    this.#finder = new EntryFinder(db);
+    db.function('has_words', { directOnly: true, deterministic: true }, (slot: number, text: string) =>
+      this.#matchers[slot]?.(text) ? 1 : 0,
+    );
+  }
+
+  search(tenant: TenantId, query: Query, { limit, before, after, now }: SearchOptions): SearchPage {
+    return this.#snapshot(() => {
+      const log = this.#db
+        .prepare<[number], LogState>('SELECT head, first, indexed FROM logs WHERE tenant = ?')
+        .get(tenant);
+      if (!log) return { records: [], next: null, head: 0 };
+      this.#matchers = [];
+      const scope = {
+        db: this.#db,
+        tenant,
+        now,
+        routes: this.#routes,
+        keepPhrase: (text: string, prefix: boolean) =>
+          this.#matchers.push(this.#words.matcher(text, prefix)) - 1,
+        words: this.#words,
+      };
+      const range = {
+        low: Math.max(log.first, (after ?? 0) + 1),
+        high: Math.min(log.head, (before ?? Number.MAX_SAFE_INTEGER) - 1),
+      };
+      const positions = findPositions(query, scope, { ...range, indexed: log.indexed, limit: limit + 1 });
+      const more = positions.length > limit;
+      const records = readRecords(this.#db, tenant, positions.slice(0, limit), this.#routes);
+      return { records, next: more ? (positions[limit - 1] ?? null) : null, head: log.head };
+    });
+  }
+
+  find(tenant: TenantId, id: string): HistoryRecord | undefined {
+    return this.#snapshot(() => {
+      const found = this.#finder.find(tenant, id);
+      return found && readRecords(this.#db, tenant, [found.position], this.#routes)[0];
+    });
+  }
+
+  #snapshot<T>(read: () => T): T {
+    if (this.#db.inTransaction) return read();
+    this.#db.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.#db.exec('COMMIT');
+    }
+  }
+}

@@ -1,0 +1,222 @@
+/** History as a plain list, and searches of it as loops: what the indexes must agree with. */
+import { readFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { addressKey, compareAddresses } from '../../src/core/addresses.ts';
+import type { NotificationDraft, PanelAddress, Route, Target } from '../../src/core/ports.ts';
+import { matchesPattern } from '../../src/core/search-glob.ts';
+import type { Query, SearchState, Term } from '../../src/core/search-query.ts';
+import { isEmpty, reaches } from '../../src/core/target.ts';
+import type { Db } from '../../src/storage/sqlite/database.ts';
+import { LogWriter } from '../../src/storage/sqlite/log-writer.ts';
+
+const schema = readFileSync(
+  new URL('../../src/storage/sqlite/migrations/0001-first.sql', import.meta.url),
+  'utf8',
+);
+
+/** A database with the tables of the first migration. */
+export function openHistory(path = ':memory:'): Db {
+  const db = new Database(path);
+  db.exec(schema);
+  return db;
+}
+
+/** A notification as the model keeps it. */
+export interface Known extends NotificationDraft {
+  readonly position: number;
+  cleared: boolean;
+  shown: boolean;
+}
+
+export const routeTo = (target: Partial<Target>, over: Partial<Route> = {}): Route => ({
+  revision: 1,
+  rules: [],
+  muted: false,
+  target: { all: false, ids: [], tags: [], ...target },
+  ...over,
+});
+
+let made = 0;
+
+export function draft(over: Partial<NotificationDraft> = {}): NotificationDraft {
+  made += 1;
+  return {
+    id: `0199c0de-7000-7000-8000-${made.toString(16).padStart(12, '0')}`,
+    receivedAt: 1_000_000,
+    title: 'title',
+    message: 'message',
+    level: 'info',
+    rank: 20,
+    ttl: 0,
+    sentLevel: 'info',
+    sentTtl: null,
+    expiresAt: null,
+    ip: null,
+    host: null,
+    key: null,
+    url: null,
+    sourceIp: '203.0.113.1',
+    tokenId: 'tok1',
+    route: routeTo({ all: true }),
+    throttledOn: null,
+    throttleCount: 0,
+    ...over,
+  };
+}
+
+/** A database and the same history as a list, written by the code that writes the log. */
+export class HistoryModel {
+  readonly db: Db = openHistory();
+  readonly known: Known[] = [];
+  readonly #writer = new LogWriter(this.db);
+  readonly tenant: number;
+
+  constructor(tenant = 7) {
+    this.tenant = tenant;
+  }
+
+  transaction<T>(work: () => T): T {
+    return this.db.transaction(() => {
+      const value = work();
+      this.#writer.beforeCommit();
+      return value;
+    })();
+  }
+
+  append(given: NotificationDraft, tenant = this.tenant): void {
+    const { route, ...rest } = given;
+    const shown = !route.muted && !isEmpty(route.target) && given.throttledOn === null;
+    const stored = this.#writer.append({
+      kind: 'append',
+      tenant,
+      idempotency: null,
+      draft: {
+        ...rest,
+        route: JSON.stringify(route),
+        shown,
+        muted: route.muted,
+        ipKey: given.ip === null ? null : addressKey(given.ip),
+        sourceIpKey: addressKey(given.sourceIp),
+      },
+    });
+    if (stored.kind !== 'stored') throw new Error(stored.kind);
+    if (tenant !== this.tenant) return;
+    for (const { id } of stored.clears) this.#of(id).cleared = true;
+    this.known.push({ ...given, position: stored.position, cleared: false, shown: false });
+  }
+
+  clear(id: string, at: number): void {
+    const result = this.#writer.clear({ kind: 'clear', tenant: this.tenant, id, by: 'test', at });
+    if (result.kind === 'cleared') this.#of(id).cleared = true;
+  }
+
+  show(id: string, panel: PanelAddress): void {
+    const receipts = [{ id, state: 'shown', at: 1 }] as const;
+    const fresh = this.#writer.receipts({ kind: 'receipts', tenant: this.tenant, panel, receipts });
+    if (fresh.length > 0) this.#of(id).shown = true;
+  }
+
+  /** Ids that match, newest first. */
+  search(query: Query, now: number): string[] {
+    return this.known
+      .filter((record) => matches(query, record, now))
+      .map(({ id }) => id)
+      .reverse();
+  }
+
+  #of(id: string): Known {
+    const record = this.known.find((candidate) => candidate.id === id);
+    if (!record) throw new Error(`${id} is not in the model`);
+    return record;
+  }
+}
+
+function matches(query: Query, record: Known, now: number): boolean {
+  switch (query.kind) {
+    case 'all':
+      return true;
+    case 'and':
+      return query.terms.every((term) => matches(term, record, now));
+    case 'or':
+      return query.terms.some((term) => matches(term, record, now));
+    case 'not':
+      return !matches(query.term, record, now);
+    default:
+      return matchesTerm(query, record, now);
+  }
+}
+
+function matchesTerm(term: Term, record: Known, now: number): boolean {
+  const { route } = record;
+  switch (term.kind) {
+    case 'text': {
+      const texts = term.field === null ? [record.title, record.message] : [record[term.field]];
+      return term.phrases.some((phrase) => texts.some((text) => hasPhrase(text, phrase)));
+    }
+    case 'host':
+      return (
+        record.host !== null && term.patterns.some((p) => matchesPattern(p, record.host?.toLowerCase() ?? ''))
+      );
+    case 'key':
+      return record.key !== null && term.patterns.some((p) => matchesPattern(p, record.key ?? ''));
+    case 'ip':
+    case 'source': {
+      const text = term.kind === 'ip' ? record.ip : record.sourceIp;
+      if (text === null) return false;
+      const key = addressKey(text);
+      return term.ranges.some(
+        ({ low, high }) => compareAddresses(low, key) <= 0 && compareAddresses(key, high) <= 0,
+      );
+    }
+    case 'level':
+      return term.names.includes(record.level);
+    case 'token':
+      return term.ids.includes(record.tokenId);
+    case 'rule':
+      return route.rules.some(({ id }) => term.ids.includes(id));
+    case 'panel':
+      return !route.muted && term.panels.some((panel) => reaches(route.target, panel));
+    case 'is':
+      return term.states.some((state) => isIn(state, record, now));
+    case 'after':
+      return record.receivedAt >= term.at;
+    case 'before':
+      return record.receivedAt < term.at;
+  }
+}
+
+function isIn(state: SearchState, record: Known, now: number): boolean {
+  const { route, throttledOn, cleared, shown, expiresAt } = record;
+  const forPanels = !route.muted && !isEmpty(route.target) && throttledOn === null;
+  const isOver = expiresAt !== null && expiresAt <= now;
+  switch (state) {
+    case 'muted':
+      return route.muted;
+    case 'throttled':
+      return throttledOn !== null;
+    case 'unrouted':
+      return !route.muted && isEmpty(route.target) && throttledOn === null;
+    case 'cleared':
+      return cleared;
+    case 'live':
+      return forPanels && !cleared && !isOver;
+    case 'expired':
+      return forPanels && !cleared && isOver;
+    case 'unseen':
+      return forPanels && !shown;
+  }
+}
+
+const wordsOf = (text: string) =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+
+function hasPhrase(text: string, { text: phrase, prefix }: { text: string; prefix: boolean }): boolean {
+  const wanted = wordsOf(phrase);
+  const joined = ` ${wordsOf(text).join(' ')} `;
+  return joined.includes(` ${wanted.join(' ')}${prefix ? '' : ' '}`);
+}
