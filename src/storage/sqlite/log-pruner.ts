@@ -57,12 +57,12 @@ export class LogPruner {
   /** The last position of the chunk that is beyond either bound; below `first` when there is none. */
   #lastToDrop(
     tenant: number,
-    log: { first: number; head: number },
+    log: { first: number; head: number; notifications: number },
     olderThan: number | null,
     keep: number | null,
   ): number {
     const end = Math.min(log.first + chunk - 1, log.head);
-    const byCount = keep === null ? 0 : log.head - keep;
+    const byCount = keep === null ? 0 : this.#beyondCount(tenant, log.first, end, log.notifications - keep);
     let byAge = 0;
     if (olderThan !== null) {
       const kept = this.#sql.firstKept.get(tenant, log.first, tenant, end, olderThan);
@@ -73,6 +73,12 @@ export class LogPruner {
           : this.#ageOfClears(tenant, log.first, end, olderThan);
     }
     return Math.min(end, Math.max(byCount, byAge));
+  }
+
+  /** Where the oldest `excess` notifications end. Clears do not count: dropping what is live adds one for each. */
+  #beyondCount(tenant: number, first: number, end: number, excess: number): number {
+    if (excess <= 0) return 0;
+    return this.#sql.nthIn.get(tenant, first, tenant, end, excess - 1)?.position ?? end;
   }
 
   /** A chunk that holds clears alone goes by their time. */
@@ -101,6 +107,9 @@ function prepareStatements(db: Db) {
   return {
     anyIn: db.prepare<[number, number, number, number], { one: number }>(
       `SELECT 1 AS one FROM notifications WHERE entry ${range} LIMIT 1`,
+    ),
+    nthIn: db.prepare<[number, number, number, number, number], { position: number }>(
+      `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} ORDER BY entry LIMIT 1 OFFSET ?`,
     ),
     firstKept: db.prepare<[number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at >= ? ORDER BY entry LIMIT 1`,
