@@ -115,7 +115,7 @@ export class LogWriter {
   /** Clears whatever is live under the key: an "up" takes its "down" off the panels. */
   #replace(tenant: number, key: string, by: string, at: number): Clear[] {
     const clears: Clear[] = [];
-    for (const row of this.#sql.findLiveByKey.all(tenant, key)) {
+    for (const row of this.#sql.findLiveByKey.all(tenant, key, at)) {
       const replaced = this.#sql.idAt.get(tenant, row.position);
       if (replaced)
         clears.push(this.takeOff(tenant, row, uuidToText(replaced.id), { reason: 'replaced', by, at }));
@@ -212,8 +212,9 @@ function prepareStatements(db: Db) {
     findLive: db.prepare<[number, number, number], LiveRow>(
       'SELECT rank, position, expires_at, route FROM live WHERE tenant = ? AND rank = ? AND position = ?',
     ),
-    findLiveByKey: db.prepare<[number, string], LiveRow>(
-      'SELECT rank, position, expires_at, route FROM live WHERE tenant = ? AND key = ? ORDER BY position',
+    findLiveByKey: db.prepare<[number, string, number], LiveRow>(
+      `SELECT rank, position, expires_at, route FROM live
+       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
     ),
     idAt: db.prepare<[number, number], { id: Buffer }>(
       `SELECT id FROM notifications WHERE entry = ${entryOf('?', '?')}`,
