@@ -10,7 +10,10 @@ interface Found {
 
 const columns = `entry & ${positionMask} AS position, rank, route, received_at AS receivedAt`;
 
-/** Finds a tenant's notification by its id: in the index, or in the tail of the log that is not indexed yet. */
+/**
+ * Finds a tenant's notification by its id: in the index, or in the tail of the log that is not indexed yet. The tail has
+ * no upper end: inside a write transaction the head that `logs` tells is behind what the same batch has stored.
+ */
 export class EntryFinder {
   readonly #indexed;
   readonly #tail;
@@ -22,7 +25,7 @@ export class EntryFinder {
     );
     this.#tail = db.prepare<[number, Buffer], Found>(
       `SELECT ${columns} FROM logs l JOIN notifications
-         ON entry BETWEEN ${entryOf('l.tenant', '(l.indexed + 1)')} AND ${entryOf('l.tenant', 'l.head')}
+         ON entry BETWEEN ${entryOf('l.tenant', '(l.indexed + 1)')} AND ${entryOf('l.tenant', String(positionMask))}
        WHERE l.tenant = ? AND id = ?`,
     );
   }
