@@ -1,0 +1,129 @@
+import { uuidv7 } from 'uuidv7';
+import type { Directory } from '../../src/core/directory.ts';
+import type {
+  AppendOutcome,
+  Entry,
+  History,
+  Notification,
+  NotificationDraft,
+  PanelAddress,
+  ReceiptStore,
+  Route,
+  Target,
+  TenantId,
+} from '../../src/core/ports.ts';
+
+/** A backend opened on an empty database. */
+export interface HistoryDatabase {
+  readonly history: History;
+  readonly receipts: ReceiptStore;
+  readonly directory: Directory;
+  /** Takes expired notifications out of the live set, as the server does now and then. */
+  sweep(now: number): Promise<number>;
+  /** Resolves once the search indexes know every entry. */
+  indexed(): Promise<void>;
+  /** Closes it and opens the same data anew. */
+  reopen(): Promise<HistoryDatabase>;
+  close(): Promise<void>;
+}
+
+export interface HistoryOptions {
+  /** Notifications that may wait for the disk before more are refused. */
+  readonly queueCapacity?: number;
+}
+
+export type OpenHistory = (options?: HistoryOptions) => Promise<HistoryDatabase>;
+
+/** What the suites work with. Every test makes tenants of its own, so that tests share one database and never meet. */
+export interface HistoryLab {
+  readonly database: HistoryDatabase;
+  readonly open: OpenHistory;
+  newTenant(): Promise<TenantId>;
+}
+
+let tenants = 0;
+export async function newTenant({ directory }: HistoryDatabase): Promise<TenantId> {
+  tenants += 1;
+  return (await directory.tenants.create(`tenant-${tenants}`, 'A tenant', 'test', 1)).id;
+}
+
+/** When the tests take place. */
+export const now = Date.UTC(2026, 10, 2, 12);
+
+export const toTarget = (target: Partial<Target>): Target => ({ all: false, ids: [], tags: [], ...target });
+export const everyone = toTarget({ all: true });
+export const routeTo = (target: Target, over: Partial<Route> = {}): Route => ({
+  revision: 1,
+  rules: [],
+  muted: false,
+  target,
+  ...over,
+});
+/** As intake has it: the same decision is the same object. */
+const toEveryone = routeTo(everyone);
+export const lobby: PanelAddress = { id: 'lobby', tags: ['front'] };
+
+/** A notification for everyone that stays until cleared; give what matters. */
+export function draft(over: Partial<NotificationDraft> = {}): NotificationDraft {
+  return {
+    id: uuidv7(),
+    receivedAt: now,
+    title: 'Disk is full',
+    message: 'on db-01',
+    level: 'error',
+    rank: 40,
+    ttl: 0,
+    sentLevel: 'error',
+    sentTtl: null,
+    expiresAt: null,
+    ip: null,
+    host: null,
+    key: null,
+    url: null,
+    sourceIp: '127.0.0.1',
+    tokenId: 'tokentoken',
+    route: toEveryone,
+    throttledOn: null,
+    throttleCount: 0,
+    ...over,
+  };
+}
+
+/** Stores one and answers its entry. */
+export async function store(
+  history: History,
+  tenant: TenantId,
+  over: Partial<NotificationDraft> = {},
+): Promise<Notification> {
+  const entry = stored(await history.append(tenant, draft(over), null)).at(-1);
+  if (entry?.kind !== 'notification') throw new Error('the last entry is no notification');
+  return entry;
+}
+
+/** The entries of an outcome that must be `stored`. */
+export function stored(outcome: AppendOutcome): readonly Entry[] {
+  if (outcome.kind !== 'stored') throw new Error(`not stored but ${outcome.kind}`);
+  return outcome.entries;
+}
+
+/** The whole log, read in pages of `limit`. */
+export async function readAll(history: History, tenant: TenantId, limit = 100): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let position = (await history.bounds(tenant)).first - 1;
+  for (;;) {
+    const page = await history.readAfter(tenant, position, limit);
+    if (page.entries.length === 0) return entries;
+    entries.push(...page.entries);
+    position = page.entries.at(-1)?.position ?? position;
+  }
+}
+
+/** What a panel should be showing, by id. */
+export async function shownOn(
+  history: History,
+  tenant: TenantId,
+  panel = lobby,
+  at = now,
+): Promise<string[]> {
+  return (await history.live(tenant, panel, at, 500)).notifications.map(({ id }) => id);
+}

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { everyone, type HistoryLab, lobby, now, routeTo, shownOn, store, toTarget } from './history-lab.ts';
+
+/** What a panel should be showing. */
+export function liveConformance(lab: () => HistoryLab): void {
+  test('is nothing on an empty log', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    expect(await database.history.live(tenant, lobby, now, 500)).toEqual({
+      head: 0,
+      notifications: [],
+      counts: {},
+    });
+  });
+
+  test('is told as the log tells it, in order of position, with the head it was read at', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const stored = [
+      await store(database.history, tenant, { rank: 50, level: 'critical' }),
+      await store(database.history, tenant, { rank: 10, level: 'success' }),
+      await store(database.history, tenant, { rank: 40 }),
+    ];
+    await database.history.clear(tenant, stored[1]?.id as string, 'x', now);
+    expect(await database.history.live(tenant, lobby, now, 500)).toEqual({
+      head: 4,
+      notifications: [stored[0], stored[2]],
+      counts: {},
+    });
+  });
+
+  test('is the highest in rank, then the newest, when there are more than asked for', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const titles = async (limit: number) =>
+      (await database.history.live(tenant, lobby, now, limit)).notifications.map(({ title }) => title);
+    for (const [title, rank] of [
+      ['old error', 40],
+      ['critical', 50],
+      ['old info', 20],
+      ['error', 40],
+      ['info', 20],
+    ] as const) {
+      await store(database.history, tenant, { title, rank });
+    }
+    expect(await titles(1)).toEqual(['critical']);
+    expect(await titles(2)).toEqual(['critical', 'error']);
+    expect(await titles(3)).toEqual(['old error', 'critical', 'error']);
+    expect(await titles(4)).toEqual(['old error', 'critical', 'error', 'info']);
+  });
+
+  test('holds what names the panel, carries one of its tags, or goes to everyone, and nothing else', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const to = async (title: string, target: Parameters<typeof toTarget>[0]) => {
+      await store(database.history, tenant, { title, route: routeTo(toTarget(target)) });
+    };
+    await to('everyone', { all: true });
+    await to('by id', { ids: ['other', 'lobby'] });
+    await to('by tag', { tags: ['other', 'front'] });
+    await to('by either', { ids: ['other'], tags: ['front'] });
+    await to('another id', { ids: ['lobb', 'lobby2'] });
+    await to('another tag', { tags: ['fron', 'front2', 'FRONT'] });
+    await to('nobody', {});
+    const titles = async (panel: typeof lobby) =>
+      (await database.history.live(tenant, panel, now, 500)).notifications.map(({ title }) => title);
+    expect(await titles(lobby)).toEqual(['everyone', 'by id', 'by tag', 'by either']);
+    expect(await titles({ id: 'lobby', tags: [] })).toEqual(['everyone', 'by id']);
+    expect(await titles({ id: 'new', tags: ['x', 'front2'] })).toEqual(['everyone', 'another tag']);
+    expect(await titles({ id: 'new', tags: [] })).toEqual(['everyone']);
+  });
+
+  test('a limit counts what is for the panel alone', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const mine = await store(database.history, tenant, { rank: 10 });
+    for (let i = 0; i < 20; i++)
+      await store(database.history, tenant, { rank: 50, route: routeTo(toTarget({ ids: ['other'] })) });
+    expect((await database.history.live(tenant, lobby, now, 1)).notifications.map(({ id }) => id)).toEqual([
+      mine.id,
+    ]);
+  });
+
+  test('ends with the time of each, swept or not', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const short = await store(database.history, tenant, { ttl: 1_000, expiresAt: now + 1_000 });
+    const long = await store(database.history, tenant, { ttl: 9_000, expiresAt: now + 9_000 });
+    const forever = await store(database.history, tenant);
+    const at = (time: number) => shownOn(database.history, tenant, lobby, time);
+    expect(await at(now + 999)).toEqual([short.id, long.id, forever.id]);
+    expect(await at(now + 1_000)).toEqual([long.id, forever.id]);
+    await database.sweep(now + 1_000);
+    expect(await at(now + 1_000)).toEqual([long.id, forever.id]);
+    expect(await at(now + 9_000)).toEqual([forever.id]);
+  });
+
+  test('sweeping takes out what has expired, once, and no more', async () => {
+    const database = await lab().open();
+    try {
+      const { id: tenant } = await database.directory.tenants.create('swept', 'Swept', 'test', 1);
+      for (let i = 1; i <= 6; i++) await store(database.history, tenant, { ttl: i, expiresAt: now + i });
+      expect(await database.sweep(now + 4)).toBe(4);
+      expect(await database.sweep(now + 4)).toBe(0);
+      expect(await shownOn(database.history, tenant)).toHaveLength(2);
+    } finally {
+      await database.close();
+    }
+  });
+
+  test('leaves out what is muted and what a throttle counted, and tells how many it counted on what is shown', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const [first, plain] = [await store(database.history, tenant), await store(database.history, tenant)];
+    for (let count = 1; count <= 3; count++)
+      await store(database.history, tenant, { throttledOn: first.id, throttleCount: count });
+    await store(database.history, tenant, { route: routeTo(everyone, { muted: true }) });
+    const { notifications, counts, head } = await database.history.live(tenant, lobby, now, 500);
+    expect(notifications.map(({ id }) => id)).toEqual([first.id, plain.id]);
+    expect(counts).toEqual({ [first.id]: 3 });
+    expect(head).toBe(6);
+  });
+
+  test("never holds another tenant's, though panels have the same id and tags", async () => {
+    const { database, newTenant } = lab();
+    const [a, b] = [await newTenant(), await newTenant()];
+    await store(database.history, a, { route: routeTo(toTarget({ ids: ['lobby'], tags: ['front'] })) });
+    expect((await database.history.live(b, lobby, now, 500)).notifications).toEqual([]);
+  });
+}

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { draft, type HistoryLab, lobby, now, routeTo, store, toTarget } from './history-lab.ts';
+
+/** Panels' word on what became of a notification there. */
+export function receiptsConformance(lab: () => HistoryLab): void {
+  test('a receipt that is new is answered with when the notification was received, and kept', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { id } = await store(database.history, tenant);
+    const fresh = await database.receipts.record(tenant, lobby, [{ id, state: 'shown', at: now + 50 }]);
+    expect(fresh).toEqual([{ id, state: 'shown', at: now + 50, receivedAt: now }]);
+    expect(await database.receipts.of(tenant, id)).toEqual([
+      { panelId: 'lobby', shownAt: now + 50, expiredAt: null, clearedAt: null },
+    ]);
+    expect((await database.history.find(tenant, id))?.receipts).toEqual({ shown: 1, expired: 0, cleared: 0 });
+  });
+
+  test('the first word on each state counts, and a repeated one is not new', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { id } = await store(database.history, tenant);
+    const say = (state: 'shown' | 'expired' | 'cleared', at: number) =>
+      database.receipts.record(tenant, lobby, [{ id, state, at }]);
+    await say('shown', 1);
+    expect(await say('shown', 2)).toEqual([]);
+    expect(await say('expired', 3)).toMatchObject([{ state: 'expired', at: 3 }]);
+    expect(await say('cleared', 4)).toMatchObject([{ state: 'cleared', at: 4 }]);
+    expect(await say('expired', 5)).toEqual([]);
+    expect(await database.receipts.of(tenant, id)).toEqual([
+      { panelId: 'lobby', shownAt: 1, expiredAt: 3, clearedAt: 4 },
+    ]);
+  });
+
+  test('the same word twice in one call, and in calls at once, is new once', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { id } = await store(database.history, tenant);
+    const receipt = { id, state: 'shown', at: 1 } as const;
+    const answers = await Promise.all([
+      database.receipts.record(tenant, lobby, [receipt, receipt]),
+      database.receipts.record(tenant, lobby, [receipt]),
+    ]);
+    expect(answers.flat()).toHaveLength(1);
+  });
+
+  test('panels are counted and told one by one', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { id } = await store(database.history, tenant);
+    for (const panel of ['a', 'b', 'c'])
+      await database.receipts.record(tenant, { id: panel, tags: [] }, [{ id, state: 'shown', at: 1 }]);
+    await database.receipts.record(tenant, { id: 'b', tags: [] }, [{ id, state: 'cleared', at: 2 }]);
+    expect((await database.history.find(tenant, id))?.receipts).toEqual({ shown: 3, expired: 0, cleared: 1 });
+    expect((await database.receipts.of(tenant, id)).map(({ panelId }) => panelId).toSorted()).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
+  });
+
+  test('what was not routed to the panel, and what there is not, is ignored', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const elsewhere = await store(database.history, tenant, {
+      route: routeTo(toTarget({ ids: ['other'], tags: ['back'] })),
+    });
+    const here = await store(database.history, tenant, { route: routeTo(toTarget({ tags: ['front'] })) });
+    const ids = [elsewhere.id, draft().id, 'no uuid', here.id];
+    const fresh = await database.receipts.record(
+      tenant,
+      lobby,
+      ids.map((id) => ({ id, state: 'shown', at: 1 })),
+    );
+    expect(fresh.map(({ id }) => id)).toEqual([here.id]);
+    expect(await database.receipts.of(tenant, elsewhere.id)).toEqual([]);
+    expect(await database.receipts.of(tenant, 'no uuid')).toEqual([]);
+  });
+
+  test("another tenant's notification takes no receipt, and its receipts are not told", async () => {
+    const { database, newTenant } = lab();
+    const [a, b] = [await newTenant(), await newTenant()];
+    const { id } = await store(database.history, a);
+    expect(await database.receipts.record(b, lobby, [{ id, state: 'shown', at: 1 }])).toEqual([]);
+    await database.receipts.record(a, lobby, [{ id, state: 'shown', at: 1 }]);
+    expect(await database.receipts.of(b, id)).toEqual([]);
+    expect(await database.receipts.of(a, id)).toHaveLength(1);
+  });
+}

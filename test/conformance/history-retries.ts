@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../src/contract/limits.ts';
+import { draft, type HistoryLab, newTenant, readAll } from './history-lab.ts';
+
+/** Retry keys: the same key with the same content stores nothing again. */
+export function retriesConformance(lab: () => HistoryLab): void {
+  const retry = (key: string, hash = 'same') => ({ key, hash });
+
+  test('the same key with the same content answers the first id again and stores nothing', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const first = draft();
+    expect(await database.history.append(tenant, first, retry('a'))).toMatchObject({
+      kind: 'stored',
+      id: first.id,
+    });
+    expect(await database.history.append(tenant, draft(), retry('a'))).toEqual({
+      kind: 'repeated',
+      id: first.id,
+    });
+    expect(await readAll(database.history, tenant)).toHaveLength(1);
+  });
+
+  test('the same key with other content is a conflict and stores nothing', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    await database.history.append(tenant, draft(), retry('a'));
+    expect(await database.history.append(tenant, draft(), retry('a', 'other'))).toEqual({ kind: 'conflict' });
+    expect(await readAll(database.history, tenant)).toHaveLength(1);
+  });
+
+  test('twenty at once with one key: one is stored, and all are told its id', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => database.history.append(tenant, draft(), retry('race'))),
+    );
+    expect(outcomes.filter(({ kind }) => kind === 'stored')).toHaveLength(1);
+    expect(outcomes.filter(({ kind }) => kind === 'repeated')).toHaveLength(19);
+    expect(
+      new Set(outcomes.map((outcome) => (outcome.kind === 'conflict' ? 'conflict' : outcome.id))).size,
+    ).toBe(1);
+    expect(await readAll(database.history, tenant)).toHaveLength(1);
+  });
+
+  test('of two contents racing under one key, one is stored and the other conflicts', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const outcomes = await Promise.all(
+      ['one', 'two'].map((hash) => database.history.append(tenant, draft(), retry('race', hash))),
+    );
+    expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['conflict', 'stored']);
+  });
+
+  test('a key is good for 24 hours and then free again', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { receivedAt } = draft();
+    await database.history.append(tenant, draft(), retry('a'));
+    const late = draft({ receivedAt: receivedAt + limits.idempotencyMs - 1 });
+    expect((await database.history.append(tenant, late, retry('a'))).kind).toBe('repeated');
+    const later = draft({ receivedAt: receivedAt + limits.idempotencyMs });
+    expect(await database.history.append(tenant, later, retry('a', 'other'))).toMatchObject({
+      kind: 'stored',
+      id: later.id,
+    });
+  });
+
+  test('sweeping forgets no key before its time', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    await database.history.append(tenant, draft(), retry('a'));
+    await database.sweep(draft().receivedAt + limits.idempotencyMs - 1);
+    expect((await database.history.append(tenant, draft(), retry('a'))).kind).toBe('repeated');
+  });
+
+  test("one tenant's key means nothing to another", async () => {
+    const { database, newTenant } = lab();
+    const [a, b] = [await newTenant(), await newTenant()];
+    await database.history.append(a, draft(), retry('a'));
+    expect((await database.history.append(b, draft(), retry('a', 'other'))).kind).toBe('stored');
+  });
+
+  test('a key is remembered when the database is opened again', async () => {
+    let database = await lab().open();
+    try {
+      const tenant = await newTenant(database);
+      const first = draft();
+      await database.history.append(tenant, first, retry('a'));
+      database = await database.reopen();
+      expect(await database.history.append(tenant, draft(), retry('a'))).toEqual({
+        kind: 'repeated',
+        id: first.id,
+      });
+    } finally {
+      await database.close();
+    }
+  });
+}

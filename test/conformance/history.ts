@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { clearingConformance } from './history-clearing.ts';
+import { type HistoryDatabase, type HistoryLab, newTenant, type OpenHistory } from './history-lab.ts';
+import { liveConformance } from './history-live.ts';
+import { logConformance } from './history-log.ts';
+import { receiptsConformance } from './history-receipts.ts';
+import { replacingConformance } from './history-replacing.ts';
+import { retentionConformance } from './history-retention.ts';
+import { retriesConformance } from './history-retries.ts';
+import { searchConformance } from './history-search.ts';
+
+/** Every promise of the ports `History` and `ReceiptStore`, to be run against every backend. */
+export function historyConformance(backend: string, open: OpenHistory): void {
+  describe(`history on ${backend}`, () => {
+    let database: HistoryDatabase;
+    beforeAll(async () => {
+      database = await open();
+    });
+    afterAll(() => database.close());
+
+    const lab = (): HistoryLab => ({ database, open, newTenant: () => newTenant(database) });
+    const suites: Record<string, (lab: () => HistoryLab) => void> = {
+      'the log': logConformance,
+      'retry keys': retriesConformance,
+      replacing: replacingConformance,
+      clearing: clearingConformance,
+      'the live set': liveConformance,
+      'finding and searching': searchConformance,
+      receipts: receiptsConformance,
+      retention: retentionConformance,
+    };
+    for (const [name, suite] of Object.entries(suites)) describe(name, () => suite(lab));
+  });
+}
