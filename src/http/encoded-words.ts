@@ -1,6 +1,8 @@
 import { badRequest } from '../core/errors.ts';
 
-const encodedWord = /=\?([A-Za-z0-9_.:-]{1,40})(?:\*[A-Za-z0-9-]{1,20})?\?([BbQq])\?([!->@-~]*)\?=/g;
+const word = String.raw`=\?([A-Za-z0-9_.:-]{1,40})(?:\*[A-Za-z0-9-]{1,20})?\?([BbQq])\?([!->@-~]*)\?=`;
+/** With the white space behind it when another one follows. */
+const encodedWord = new RegExp(`${word}(?:[ \\t]+(?=${word}))?`, 'g');
 
 /**
  * Decodes RFC 2047 encoded words (`=?utf-8?B?…?=`, `=?iso-8859-1?Q?…?=`); white space between two of them is dropped.
@@ -9,15 +11,9 @@ const encodedWord = /=\?([A-Za-z0-9_.:-]{1,40})(?:\*[A-Za-z0-9-]{1,20})?\?([BbQq
  * @throws AppError `bad-request` when the charset is unknown or the bytes are not of it.
  */
 export function decodeEncodedWords(value: string, header: string): string {
-  return value
-    .replace(/(\?=)[ \t]+(?==\?[A-Za-z0-9_.:-]+(?:\*[A-Za-z0-9-]+)?\?[BbQq]\?[!->@-~]*\?=)/g, '$1')
-    .replace(encodedWord, (_, charset: string, encoding: string, text: string) =>
-      decode(
-        charset,
-        encoding.toUpperCase() === 'B' ? Buffer.from(text, 'base64') : quotedBytes(text),
-        header,
-      ),
-    );
+  return value.replace(encodedWord, (_, charset: string, encoding: string, text: string) =>
+    decode(charset, encoding.toUpperCase() === 'B' ? Buffer.from(text, 'base64') : quotedBytes(text), header),
+  );
 }
 
 function quotedBytes(text: string): Buffer {
