@@ -1,18 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
-import { canonicalAddress } from '../core/addresses.ts';
+import { canonicalAddress, compileAddressSet, findAddressKey, parseAddressRange } from '../core/addresses.ts';
 
-/** A set of addresses and CIDR blocks to test against. Entries must be valid; the configuration and the API check them. */
+/** A set of addresses and CIDR blocks to test against. @throws AppError `bad-request` for an entry that is neither. */
 export function addressSet(entries: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  for (const entry of entries) {
-    const [network = '', prefix] = entry.split('/');
-    const address = canonicalAddress(network) ?? network;
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const holds = compileAddressSet(entries.map(parseAddressRange));
+  return (address) => {
+    const key = findAddressKey(address);
+    return key !== undefined && holds(key);
+  };
 }
 
 /**
@@ -48,10 +43,28 @@ function forwardedHops(request: IncomingMessage): string[] {
   const { forwarded, 'x-forwarded-for': list } = request.headers;
   if (list !== undefined) return [list].flat().join(',').split(',').map(withoutPort);
   if (forwarded === undefined) return [];
-  return forwarded.split(',').map((element) => {
-    const pair = element.split(';').find((part) => /^\s*for=/i.test(part));
+  return splitOutsideQuotes(forwarded, ',').map((element) => {
+    const pair = splitOutsideQuotes(element, ';').find((part) => /^\s*for=/i.test(part));
     return withoutPort((pair?.split('=')[1] ?? '').trim().replace(/^"(.*)"$/, '$1'));
   });
+}
+
+/**
+ * Splits from the right: what the nearest proxy wrote is well-formed, and a quote that a client left open further left
+ * must not swallow it.
+ */
+function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
+  const parts: string[] = [];
+  let end = text.length;
+  let quoted = false;
+  for (let i = text.length - 1; i >= 0; i--) {
+    if (text[i] === '"' && text[i - 1] !== '\\') quoted = !quoted;
+    if (quoted || text[i] !== separator) continue;
+    parts.push(text.slice(i + 1, end));
+    end = i;
+  }
+  parts.push(text.slice(0, end));
+  return parts.reverse();
 }
 
 function withoutPort(hop: string): string {
