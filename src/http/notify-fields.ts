@@ -33,7 +33,7 @@ function bodyKind(
   encoding: string | undefined,
   body: Buffer,
 ): 'none' | 'json' | 'form' | 'text' {
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+  if (encoding !== undefined) {
     throw new AppError(
       'unsupported-type',
       `the body must not be compressed: send it without Content-Encoding, not as ${encoding.slice(0, 40)}`,
@@ -95,12 +95,24 @@ function jsonProblem(error: unknown): string {
 }
 
 function fromForm(text: string, fields: Mutable): void {
+  // URLSearchParams would put U+FFFD in the place of what it cannot read.
+  if (text.includes('%') && !isUtf8(percentDecoded(text))) {
+    throw badRequest('the form must be UTF-8, behind its percent signs too');
+  }
   const form = new URLSearchParams(text);
   for (const name of fieldNames) {
     const values = form.getAll(name);
     if (values.length > 1) throw badRequest(`${name} is given twice in the form`);
     if (values[0] !== undefined) fields[name] = name === 'ttl' ? decimal(values[0]) : values[0];
   }
+}
+
+function percentDecoded(text: string): Buffer {
+  const bytes = Buffer.from(text).toString('latin1');
+  const decoded = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return Buffer.from(decoded, 'latin1');
 }
 
 function fromHeaders(raw: readonly string[]): Mutable {
