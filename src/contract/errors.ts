@@ -21,5 +21,8 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 /** Every answer that is not a success: one field, a sentence that names what is wrong and what would be right. */
-export const ErrorBody = Type.Object({ error: Type.String() }, { $id: 'Error', additionalProperties: false });
+export const ErrorBody = Type.Object(
+  { error: Type.String() },
+  { title: 'Error', additionalProperties: false },
+);
 export type ErrorBody = Static<typeof ErrorBody>;

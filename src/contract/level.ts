@@ -60,10 +60,10 @@ const style = {
 
 export const Level = Type.Object(
   { name: LevelName, builtIn: Type.Boolean(), ...style },
-  { $id: 'Level', additionalProperties: false },
+  { title: 'Level', additionalProperties: false },
 );
 export type Level = Static<typeof Level>;
 
 /** What PUT takes: omitted fields keep their value, or the look of info for a new level. */
-export const LevelPut = Type.Partial(Type.Object(style), { additionalProperties: false, $id: 'LevelPut' });
+export const LevelPut = Type.Partial(Type.Object(style), { additionalProperties: false, title: 'LevelPut' });
 export type LevelPut = Static<typeof LevelPut>;

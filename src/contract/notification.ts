@@ -40,12 +40,12 @@ export const NotifyBody = Type.Object(
       Type.String({ maxLength: 2048, description: 'Absolute http or https link. Header: X-URL.' }),
     ),
   },
-  { $id: 'NotifyBody', description: 'Unknown fields are ignored. Each field can be a header instead.' },
+  { title: 'NotifyBody', description: 'Unknown fields are ignored. Each field can be a header instead.' },
 );
 
 export const NotifyAccepted = Type.Object(
   { ok: Type.Literal(true), id: Type.String({ format: 'uuid' }) },
-  { $id: 'NotifyAccepted', additionalProperties: false },
+  { title: 'NotifyAccepted', additionalProperties: false },
 );
 export type NotifyAccepted = Static<typeof NotifyAccepted>;
 
@@ -79,7 +79,7 @@ export const NotificationEvent = Type.Object(
     ),
     count: Type.Integer({ minimum: 0, description: 'How many more a throttle has counted on this one.' }),
   },
-  { $id: 'NotificationEvent' },
+  { title: 'NotificationEvent' },
 );
 export type NotificationEvent = Static<typeof NotificationEvent>;
 
@@ -96,7 +96,7 @@ export const PanelsTarget = Type.Union(
       { additionalProperties: false },
     ),
   ],
-  { $id: 'PanelsTarget' },
+  { title: 'PanelsTarget' },
 );
 export type PanelsTarget = Static<typeof PanelsTarget>;
 
@@ -148,7 +148,7 @@ export const HistoryNotification = Type.Object(
       { additionalProperties: false, description: 'How many panels reported each.' },
     ),
   },
-  { $id: 'HistoryNotification', additionalProperties: false },
+  { title: 'HistoryNotification', additionalProperties: false },
 );
 export type HistoryNotification = Static<typeof HistoryNotification>;
 
@@ -157,6 +157,6 @@ export const HistoryPage = Type.Object(
     notifications: Type.Array(HistoryNotification),
     nextCursor: nullable(Type.String({ description: 'Opaque; null on the last page.' })),
   },
-  { $id: 'HistoryPage', additionalProperties: false },
+  { title: 'HistoryPage', additionalProperties: false },
 );
 export type HistoryPage = Static<typeof HistoryPage>;

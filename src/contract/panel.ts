@@ -21,19 +21,19 @@ export const DisplaySettings = Type.Object(
     timeZone: Type.Optional(Type.String({ maxLength: 64 })),
     locale: Type.Optional(Type.String({ maxLength: 35 })),
   },
-  { $id: 'DisplaySettings', additionalProperties: false },
+  { title: 'DisplaySettings', additionalProperties: false },
 );
 export type DisplaySettings = Static<typeof DisplaySettings>;
 
 export const PanelRegister = Type.Object(
   { name: PanelName, tags: Type.Optional(Tags), location: Type.Optional(Location) },
-  { $id: 'PanelRegister', additionalProperties: false },
+  { title: 'PanelRegister', additionalProperties: false },
 );
 export type PanelRegister = Static<typeof PanelRegister>;
 
 export const PanelPatch = Type.Partial(
   Type.Object({ name: PanelName, tags: Tags, location: Location, display: DisplaySettings }),
-  { $id: 'PanelPatch', additionalProperties: false },
+  { title: 'PanelPatch', additionalProperties: false },
 );
 export type PanelPatch = Static<typeof PanelPatch>;
 
@@ -50,13 +50,13 @@ export const Panel = Type.Object(
     lastSeenAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     lag: Type.Integer({ minimum: 0, description: 'Entries of the log not yet sent to it.' }),
   },
-  { $id: 'Panel', additionalProperties: false },
+  { title: 'Panel', additionalProperties: false },
 );
 export type Panel = Static<typeof Panel>;
 
 export const PanelList = Type.Object(
   { panels: Type.Array(Panel) },
-  { $id: 'PanelList', additionalProperties: false },
+  { title: 'PanelList', additionalProperties: false },
 );
 
 export const receiptStates = ['shown', 'expired', 'cleared'] as const;
@@ -75,7 +75,7 @@ export const Receipts = Type.Array(
     },
     { additionalProperties: false },
   ),
-  { $id: 'Receipts', maxItems: 1000 },
+  { title: 'Receipts', maxItems: 1000 },
 );
 export type Receipts = Static<typeof Receipts>;
 
@@ -86,7 +86,7 @@ export const ReceiptsAccepted = Type.Object(
       description: 'Receipts of notifications routed to this panel; others are ignored.',
     }),
   },
-  { $id: 'ReceiptsAccepted', additionalProperties: false },
+  { title: 'ReceiptsAccepted', additionalProperties: false },
 );
 
 export const PanelReceipt = Type.Object(
@@ -98,13 +98,13 @@ export const PanelReceipt = Type.Object(
     expiredAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     clearedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
   },
-  { $id: 'PanelReceipt', additionalProperties: false },
+  { title: 'PanelReceipt', additionalProperties: false },
 );
 export type PanelReceipt = Static<typeof PanelReceipt>;
 
 export const ClearAccepted = Type.Object(
   { ok: Type.Literal(true), cleared: Type.Boolean({ description: 'false: it was on no panel any more.' }) },
-  { $id: 'ClearAccepted', additionalProperties: false },
+  { title: 'ClearAccepted', additionalProperties: false },
 );
 
 /** How a stream goes on: see `ready`. */
@@ -129,13 +129,13 @@ export const ReadyEvent = Type.Object(
     head: Type.Integer(),
     resume: Type.Enum([...resumeKinds]),
   },
-  { $id: 'ReadyEvent' },
+  { title: 'ReadyEvent' },
 );
 export type ReadyEvent = Static<typeof ReadyEvent>;
 
 export const PairingCreated = Type.Object(
   { code: Type.String(), secret: Type.String(), expiresAt: Type.String({ format: 'date-time' }) },
-  { $id: 'PairingCreated', additionalProperties: false },
+  { title: 'PairingCreated', additionalProperties: false },
 );
 
 /** What the waiting screen reads: the token is handed over once. */
@@ -151,7 +151,7 @@ export const PairingState = Type.Object(
       ),
     ),
   },
-  { $id: 'PairingState', additionalProperties: false },
+  { title: 'PairingState', additionalProperties: false },
 );
 
 export const PairingApprove = Type.Object(
@@ -163,6 +163,6 @@ export const PairingApprove = Type.Object(
     tags: Type.Optional(Tags),
     location: Type.Optional(Location),
   },
-  { $id: 'PairingApprove', additionalProperties: false },
+  { title: 'PairingApprove', additionalProperties: false },
 );
 export type PairingApprove = Static<typeof PairingApprove>;

@@ -39,7 +39,7 @@ export const ExplainRequest = Type.Object(
       }),
     ),
   },
-  { $id: 'ExplainRequest', additionalProperties: false },
+  { title: 'ExplainRequest', additionalProperties: false },
 );
 export type ExplainRequest = Static<typeof ExplainRequest>;
 
@@ -56,7 +56,7 @@ export const RuleTrace = Type.Object(
       Type.String({ description: 'The first condition that failed, as in "host" or "not.ip".' }),
     ),
   },
-  { $id: 'RuleTrace', additionalProperties: false },
+  { title: 'RuleTrace', additionalProperties: false },
 );
 export type RuleTrace = Static<typeof RuleTrace>;
 
@@ -76,7 +76,7 @@ export const RoutingOutcome = Type.Object(
     }),
     rulesOmitted: Type.Integer({ minimum: 0 }),
   },
-  { $id: 'RoutingOutcome', additionalProperties: false },
+  { title: 'RoutingOutcome', additionalProperties: false },
 );
 export type RoutingOutcome = Static<typeof RoutingOutcome>;
 
@@ -88,7 +88,7 @@ export const ReplayRequest = Type.Object(
       Type.Number({ exclusiveMinimum: 0, maximum: 90, description: 'How far back; 7 when not given.' }),
     ),
   },
-  { $id: 'ReplayRequest', additionalProperties: false },
+  { title: 'ReplayRequest', additionalProperties: false },
 );
 export type ReplayRequest = Static<typeof ReplayRequest>;
 
@@ -128,6 +128,6 @@ export const ReplayResponse = Type.Object(
       { description: 'The newest changed ones, at most 100.' },
     ),
   },
-  { $id: 'ReplayResponse', additionalProperties: false },
+  { title: 'ReplayResponse', additionalProperties: false },
 );
 export type ReplayResponse = Static<typeof ReplayResponse>;

@@ -24,7 +24,7 @@ export const TextCondition = Type.Union(
     Type.Object({ glob: one(Pattern) }, { additionalProperties: false }),
     Type.Object({ regex: one(Pattern) }, { additionalProperties: false }),
   ],
-  { $id: 'TextCondition' },
+  { title: 'TextCondition' },
 );
 export type TextCondition = Static<typeof TextCondition>;
 
@@ -45,7 +45,7 @@ const conditions = {
 /** Conditions; all that are given must hold, a list means any of. Each under `not` must fail to hold. */
 export const RuleWhen = Type.Object(
   { ...conditions, not: Type.Optional(Type.Object(conditions, { additionalProperties: false })) },
-  { $id: 'RuleWhen', additionalProperties: false },
+  { title: 'RuleWhen', additionalProperties: false },
 );
 export type RuleWhen = Static<typeof RuleWhen>;
 export type RuleConditions = Omit<RuleWhen, 'not'>;
@@ -80,7 +80,7 @@ export const RuleThen = Type.Object(
       ),
     ),
   },
-  { $id: 'RuleThen', additionalProperties: false },
+  { title: 'RuleThen', additionalProperties: false },
 );
 export type RuleThen = Static<typeof RuleThen>;
 
@@ -124,7 +124,7 @@ export const Rule = Type.Object(
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({ format: 'date-time' }),
   },
-  { $id: 'Rule', additionalProperties: false },
+  { title: 'Rule', additionalProperties: false },
 );
 export type Rule = Static<typeof Rule>;
 
@@ -145,16 +145,16 @@ export const RuleCreate = Type.Object(
     timeZone: Type.Optional(editable.timeZone),
     note: Type.Optional(editable.note),
   },
-  { $id: 'RuleCreate', additionalProperties: false },
+  { title: 'RuleCreate', additionalProperties: false },
 );
 export type RuleCreate = Static<typeof RuleCreate>;
 
-export const RulePatch = Type.Partial(RuleCreate, { $id: 'RulePatch', additionalProperties: false });
+export const RulePatch = Type.Partial(RuleCreate, { title: 'RulePatch', additionalProperties: false });
 export type RulePatch = Static<typeof RulePatch>;
 
 export const RuleList = Type.Object(
   { rules: Type.Array(Rule) },
-  { $id: 'RuleList', additionalProperties: false },
+  { title: 'RuleList', additionalProperties: false },
 );
 export const RuleOrder = Type.Object(
   {
@@ -163,5 +163,5 @@ export const RuleOrder = Type.Object(
       description: 'Every rule id, each once, in the new order.',
     }),
   },
-  { $id: 'RuleOrder', additionalProperties: false },
+  { title: 'RuleOrder', additionalProperties: false },
 );

@@ -9,7 +9,7 @@ export const SavedSearch = Type.Object(
     createdAt: Type.String({ format: 'date-time' }),
     createdBy: Type.String(),
   },
-  { $id: 'SavedSearch', additionalProperties: false },
+  { title: 'SavedSearch', additionalProperties: false },
 );
 export type SavedSearch = Static<typeof SavedSearch>;
 
@@ -18,10 +18,10 @@ export const SavedSearchPut = Type.Object(
     name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
     q: Type.String({ maxLength: 2000 }),
   },
-  { $id: 'SavedSearchPut', additionalProperties: false },
+  { title: 'SavedSearchPut', additionalProperties: false },
 );
 export type SavedSearchPut = Static<typeof SavedSearchPut>;
 export const SavedSearchList = Type.Object(
   { searches: Type.Array(SavedSearch) },
-  { $id: 'SavedSearchList', additionalProperties: false },
+  { title: 'SavedSearchList', additionalProperties: false },
 );

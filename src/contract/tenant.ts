@@ -24,12 +24,12 @@ export const TenantName = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' });
 
 export const Tenant = Type.Object(
   { name: TenantName, ...settings, createdAt: Type.String({ format: 'date-time' }) },
-  { $id: 'Tenant', additionalProperties: false },
+  { title: 'Tenant', additionalProperties: false },
 );
 export type Tenant = Static<typeof Tenant>;
 
 export const TenantPatch = Type.Partial(Type.Object(settings), {
-  $id: 'TenantPatch',
+  title: 'TenantPatch',
   additionalProperties: false,
 });
 export type TenantPatch = Static<typeof TenantPatch>;

@@ -48,13 +48,13 @@ export const Token = Type.Object(
     rate,
     panelId: Type.Union([Type.String({ description: 'Bound to this panel by pairing.' }), Type.Null()]),
   },
-  { $id: 'Token', additionalProperties: false },
+  { title: 'Token', additionalProperties: false },
 );
 export type Token = Static<typeof Token>;
 
 export const Key = Type.Object(
   { ...recorded, role: Type.Enum([...roles]) },
-  { $id: 'Key', additionalProperties: false },
+  { title: 'Key', additionalProperties: false },
 );
 export type Key = Static<typeof Key>;
 
@@ -72,33 +72,33 @@ export const TokenCreate = Type.Object(
     ),
     rate: Type.Optional(rate),
   },
-  { $id: 'TokenCreate', additionalProperties: false },
+  { title: 'TokenCreate', additionalProperties: false },
 );
 export type TokenCreate = Static<typeof TokenCreate>;
 
-export const TokenPatch = Type.Partial(TokenCreate, { $id: 'TokenPatch', additionalProperties: false });
+export const TokenPatch = Type.Partial(TokenCreate, { title: 'TokenPatch', additionalProperties: false });
 export type TokenPatch = Static<typeof TokenPatch>;
 
 export const KeyCreate = Type.Object(
   { ...creatable, role: Type.Enum([...roles]) },
-  { $id: 'KeyCreate', additionalProperties: false },
+  { title: 'KeyCreate', additionalProperties: false },
 );
 export type KeyCreate = Static<typeof KeyCreate>;
 
 /** The answer to creating: the secret is in `token` (or `key`) and is never shown again. */
 export const TokenCreated = Type.Object(
   { ...Token.properties, token: Type.String() },
-  { $id: 'TokenCreated', additionalProperties: false },
+  { title: 'TokenCreated', additionalProperties: false },
 );
 export const KeyCreated = Type.Object(
   { ...Key.properties, key: Type.String() },
-  { $id: 'KeyCreated', additionalProperties: false },
+  { title: 'KeyCreated', additionalProperties: false },
 );
 export const TokenList = Type.Object(
   { tokens: Type.Array(Token) },
-  { $id: 'TokenList', additionalProperties: false },
+  { title: 'TokenList', additionalProperties: false },
 );
 export const KeyList = Type.Object(
   { keys: Type.Array(Key) },
-  { $id: 'KeyList', additionalProperties: false },
+  { title: 'KeyList', additionalProperties: false },
 );

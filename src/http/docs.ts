@@ -1,3 +1,4 @@
+import helmet from '@fastify/helmet';
 import swaggerUi from '@fastify/swagger-ui';
 import type { App } from './services.ts';
 
@@ -15,6 +16,7 @@ export function docsRoutes(app: App): void {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, policy: 'public' };
     });
+    await scope.register(helmet, { contentSecurityPolicy: false, hsts: false });
     await scope.register(swaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,

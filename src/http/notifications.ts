@@ -20,7 +20,7 @@ const receiptsTold = 1_000;
 
 const NotificationDetail = Type.Object(
   { ...HistoryNotification.properties, trace: Type.Array(RuleTrace), deliveries: Type.Array(PanelReceipt) },
-  { $id: 'NotificationDetail', additionalProperties: false },
+  { title: 'NotificationDetail', additionalProperties: false },
 );
 
 /** One notification: what became of it, and taking it off the panels. */

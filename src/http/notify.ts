@@ -127,6 +127,8 @@ a field of the body wins over its header. The answer comes once the notification
             },
           },
         },
+        consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+        body: NotifyBody,
         response: { 200: NotifyAccepted, ...problems(400, 401, 403, 409, 413, 415, 429, 503) },
       },
       validatorCompiler: () => () => true,
@@ -138,7 +140,6 @@ a field of the body wins over its header. The answer comes once the notification
       handler: handle,
     });
   });
-  app.addSchema(NotifyBody);
 }
 
 function readAndTake(

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { ErrorBody } from '../contract/errors.ts';
 
 const meaning: Readonly<Record<number, string>> = {
@@ -19,7 +19,11 @@ export function problems(...statuses: number[]): Record<number, TSchema> {
   return Object.fromEntries(
     statuses.map((status) => [
       status,
-      { ...ErrorBody, $id: undefined, description: meaning[status] } as unknown as TSchema,
+      Type.Object(ErrorBody.properties, {
+        title: 'Error',
+        additionalProperties: false,
+        description: meaning[status] ?? '',
+      }),
     ]),
   );
 }

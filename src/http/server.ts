@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
-import Fastify, { type FastifyBaseLogger } from 'fastify';
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { limits } from '../contract/limits.ts';
 import { AppError } from '../core/errors.ts';
 import { Authenticator } from './auth.ts';
@@ -9,13 +8,22 @@ import { docsRoutes } from './docs.ts';
 import { answerClientError, answerError } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
+import { keyRoutes } from './keys.ts';
+import { levelRoutes } from './levels.ts';
 import { metricsRoutes } from './metrics.ts';
 import { notificationRoutes } from './notifications.ts';
 import { notifyRoutes } from './notify.ts';
 import { openApiDocument } from './openapi.ts';
+import { pairingRoutes } from './pairings.ts';
+import { panelRoutes } from './panels.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
+import { routingRoutes } from './routing.ts';
+import { ruleRoutes } from './rules.ts';
+import { searchRoutes } from './searches.ts';
 import type { App, Services } from './services.ts';
 import { streamRoutes } from './stream.ts';
+import { tenantRoutes } from './tenant.ts';
+import { tokenRoutes } from './tokens.ts';
 
 export interface ServerOptions {
   readonly services: Services;
@@ -40,7 +48,10 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   const authenticator = new Authenticator(services);
   app.decorateRequest('principal');
   app.decorateRequest('sourceIp', '');
-  app.addHook('onRequest', (request, _reply, done) => done(refuseHead(request.raw)));
+  app.addHook('onRequest', (request, { raw }, done) => {
+    raw.setHeader('x-content-type-options', 'nosniff');
+    done(refuseHead(request.raw));
+  });
   app.addHook('onRequest', authenticator.check);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => {
@@ -55,15 +66,24 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     );
   });
   await app.register(swagger, openApiDocument(services.version));
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    hsts: false,
-  });
   healthRoutes(app, services);
   notifyRoutes(app, services);
   notificationRoutes(app, services);
   streamRoutes(app, services, authenticator);
   historyRoutes(app, services, authenticator);
+  for (const routesOf of [
+    panelRoutes,
+    pairingRoutes,
+    ruleRoutes,
+    routingRoutes,
+    levelRoutes,
+    tokenRoutes,
+    keyRoutes,
+    searchRoutes,
+    tenantRoutes,
+  ]) {
+    routesOf(app, services);
+  }
   metricsRoutes(app, services);
   docsRoutes(app);
   await app.ready();
@@ -73,7 +93,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
 function createApp(logger: FastifyBaseLogger): App {
   const app = Fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: false,
     bodyLimit: 1024 * 1024,
     exposeHeadRoutes: false,
