@@ -6,7 +6,14 @@ import { SetupError } from './setup-error.mjs';
  * A loglevel of our own: `npm run --silent` hands its silence down, and would hide the reason of a failure.
  * Development dependencies always: the checks and the tests run from the same installation.
  */
-export const NPM_QUIET = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+export const NPM_QUIET = [
+  '--include=dev',
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--no-update-notifier',
+  '--loglevel=error',
+];
 
 /**
  * Runs npm under the given Node: the npm that started us, else the one on the PATH.
