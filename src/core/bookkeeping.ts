@@ -29,6 +29,8 @@ export class Bookkeeping {
   readonly #directory: Pick<Directory, 'credentials' | 'panels' | 'rules'>;
   #uses = new Map<string, Use>();
   #seen = new Map<string, Seen>();
+  /** What the last flush wrote, or is writing: a reader may have looked into the directory before it got there. */
+  #seenBefore: ReadonlyMap<string, Seen> = new Map();
   #hits = new Map<TenantId, Map<string, Hit>>();
 
   constructor(directory: Pick<Directory, 'credentials' | 'panels' | 'rules'>) {
@@ -43,9 +45,9 @@ export class Bookkeeping {
     this.#seen.set(seen.id, seen);
   }
 
-  /** The last sign of a panel that has not been written yet. */
+  /** The last sign of a panel, if that may not have been written yet. */
   lastSeen(panelId: string): Seen | undefined {
-    return this.#seen.get(panelId);
+    return this.#seen.get(panelId) ?? this.#seenBefore.get(panelId);
   }
 
   hit(tenant: TenantId, ruleIds: readonly string[], at: number): void {
@@ -72,6 +74,7 @@ export class Bookkeeping {
     const seen = [...this.#seen.values()];
     const hits = [...this.#hits];
     this.#uses = new Map();
+    this.#seenBefore = this.#seen;
     this.#seen = new Map();
     this.#hits = new Map();
     const { credentials, panels, rules } = this.#directory;

@@ -6,10 +6,9 @@ import { actorOf, mayUsePanel, type Principal } from '../core/access.ts';
 import { badRequest, notFound } from '../core/errors.ts';
 import { iso } from '../core/frames.ts';
 import { historyView } from '../core/history-view.ts';
-import type { HistoryRecord } from '../core/ports.ts';
+import type { HistoryRecord, TenantId } from '../core/ports.ts';
 import { traceOf } from '../core/recorded.ts';
 import { reaches } from '../core/target.ts';
-import type { TenantSnapshot } from '../core/tenancy.ts';
 import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
 
@@ -48,7 +47,7 @@ export function notificationRoutes(app: App, services: Services): void {
       return {
         ...historyView(record, snapshot, now()),
         trace: [...(await traceOf(services.directory.rules, snapshot, record))],
-        deliveries: await deliveries(services, snapshot, record),
+        deliveries: await deliveries(services, principal.tenant, record),
       };
     },
   );
@@ -128,19 +127,24 @@ async function refuseForeignScreen(
 
 /** Per panel: whether it was sent, and what the panel said of it. */
 async function deliveries(
-  { receipts, feeds }: Services,
-  snapshot: TenantSnapshot,
+  { receipts, feeds, directory, bookkeeping }: Services,
+  tenant: TenantId,
   record: HistoryRecord,
 ): Promise<Static<typeof PanelReceipt>[]> {
   if (record.route.muted || record.throttledOn !== null) return [];
-  const said = new Map((await receipts.of(snapshot.record.id, record.id)).map((row) => [row.panelId, row]));
-  const { cursors } = await feeds.online(snapshot.record.id);
-  const reached = [...snapshot.panels.values()].filter((panel) => reaches(record.route.target, panel));
+  // Panels come from the directory: in memory, the cursor of one that has gone is as old as its last change.
+  const [rows, { cursors }, panels] = await Promise.all([
+    receipts.of(tenant, record.id),
+    feeds.online(tenant),
+    directory.panels.list(tenant),
+  ]);
+  const said = new Map(rows.map((row) => [row.panelId, row]));
+  const reached = panels.filter((panel) => reaches(record.route.target, panel));
   const told = reached.sort((a, b) => Number(said.has(b.id)) - Number(said.has(a.id))).slice(0, receiptsTold);
   const time = (at: number | null | undefined) => (at === null || at === undefined ? null : iso(at));
   return told.map((panel) => {
     const row = said.get(panel.id);
-    const cursor = cursors.get(panel.id) ?? panel.cursor ?? 0;
+    const cursor = cursors.get(panel.id) ?? bookkeeping.lastSeen(panel.id)?.cursor ?? panel.cursor ?? 0;
     return {
       panel: { id: panel.id, name: panel.name },
       online: cursors.has(panel.id),
