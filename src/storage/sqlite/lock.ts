@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 
 /** Held for as long as a server runs on a database file. */
@@ -10,6 +12,7 @@ export interface ServerLock {
  * the process, however that ends; undefined when another process holds it.
  */
 export function tryServerLock(databasePath: string): ServerLock | undefined {
+  mkdirSync(dirname(databasePath), { recursive: true });
   const db = new Database(`${databasePath}-lock`, { timeout: 0 });
   try {
     db.exec('BEGIN EXCLUSIVE');
