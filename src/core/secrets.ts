@@ -35,9 +35,14 @@ const textChars = 4 + idChars + 1 + secretChars + 1 + checksumChars;
 /** A new token or key. */
 export function mintSecret(kind: SecretKind): MintedSecret {
   const id = randomText(base62, idChars);
-  const secret = randomText(base62, secretChars);
+  const secret = randomSecret();
   const body = `${prefixes[kind]}_${id}_${secret}`;
   return { id, text: `${body}_${checksum(body)}`, hash: hashSecret(secret) };
+}
+
+/** A secret without a name: 32 base62 characters, 190 bits. */
+export function randomSecret(): string {
+  return randomText(base62, secretChars);
 }
 
 /** undefined for anything that no `mintSecret` can have made. Cheap: it runs on every request. */

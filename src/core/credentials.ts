@@ -1,0 +1,153 @@
+/** Tokens and keys between what callers write, what is stored, and what is told. A secret is in none but the first answer. */
+import {
+  type Key,
+  type KeyCreate,
+  type Role,
+  roles,
+  scopes,
+  type Token,
+  type TokenCreate,
+  type TokenPatch,
+} from '../contract/token.ts';
+import type { Principal } from './access.ts';
+import { canonicalAddress } from './addresses.ts';
+import type { Actor, CredentialRecord, Credentials, PanelRecord } from './directory.ts';
+import { AppError, badRequest } from './errors.ts';
+import { iso } from './frames.ts';
+import type { TenantId } from './ports.ts';
+import { type MintedSecret, mintSecret } from './secrets.ts';
+
+export interface NewCredential {
+  readonly record: CredentialRecord;
+  /** The whole token or key: shown once. */
+  readonly text: string;
+}
+
+/** @throws AppError `bad-request` for an expiry that is past or an allow-list that is none. */
+export function newToken(tenant: TenantId, wanted: TokenCreate, by: Actor, at: number): NewCredential {
+  const minted = mintSecret('token');
+  const { rate = null } = wanted;
+  const record = {
+    ...base(tenant, minted, wanted, by, at),
+    kind: 'token',
+    scopes: chosenScopes(wanted.scopes),
+    rate,
+  } as const;
+  return { record, text: minted.text };
+}
+
+/** @throws AppError `bad-request` as {@link newToken}. */
+export function newKey(tenant: TenantId, wanted: KeyCreate, by: Actor, at: number): NewCredential {
+  const minted = mintSecret('key');
+  return {
+    record: { ...base(tenant, minted, wanted, by, at), kind: 'key', role: wanted.role },
+    text: minted.text,
+  };
+}
+
+/** What a screen gets by pairing: the panel scope, for its own panel alone. */
+export function newPanelToken(
+  tenant: TenantId,
+  panel: Pick<PanelRecord, 'id' | 'name'>,
+  by: Actor,
+  at: number,
+): NewCredential {
+  const { record, text } = newToken(tenant, { name: `panel ${panel.name}`, scopes: ['panel'] }, by, at);
+  return { record: { ...record, panelId: panel.id }, text };
+}
+
+/** @throws AppError `bad-request` as {@link newToken}. */
+export function tokenChange(patch: TokenPatch, now: number): Parameters<Credentials['update']>[3] {
+  return {
+    ...(patch.name !== undefined && { name: patch.name.trim() }),
+    ...(patch.scopes !== undefined && { scopes: chosenScopes(patch.scopes) }),
+    ...(patch.rate !== undefined && { rate: patch.rate }),
+    ...(patch.expiresAt !== undefined && { expiresAt: expiry(patch.expiresAt, now) }),
+    ...(patch.allowFrom !== undefined && { allowFrom: allowList(patch.allowFrom) }),
+  };
+}
+
+/** Nobody makes or revokes a key that may do more than they may. @throws AppError `forbidden`. */
+export function refuseHigherRole(principal: Principal, role: Role | null): void {
+  const own = principal.kind === 'key' ? principal.role : undefined;
+  if (own === undefined || roles.indexOf(role ?? 'owner') > roles.indexOf(own))
+    throw new AppError('forbidden', 'forbidden');
+}
+
+export function tokenView(record: CredentialRecord): Token {
+  return { ...told(record), scopes: [...record.scopes], rate: record.rate, panelId: record.panelId };
+}
+
+export function keyView(record: CredentialRecord): Key {
+  return { ...told(record), role: record.role ?? 'viewer' };
+}
+
+function told(record: CredentialRecord): Omit<Key, 'role'> {
+  const time = (at: number | null) => (at === null ? null : iso(at));
+  return {
+    id: record.id,
+    name: record.name,
+    createdAt: iso(record.createdAt),
+    createdBy: record.createdBy,
+    lastUsedAt: time(record.lastUsedAt),
+    lastUsedFrom: record.lastUsedFrom,
+    expiresAt: time(record.expiresAt),
+    allowFrom: [...record.allowFrom],
+    revokedAt: time(record.revokedAt),
+  };
+}
+
+function base(
+  tenant: TenantId,
+  { id, hash }: MintedSecret,
+  { name, expiresAt = null, allowFrom = [] }: Pick<KeyCreate, 'name' | 'expiresAt' | 'allowFrom'>,
+  createdBy: Actor,
+  createdAt: number,
+): Omit<CredentialRecord, 'kind'> {
+  return {
+    tenant,
+    id,
+    hash,
+    name: name.trim(),
+    scopes: [],
+    rate: null,
+    panelId: null,
+    role: null,
+    allowFrom: allowList(allowFrom),
+    createdAt,
+    createdBy,
+    lastUsedAt: null,
+    lastUsedFrom: null,
+    expiresAt: expiry(expiresAt, createdAt),
+    revokedAt: null,
+  };
+}
+
+/** None chosen: all. In the contract's order, whatever the caller's. */
+function chosenScopes(chosen: TokenCreate['scopes']): CredentialRecord['scopes'] {
+  return scopes.filter((scope) => !chosen?.length || chosen.includes(scope));
+}
+
+function expiry(text: string | null, now: number): number | null {
+  if (text === null) return null;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw badRequest(`expiresAt: "${text}" is no time; write 2027-01-31T18:00:00Z`);
+  if (at <= now) throw badRequest('expiresAt must be in the future; to end it now, revoke it');
+  return at;
+}
+
+function allowList(entries: readonly string[]): string[] {
+  return entries.map((entry, i) => {
+    const [, text = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+    const address = canonicalAddress(text);
+    // A v4 address in v6 clothes would need another prefix length than the one written behind it.
+    const disguised = address !== undefined && text.includes(':') !== address.includes(':');
+    const bits = address?.includes(':') ? 128 : 32;
+    if (address === undefined || (disguised && prefix !== undefined) || Number(prefix ?? 0) > bits) {
+      throw badRequest(
+        `allowFrom[${i}]: "${entry}" is no address or CIDR block; write 10.0.0.5, 10.0.0.0/8 or fd00::/8`,
+      );
+    }
+    return prefix === undefined ? address : `${address}/${Number(prefix)}`;
+  });
+}
