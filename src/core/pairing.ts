@@ -1,0 +1,106 @@
+/** A screen shows a code, someone approves it, and the screen collects a token that is bound to its one panel. */
+import { limits } from '../contract/limits.ts';
+import { newPanelToken } from './credentials.ts';
+import type { Actor, Directory, PanelRecord } from './directory.ts';
+import { AppError, notFound, unavailable } from './errors.ts';
+import type { TenantId } from './ports.ts';
+import { hashSecret, randomSecret, randomText } from './secrets.ts';
+
+export const pairingMs = 10 * 60_000;
+
+/** Without digits and letters that are taken for each other, and without vowels, so that no code is a word. */
+const codeAlphabet = '2346789BCDFGHJKMNPQRTVWXYZ';
+const codeChars = 6;
+const codeAttempts = 5;
+
+type PairingDirectory = Pick<Directory, 'pairings' | 'panels' | 'credentials'>;
+
+export interface OpenedPairing {
+  readonly code: string;
+  /** What the screen collects with; it never leaves it but to ask here. */
+  readonly secret: string;
+  readonly expiresAt: number;
+}
+
+export type CollectedPairing =
+  | { readonly state: 'waiting' | 'collected'; readonly expiresAt: number }
+  | {
+      readonly state: 'approved';
+      readonly expiresAt: number;
+      readonly token: string;
+      readonly panel: PanelRecord;
+      readonly tenant: TenantId;
+    };
+
+/** Who approves, and for which panel: one that exists, by its id, or one by its name, made when there is none. */
+export interface Approval {
+  readonly tenant: TenantId;
+  readonly by: Actor;
+  readonly panel: string | Parameters<Directory['panels']['register']>[1];
+}
+
+export async function openPairing({ pairings }: PairingDirectory, now: number): Promise<OpenedPairing> {
+  const secret = randomSecret();
+  const expiresAt = now + pairingMs;
+  for (let attempt = 0; attempt < codeAttempts; attempt++) {
+    const code = randomText(codeAlphabet, codeChars);
+    if (await pairings.open({ code, secretHash: hashSecret(secret), createdAt: now, expiresAt }))
+      return { code, secret, expiresAt };
+  }
+  throw unavailable('no free code was found: try again');
+}
+
+/**
+ * What the screen asks for again and again. The first to ask after the approval gets the token; nobody does after that.
+ * @throws AppError `not-found` for an unknown secret, `gone` when the code expired or its panel was deleted.
+ */
+export async function collectPairing(
+  directory: PairingDirectory,
+  secret: string,
+  now: number,
+): Promise<CollectedPairing> {
+  const { pairings, panels, credentials } = directory;
+  const secretHash = hashSecret(secret);
+  const pairing = await pairings.findBySecret(secretHash);
+  if (!pairing) throw notFound('pairing');
+  const { tenant, panelId, expiresAt, approvedBy } = pairing;
+  if (pairing.collectedAt !== null) return { state: 'collected', expiresAt };
+  if (expiresAt <= now) throw new AppError('gone', 'the code has expired: ask for a new one');
+  if (tenant === null) return { state: 'waiting', expiresAt };
+  const panel = (await panels.list(tenant)).find(({ id }) => id === panelId);
+  if (!panel) throw new AppError('gone', 'the panel of this code was deleted: ask for a new code');
+  // Marked first: a crash here costs a new code, never a token that two may hold.
+  if (!(await pairings.collect(secretHash, now))) return { state: 'collected', expiresAt };
+  const { record, text } = newPanelToken(tenant, panel, approvedBy ?? 'pairing', now);
+  await credentials.add(record);
+  return { state: 'approved', expiresAt, token: text, panel, tenant };
+}
+
+/**
+ * Binds the screen that shows `code` to a panel; a panel that was made for it goes again when no screen shows it.
+ * @throws AppError `not-found` for a panel or code that is not there, `conflict` when there are too many panels.
+ */
+export async function approvePairing(
+  { pairings, panels }: PairingDirectory,
+  code: string,
+  { tenant, by, panel }: Approval,
+  now: number,
+): Promise<string> {
+  const registered = typeof panel === 'string' ? undefined : await panels.register(tenant, panel, by, now);
+  const id = typeof panel === 'string' ? panel : registered?.panel.id;
+  if (id === undefined) throw tooManyPanels();
+  if (await pairings.approve(normalCode(code), tenant, id, by, now)) return id;
+  if (registered?.created) await panels.remove(tenant, id, by, now);
+  throw new AppError(
+    'not-found',
+    'no screen is waiting with this code: read it again, or let the screen show a new one',
+  );
+}
+
+export const tooManyPanels = () =>
+  new AppError('conflict', `there are ${limits.panelsPerTenant} panels already: delete some first`);
+
+/** As people type it: in lower case, with spaces or dashes. */
+function normalCode(code: string): string {
+  return code.toUpperCase().replace(/[\s-]/g, '');
+}
