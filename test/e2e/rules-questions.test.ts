@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let admin: string;
+let token: string;
+let lobby: string;
+beforeAll(async () => {
+  server = await TestServer.start();
+  admin = await server.key('admin');
+  token = await server.token({ name: 'ci' });
+  lobby = (await server.call('POST', '/api/panels', { token, json: { name: 'Lobby', tags: ['noc'] } })).json
+    .id;
+  await rule({
+    name: 'db to the NOC',
+    when: { host: ['db-*'] },
+    then: { panels: { tags: ['noc'] }, setTtl: 5_000 },
+  });
+  await rule({ name: 'rest nowhere', when: {}, then: { panels: 'none' } });
+});
+afterAll(() => server.stop());
+
+const rule = (json: object) => server.call('POST', '/api/rules', { token: admin, json });
+const explain = (json: unknown, key = admin) =>
+  server.call('POST', '/api/rules/explain', { token: key, json });
+const replay = (json: unknown, key = admin) => server.call('POST', '/api/rules/replay', { token: key, json });
+
+describe('explain', () => {
+  test('tells of a typed notification what each rule had to do with it, and which panels it reaches', async () => {
+    const { json, status } = await explain({
+      notification: { title: 'disk', host: 'db-01', level: 'Warning' },
+    });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      level: 'warning',
+      ttl: 5_000,
+      muted: false,
+      throttled: false,
+      target: { all: false, ids: [], tags: ['noc'] },
+      panels: [{ id: lobby, name: 'Lobby' }],
+      panelCount: 1,
+      rulesOmitted: 0,
+    });
+    expect(json.rules.map(({ name, outcome }: { name: string; outcome: string }) => [name, outcome])).toEqual(
+      [
+        ['db to the NOC', 'matched'],
+        ['rest nowhere', 'not-tried'],
+      ],
+    );
+  });
+
+  test('names the condition that failed', async () => {
+    const { json } = await explain({ notification: { title: 'disk', host: 'web-01' } });
+    expect(json.rules[0]).toMatchObject({ outcome: 'failed', condition: 'host' });
+    expect(json).toMatchObject({ panels: [], panelCount: 0 });
+  });
+
+  test('asks a draft instead, held to what saving it would be held to', async () => {
+    const draft = { name: 'by token', when: { token: ['ci'] }, then: { mute: true } };
+    const { json } = await explain({ notification: { token: token.split('_')[1] }, rules: [draft] });
+    expect(json).toMatchObject({ muted: true, rules: [{ name: 'by token', outcome: 'matched' }] });
+    const bad = await explain({
+      notification: {},
+      rules: [{ name: 'bad', when: { ip: ['nonsense'] }, then: { mute: true } }],
+    });
+    expect(bad.status).toBe(400);
+    expect(bad.json.error).toContain('rule "bad"');
+    expect((await explain({ notification: {}, rules: [] })).json).toMatchObject({
+      target: { all: true },
+      rules: [],
+    });
+  });
+
+  test('judges windows by the time it is asked for', async () => {
+    const windows = [{ days: ['mon'], from: '08:00', until: '09:00' }];
+    const rules = [{ name: 'monday', then: { mute: true }, windows, timeZone: 'UTC' }];
+    const at = async (time: string) => (await explain({ notification: {}, rules, at: time })).json.muted;
+    expect(await at('2026-11-02T08:30:00Z')).toBe(true);
+    expect(await at('2026-11-03T08:30:00Z')).toBe(false);
+  });
+
+  test('tells of a recorded notification, which must be the tenant’s own', async () => {
+    const { json: sent } = await server.notify(token, {
+      title: 'recorded',
+      message: 'm',
+      host: 'db-02',
+      level: 'error',
+    });
+    const { json } = await explain({ notification: sent.id });
+    expect(json).toMatchObject({
+      level: 'error',
+      ttl: 5_000,
+      panelCount: 1,
+      rules: [{ outcome: 'matched' }, { outcome: 'not-tried' }],
+    });
+    expect((await explain({ notification: sent.id }, await server.key('owner', 'other'))).status).toBe(404);
+    expect((await explain({ notification: '0192f000-0000-7000-8000-000000000000' })).status).toBe(404);
+  });
+
+  test.each([
+    [{ notification: { ip: '999.1.1.1' } }, 'notification.ip'],
+    [{ notification: { sourceIp: 'here' } }, 'notification.sourceIp'],
+    [{ notification: { colour: 'red' } }, 'notification'],
+    [{}, 'notification'],
+    [{ notification: {}, at: 'yesterday' }, 'at'],
+  ])('%j is refused', async (body, word) => {
+    const { status, json } = await explain(body);
+    expect(status).toBe(400);
+    expect(json.error).toContain(word);
+  });
+});
+
+describe('replay', () => {
+  test('tells what a draft would have changed in history', async () => {
+    const { sent, key } = await tenantWithHistory('replayed', 30);
+    const rules = [{ name: 'no disks', when: { title: { contains: 'disk' } }, then: { mute: true } }];
+    const { status, json } = await replay({ rules }, key);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      considered: 30,
+      changed: 15,
+      shownBefore: 30,
+      shownAfter: 15,
+      complete: true,
+    });
+    expect(json.examples).toHaveLength(15);
+    expect(json.examples[0]).toMatchObject({
+      id: sent.findLast(({ title }) => title.startsWith('disk'))?.id,
+      before: { muted: false, rules: [] },
+      after: { muted: true, rules: ['no disks'] },
+    });
+    expect((await replay({ rules: [] }, key)).json).toMatchObject({ considered: 30, changed: 0 });
+    expect((await replay({ rules, days: 0.000_000_01 }, key)).json).toMatchObject({
+      considered: 0,
+      complete: true,
+    });
+  });
+
+  test('of one tenant is one at a time; a bad draft and a viewer are refused', async () => {
+    const { key } = await tenantWithHistory('busy', 200);
+    const answers = await Promise.all([1, 2, 3].map(() => replay({ rules: [] }, key)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect((await replay({ rules: [] }, key)).status).toBe(200);
+    expect((await replay({ rules: [{ name: 'x', then: {} }] }, key)).status).toBe(400);
+    expect((await replay({ rules: [] }, key)).status).toBe(200);
+    expect((await replay({ rules: [] }, await server.key('member', 'busy'))).status).toBe(403);
+  });
+
+  /** With one panel; the titles are disk and load by turns. */
+  async function tenantWithHistory(tenant: string, count: number) {
+    const sender = await server.token({ tenant });
+    await server.call('POST', '/api/panels', { token: sender, json: { name: 'wall' } });
+    const titles = Array.from({ length: count }, (_, i) => `${i % 2 === 0 ? 'disk' : 'load'} ${i}`);
+    const sent: { id: string; title: string }[] = [];
+    for (const title of titles)
+      sent.push({ title, id: (await server.notify(sender, { title, message: 'm' })).json.id });
+    return { sent, key: await server.key('admin', tenant) };
+  }
+});

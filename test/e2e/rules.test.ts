@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let admin: string;
+beforeAll(async () => {
+  server = await TestServer.start();
+  admin = await server.key('admin');
+});
+afterAll(() => server.stop());
+
+const call = (method: string, path: string, json?: unknown, token = admin) =>
+  server.call(method, `/api/rules${path}`, { token, ...(json !== undefined && { json }) });
+const create = async (over: object) =>
+  (await call('POST', '', { name: 'rule', when: { host: ['nobody'] }, then: { mute: true }, ...over })).json;
+const names = async (token = admin) =>
+  (await call('GET', '', undefined, token)).json.rules.map(({ name }: { name: string }) => name);
+/** A tenant without rules, and its admin. */
+let tenants = 0;
+const fresh = () => server.key('admin', `rules-${++tenants}`);
+
+describe('rules', () => {
+  test('a rule needs a name and a deed; the rest has defaults', async () => {
+    const { status, json } = await call(
+      'POST',
+      '',
+      { name: ' all quiet ', then: { mute: true } },
+      await fresh(),
+    );
+    expect(status).toBe(201);
+    expect(json).toMatchObject({
+      name: 'all quiet',
+      enabled: true,
+      when: {},
+      then: { mute: true },
+      continue: false,
+      activeFrom: null,
+      activeUntil: null,
+      windows: [],
+      timeZone: 'UTC',
+      note: '',
+      hits: 0,
+      lastHitAt: null,
+    });
+    expect(json.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  });
+
+  test('a rule with everything comes back as it was sent', async () => {
+    const token = await server.token({ scopes: ['panel'] });
+    const { json: panel } = await server.call('POST', '/api/panels', { token, json: { name: 'rules wall' } });
+    const sent = {
+      name: 'db to the NOC',
+      enabled: false,
+      when: {
+        host: ['db-*'],
+        minLevel: 'warning',
+        title: { regex: '^disk' },
+        message: { contains: ['full', 'slow'] },
+        not: { ip: ['10.9.0.0/16'], token: ['ci'] },
+      },
+      then: {
+        panels: { ids: [panel.id] },
+        setLevel: 'error',
+        setTtl: 5_000,
+        throttle: { by: ['host'], perMs: 60_000 },
+      },
+      continue: true,
+      activeFrom: '2026-01-01T00:00:00.000Z',
+      activeUntil: '2027-01-01T00:00:00.000Z',
+      windows: [{ days: ['mon', 'sun'], from: '22:00', until: '06:00' }],
+      timeZone: 'Europe/Berlin',
+      note: 'why',
+    };
+    const { json } = await call('POST', '', sent);
+    expect(json).toMatchObject(sent);
+    expect((await call('GET', '')).json.rules).toContainEqual(json);
+    await call('DELETE', `/${json.id}`);
+  });
+
+  test('a new rule takes the time zone of its tenant', async () => {
+    const key = await fresh();
+    await server.call('PATCH', '/api/tenant', { token: key, json: { timeZone: 'Asia/Tokyo' } });
+    expect((await call('POST', '', { name: 'x', then: { mute: true } }, key)).json.timeZone).toBe(
+      'Asia/Tokyo',
+    );
+  });
+
+  test('a rule holds from the answer on, is counted, and its end holds too', async () => {
+    const token = await server.token();
+    const { stream } = await server.panel(token, 'live wall');
+    const rule = await create({ name: 'quiet', when: { host: ['noisy'] } });
+    await server.notify(token, { title: 'muted', message: 'm', host: 'noisy' });
+    await call('PATCH', `/${rule.id}`, { enabled: false });
+    await server.notify(token, { title: 'shown', message: 'm', host: 'noisy' });
+    const { data } = await stream.next(({ event }) => event === 'notification');
+    expect(data).toMatchObject({ title: 'shown' });
+    const counted = async () =>
+      (await call('GET', '')).json.rules.find(({ id }: { id: string }) => id === rule.id).hits;
+    await expect.poll(counted, { timeout: 8_000 }).toBe(1);
+    await call('DELETE', `/${rule.id}`);
+  });
+
+  test('a patch changes what it names, and keeps place and creation', async () => {
+    const key = await fresh();
+    const make = async (name: string) => (await call('POST', '', { name, then: { mute: true } }, key)).json;
+    const [a] = [await make('a'), await make('b')];
+    const { json, status } = await call('PATCH', `/${a.id}`, { name: 'a2', when: { level: ['info'] } }, key);
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      ...a,
+      name: 'a2',
+      when: { level: ['info'] },
+      updatedAt: expect.any(String),
+    });
+    expect(await names(key)).toEqual(['a2', 'b']);
+    expect((await call('PATCH', `/${a.id}`, {}, key)).json).toMatchObject({ name: 'a2' });
+  });
+
+  test('the order is what was put, and a new rule stands last', async () => {
+    const key = await fresh();
+    const ids: string[] = [];
+    for (const name of ['a', 'b', 'c'])
+      ids.push((await call('POST', '', { name, then: { mute: true } }, key)).json.id);
+    const { status, json } = await call('PUT', '/order', { ids: ids.toReversed() }, key);
+    expect(status).toBe(200);
+    expect(json.rules.map(({ name }: { name: string }) => name)).toEqual(['c', 'b', 'a']);
+    await call('POST', '', { name: 'd', then: { mute: true } }, key);
+    expect(await names(key)).toEqual(['c', 'b', 'a', 'd']);
+    for (const wrong of [ids, [...ids, 'nobody'], []]) {
+      const refused = await call('PUT', '/order', { ids: wrong }, key);
+      expect(refused.status).toBe(400);
+      expect(refused.json.error).toContain('every rule');
+    }
+  });
+
+  test.each([
+    [{ then: {} }, 'then'],
+    [{ when: { ip: ['10.0.0.0/99'] } }, 'ip'],
+    [{ when: { title: { regex: '(a)\\1' } } }, 'title'],
+    [{ when: { title: { regex: '(' } } }, 'title'],
+    [{ when: { title: { contains: 'a', glob: 'b' } } }, 'title'],
+    [{ when: { minLevel: 'no-such-level' } }, 'minLevel'],
+    [{ then: { setLevel: 'no-such-level' } }, 'setLevel'],
+    [{ then: { panels: { ids: ['no-such-panel'] } } }, 'panel'],
+    [{ timeZone: 'Mars/Olympus' }, 'timeZone'],
+    [{ activeFrom: '2027-01-01T00:00:00Z', activeUntil: '2026-01-01T00:00:00Z' }, 'activeUntil'],
+    [{ windows: [{ days: ['mon'], from: '25:00', until: '26:00' }] }, 'windows'],
+    [{ name: '' }, 'name'],
+    [{ nane: 'typo' }, 'nane'],
+  ])('%j cannot work and is refused, new and as a change', async (over, word) => {
+    const refused = await call('POST', '', { name: 'x', when: {}, then: { mute: true }, ...over });
+    expect(refused.status).toBe(400);
+    expect(refused.json.error).toContain(word);
+    const good = await create({});
+    const patched = await call('PATCH', `/${good.id}`, over);
+    expect(patched.status).toBe(400);
+    expect((await call('GET', '')).json.rules).toContainEqual(good);
+    await call('DELETE', `/${good.id}`);
+  });
+
+  test('another tenant’s rules are not there', async () => {
+    const rule = await create({});
+    const foreign = await server.key('owner', 'other');
+    expect(await names(foreign)).toEqual([]);
+    for (const id of [rule.id, 'nobody']) {
+      const answers = [
+        await call('PATCH', `/${id}`, { name: 'stolen' }, foreign),
+        await call('DELETE', `/${id}`, undefined, foreign),
+      ];
+      for (const { status, text } of answers)
+        expect(`${status} ${text}`).toBe('404 {"error":"rule not found"}');
+    }
+    expect((await call('PUT', '/order', { ids: [rule.id] }, foreign)).status).toBe(400);
+    await call('DELETE', `/${rule.id}`);
+    expect((await call('DELETE', `/${rule.id}`)).status).toBe(404);
+  });
+
+  test('a viewer reads rules and changes none', async () => {
+    const viewer = await server.key('viewer');
+    expect((await call('GET', '', undefined, viewer)).status).toBe(200);
+    expect((await call('POST', '', { name: 'x', then: { mute: true } }, viewer)).status).toBe(403);
+    expect((await call('PUT', '/order', { ids: [] }, viewer)).status).toBe(403);
+  });
+});
