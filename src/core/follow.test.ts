@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ModelLog, notification } from '../../test/support/model-log.ts';
-import { createInProcessBus } from '../bus/in-process.ts';
+import { createModelBus, ModelLog, notification } from '../../test/support/model-log.ts';
 import { type Follower, follow } from './follow.ts';
 import type { Entry } from './ports.ts';
 
@@ -15,7 +14,7 @@ afterEach(() => follower?.close());
 
 function start(
   log: ModelLog,
-  bus: ReturnType<typeof createInProcessBus>,
+  bus: ReturnType<typeof createModelBus>,
   from: number,
   extra: { floorMs?: number; pageSize?: number } = {},
 ) {
@@ -40,7 +39,7 @@ function start(
 describe('follow', () => {
   it('delivers what was there before it began, then what comes', async () => {
     const log = new ModelLog();
-    const bus = createInProcessBus();
+    const bus = createModelBus();
     for (let i = 0; i < 8; i++) log.append(notification);
     const { got } = start(log, bus, 2);
     await until(() => got.length === 6);
@@ -51,7 +50,7 @@ describe('follow', () => {
 
   it('reads nothing back when the ring carries exactly the next entries', async () => {
     const log = new ModelLog();
-    const bus = createInProcessBus();
+    const bus = createModelBus();
     const { got } = start(log, bus, 0, { floorMs: 60_000 });
     await until(() => log.reads === 1);
     await turn();
@@ -65,7 +64,7 @@ describe('follow', () => {
     const log = new ModelLog();
     for (let i = 0; i < 9; i++) log.append(notification);
     log.pruneTo(6);
-    const { got, gaps } = start(log, createInProcessBus(), 1);
+    const { got, gaps } = start(log, createModelBus(), 1);
     await until(() => got.length === 4);
     expect(gaps).toEqual([6]);
     expect(got).toEqual([6, 7, 8, 9]);
@@ -78,7 +77,7 @@ describe('follow', () => {
     log.delay = async () => {
       if (failures-- > 0) throw new Error('disk gone');
     };
-    const { got, errors } = start(log, createInProcessBus(), 0, { floorMs: 5 });
+    const { got, errors } = start(log, createModelBus(), 0, { floorMs: 5 });
     for (let i = 0; i < 100 && got.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(got).toEqual([1]);
     expect(errors.length).toBeGreaterThan(0);
@@ -97,7 +96,7 @@ describe('follow', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat(5), async (steps, before) => {
         const log = new ModelLog();
         log.delay = turn;
-        const bus = createInProcessBus();
+        const bus = createModelBus();
         for (let i = 0; i < before; i++) log.append(notification);
         const { got } = start(log, bus, 0, { floorMs: 3 });
         for (const each of steps) {

@@ -101,3 +101,17 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live'> 
     );
   }
 }
+
+/** A bell that rings at once for whoever listens. */
+export function createModelBus(): Bus {
+  const rings = new Set<(entries: readonly Entry[]) => void>();
+  return {
+    publish: (_tenant, entries) => {
+      for (const ring of rings) ring(entries);
+    },
+    subscribe: (_tenant, ring) => {
+      rings.add(ring);
+      return () => rings.delete(ring);
+    },
+  };
+}
