@@ -26,13 +26,12 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
       .selectAll('rules')
       .select(['rule_hits.hits', 'rule_hits.last_hit_at'])
       .where('rules.tenant', '=', tenant)
-      .where('rules.until', 'is', null)
-      .orderBy('rules.ordinal');
+      .where('rules.until', 'is', null);
   const one = (tenant: TenantId, id: string) => inForce(tenant).where('rules.id', '=', id).compile();
 
   return {
     async list(tenant) {
-      return (await executor.read(inForce(tenant).compile())).map(toRecord);
+      return (await executor.read(inForce(tenant).orderBy('rules.ordinal').compile())).map(toRecord);
     },
 
     set: (tenant, revision) => readSet(db, executor, tenant, revision),
