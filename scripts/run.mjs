@@ -5,7 +5,7 @@
  * signals and the exit status passed through. Works on any Node from 18 on, needs no dependency, and writes
  * nothing to stdout, which belongs to the target.
  */
-import { delimiter, dirname, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { die, Interrupted, run } from './child.mjs';
 import { ensureDependencies } from './dependencies.mjs';
@@ -26,7 +26,12 @@ async function main(name, args) {
   }
 
   const node = await ensureNode(root);
-  const env = { ...process.env, PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter) };
+  const env = {
+    // What Node compiled is kept between starts, types stripped: a start takes a third of the time.
+    NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node-compile'),
+    ...process.env,
+    PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter),
+  };
   await ensureDependencies(root, node, env);
 
   /** @type {import('./child.mjs').Ending} */
