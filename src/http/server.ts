@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import swagger from '@fastify/swagger';
-import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { limits } from '../contract/limits.ts';
 import { AppError } from '../core/errors.ts';
 import { Authenticator } from './auth.ts';
@@ -48,23 +53,20 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   const authenticator = new Authenticator(services);
   app.decorateRequest('principal');
   app.decorateRequest('sourceIp', '');
-  app.addHook('onRequest', (request, { raw }, done) => {
-    raw.setHeader('x-content-type-options', 'nosniff');
-    done(refuseHead(request.raw));
+  const nowhere = (request: FastifyRequest, reply: FastifyReply): AppError => {
+    const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
+    if (allow.length === 0) return new AppError('not-found', 'there is nothing at this path');
+    reply.header('allow', allow.join(', '));
+    return new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`);
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.setHeader('x-content-type-options', 'nosniff');
+    // A wrong path or method is told before the body is looked at, which the handler below comes after.
+    done(refuseHead(request.raw) ?? (request.is404 ? nowhere(request, reply) : undefined));
   });
   app.addHook('onRequest', authenticator.check);
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request, reply) => {
-    const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
-    if (allow.length === 0)
-      return answerError(new AppError('not-found', 'there is nothing at this path'), request, reply);
-    reply.header('allow', allow.join(', '));
-    return answerError(
-      new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`),
-      request,
-      reply,
-    );
-  });
+  app.setNotFoundHandler((request, reply) => answerError(nowhere(request, reply), request, reply));
   await app.register(swagger, openApiDocument(services.version));
   healthRoutes(app, services);
   notifyRoutes(app, services);
