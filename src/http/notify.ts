@@ -96,18 +96,21 @@ export function notifyRoutes(app: App, services: Services): void {
   };
 
   /** Whoever is refused is told how the limits stand too, and a body too large is paid for like any other. */
-  const refuse = (error: Error & { code?: string }, request: FastifyRequest, reply: FastifyReply) => {
+  const refuse = async (
+    error: Error & { code?: string },
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
     const { principal } = request;
-    const snapshot = principal && services.tenancy.peek(principal.tenant);
-    if (!snapshot || reply.sent) return answerError(error, request, reply);
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
       try {
         take(reply, senderOf(request), undefined);
       } catch (limit) {
         return answerError(limit, request, reply);
       }
-    } else if (!reply.raw.hasHeader('RateLimit')) {
-      rateHeaders(reply, usual.run('look', principal, ratesOf(principal, snapshot), now()));
+    } else if (principal && !reply.raw.hasHeader('RateLimit')) {
+      const snapshot = await services.tenancy.get(principal.tenant).catch(() => undefined);
+      if (snapshot) rateHeaders(reply, usual.run('look', principal, ratesOf(principal, snapshot), now()));
     }
     return answerError(error, request, reply);
   };
