@@ -21,9 +21,7 @@ describe('first, method and path', () => {
     'POST %s is a 404',
     async (path) => {
       for (const options of [wrong, wrongJson, {}]) {
-        expect((await desk.server.call('POST', path, options)).status, JSON.stringify(options.headers)).toBe(
-          404,
-        );
+        expect((await desk.server.call('POST', path, options)).status).toBe(404);
         expect((await desk.server.call('POST', path, { token: desk.token, ...options })).status).toBe(404);
       }
     },
