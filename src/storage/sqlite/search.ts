@@ -6,14 +6,21 @@ import { EntryFinder } from './entry-finder.ts';
 import { RouteReader } from './rows.ts';
 import { readRecords } from './search-records.ts';
 import { findPositions } from './search-run.ts';
+import { defaultTuning, type Tuning } from './search-tuning.ts';
 import { WordReader } from './words.ts';
 
 /**
  * The newest matches of a query, newest first. Head, index mark and rows come from one snapshot: what was committed before
  * the call is found, indexed or not.
  */
-export function searchPage(db: Database, tenant: TenantId, query: Query, options: SearchOptions): SearchPage {
-  return searcherOf(db).search(tenant, query, options);
+export function searchPage(
+  db: Database,
+  tenant: TenantId,
+  query: Query,
+  options: SearchOptions,
+  tuning = defaultTuning,
+): SearchPage {
+  return searcherOf(db).search(tenant, query, options, tuning);
 }
 
 /** The notification with this id; undefined when the tenant has none. */
@@ -55,7 +62,12 @@ class Searcher {
     );
   }
 
-  search(tenant: TenantId, query: Query, { limit, before, after, now }: SearchOptions): SearchPage {
+  search(
+    tenant: TenantId,
+    query: Query,
+    { limit, before, after, now }: SearchOptions,
+    tuning: Tuning,
+  ): SearchPage {
     return this.#snapshot(() => {
       const log = this.#db
         .prepare<[number], LogState>('SELECT head, first, indexed FROM logs WHERE tenant = ?')
@@ -69,7 +81,7 @@ class Searcher {
         routes: this.#routes,
         keepPhrase: (text: string, prefix: boolean) =>
           this.#matchers.push(this.#words.matcher(text, prefix)) - 1,
-        words: this.#words,
+        tuning,
       };
       const range = {
         low: Math.max(log.first, (after ?? 0) + 1),
