@@ -1,78 +1,25 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createInProcessBus } from '../../src/bus/in-process.ts';
-import type { PanelRecord } from '../../src/core/directory.ts';
-import { Feeds } from '../../src/core/feed.ts';
-import type { Sink } from '../../src/core/panel-stream.ts';
-import type { Tenancy, TenantSnapshot } from '../../src/core/tenancy.ts';
-import { ModelLog, notification } from '../support/model-log.ts';
-
-const panel: PanelRecord = {
-  id: 'p',
-  name: 'P',
-  tags: [],
-  location: null,
-  display: {},
-  createdAt: 0,
-  lastSeenAt: null,
-  cursor: null,
-};
-const snapshot = {
-  record: { id: 1, name: 't', title: 'T', timeZone: 'UTC' },
-  levels: new Map(),
-  panels: new Map([[panel.id, panel]]),
-} as unknown as TenantSnapshot;
-
-class Client implements Sink {
-  text = '';
-  isDestroyed = false;
-  write(chunk: Buffer | string, onFlushed: () => void): void {
-    this.text += chunk.toString();
-    setImmediate(onFlushed);
-  }
-  end(): void {}
-  destroy(): void {
-    this.isDestroyed = true;
-  }
-}
+import type { Feeds } from '../../src/core/feed.ts';
+import { notification } from '../support/model-log.ts';
+import { Client, newFeeds, panel, snapshot } from './streams-feeds.ts';
 
 const opened: Feeds[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((feeds) => feeds.close())));
 
-/** Feeds over a log whose reads fail while `broken` says why; it ticks every 10 ms. */
-function newFeeds() {
-  const log = new ModelLog();
+/** Feeds over a log whose reads take a moment, and fail while `state.broken` says why. */
+function newFailingFeeds() {
+  const made = newFeeds();
   const state: { broken: Error | undefined } = { broken: undefined };
-  const bus = createInProcessBus();
-  const errors: unknown[] = [];
-  let change = () => {};
-  const onChange: Tenancy['onChange'] = (heard) => {
-    change = () => heard(1);
-    return () => undefined;
-  };
-  log.delay = async () => {
+  made.log.delay = async () => {
     await new Promise((resolve) => setTimeout(resolve, 30));
     if (state.broken) throw state.broken;
   };
-  const feeds = new Feeds({
-    history: log,
-    bus,
-    tenancy: {
-      onChange,
-      peek: () => snapshot,
-    } as unknown as Tenancy,
-    epoch: 'e1',
-    now: Date.now,
-    heartbeatMs: 20,
-    onError: (error) => errors.push(error),
-    onSent: () => undefined,
-    onSeen: () => undefined,
-  });
-  opened.push(feeds);
-  return { log, state, bus, feeds, errors, change: () => change() };
+  opened.push(made.feeds);
+  return { ...made, state };
 }
 
 test('a log that cannot be read when a stream begins fails that stream, and nothing that looks at it meanwhile', async () => {
-  const { state, feeds, change, log, bus } = newFeeds();
+  const { state, feeds, change, log, bus } = newFailingFeeds();
   state.broken = new Error('the disk is gone');
   const client = new Client();
   const connecting = feeds.connect(snapshot, panel, client, undefined);
@@ -88,7 +35,7 @@ test('a log that cannot be read when a stream begins fails that stream, and noth
 });
 
 test('a server that stops while a stream fails to begin stops all the same', async () => {
-  const { state, feeds } = newFeeds();
+  const { state, feeds } = newFailingFeeds();
   state.broken = new Error('the disk is gone');
   const connecting = feeds.connect(snapshot, panel, new Client(), undefined);
   const stopped = Promise.all([feeds.drain(), feeds.close()]);
@@ -97,7 +44,7 @@ test('a server that stops while a stream fails to begin stops all the same', asy
 });
 
 test('a stream whose log cannot be read any more is dropped, so that its client comes back', async () => {
-  const { state, feeds, log, errors } = newFeeds();
+  const { state, feeds, log, errors } = newFailingFeeds();
   for (let i = 0; i < 3; i++) log.append(notification);
   const client = new Client();
   await feeds.connect(snapshot, panel, client, { epoch: 'e1', position: 1 });
