@@ -1,6 +1,6 @@
 /** A server with one sender, and one reader of its history: what intake tests ask again and again. */
 import { expect } from 'vitest';
-import { RawConnection, type RawRequest, rawRequest } from './raw-http.ts';
+import { exchange, type RawAnswer, RawConnection, type RawRequest, rawRequest } from './raw-http.ts';
 import { type Answer, type CallOptions, TestServer } from './server.ts';
 
 export const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -90,4 +90,22 @@ export function expectError({ status, body }: Reply, ...statuses: number[]): str
   const json = JSON.parse(body) as { error: string };
   expect(json).toEqual({ error: expect.stringMatching(/\S/) });
   return json.error;
+}
+
+/**
+ * Sends bytes that no client should send. Whatever is answered is no 5xx and, where it is an error, JSON with one
+ * field; and exactly as many notifications are stored as were accepted.
+ */
+export async function hold(desk: IntakeDesk, bytes: string | Buffer): Promise<RawAnswer[]> {
+  const before = await desk.head();
+  const answers = await exchange(desk.server.url, bytes);
+  for (const answer of answers) {
+    expect(answer.status, answer.body).toBeLessThan(500);
+    if (answer.status >= 400) expectError(answer, answer.status);
+  }
+  const accepted = answers.filter(
+    ({ status, body }) => status === 200 && body.startsWith('{"ok":true,"id":'),
+  );
+  expect(await desk.head()).toBe(before + accepted.length);
+  return answers;
 }

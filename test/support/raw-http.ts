@@ -118,11 +118,12 @@ export class RawConnection {
   }
 }
 
-/** Sends `bytes` on a connection of its own and reads every answer until the server ends it. */
+/** Sends `bytes` on a connection of its own, says after the first answer that no more comes, and reads to the end. */
 export async function exchange(url: string, bytes: string | Buffer): Promise<RawAnswer[]> {
   const connection = await RawConnection.open(url);
   try {
     await connection.write(bytes);
+    await connection.next();
     connection.finish();
     return await connection.all();
   } finally {
