@@ -232,6 +232,7 @@ function addIndexes(db: Db, upTo: number, log: (line: string) => void): void {
   const forPanels = `muted = 0 AND throttled_on IS NULL AND route NOT IN (SELECT id FROM routes WHERE route ->> '$.target' = '{"all":false,"ids":[],"tags":[]}')`;
   fill('index_state', `'throttled', ${position}`, 'throttled_on IS NOT NULL');
   fill('index_state', `'unseen', ${position}`, `${forPanels} AND NOT ${shown}`);
+  fill('index_state', `'expires', ${position}`, `${forPanels} AND expires_at IS NOT NULL`);
   fill('index_hour', `received_at / 3600000, min(${position}), max(${position})`, '1 GROUP BY 2');
   log('index_text');
   const step = 10_000;

@@ -22,7 +22,8 @@ interface LogRow {
   readonly route: number;
   readonly received_at: number;
   readonly muted: number;
-  readonly forPanels: number;
+  readonly routed: number;
+  readonly expires_at: number | null;
   readonly throttled: number;
   readonly shown: number;
 }
@@ -46,13 +47,16 @@ const postings: readonly (readonly [
 ];
 
 /**
- * The state a search finds through its index. "unseen" holds what no panel had shown when it was indexed; that it was shown
- * since, the search itself sees, and {@link markSeen} takes it out.
+ * What a search finds a notification by besides what it holds. "unseen" lists what no panel had shown when it was indexed; that
+ * it was shown since, the search itself sees, and {@link markSeen} takes it out.
  */
-const stateOf = ({ throttled, muted, shown, forPanels }: LogRow): string | null => {
-  if (throttled === 1) return 'throttled';
-  return muted === 0 && shown === 0 && forPanels === 1 ? 'unseen' : null;
-};
+const states: readonly (readonly [state: string, holds: (row: LogRow) => boolean])[] = [
+  ['throttled', ({ throttled }) => throttled === 1],
+  ['unseen', (row) => isForPanels(row) && row.shown === 0],
+  ['expires', (row) => isForPanels(row) && row.expires_at !== null],
+];
+
+const isForPanels = ({ muted, throttled, routed }: LogRow) => muted === 0 && throttled === 0 && routed === 1;
 
 interface Sliced {
   readonly tenant: number;
@@ -151,20 +155,22 @@ function prepareStatements(db: Database): Statements {
     behind: db.prepare('SELECT tenant, indexed, head FROM logs WHERE indexed < head ORDER BY indexed - head'),
     indexed: db.prepare('SELECT indexed FROM logs WHERE tenant = ?'),
     rows: db.prepare(`SELECT entry & ${positionMask} AS position, id, title, message, host_key, ip_key, source_ip_key, level,
-        token_id, key, route, received_at, muted, throttled_on IS NOT NULL AS throttled,
+        token_id, key, route, received_at, expires_at, muted, throttled_on IS NOT NULL AS throttled,
         EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = entry >> 40 AND r.position = entry & ${positionMask}
           AND r.shown_at IS NOT NULL) AS shown,
         (SELECT route ->> '$.target.all' OR route ->> '$.target.ids' <> '[]' OR route ->> '$.target.tags' <> '[]'
-          FROM routes t WHERE t.tenant = entry >> 40 AND t.id = notifications.route) AS forPanels
+          FROM routes t WHERE t.tenant = entry >> 40 AND t.id = notifications.route) AS routed
       FROM notifications WHERE entry > ${entryOf('?', '?')} AND entry <= ${entryOf('?', '?')} ORDER BY entry LIMIT ?`),
     advance: db.prepare('UPDATE logs SET indexed = ? WHERE tenant = ?'),
     dropHours: db.prepare('DELETE FROM index_hour WHERE tenant = ? AND last <= ?'),
     markSeen: db.prepare("DELETE FROM index_state WHERE tenant = ? AND state = 'unseen' AND position = ?"),
     inserts: [
       addHours(db),
-      eachPosting(
-        db.prepare('INSERT OR IGNORE INTO index_state (tenant, state, position) VALUES (?, ?, ?)'),
-        stateOf,
+      ...states.map(([state, holds]) =>
+        eachPosting(
+          db.prepare('INSERT OR IGNORE INTO index_state (tenant, state, position) VALUES (?, ?, ?)'),
+          (row) => (holds(row) ? state : null),
+        ),
       ),
       eachRow((tenant, row) => addId.run(tenant, row.id, row.position)),
       eachRow((tenant, row) => addText.run(tenant, row.position, row.title, row.message)),
@@ -176,9 +182,11 @@ function prepareStatements(db: Database): Statements {
       ),
     ],
     removes: [
-      eachPosting(
-        db.prepare('DELETE FROM index_state WHERE tenant = ? AND state = ? AND position = ?'),
-        (row) => stateOf({ ...row, shown: 0 }),
+      ...states.map(([state]) =>
+        eachPosting(
+          db.prepare('DELETE FROM index_state WHERE tenant = ? AND state = ? AND position = ?'),
+          () => state,
+        ),
       ),
       eachRow((tenant, row) => dropId.run(tenant, row.id)),
       eachRow((tenant, row) => dropText.run(tenant, row.position)),

@@ -1,5 +1,6 @@
 /** What of a query the full-text index can answer, as an expression of FTS5. */
 import type { Phrase, Query, Term } from '../../core/search-query.ts';
+import type { WordReader } from './words.ts';
 
 type TextTerm = Extract<Term, { kind: 'text' }>;
 
@@ -59,4 +60,19 @@ export function hasPrefix(query: Query): boolean {
     default:
       return false;
   }
+}
+
+/**
+ * The single words that whatever is found holds all of: how many there can be is bounded by the rarest. Empty when the query
+ * has alternatives, or no whole word.
+ */
+export function wordsOf(query: Query, reader: WordReader): Query[] {
+  if (query.kind === 'and') return query.terms.flatMap((term) => wordsOf(term, reader));
+  if (query.kind !== 'text' || query.phrases.length !== 1) return [];
+  const [{ text, prefix }] = query.phrases as [Phrase];
+  const words = reader.words(text);
+  return (prefix ? words.slice(0, -1) : words).map((word) => ({
+    ...query,
+    phrases: [{ text: word, prefix: false }],
+  }));
 }

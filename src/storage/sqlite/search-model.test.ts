@@ -168,6 +168,7 @@ const tuning: fc.Arbitrary<Tuning> = fc
     windowFill: fc.constantFrom(0, 0, 2),
     firstWindow: fc.constantFrom(1, 7),
     windowGrowth: fc.constantFrom(1, 2),
+    widestWindow: fc.constantFrom(1, 5, 1000),
     firstBatch: fc.constantFrom(1, 4),
     probedLists: fc.constantFrom(0, 1, 8),
     windowedLists: fc.constantFrom(0, 1, 2, 1000),

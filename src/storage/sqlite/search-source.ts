@@ -14,17 +14,18 @@ import {
 import { hasPrefix, isMatchable, matchOf } from './search-match.ts';
 import { mutedRoutes, routesOf, type SearchScope, unroutedRoutes } from './search-predicate.ts';
 import { distinctValues, type IndexColumn, spanOfPrefix } from './search-values.ts';
+import type { WordReader } from './words.ts';
 
-export type SourceScope = SearchScope & Place;
+export type SourceScope = SearchScope & Place & { readonly words: WordReader };
 
 const byHost: IndexColumn = { table: 'index_host', column: 'host' };
 const byKey: IndexColumn = { table: 'index_key', column: 'key' };
 const byIp: IndexColumn = { table: 'index_ip', column: 'ip' };
 const bySource: IndexColumn = { table: 'index_source', column: 'ip' };
-const byLevel: IndexColumn = { table: 'index_level', column: 'level' };
-const byToken: IndexColumn = { table: 'index_token', column: 'token_id' };
-const byRoute: IndexColumn = { table: 'index_route', column: 'route' };
-const byState: IndexColumn = { table: 'index_state', column: 'state' };
+export const byLevel: IndexColumn = { table: 'index_level', column: 'level' };
+export const byToken: IndexColumn = { table: 'index_token', column: 'token_id' };
+export const byRoute: IndexColumn = { table: 'index_route', column: 'route' };
+export const byState: IndexColumn = { table: 'index_state', column: 'state' };
 const byRank: IndexColumn = { table: 'live', column: 'rank' };
 
 /** A source of every indexed match; undefined when no index leads there. */
@@ -83,29 +84,34 @@ function termSource(term: Term, scope: SourceScope): Source | undefined {
   }
 }
 
-/** What an index holds besides the lists that a term names. */
-function complementOf(term: Query, scope: SourceScope): Source | undefined {
-  const without = (index: IndexColumn, values: readonly (string | number)[]) => {
-    const unwanted = new Set(values);
-    const all = distinctValues<string | number>(
-      scope.db,
-      scope.tenant,
+/** What an index holds besides the lists of some values; undefined when it has too many lists to name the others. */
+export function listWithout(
+  index: IndexColumn,
+  unwanted: ReadonlySet<string | number>,
+  scope: SourceScope,
+): Source | undefined {
+  const values = distinctValues<string | number>(
+    scope.db,
+    scope.tenant,
+    index,
+    {},
+    scope.tuning.windowedLists,
+  );
+  return (
+    values &&
+    listed(
       index,
-      {},
-      scope.tuning.windowedLists,
-    );
-    return (
-      all &&
-      listed(
-        index,
-        all.filter((value) => !unwanted.has(value)),
-        scope,
-      )
-    );
-  };
-  if (term.kind === 'level') return without(byLevel, term.names);
-  if (term.kind === 'token') return without(byToken, term.ids);
-  if (term.kind === 'rule' || term.kind === 'panel') return without(byRoute, routesOf(term, scope));
+      values.filter((value) => !unwanted.has(value)),
+      scope,
+    )
+  );
+}
+
+function complementOf(term: Query, scope: SourceScope): Source | undefined {
+  if (term.kind === 'level') return listWithout(byLevel, new Set(term.names), scope);
+  if (term.kind === 'token') return listWithout(byToken, new Set(term.ids), scope);
+  if (term.kind === 'rule' || term.kind === 'panel')
+    return listWithout(byRoute, new Set(routesOf(term, scope)), scope);
   return undefined;
 }
 
@@ -117,15 +123,14 @@ function stateSource(state: SearchState, scope: SourceScope): Source | undefined
       return listed(byRoute, unroutedRoutes(scope), scope);
     case 'throttled':
     case 'unseen':
-      return listed(byState, [state], scope);
+    case 'expired':
+      return listed(byState, [state === 'expired' ? 'expires' : state], scope);
     case 'cleared':
       return cleared(scope);
     case 'live': {
       const ranks = distinctValues<number>(scope.db, scope.tenant, byRank, {}, scope.tuning.windowedLists);
       return ranks && listed(byRank, ranks, scope);
     }
-    case 'expired':
-      return undefined;
   }
 }
 

@@ -9,6 +9,8 @@ export interface Tuning {
   readonly firstWindow: number;
   /** How much wider each next one is. */
   readonly windowGrowth: number;
+  /** Postings of one list read at once, at most. */
+  readonly widestWindow: number;
   /** Collected candidates tested at once, at first. */
   readonly firstBatch: number;
   /** Looking into this many lists for each candidate still costs less than fetching its row. */
@@ -41,9 +43,10 @@ export const defaultTuning: Tuning = {
   windowFill: 2,
   firstWindow: 4096,
   windowGrowth: 4,
+  widestWindow: 200_000,
   firstBatch: 256,
   probedLists: 8,
   windowedLists: 1000,
   visitedValues: 4000,
-  costs: { open: 100, posting: 0.08, collected: 0.15, probe: 0.35, row: 1.2, text: 1.2, logRow: 0.15 },
+  costs: { open: 100, posting: 0.08, collected: 0.15, probe: 0.35, row: 2, text: 1.2, logRow: 0.15 },
 };

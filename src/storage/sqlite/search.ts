@@ -7,7 +7,7 @@ import { RouteReader } from './rows.ts';
 import { readRecords } from './search-records.ts';
 import { findPositions } from './search-run.ts';
 import { defaultTuning, type Tuning } from './search-tuning.ts';
-import { WordReader } from './words.ts';
+import { type TextMatcher, textMatcher, WordReader } from './words.ts';
 
 /**
  * The newest matches of a query, newest first. Head, index mark and rows come from one snapshot: what was committed before
@@ -51,14 +51,16 @@ class Searcher {
   readonly #routes: RouteReader;
   readonly #finder: EntryFinder;
   readonly #words = new WordReader();
-  #matchers: ((text: string) => boolean)[] = [];
+  #matchers: TextMatcher[] = [];
 
   constructor(db: Database) {
     this.#db = db;
     this.#routes = new RouteReader(db);
     this.#finder = new EntryFinder(db);
-    db.function('has_words', { directOnly: true, deterministic: true }, (slot: number, text: string) =>
-      this.#matchers[slot]?.(text) ? 1 : 0,
+    db.function(
+      'text_matches',
+      { directOnly: true, deterministic: true },
+      (slot: number, title: string, message: string) => (this.#matchers[slot]?.(title, message) ? 1 : 0),
     );
   }
 
@@ -79,8 +81,8 @@ class Searcher {
         tenant,
         now,
         routes: this.#routes,
-        keepPhrase: (text: string, prefix: boolean) =>
-          this.#matchers.push(this.#words.matcher(text, prefix)) - 1,
+        keepText: (text: Query) => this.#matchers.push(textMatcher(text, this.#words)) - 1,
+        words: this.#words,
         tuning,
       };
       const range = {

@@ -9,5 +9,6 @@ CREATE TABLE index_hour (
   PRIMARY KEY (tenant, hour)
 ) WITHOUT ROWID;
 
--- States that nothing else leads to: "throttled", and "unseen" for what no panel had shown when it was indexed.
+-- States that nothing else leads to: "throttled"; "expires" for what goes to panels and does not stay; "unseen" for what goes to
+-- panels and was not shown when it was indexed.
 CREATE TABLE index_state (tenant INTEGER NOT NULL, state TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, state, position)) WITHOUT ROWID;
