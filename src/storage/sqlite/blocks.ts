@@ -1,11 +1,12 @@
 /**
- * Positions within one block of 4,096, as `postings` keeps them: up to 255 as ascending 16-bit numbers, more as a bitmap. Bit
- * `i & 7` of byte `i >> 3` is position `i` of the block, low byte first, on every machine.
+ * Positions within one block of 32,768, as `postings` keeps them: up to 2,047 as ascending 16-bit numbers, more as a bitmap.
+ * Numbers are low byte first, and bit `i & 7` of byte `i >> 3` is position `i` of the block, on every machine.
+ *
+ * Smaller blocks cost a rare value more rows to read, larger ones cost a frequent value more bytes to write again.
  */
-export const blockBits = 12;
-export const blockSize = 2 ** blockBits;
+export const blockSize = 2 ** 15;
 export const bitmapBytes = blockSize / 8;
-const listed = bitmapBytes / 2 - 1;
+const longestList = bitmapBytes / 2 - 1;
 
 /** The block with some positions added, or taken out; undefined when nothing is left. `known` is what it held before. */
 export function changeBlock(
@@ -13,16 +14,18 @@ export function changeBlock(
   offsets: readonly number[],
   adds: boolean,
 ): Uint8Array | undefined {
-  const bits = new Uint8Array(bitmapBytes);
-  if (known) addBlockTo(bits, 0, known);
+  if (!known || known.length < bitmapBytes) {
+    const list = changeList(known ? readList(known) : [], offsets, adds);
+    if (list.length <= longestList) return list.length === 0 ? undefined : writeList(list);
+    return writeBitmap(list);
+  }
+  const bits = Uint8Array.from(known);
   for (const offset of offsets) {
     const byte = offset >> 3;
     const bit = 1 << (offset & 7);
     bits[byte] = adds ? (bits[byte] as number) | bit : (bits[byte] as number) & ~bit;
   }
-  const count = countBits(bits);
-  if (count === 0) return undefined;
-  return count > listed ? bits : listOf(bits, count);
+  return countBits(bits) > longestList ? bits : writeList(readBitmap(bits));
 }
 
 /** Sets the block's positions in a bitmap, from byte `at` on. */
@@ -42,22 +45,49 @@ export function addBlockTo(bits: Uint8Array, at: number, block: Uint8Array): voi
 export const countInBlock = (block: Uint8Array) =>
   block.length === bitmapBytes ? countBits(block) : block.length / 2;
 
+function changeList(list: readonly number[], offsets: readonly number[], adds: boolean): number[] {
+  const last = list.at(-1) ?? -1;
+  // A log grows at its end.
+  if (adds && offsets.every((offset, i) => offset > (i === 0 ? last : (offsets[i - 1] as number))))
+    return [...list, ...offsets];
+  const changed = new Set(offsets);
+  if (!adds) return list.filter((offset) => !changed.has(offset));
+  return [...new Set([...list, ...changed])].sort((a, b) => a - b);
+}
+
+function readList(block: Uint8Array): number[] {
+  const list: number[] = [];
+  for (let i = 0; i < block.length; i += 2) list.push((block[i] as number) | ((block[i + 1] as number) << 8));
+  return list;
+}
+
+function writeList(list: readonly number[]): Uint8Array {
+  const block = new Uint8Array(2 * list.length);
+  for (const [i, offset] of list.entries()) {
+    block[2 * i] = offset & 0xff;
+    block[2 * i + 1] = offset >> 8;
+  }
+  return block;
+}
+
+function readBitmap(bits: Uint8Array): number[] {
+  const list: number[] = [];
+  for (const [i, byte] of bits.entries()) {
+    for (let bit = 0; byte >> bit !== 0; bit++) if (((byte >> bit) & 1) === 1) list.push(8 * i + bit);
+  }
+  return list;
+}
+
+function writeBitmap(list: readonly number[]): Uint8Array {
+  const bits = new Uint8Array(bitmapBytes);
+  for (const offset of list) bits[offset >> 3] = (bits[offset >> 3] as number) | (1 << (offset & 7));
+  return bits;
+}
+
 const bitsOfByte = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
 
 function countBits(bits: Uint8Array): number {
   let count = 0;
   for (const byte of bits) count += bitsOfByte[byte] as number;
   return count;
-}
-
-function listOf(bits: Uint8Array, count: number): Uint8Array {
-  const list = new Uint8Array(2 * count);
-  let at = 0;
-  for (let offset = 0; offset < blockSize; offset++) {
-    if (((bits[offset >> 3] as number) & (1 << (offset & 7))) === 0) continue;
-    list[at] = offset & 0xff;
-    list[at + 1] = offset >> 8;
-    at += 2;
-  }
-  return list;
 }

@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { changeBlock } from './blocks.ts';
 import { blockOf, PositionSet, startOf } from './position-set.ts';
 
-const base = 2 ** 33 - 5000;
+const base = 2 ** 33 - 30_000;
 const window = fc
   .tuple(fc.nat({ max: 9000 }), fc.nat({ max: 9000 }))
   .map(([a, b]) => ({ low: base + Math.min(a, b), high: base + Math.max(a, b) }));
 const positions = fc.array(
-  fc.nat({ max: 10_000 }).map((offset) => base - 500 + offset),
+  fc.nat({ max: 91_000 }).map((offset) => base - 500 + offset),
   { maxLength: 200 },
 );
 
@@ -44,7 +44,7 @@ test('sets are sifted, and filled from blocks and from wider sets', () => {
         if (block < blockOf(within.low) || block > blockOf(within.high)) continue;
         set.addBlock(block, changeBlock(undefined, [position - startOf(block)], true) as Uint8Array);
       }
-      const whole = new PositionSet({ low: within.low - 7000, high: within.high + 9000 });
+      const whole = new PositionSet({ low: within.low - 40_000, high: within.high + 50_000 });
       for (const position of others) whole.add(position);
       const part = new PositionSet(within);
       part.addPartOf(whole);

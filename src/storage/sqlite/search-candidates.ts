@@ -7,7 +7,7 @@ import type { Field, FieldValue } from './postings.ts';
 import { positionMask } from './rows.ts';
 import { entryRange } from './search-predicate.ts';
 import type { Tuning } from './search-tuning.ts';
-import { inSpan, type Span } from './search-values.ts';
+import { inSpan, liveRanks, type Span } from './search-values.ts';
 import { bytesListSql, listSql, logicSql, rawSql, type Sql, sql } from './sql-text.ts';
 
 const mask = rawSql(String(positionMask));
@@ -137,16 +137,19 @@ export function cleared(place: Place): Source {
   });
 }
 
-/** The notifications that are live, or were a moment ago. The table is in order of rank: it is read as a whole. */
+/** The notifications that are live, or were a moment ago. */
 export function live(place: Place): Source {
+  const { db, tenant, tuning } = place;
+  // The table is in order of rank, of which there are few, and of position only then.
+  const ranks = listSql(liveRanks(db, tenant));
   const find = ({ low, high }: Positions) =>
-    sql`SELECT position FROM live WHERE tenant = ${place.tenant} AND position BETWEEN ${low} AND ${high}`;
+    sql`SELECT position FROM live WHERE tenant = ${tenant} AND rank IN ${ranks} AND position BETWEEN ${low} AND ${high}`;
   return rows(place, {
-    isWhole: true,
+    isWhole: false,
     isExact: false,
-    readCost: place.tuning.costs.posting,
+    readCost: tuning.costs.posting,
     find,
-    newest: find,
+    newest: (range) => sql`${find(range)} LIMIT ${tuning.probed}`,
   });
 }
 
@@ -177,10 +180,10 @@ function rows({ db, tuning }: Place, { isWhole, isExact, readCost, find, newest 
         into.add(position);
     },
     estimate(range) {
-      // Reading a prefix for an estimate would be reading it.
-      if (isWhole && readCost === tuning.costs.match) return undefined;
+      // To read some of it is to read it all.
+      if (isWhole) return undefined;
       const { count = 0, oldest = null } = counted(range) ?? {};
-      const isAll = isWhole || count < tuning.probed || oldest === null;
+      const isAll = count < tuning.probed || oldest === null;
       const share = Math.min(1, count / (range.high - (isAll ? range.low : oldest) + 1));
       return { share, reads: share };
     },

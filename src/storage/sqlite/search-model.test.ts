@@ -174,6 +174,8 @@ const tuning: fc.Arbitrary<Tuning> = fc
     probedBlocks: fc.constantFrom(1, 32),
     windowedLists: fc.constantFrom(0, 1, 2, 1000),
     visitedValues: fc.constantFrom(1, 4000),
+    patience: fc.constantFrom(0.1, 1, 10),
+    leastPatience: fc.constantFrom(0, 1, 100),
     costs: fc
       .tuple(...Array.from({ length: 7 }, () => fc.constantFrom(0.01, 1, 100)))
       .map(([open = 1, block = 1, posting = 1, match = 1, row = 1, text = 1, logRow = 1]) => ({
@@ -211,7 +213,7 @@ test('indexed, half indexed or not at all, a search finds what a loop over the l
       fc.integer({ min: 1, max: 7 }),
       tuning,
       // Where blocks of positions meet, and where numbers outgrow 31 bits and an entry outgrows 53.
-      fc.constantFrom(0, 4085, 2 ** 31 - 20, 2 ** 40 - 200),
+      fc.constantFrom(0, 2 ** 15 - 20, 2 ** 31 - 20, 2 ** 40 - 200),
       (steps, queries, indexing, now, limit, tuned, from) => {
         const model = new HistoryModel(from);
         play(

@@ -1,8 +1,8 @@
 /**
  * Which index to go by. Any condition that an index leads to can drive a search; the others are then tested on what it
  * proposes. Estimates are bounded looks at the newest postings. They may be wrong, and conditions may exclude each other in
- * ways that no estimate sees, so the plan that looks quickest is given up for the one whose worst is best once it has cost as
- * much: a search takes at most about twice as long as it must.
+ * ways that no estimate sees, so the plan that looks quickest is given up for the one whose worst is best once it has taken
+ * many times what it should have, and at the latest when it has cost as much as that worst.
  */
 import type { Query } from '../../core/search-query.ts';
 import type { Positions } from './position-set.ts';
@@ -74,8 +74,11 @@ export function planSearch(
   ];
   const first = plans.reduce((best, plan) => (plan.expected < best.expected ? plan : best));
   const safest = plans.reduce((best, plan) => (plan.worst < best.worst ? plan : best));
-  if (first.worst <= safest.worst * 2) return { first: first.plan, share: 1, then: undefined };
-  return { first: first.plan, share: safest.worst / first.worst, then: safest.plan };
+  const { patience, leastPatience } = scope.tuning;
+  const patient = Math.min(safest.worst, Math.max(leastPatience, patience * first.expected));
+  if (first.plan === safest.plan || first.worst <= 2 * patient)
+    return { first: first.plan, share: 1, then: undefined };
+  return { first: first.plan, share: patient / first.worst, then: safest.plan };
 }
 
 interface Situation {

@@ -108,9 +108,11 @@ class PositionSearch {
     let size = this.#scope.tuning.firstBatch;
     let before = Number.POSITIVE_INFINITY;
     for (let batch = candidates.highest(size, before); batch.length > 0 && !this.isDone; size *= 2) {
+      const known = this.found.length;
       this.#add(sql`SELECT j.value FROM json_each(${JSON.stringify(batch)}) j
         CROSS JOIN notifications n ON n.entry = ${entrySql(this.#scope.tenant, rawSql('j.value'))}
         WHERE ${predicate} ORDER BY j.key LIMIT ${this.#missing}`);
+      this.#reader.learn(batch.length, this.found.length - known);
       before = batch.at(-1) ?? 0;
       batch = candidates.highest(size * 2, before);
     }

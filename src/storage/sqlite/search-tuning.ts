@@ -18,6 +18,9 @@ export interface Tuning {
   readonly windowedLists: number;
   /** Values looked at to find those that a glob matches: a few milliseconds. */
   readonly visitedValues: number;
+  /** The quickest plan is given up after so many times its expected time, and not before these microseconds. */
+  readonly patience: number;
+  readonly leastPatience: number;
   readonly costs: Costs;
 }
 
@@ -40,13 +43,15 @@ export interface Costs {
 export const defaultTuning: Tuning = {
   firstRows: 500,
   probed: 1000,
-  probedBlocks: 32,
+  probedBlocks: 16,
   windowFill: 2,
-  firstWindow: 16_384,
+  firstWindow: 32_768,
   windowGrowth: 4,
   widestWindow: 200_000,
   firstBatch: 256,
   windowedLists: 1000,
   visitedValues: 4000,
-  costs: { open: 100, block: 1.5, posting: 0.1, match: 0.2, row: 5, text: 1.5, logRow: 0.6 },
+  patience: 10,
+  leastPatience: 30_000,
+  costs: { open: 100, block: 2, posting: 0.1, match: 0.2, row: 5, text: 1.5, logRow: 0.6 },
 };

@@ -52,3 +52,16 @@ export function distinctValues<T extends SqlValue>(
     .all(...values);
   return found.length > limit ? undefined : found;
 }
+
+/** The different ranks of what is live. */
+export function liveRanks(db: Database, tenant: TenantId): number[] {
+  const { text, values } = sql`
+    WITH RECURSIVE r (rank) AS (
+      SELECT (SELECT min(rank) FROM live WHERE tenant = ${tenant})
+      UNION ALL SELECT (SELECT min(live.rank) FROM live WHERE tenant = ${tenant} AND live.rank > r.rank) FROM r WHERE r.rank IS NOT NULL
+    ) SELECT rank FROM r WHERE rank IS NOT NULL`;
+  return db
+    .prepare<unknown[], number>(text)
+    .pluck()
+    .all(...values);
+}

@@ -10,6 +10,9 @@ export class SourceReader {
   /** What was paid for rows instead of reading a source as a whole. */
   readonly #paid = new Map<Source, number>();
 
+  #tested = 0;
+  #matched = 0;
+
   constructor(costs: Costs) {
     this.#costs = costs;
   }
@@ -31,6 +34,17 @@ export class SourceReader {
     return set;
   }
 
+  /** Tells how many candidates' rows were fetched, and how many of them matched. */
+  learn(tested: number, matched: number): void {
+    this.#tested += tested;
+    this.#matched += matched;
+  }
+
+  /** The share of fetched rows that matched: conditions that exclude each other show here, and nowhere before. */
+  get #passed(): number {
+    return (this.#matched + 1) / (this.#tested + 1);
+  }
+
   /**
    * Whether reading the window costs less than fetching the rows of as many candidates as that would save. Reading a source as
    * a whole is worth it once not having it has cost as much.
@@ -41,7 +55,7 @@ export class SourceReader {
     window: Positions,
     range: Positions,
   ): boolean {
-    const saved = candidates * (1 - passing) * this.#costs.row;
+    const saved = candidates * (1 - Math.min(passing, this.#passed)) * this.#costs.row;
     if (!source.isWhole) return cost * (window.high - window.low + 1) < saved;
     if (this.#whole.has(source)) return true;
     const paid = (this.#paid.get(source) ?? 0) + saved;

@@ -8,13 +8,13 @@ DROP TABLE index_token;
 DROP TABLE index_key;
 DROP TABLE index_route;
 
--- Which notifications have a value in a field: for each 4,096 positions a list or a bitmap of them (see `blocks.ts`). A frequent
+-- Which notifications have a value in a field: for each 32,768 positions a list or a bitmap of them (see `blocks.ts`). A frequent
 -- value costs a bit a notification, and lists of millions are intersected in milliseconds.
 CREATE TABLE postings (
   tenant INTEGER NOT NULL,
   field TEXT NOT NULL,       -- host, key, ip, source, level, token, route, state
   value NOT NULL,            -- text; bytes for addresses; a number for routes
-  block INTEGER NOT NULL,    -- position / 4096
+  block INTEGER NOT NULL,    -- position / 32768
   positions BLOB NOT NULL,
   PRIMARY KEY (tenant, field, value, block)
 ) WITHOUT ROWID;
