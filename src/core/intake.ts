@@ -8,7 +8,7 @@ import type { CheckedFields } from './notification.ts';
 import type { AppendOutcome, Bus, History, Idempotency, NotificationDraft, Route } from './ports.ts';
 import type { Decision } from './routing.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
-import type { Throttle, ThrottleDemand } from './throttle.ts';
+import type { Throttle, ThrottleDemand, Throttled } from './throttle.ts';
 
 export interface IntakeOptions {
   readonly history: Pick<History, 'append'>;
@@ -47,7 +47,7 @@ export class Intake {
     const { tenant } = sender;
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
     if (!snapshot.levels.has(fields.level)) snapshot = await this.#register(tenant, fields.level);
-    const { draft, demands } = this.#draft(sender, sourceIp, fields, snapshot);
+    const { draft, demands, counted } = this.#draft(sender, sourceIp, fields, snapshot);
     const idempotency = retryKey === null ? null : { key: retryKey, hash: contentHash(fields) };
     let stored = false;
     try {
@@ -59,8 +59,7 @@ export class Intake {
       }
       return idOf(outcome, idempotency);
     } finally {
-      // Nothing may be counted on a notification that does not exist.
-      if (!stored) throttle.forget(tenant, demands, draft.id);
+      if (!stored) throttle.forget(tenant, demands, draft.id, counted);
     }
   }
 
@@ -69,7 +68,11 @@ export class Intake {
     sourceIp: string,
     fields: CheckedFields,
     { router }: TenantSnapshot,
-  ): { draft: NotificationDraft; demands: readonly ThrottleDemand[] } {
+  ): {
+    draft: NotificationDraft;
+    demands: readonly ThrottleDemand[];
+    counted: Throttled | undefined;
+  } {
     const { throttle, now } = this.#options;
     const receivedAt = now();
     const id = uuidv7();
@@ -95,7 +98,7 @@ export class Intake {
       throttledOn: counted?.on ?? null,
       throttleCount: counted?.count ?? 0,
     };
-    return { draft, demands: decision.throttle };
+    return { draft, demands: decision.throttle, counted };
   }
 
   /** Makes an unknown level the tenant's own. */

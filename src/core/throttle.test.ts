@@ -73,11 +73,11 @@ describe('with several demands', () => {
 test('what could not be stored is not counted on', () => {
   const throttle = new Throttle();
   throttle.check(1, [demand('k')], 'a', 0);
-  throttle.forget(1, [demand('k')], 'other');
+  throttle.forget(1, [demand('k')], 'other', undefined);
   expect(throttle.check(1, [demand('k')], 'b', 1)).toEqual({ on: 'a', count: 1 });
-  throttle.forget(1, [demand('k')], 'a');
+  throttle.forget(1, [demand('k')], 'a', undefined);
   expect(throttle.check(1, [demand('k')], 'c', 2)).toBeUndefined();
-  throttle.forget(7, [demand('k')], 'a');
+  throttle.forget(7, [demand('k')], 'a', undefined);
 });
 
 test('memory is bounded for each tenant, and what was used last is kept', () => {
@@ -121,4 +121,13 @@ describe('what is alike to a rule', () => {
       keyOf(['title', 'message'], { title: 'a b', message: 'c' }),
     );
   });
+});
+
+it('what was counted and could not be stored is not counted', () => {
+  const throttle = new Throttle();
+  throttle.check(1, [demand('k')], 'a', 1_000);
+  const counted = throttle.check(1, [demand('k')], 'b', 1_001);
+  expect(counted).toEqual({ on: 'a', count: 1 });
+  throttle.forget(1, [demand('k')], 'b', counted);
+  expect(throttle.check(1, [demand('k')], 'c', 1_002)).toEqual({ on: 'a', count: 1 });
 });

@@ -82,11 +82,24 @@ export class Throttle {
     return undefined;
   }
 
-  /** Takes back that `id` was shown, when it could not be stored: nothing may be counted on what does not exist. */
-  forget(tenant: TenantId, demands: readonly ThrottleDemand[], id: string): void {
+  /**
+   * Takes back what `check` answered for `id`, which was not stored: nothing may be counted on what does not exist, nor
+   * be counted itself.
+   */
+  forget(
+    tenant: TenantId,
+    demands: readonly ThrottleDemand[],
+    id: string,
+    counted: Throttled | undefined,
+  ): void {
     const buckets = this.#tenants.get(tenant);
     for (const demand of demands) {
-      if (buckets?.get(nameOf(demand))?.id === id) buckets.delete(nameOf(demand));
+      const bucket = buckets?.get(nameOf(demand));
+      if (bucket?.id === id) buckets?.delete(nameOf(demand));
+      else if (bucket && bucket.id === counted?.on) {
+        bucket.count -= 1;
+        return;
+      }
     }
   }
 
