@@ -123,7 +123,7 @@ describe('what is alike to a rule', () => {
   });
 });
 
-it('what was counted and could not be stored is not counted', () => {
+test('what was counted and could not be stored is not counted', () => {
   const throttle = new Throttle();
   throttle.check(1, [demand('k')], 'a', 1_000);
   const counted = throttle.check(1, [demand('k')], 'b', 1_001);
