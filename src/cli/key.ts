@@ -41,23 +41,23 @@ export function addKey(program: Command, io: Io): void {
 }
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const { record, text } = await withDirectory(io, async (directory) => {
-    const { newKey } = await import('../app.ts');
+  const { newKey } = await import('../app.ts');
+  const now = Date.now();
+  // Made before the database is opened: a mistake in it leaves no new file behind.
+  const { record, text } = newKey(
+    0,
+    {
+      name: options.name,
+      role: options.role,
+      ...(options.allowFrom && { allowFrom: options.allowFrom }),
+      ...(options.expires !== undefined && { expiresAt: endOf(options.expires, now) }),
+    },
+    actor,
+    now,
+  );
+  await withDirectory(io, async (directory) => {
     const { id } = await getTenant(io, directory, options.tenant);
-    const now = Date.now();
-    const made = newKey(
-      id,
-      {
-        name: options.name,
-        role: options.role,
-        ...(options.allowFrom && { allowFrom: options.allowFrom }),
-        ...(options.expires !== undefined && { expiresAt: endOf(options.expires, now) }),
-      },
-      actor,
-      now,
-    );
-    await directory.credentials.add(made.record);
-    return made;
+    await directory.credentials.add({ ...record, tenant: id });
   });
   if (options.json) {
     io.stdout.write(`${JSON.stringify({ id: record.id, key: text })}\n`);

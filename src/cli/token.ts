@@ -50,23 +50,23 @@ export function addToken(program: Command, io: Io): void {
 }
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const { record, text } = await withDirectory(io, async (directory) => {
-    const { newToken } = await import('../app.ts');
+  const { newToken } = await import('../app.ts');
+  const now = Date.now();
+  // Made before the database is opened: a mistake in it leaves no new file behind.
+  const { record, text } = newToken(
+    0,
+    {
+      name: options.name,
+      ...(options.scopes && { scopes: options.scopes }),
+      ...(options.allowFrom && { allowFrom: options.allowFrom }),
+      ...(options.expires !== undefined && { expiresAt: endOf(options.expires, now) }),
+    },
+    actor,
+    now,
+  );
+  await withDirectory(io, async (directory) => {
     const { id } = await getTenant(io, directory, options.tenant);
-    const now = Date.now();
-    const made = newToken(
-      id,
-      {
-        name: options.name,
-        ...(options.scopes && { scopes: options.scopes }),
-        ...(options.allowFrom && { allowFrom: options.allowFrom }),
-        ...(options.expires !== undefined && { expiresAt: endOf(options.expires, now) }),
-      },
-      actor,
-      now,
-    );
-    await directory.credentials.add(made.record);
-    return made;
+    await directory.credentials.add({ ...record, tenant: id });
   });
   if (options.json) {
     io.stdout.write(`${JSON.stringify({ id: record.id, token: text })}\n`);
