@@ -6,8 +6,9 @@
  * @typedef {{ argv: string[], goOn?: boolean, pages?: boolean }} Step
  */
 
-// The server runs from its TypeScript sources; the first releases of Node 24 still call that experimental.
-const server = ['--disable-warning=ExperimentalWarning', 'src/main.ts'];
+// The server runs from its TypeScript sources; the first releases of Node 24 still call that experimental. Room for young
+// objects is kept small: by default an idle server holds 70 MiB of it that it does not use.
+const server = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8', 'src/main.ts'];
 const vitest = ['node_modules/vitest/vitest.mjs', 'run'];
 const biome = ['node_modules/@biomejs/biome/bin/biome', 'check'];
 const tsc = ['node_modules/typescript/bin/tsc', '--noEmit'];

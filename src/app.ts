@@ -5,6 +5,7 @@ import { createInProcessBus } from './bus/in-process.ts';
 import type { Config } from './config.ts';
 import { Bookkeeping } from './core/bookkeeping.ts';
 import type { Directory } from './core/directory.ts';
+import { AppError } from './core/errors.ts';
 import { Feeds } from './core/feed.ts';
 import { Intake } from './core/intake.ts';
 import { Metrics } from './core/metrics.ts';
@@ -22,6 +23,13 @@ import { createSqliteBuilder } from './storage/sqlite/builder.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
 import { openSqlite, type SqliteStorage } from './storage/sqlite/open.ts';
 import { version } from './version.ts';
+
+// What the command line may use of the other folders comes through here.
+export { type Config, describeConfig } from './config.ts';
+export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
+export { createLogger } from './log.ts';
+export { backUp } from './storage/sqlite/backup.ts';
+export { restore } from './storage/sqlite/restore.ts';
 
 /** Storage with its directory, as the server and the administration commands open it. */
 export interface OpenedStorage {
@@ -95,7 +103,8 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
 function lockDatabase({ database }: Config): { release(): void } {
   const lock = tryServerLock(database.path);
   if (!lock)
-    throw new Error(
+    throw new AppError(
+      'conflict',
       `another Belfry server runs on ${database.path}: stop it first, or set BELFRY_DATABASE_URL to another file`,
     );
   return lock;

@@ -1,55 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { NotificationEvent } from '../contract/notification.ts';
-import type { ReadyEvent } from '../contract/panel.ts';
+import { iso, note, ready, readyData, start } from '../../test/support/panel-events.ts';
 import { Board } from './board.ts';
 import type { PanelEvent } from './panel-event.ts';
-
-const start = Date.parse('2026-11-20T10:00:00.000Z');
-const iso = (at: number) => new Date(at).toISOString();
-
-const level = (name: string, rank: number) =>
-  ({ name, rank, builtIn: true, color: '#58a6ff', icon: 'bell', sound: 'none', durationMs: 0 }) as const;
-
-function ready(over: Partial<ReadyEvent> = {}): PanelEvent {
-  const panel = { id: 'p', name: 'lobby', tags: [], location: null, display: {} };
-  return {
-    type: 'ready',
-    data: {
-      panel,
-      tenant: { name: 'default', title: 'Default', timeZone: 'UTC' },
-      levels: [level('info', 20), level('warning', 30), level('critical', 50)],
-      serverTime: iso(start),
-      heartbeatMs: 15_000,
-      epoch: 'e',
-      head: 0,
-      resume: 'live',
-      ...over,
-    },
-  };
-}
-
-function note(position: number, over: Partial<NotificationEvent> = {}): PanelEvent {
-  const data: NotificationEvent = {
-    id: `n${position}`,
-    position,
-    title: `Title ${position}`,
-    message: 'M',
-    level: 'info',
-    rank: 20,
-    ttl: 0,
-    ip: null,
-    host: null,
-    key: null,
-    url: null,
-    sourceIp: '127.0.0.1',
-    receivedAt: iso(start),
-    expiresAt: null,
-    remainingMs: null,
-    count: 0,
-    ...over,
-  };
-  return { type: 'notification', data };
-}
 
 let board: Board;
 const ids = () => board.cards().map(({ notification }) => notification.id);
@@ -132,7 +84,7 @@ test('what a throttle counts is added to its card, and never goes back', () => {
 test('settings decide from which level on cards are shown', () => {
   board.apply(note(1, { rank: 20 }), start);
   board.apply(note(2, { rank: 30, level: 'warning' }), start);
-  const { panel, tenant, levels } = (ready() as { data: ReadyEvent }).data;
+  const { panel, tenant, levels } = readyData();
   board.apply(
     { type: 'settings', data: { panel: { ...panel, display: { minLevel: 'warning' } }, tenant, levels } },
     start,

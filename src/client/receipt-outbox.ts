@@ -27,7 +27,7 @@ export class ReceiptOutbox {
   #failures = 0;
   #closed = false;
 
-  constructor({ post, gatherMs = 250 }: ReceiptOutboxOptions) {
+  constructor({ post, gatherMs = 100 }: ReceiptOutboxOptions) {
     this.#post = post;
     this.#gatherMs = gatherMs;
   }

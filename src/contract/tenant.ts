@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-const limit = (schema: Parameters<typeof Type.Union>[0][number]) =>
+const limit = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Literal('off'), Type.Null()]);
 const rate = Type.Object(
   {

@@ -129,7 +129,7 @@ describe('an address has one text', () => {
         const key = findAddressKey(text);
         if (key) expect(findAddressKey(addressText(key))).toEqual(key);
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 });

@@ -23,6 +23,10 @@ export interface TenantRecord {
   readonly retentionDays: number | 'off' | null;
   readonly retentionCount: number | 'off' | null;
   readonly createdAt: number;
+  /** Grows with every change of anything in the tenant's configuration … */
+  readonly changed: number;
+  /** … and with every change of its rules. */
+  readonly rulesRevision: number;
 }
 
 export interface CredentialRecord {

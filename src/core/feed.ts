@@ -41,7 +41,10 @@ interface Feed {
 }
 
 interface OpenFeed {
+  /** Rejects when the log cannot be read: for those who wait to connect. */
   readonly opening: Promise<Feed>;
+  /** undefined then: for everyone else. */
+  readonly opened: Promise<Feed | undefined>;
   /** Streams that are connected or about to be; the feed is kept while there are any. */
   users: number;
 }
@@ -134,7 +137,7 @@ export class Feeds {
   async online(
     tenant: TenantId,
   ): Promise<{ readonly head: number; readonly cursors: ReadonlyMap<string, number> }> {
-    const feed = await this.#feeds.get(tenant)?.opening;
+    const feed = await this.#feeds.get(tenant)?.opened;
     const cursors = new Map<string, number>();
     for (const stream of feed?.connections.keys() ?? []) {
       if (!stream.closed)
@@ -147,8 +150,8 @@ export class Feeds {
   /** Says goodbye to every panel: each is told when to come back, spread over a few seconds. */
   async drain(): Promise<void> {
     this.#draining = true;
-    for (const { opening } of this.#feeds.values()) {
-      for (const stream of (await opening).connections.keys()) {
+    for (const { opened } of this.#feeds.values()) {
+      for (const stream of (await opened)?.connections.keys() ?? []) {
         stream.end(
           encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }),
         );
@@ -160,10 +163,10 @@ export class Feeds {
     this.#draining = true;
     clearInterval(this.#ticker);
     this.#stopListening();
-    for (const { opening } of this.#feeds.values()) {
-      const feed = await opening;
-      feed.follower.close();
-      for (const stream of feed.connections.keys()) stream.destroy();
+    for (const { opened } of this.#feeds.values()) {
+      const feed = await opened;
+      feed?.follower.close();
+      for (const stream of feed?.connections.keys() ?? []) stream.destroy();
     }
     this.#feeds.clear();
   }
@@ -171,15 +174,17 @@ export class Feeds {
   #claim(tenant: TenantId): OpenFeed {
     let open = this.#feeds.get(tenant);
     if (!open) {
-      const opened: OpenFeed = { opening: this.#open(tenant), users: 0 };
-      opened.opening.catch(() => {
-        if (this.#feeds.get(tenant) === opened) this.#feeds.delete(tenant);
-      });
-      this.#feeds.set(tenant, opened);
-      open = opened;
+      const opening = this.#open(tenant);
+      const made: OpenFeed = { opening, opened: opening.catch(() => this.#forget(tenant, made)), users: 0 };
+      this.#feeds.set(tenant, made);
+      open = made;
     }
     open.users += 1;
     return open;
+  }
+
+  #forget(tenant: TenantId, open: OpenFeed): undefined {
+    if (this.#feeds.get(tenant) === open) this.#feeds.delete(tenant);
   }
 
   async #open(tenant: TenantId): Promise<Feed> {
@@ -214,14 +219,14 @@ export class Feeds {
     setTimeout(() => {
       if (open.users > 0 || this.#feeds.get(tenant) !== open) return;
       this.#feeds.delete(tenant);
-      void open.opening.then(({ follower }) => follower.close());
+      void open.opened.then((feed) => feed?.follower.close());
     }, lingerMs).unref();
   }
 
   async #tick(): Promise<void> {
     const { heartbeatMs, onSeen } = this.#options;
-    for (const [tenant, { opening }] of this.#feeds) {
-      for (const stream of (await opening).connections.keys()) {
+    for (const [tenant, { opened }] of this.#feeds) {
+      for (const stream of (await opened)?.connections.keys() ?? []) {
         stream.tick(heartbeatMs);
         if (!stream.closed) onSeen(tenant, stream.panelId, stream.cursor);
       }
@@ -230,7 +235,7 @@ export class Feeds {
 
   /** Configuration changed: panels hear of their new settings, deleted ones are shut out. */
   async #changed(tenant: TenantId): Promise<void> {
-    const feed = await this.#feeds.get(tenant)?.opening;
+    const feed = await this.#feeds.get(tenant)?.opened;
     const snapshot = this.#options.tenancy.peek(tenant);
     if (!feed || !snapshot) return;
     for (const [stream, told] of feed.connections) {

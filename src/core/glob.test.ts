@@ -64,7 +64,7 @@ describe('whatever the pattern and the text', () => {
       fc.property(pattern, text, (glob, sent) => {
         expect(matches(glob, sent)).toBe(byDefinition([...foldCase(glob)], [...foldCase(sent)]));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -81,7 +81,7 @@ describe('whatever the pattern and the text', () => {
         ).toBe(true);
         if (compiled.isExact) expect(folded).toBe(compiled.prefix);
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -91,7 +91,7 @@ describe('whatever the pattern and the text', () => {
         expect(foldCase(a + b)).toBe(foldCase(a) + foldCase(b));
         expect([...foldCase(a)]).toHaveLength([...a].length);
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 });
@@ -100,8 +100,8 @@ test('a hostile pattern answers at once', () => {
   const text = 'a'.repeat(16_384);
   for (const pattern of [
     '*a'.repeat(300).concat('*b'),
-    '*a?'.repeat(50).concat('*b'),
-    '*'.concat('a?'.repeat(70), 'b*'),
+    '*a?'.repeat(40).concat('*b'),
+    '*'.concat('a?'.repeat(60), 'b*'),
   ]) {
     expect(matches(pattern, text)).toBe(false);
   }

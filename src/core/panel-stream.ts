@@ -1,7 +1,8 @@
 import { limits } from '../contract/limits.ts';
 import type { ReadyEvent, ResumeKind } from '../contract/panel.ts';
 import { type Cursor, encodeSse, formatCursor } from '../contract/sse.ts';
-import { bytesOf, encodeNotification, frameOf, iso } from './frames.ts';
+import { bytesOf, frameOf, iso } from './frames.ts';
+import { LiveSet } from './live-set.ts';
 import type { Entry, History, LogBounds, PanelAddress, TenantId } from './ports.ts';
 import { chunkBytes, type Ring } from './ring.ts';
 import { reaches } from './target.ts';
@@ -28,6 +29,8 @@ export interface StreamContext {
 
 /** A client that does not take one chunk in this time is cut off, and resumes by its cursor. */
 const stalledMs = 30_000;
+/** After this time without taking a chunk, what else waits for a client is let go, and read again once it goes on. */
+const slowMs = 500;
 const pageSize = 200;
 
 /**
@@ -40,8 +43,10 @@ export class PanelStream {
   #panel: PanelAddress;
   #group: string;
   #cursor = 0;
-  /** What goes out before the log does: ready, and the live set. */
+  /** What goes out before all else: ready, and what is no entry of the log. */
   #queued: (() => string)[] = [];
+  /** What goes out next, before the log goes on. */
+  #live: LiveSet | undefined;
   #writingSince: number | undefined;
   /** A read is under way; `#then` is the one to follow it. */
   #busy = true;
@@ -85,13 +90,14 @@ export class PanelStream {
     const resume = resumeKind(from, epoch, bounds);
     const say = (head: number) => {
       const data = { ...ready, epoch, head, resume, serverTime: iso(now()) } satisfies ReadyEvent;
-      this.#queued.push(() => encodeSse({ event: 'ready', data, retryMs }));
+      // Settings that changed meanwhile are told already: they come after it.
+      this.#queued.unshift(() => encodeSse({ event: 'ready', data, retryMs }));
     };
     if (resume === 'replayed' && from) {
       this.#cursor = from.position;
       say(bounds.head);
     } else {
-      await this.#queueLive(say);
+      await this.#beginLive(say);
     }
     this.#ready();
   }
@@ -115,10 +121,14 @@ export class PanelStream {
   tick(heartbeatMs: number): void {
     const { now, ring, epoch } = this.#context;
     const at = now();
-    if (this.#writingSince !== undefined && at - this.#writingSince > stalledMs) return this.destroy();
-    if (this.#writingSince !== undefined || this.#busy || at - this.#lastWriteAt < heartbeatMs) return;
+    if (this.#writingSince !== undefined) {
+      if (at - this.#writingSince > slowMs) this.#live?.letGo();
+      if (at - this.#writingSince > stalledMs) this.destroy();
+      return;
+    }
+    if (this.#closed || this.#busy || at - this.#lastWriteAt < heartbeatMs) return;
     if (this.#cursor < ring.head) return this.pump();
-    const data = { serverTime: iso(at), head: ring.head };
+    const data = { serverTime: iso(at), head: this.#cursor };
     this.#write(encodeSse({ event: 'heartbeat', id: formatCursor(epoch, this.#cursor), data }));
   }
 
@@ -126,6 +136,7 @@ export class PanelStream {
   pump(): void {
     if (this.#closed || this.#busy || this.#writingSince !== undefined) return;
     if (this.#queued.length > 0) return this.#writeQueued();
+    if (this.#live) return this.#writeLive(this.#live);
     const { ring, now, onSent } = this.#context;
     while (this.#cursor < ring.head) {
       if (this.#cursor < ring.floor) return void this.#catchUp();
@@ -148,56 +159,42 @@ export class PanelStream {
   destroy(): void {
     this.#closed = true;
     this.#queued = [];
+    this.#live = undefined;
     this.#sink.destroy();
   }
 
   #write(chunk: Buffer | string): void {
+    if (this.#closed) return;
     this.#writingSince = this.#context.now();
     this.#lastWriteAt = this.#writingSince;
     this.#sink.write(chunk, this.#onFlushed);
   }
 
   #writeQueued(): void {
-    let chunk = '';
-    let taken = 0;
-    while (taken < this.#queued.length && chunk.length < chunkBytes / 4)
-      chunk += this.#queued[taken++]?.() ?? '';
-    this.#queued = taken === this.#queued.length ? [] : this.#queued.slice(taken);
-    if (chunk === '') return this.pump();
+    const chunk = this.#queued.map((encode) => encode()).join('');
+    this.#queued = [];
     this.#write(chunk);
   }
 
-  /**
-   * Queues the live set: what the panel should be showing as of some head, from which it goes on. Its notifications keep
-   * their own ids and go in order of position, so a client cut off in the middle resumes without a hole; the heartbeat
-   * behind them moves the id to that head.
-   */
-  async #queueLive(announce: (head: number) => void): Promise<void> {
-    const { history, tenant, epoch, now, onSent } = this.#context;
-    const { head, notifications, counts } = await history.live(tenant, this.#panel, now(), limits.liveSet);
-    announce(head);
-    for (const notification of notifications) {
-      this.#queued.push(() => {
-        const at = now();
-        if (notification.expiresAt !== null && notification.expiresAt <= at) return '';
-        onSent(1);
-        return encodeNotification(epoch, notification, at, counts[notification.id] ?? 0);
-      });
-    }
-    this.#queued.push(() =>
-      encodeSse({
-        event: 'heartbeat',
-        id: formatCursor(epoch, head),
-        data: { serverTime: iso(now()), head },
-      }),
-    );
-    this.#cursor = head;
+  /** Begins a live set, from whose head the stream goes on. */
+  async #beginLive(announce: (head: number) => void): Promise<void> {
+    this.#live = await LiveSet.read(this.#context, this.#panel);
+    this.#cursor = this.#live.head;
+    announce(this.#cursor);
+  }
+
+  #writeLive(live: LiveSet): void {
+    if (live.wasLetGo) return this.#during(() => live.recall());
+    const { text, frames, isLast } = live.next();
+    if (isLast) this.#live = undefined;
+    this.#context.onSent(frames);
+    this.#write(text);
   }
 
   /** Mid-stream: what is shown is dropped, the live set follows. */
   #restart(event: 'gap' | 'reset', reason: string): void {
     this.#during(() =>
-      this.#queueLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } }))),
+      this.#beginLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } }))),
     );
   }
 
@@ -208,7 +205,7 @@ export class PanelStream {
       const from = this.#cursor;
       const page = await history.readAfter(tenant, from, pageSize);
       if (page.first > from + 1) {
-        await this.#queueLive((head) =>
+        await this.#beginLive((head) =>
           this.#queued.push(() =>
             encodeSse({ event: 'gap', data: { reason: 'older than what history keeps', head } }),
           ),

@@ -23,18 +23,62 @@ class Table<Key> extends Map<Key, Posting> {
   }
 }
 
-/** Texts are found inside others by runs of this many UTF-16 units. */
+/** Shorter texts than this are not looked for inside others. */
 export const gramLength = 3;
+/** The longer the rarer: texts of this length and more are found by runs this long. */
+const longGramLength = 5;
 
-/** Runs of `gramLength` in a text as numbers; different runs may share one, which costs a test and no more. */
-export function gramsOf(text: string): Set<number> {
-  const grams = new Set<number>();
-  for (let i = 0; i + gramLength <= text.length; i++) grams.add(gramAt(text, i));
-  return grams;
+/** Some run of the UTF-16 units of a text, as a number; different runs may share one, which costs a test and no more. */
+export interface Gram {
+  readonly length: number;
+  readonly hash: number;
 }
 
-function gramAt(text: string, i: number): number {
-  return ((text.charCodeAt(i) * 961 + text.charCodeAt(i + 1)) * 31 + text.charCodeAt(i + 2)) & 0x3fffffff;
+/** The runs by one of which a text can be found inside others. */
+export function gramsOf(text: string): readonly Gram[] {
+  const length = text.length >= longGramLength ? longGramLength : gramLength;
+  const hashes = new Set<number>();
+  for (let i = 0; i + length <= text.length; i++) hashes.add(gramAt(text, i, length));
+  return Array.from(hashes, (hash) => ({ length, hash }));
+}
+
+function gramAt(text: string, at: number, length: number): number {
+  let hash = 0;
+  for (let i = at; i < at + length; i++) hash = Math.imul(hash, 0x01000193) ^ text.charCodeAt(i);
+  return (hash ^ (hash >>> 15)) & 0x3fffffff;
+}
+
+/** Rules by runs of one length that a text must have in it. */
+class GramTable {
+  readonly #length: number;
+  readonly #table = new Table<number>();
+  /** One bit for each of the lower parts of the numbers: most of a long text is passed over by it. */
+  #sieve: Uint8Array | undefined;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  add(hash: number, ordinal: number): void {
+    this.#table.add(hash, ordinal);
+    this.#sieve ??= new Uint8Array(8192);
+    const at = (hash & 0xffff) >> 3;
+    this.#sieve[at] = (this.#sieve[at] as number) | (1 << (hash & 7));
+  }
+
+  find(text: string, hit: Hit): void {
+    const sieve = this.#sieve;
+    if (!sieve) return;
+    const length = this.#length;
+    for (let i = 0; i + length <= text.length; i++) {
+      const hash = gramAt(text, i, length);
+      if (((sieve[(hash & 0xffff) >> 3] as number) & (1 << (hash & 7))) !== 0) this.#table.find(hash, hit);
+    }
+  }
 }
 
 /** Rules by what one text must be, start with, end with or contain. */
@@ -42,14 +86,15 @@ export class TextTable {
   readonly #is = new Table<string>();
   readonly #starts = new Table<string>();
   readonly #ends = new Table<string>();
-  readonly #grams = new Table<number>();
+  readonly #grams = new GramTable(gramLength);
+  readonly #longGrams = new GramTable(longGramLength);
   readonly #startLengths = new Set<number>();
   readonly #endLengths = new Set<number>();
-  /** One bit for each of the lower parts of the grams: most of a long text is passed over by it. */
-  #sieve: Uint8Array | undefined;
 
   get isEmpty(): boolean {
-    return this.#is.size + this.#starts.size + this.#ends.size + this.#grams.size === 0;
+    return (
+      this.#is.size + this.#starts.size + this.#ends.size + this.#grams.size + this.#longGrams.size === 0
+    );
   }
 
   addIs(text: string, ordinal: number): void {
@@ -66,31 +111,28 @@ export class TextTable {
     this.#endLengths.add(text.length);
   }
 
-  addGram(gram: number, ordinal: number): void {
-    this.#grams.add(gram, ordinal);
-    this.#sieve ??= new Uint8Array(8192);
-    const at = (gram & 0xffff) >> 3;
-    this.#sieve[at] = (this.#sieve[at] as number) | (1 << (gram & 7));
+  addGram({ length, hash }: Gram, ordinal: number): void {
+    (length === gramLength ? this.#grams : this.#longGrams).add(hash, ordinal);
   }
 
   find(text: string, hit: Hit): void {
-    this.#is.find(text, hit);
-    for (const length of this.#startLengths)
+    // An empty table is not asked: that would hash the text, which may be long.
+    if (this.#is.size > 0) this.#is.find(text, hit);
+    for (const length of this.#startLengths) {
       if (length <= text.length) this.#starts.find(text.slice(0, length), hit);
-    for (const length of this.#endLengths)
-      if (length <= text.length) this.#ends.find(text.slice(text.length - length), hit);
-    const sieve = this.#sieve;
-    if (!sieve) return;
-    for (let i = 0; i + gramLength <= text.length; i++) {
-      const gram = gramAt(text, i);
-      if (((sieve[(gram & 0xffff) >> 3] as number) & (1 << (gram & 7))) !== 0) this.#grams.find(gram, hit);
     }
+    for (const length of this.#endLengths) {
+      if (length <= text.length) this.#ends.find(text.slice(text.length - length), hit);
+    }
+    this.#grams.find(text, hit);
+    this.#longGrams.find(text, hit);
   }
 }
 
 /** Rules by the blocks an address must be in. */
 export class AddressTable {
-  readonly #byLength = new Map<number, Table<string>>();
+  /** By the length of the prefix, then by a number for its bits. */
+  readonly #byLength = new Map<number, Table<number>>();
 
   add(range: AddressRange, ordinal: number): void {
     for (const { key, length } of blocksOf(range)) {
@@ -99,7 +141,7 @@ export class AddressTable {
         table = new Table();
         this.#byLength.set(length, table);
       }
-      table.add(blockText(byteText(key), length), ordinal);
+      table.add(hashPrefix(key, length), ordinal);
     }
   }
 
@@ -108,19 +150,18 @@ export class AddressTable {
   }
 
   find(key: AddressKey, hit: Hit): void {
-    const text = byteText(key);
-    for (const [length, table] of this.#byLength) table.find(blockText(text, length), hit);
+    for (const [length, table] of this.#byLength) table.find(hashPrefix(key, length), hit);
   }
 }
 
-const byteText = (key: AddressKey) => String.fromCharCode(...key);
-
-/** The first `length` bits of an address, as text. */
-function blockText(text: string, length: number): string {
-  const whole = text.slice(0, length >> 3);
-  return (length & 7) === 0
-    ? whole
-    : whole + String.fromCharCode(text.charCodeAt(length >> 3) & (0xff00 >> (length & 7)) & 0xff);
+/** The first `length` bits of an address as one number; different prefixes may share one, which costs a test and no more. */
+function hashPrefix(key: AddressKey, length: number): number {
+  let hash = 0;
+  const whole = length >> 3;
+  for (let i = 0; i < whole; i++) hash = (Math.imul(hash, 0x01000193) ^ (key[i] as number)) & 0x3fffffff;
+  const rest = length & 7;
+  if (rest === 0) return hash;
+  return (Math.imul(hash, 0x01000193) ^ ((key[whole] as number) & (0xff00 >> rest) & 0xff)) & 0x3fffffff;
 }
 
 /** The fewest CIDR blocks that together are the range: one for a block, at most 254. */

@@ -8,16 +8,13 @@ export const kinds = { edge: 0, newline: 1, word: 2, other: 3 } as const;
 export interface RegexProgram {
   readonly positions: number;
   /** Characters are told apart by class: members of class i lie between `bounds[i - 1]` and below `bounds[i]`. */
-  readonly bounds: readonly number[];
+  readonly bounds: Int32Array;
   /** Whether a position consumes a code point. */
   consumes(position: number, codePoint: number): boolean;
-  /**
-   * Where the program can stand, having consumed at `position` (undefined: before the start), at a place between
-   * characters of the kinds `before` and `after`.
-   */
-  reach(position: number | undefined, before: number, after: number): Reach;
-  /** Whether kinds make no difference to `reach`. */
-  readonly contextFree: boolean;
+  /** Where the program can stand, having consumed at `position` (undefined: before the start), at a place with these flags. */
+  reach(position: number | undefined, flags: number): Reach;
+  /** The flags that make a difference to `reach`. */
+  readonly asserts: number;
   /** Whether a match can begin after the first character. */
   readonly floating: boolean;
   /** Characters that every match begins with, in a row; the whole match when `isLiteral`. */
@@ -49,7 +46,8 @@ const op = {
   firstRune: 8,
   lastRune: 11,
 } as const;
-const empty = {
+/** What can be asserted of a place between two characters. */
+export const empty = {
   beginLine: 1,
   endLine: 2,
   beginText: 4,
@@ -63,73 +61,101 @@ const foldCaseFlag = 1;
 export function readProgram(pattern: string): RegexProgram {
   const { prog, dfa } = RE2JS.compile(pattern).re2();
   const instructions: readonly Instruction[] = prog.inst;
-  const consuming = reachableRunes(instructions, prog.start);
-  const positionOf = new Map(consuming.map((pc, position) => [pc, position]));
-  const instructionAt = (position: number) => instructions[consuming[position] as number] as Instruction;
-  const reachFrom = (pc: number, flags: number) => close(instructions, positionOf, pc, flags);
-  const afterStart = reachFrom(prog.start, ~empty.beginText);
+  const flow = new Flow(instructions, prog.start);
+  const afterStart = flow.reach(undefined, ~empty.beginText);
   return {
-    positions: consuming.length,
-    bounds: Array.from(dfa.classBounds),
-    consumes: (position, codePoint) => instructionAt(position).matchRune(codePoint),
-    reach: (position, before, after) =>
-      reachFrom(
-        position === undefined ? prog.start : instructionAt(position).out,
-        flagsBetween(before, after),
-      ),
-    contextFree: !instructions.some((instruction) => instruction.op === op.emptyWidth),
+    positions: flow.positions,
+    bounds: Int32Array.from(dfa.classBounds),
+    consumes: (position, codePoint) =>
+      (instructions[flow.instructionAt(position)] as Instruction).matchRune(codePoint),
+    reach: reachIn(flow),
+    asserts: instructions.reduce(
+      (flags, { op: operation, arg }) => (operation === op.emptyWidth ? flags | arg : flags),
+      0,
+    ),
     floating: afterStart.matched || afterStart.positions.length > 0,
     ...literalStart(instructions, prog.start),
   };
 }
 
-const isRune = (instruction: Instruction) => op.firstRune <= instruction.op && instruction.op <= op.lastRune;
+/** Apart from `readProgram`, so that what is kept of a program does not keep re2js's objects, fifty times its size. */
+function reachIn(flow: Flow): RegexProgram['reach'] {
+  return (position, flags) => flow.reach(position, flags);
+}
 
-/** Every instruction that consumes a character and can be come to, in the order of the program. */
-function reachableRunes(instructions: readonly Instruction[], start: number): readonly number[] {
-  const seen = new Set<number>();
-  const waiting = [start];
-  for (let pc = waiting.pop(); pc !== undefined; pc = waiting.pop()) {
-    if (seen.has(pc)) continue;
-    seen.add(pc);
-    const instruction = instructions[pc] as Instruction;
-    if (instruction.op === op.alt || instruction.op === op.altMatch)
-      waiting.push(instruction.out, instruction.arg);
-    else if (isRune(instruction) || isPassed(instruction)) waiting.push(instruction.out);
+const isRune = (operation: number) => op.firstRune <= operation && operation <= op.lastRune;
+const isBranch = (operation: number) => operation === op.alt || operation === op.altMatch;
+const isPassed = (operation: number) =>
+  operation === op.nop || operation === op.capture || operation === op.emptyWidth;
+
+/** The ways through a program, without what its instructions consume. */
+class Flow {
+  readonly positions: number;
+  readonly #start: number;
+  readonly #operations: Uint8Array;
+  readonly #outs: Int32Array;
+  readonly #args: Int32Array;
+  /** The instructions that consume, in the order of the program; and the other way, -1 for the rest. */
+  readonly #instructions: Int32Array;
+  readonly #positionAt: Int32Array;
+
+  constructor(instructions: readonly Instruction[], start: number) {
+    this.#start = start;
+    this.#operations = Uint8Array.from(instructions, (instruction) => instruction.op);
+    this.#outs = Int32Array.from(instructions, ({ out }) => out);
+    this.#args = Int32Array.from(instructions, ({ arg }) => arg);
+    const reachable = this.#walk(
+      [start],
+      () => true,
+      (pc) => [this.#outs[pc] as number],
+    );
+    this.#instructions = Int32Array.from(
+      reachable.filter((pc) => isRune(this.#operations[pc] as number)),
+    ).sort();
+    this.positions = this.#instructions.length;
+    this.#positionAt = new Int32Array(instructions.length).fill(-1);
+    for (const [position, pc] of this.#instructions.entries()) this.#positionAt[pc] = position;
   }
-  return [...seen].filter((pc) => isRune(instructions[pc] as Instruction)).sort((a, b) => a - b);
-}
 
-function isPassed(instruction: Instruction): boolean {
-  return instruction.op === op.nop || instruction.op === op.capture || instruction.op === op.emptyWidth;
-}
-
-function close(
-  instructions: readonly Instruction[],
-  positionOf: ReadonlyMap<number, number>,
-  start: number,
-  flags: number,
-): Reach {
-  const seen = new Set<number>();
-  const positions: number[] = [];
-  let matched = false;
-  const waiting = [start];
-  for (let pc = waiting.pop(); pc !== undefined; pc = waiting.pop()) {
-    if (seen.has(pc)) continue;
-    seen.add(pc);
-    const instruction = instructions[pc] as Instruction;
-    const position = positionOf.get(pc);
-    if (position !== undefined) positions.push(position);
-    else if (instruction.op === op.match) matched = true;
-    else if (instruction.op === op.alt || instruction.op === op.altMatch)
-      waiting.push(instruction.out, instruction.arg);
-    else if (isPassed(instruction) && (instruction.op !== op.emptyWidth || (instruction.arg & ~flags) === 0))
-      waiting.push(instruction.out);
+  instructionAt(position: number): number {
+    return this.#instructions[position] as number;
   }
-  return { positions, matched };
+
+  reach(position: number | undefined, flags: number): Reach {
+    const from = position === undefined ? this.#start : (this.#outs[this.instructionAt(position)] as number);
+    const met = this.#walk(
+      [from],
+      (pc) => ((this.#args[pc] as number) & ~flags) === 0,
+      () => [],
+    );
+    return {
+      positions: met.map((pc) => this.#positionAt[pc] as number).filter((at) => at >= 0),
+      matched: met.some((pc) => this.#operations[pc] === op.match),
+    };
+  }
+
+  /** Every instruction that can be come to. */
+  #walk(
+    waiting: number[],
+    holds: (assertion: number) => boolean,
+    afterRune: (pc: number) => number[],
+  ): number[] {
+    const met = new Set<number>();
+    for (let pc = waiting.pop(); pc !== undefined; pc = waiting.pop()) {
+      if (met.has(pc)) continue;
+      met.add(pc);
+      const operation = this.#operations[pc] as number;
+      if (isBranch(operation)) waiting.push(this.#outs[pc] as number, this.#args[pc] as number);
+      else if (isRune(operation)) waiting.push(...afterRune(pc));
+      else if (isPassed(operation) && (operation !== op.emptyWidth || holds(pc)))
+        waiting.push(this.#outs[pc] as number);
+    }
+    return [...met];
+  }
 }
 
-function flagsBetween(before: number, after: number): number {
+/** What holds at a place between characters of these kinds. */
+export function flagsBetween(before: number, after: number): number {
   let flags = (before === kinds.word) === (after === kinds.word) ? empty.noWordBoundary : empty.wordBoundary;
   if (before === kinds.edge) flags |= empty.beginText | empty.beginLine;
   if (before === kinds.newline) flags |= empty.beginLine;
@@ -160,12 +186,12 @@ function literalStart(
   let instruction = instructions[start] as Instruction;
   for (;;) {
     if (instruction.op === op.emptyWidth) asserts = true;
-    else if (isRune(instruction)) {
+    else if (isRune(instruction.op)) {
       const [rune = 0] = Array.from(instruction.runes);
       const isOne = instruction.runes.length === 1 && (instruction.arg & foldCaseFlag) === 0;
       if (!isOne || (rune >= 0xd800 && rune <= 0xdfff)) return { prefix, isLiteral: false };
       prefix += String.fromCodePoint(rune);
-    } else if (!isPassed(instruction)) {
+    } else if (!isPassed(instruction.op)) {
       return { prefix, isLiteral: instruction.op === op.match && !asserts };
     }
     instruction = instructions[instruction.out] as Instruction;

@@ -1,5 +1,5 @@
 /** A regex program as words of bits: one bit for each position, so that one step moves every state at once. */
-import { kindOf, kinds, type RegexProgram } from './regex-program.ts';
+import { empty, flagsBetween, kindOf, kinds, type RegexProgram } from './regex-program.ts';
 
 /** The positions that consumed the last character. */
 export type Positions = Int32Array;
@@ -21,17 +21,21 @@ export class RegexSteps {
   /** Kind of the members of each class, as far as the program minds. */
   readonly kindOfClass: readonly number[];
   readonly words: number;
-  readonly #program: RegexProgram;
+  /** All of the program that is needed later; the rest of it is large. */
+  readonly #program: Pick<RegexProgram, 'positions' | 'bounds' | 'reach' | 'asserts'>;
   readonly #chunkBits: 4 | 8;
   /** Class of each run of code points between two bounds. */
   readonly #classOfRun: readonly number[];
   readonly #latin1: Uint16Array;
   /** For each class, the positions that consume it. */
   readonly #consumers: Int32Array;
+  /** By the kinds before and after; those that are alike are the same object. */
   readonly #places: (Place | undefined)[] = [];
+  readonly #placesByFlags = new Map<number, Place>();
 
   constructor(program: RegexProgram) {
-    this.#program = program;
+    const { positions, bounds, reach, asserts } = program;
+    this.#program = { positions, bounds, reach, asserts };
     this.words = Math.max(1, Math.ceil(program.positions / 32));
     // Bytes need half the steps of nibbles and eight times the memory, which small patterns by the thousand should not take.
     this.#chunkBits = program.positions > 64 ? 8 : 4;
@@ -90,25 +94,27 @@ export class RegexSteps {
   }
 
   #place(before: number, after: number): Place {
-    const index = this.#program.contextFree ? 0 : before * kindCount + after;
+    const index = before * kindCount + after;
     const known = this.#places[index];
     if (known) return known;
-    const place = this.#makePlace(before, after);
+    const flags = flagsBetween(before, after) & this.#program.asserts;
+    const place = this.#placesByFlags.get(flags) ?? this.#makePlace(flags);
+    this.#placesByFlags.set(flags, place);
     this.#places[index] = place;
     return place;
   }
 
-  #makePlace(before: number, after: number): Place {
+  #makePlace(flags: number): Place {
     const { words } = this;
     const { positions } = this.#program;
     const accept = new Int32Array(words);
     const reached: Int32Array[] = [];
     for (let position = 0; position < positions; position++) {
-      const reach = this.#program.reach(position, before, after);
+      const reach = this.#program.reach(position, flags);
       if (reach.matched) setBit(accept, 0, position);
       reached.push(bitsOf(reach.positions, words));
     }
-    const first = this.#program.reach(undefined, before, after);
+    const first = this.#program.reach(undefined, flags);
     const follow = unions(reached, this.#chunkBits, words);
     return { follow, accept, start: bitsOf(first.positions, words), startMatches: first.matched };
   }
@@ -130,7 +136,7 @@ function unions(sets: readonly Int32Array[], chunkBits: number, words: number): 
 }
 
 /** Runs of code points that the same positions consume are one class. */
-function mergeRuns({ bounds, positions, consumes, contextFree }: RegexProgram, words: number) {
+function mergeRuns({ bounds, positions, consumes, asserts }: RegexProgram, words: number) {
   const classes = new Map<string, number>();
   const consumers: Int32Array[] = [];
   const kindOfClass: number[] = [];
@@ -140,7 +146,7 @@ function mergeRuns({ bounds, positions, consumes, contextFree }: RegexProgram, w
       everyPosition.filter((position) => consumes(position, first)),
       words,
     );
-    const kind = contextFree ? kinds.other : kindOf(first);
+    const kind = kindFor(asserts, kindOf(first));
     const key = `${kind} ${set.join()}`;
     const known = classes.get(key);
     if (known !== undefined) return known;
@@ -149,6 +155,14 @@ function mergeRuns({ bounds, positions, consumes, contextFree }: RegexProgram, w
     return consumers.push(set) - 1;
   });
   return { classOfRun, consumers, kindOfClass };
+}
+
+/** The kind of a character, as far as something is asserted that makes it matter. */
+function kindFor(asserts: number, kind: number): number {
+  if (kind === kinds.newline && (asserts & (empty.beginLine | empty.endLine)) === 0) return kinds.other;
+  if (kind === kinds.word && (asserts & (empty.wordBoundary | empty.noWordBoundary)) === 0)
+    return kinds.other;
+  return kind;
 }
 
 function bitsOf(positions: readonly number[], words: number): Int32Array {

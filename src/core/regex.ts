@@ -10,8 +10,8 @@ import { badRequest } from './errors.ts';
 import { kinds, type RegexProgram, readProgram } from './regex-program.ts';
 import { type Positions, RegexSteps } from './regex-steps.ts';
 
-/** With 160 the slowest pattern takes 3 to 4 ms for 16,384 characters (bench/routing.ts); what people write has a few dozen. */
-export const maxRegexPositions = 160;
+/** With 128 the slowest pattern takes 2 to 4 ms for 16,384 characters (bench/routing.ts); what people write has a few dozen. */
+export const maxRegexPositions = 128;
 const maxPatternLength = 1000;
 
 export interface Regex {
@@ -28,6 +28,24 @@ export interface Regex {
  * @throws AppError `bad-request` for syntax RE2 does not have (back-references, look-around) and for patterns that are too large.
  */
 export function compileRegex(pattern: string, where: string): Regex {
+  const known = inUse.get(pattern)?.deref();
+  if (known) return known;
+  const regex = makeRegex(pattern, where);
+  inUse.set(pattern, new WeakRef(regex));
+  unused.register(regex, pattern);
+  return regex;
+}
+
+/**
+ * Patterns that some rule holds, so that a tenant's rules, compiled anew at each change of one of them, take over what
+ * stayed the same: of what compiling costs, this is nearly all.
+ */
+const inUse = new Map<string, WeakRef<Regex>>();
+const unused = new FinalizationRegistry<string>((pattern) => {
+  if (!inUse.get(pattern)?.deref()) inUse.delete(pattern);
+});
+
+function makeRegex(pattern: string, where: string): Regex {
   if (pattern.length > maxPatternLength)
     throw badRequest(`${where}: a regular expression has at most ${maxPatternLength} characters`);
   const program = parse(pattern, where);
@@ -63,6 +81,7 @@ const failed = -2;
 /** No more is kept than this: about 60 KiB a pattern at the worst, and a millisecond to fill it. */
 const maxTransitions = 8192;
 const maxStates = 512;
+const firstStates = 8;
 
 /**
  * Runs a program over a text. Sets of positions that were met are kept as states with their transitions, so that text
@@ -71,19 +90,22 @@ const maxStates = 512;
 class Runner {
   readonly #steps: RegexSteps;
   readonly #floating: boolean;
-  /** The sets met, and the kind of character before each. */
-  readonly #sets: { readonly consumed: Positions; readonly before: number }[] = [];
+  /** The sets met, one after the other, and the kind of character before each. */
+  #sets: Int32Array;
+  readonly #befores: number[] = [];
   readonly #ids = new Map<string, number>();
   /** By state and class: a state (they start at 1), or one of the three above. */
   #transitions: Int16Array;
-  #scratch: [Positions, Positions];
+  readonly #scratch: readonly [Positions, Positions];
 
   constructor(program: RegexProgram) {
     this.#steps = new RegexSteps(program);
     this.#floating = program.floating;
-    this.#transitions = new Int16Array(8 * this.#steps.classes);
-    this.#scratch = [new Int32Array(this.#steps.words), new Int32Array(this.#steps.words)];
-    this.#keep(new Int32Array(this.#steps.words), kinds.edge);
+    const { words, classes } = this.#steps;
+    this.#sets = new Int32Array(firstStates * words);
+    this.#transitions = new Int16Array(firstStates * classes);
+    this.#scratch = [new Int32Array(words), new Int32Array(words)];
+    this.#keep(this.#scratch[0], kinds.edge);
   }
 
   test(text: string): boolean {
@@ -103,16 +125,21 @@ class Runner {
       state = to;
       i += codePoint > 0xffff ? 2 : 1;
     }
-    const { consumed, before } = this.#sets[state - 1] as { consumed: Positions; before: number };
-    return steps.isMatch(consumed, before, kinds.edge);
+    return steps.isMatch(this.#setOf(state), this.#befores[state - 1] as number, kinds.edge);
+  }
+
+  #setOf(state: number): Positions {
+    const { words } = this.#steps;
+    return this.#sets.subarray((state - 1) * words, state * words);
   }
 
   #learn(state: number, charClass: number): number {
     const steps = this.#steps;
-    const { consumed, before } = this.#sets[state - 1] as { consumed: Positions; before: number };
+    const consumed = this.#setOf(state);
+    const before = this.#befores[state - 1] as number;
     const kind = steps.kindOfClass[charClass] as number;
     if (steps.isMatch(consumed, before, kind)) return matched;
-    const next = new Int32Array(steps.words);
+    const [next] = this.#scratch;
     steps.step(consumed, before, charClass, next);
     if (!this.#floating && isNone(next)) return failed;
     return this.#keep(next, kind);
@@ -120,28 +147,28 @@ class Runner {
 
   /** The state of a set, or `unknown` when there is no room for it. */
   #keep(consumed: Positions, before: number): number {
-    const key = `${before} ${consumed.join()}`;
-    const known = this.#ids.get(key);
+    const name = `${before} ${consumed.join()}`;
+    const known = this.#ids.get(name);
     if (known !== undefined) return known;
-    const { classes } = this.#steps;
-    const kept = this.#sets.length;
+    const { classes, words } = this.#steps;
+    const kept = this.#befores.length;
     if (kept === maxStates || (kept > 0 && (kept + 1) * classes > maxTransitions)) return unknown;
-    const id = this.#sets.push({ consumed, before });
-    this.#ids.set(key, id);
-    if (id * classes > this.#transitions.length) {
-      const grown = new Int16Array(2 * this.#transitions.length);
-      grown.set(this.#transitions);
-      this.#transitions = grown;
+    if ((kept + 1) * words > this.#sets.length) {
+      this.#sets = doubled(this.#sets, new Int32Array(2 * this.#sets.length));
+      this.#transitions = doubled(this.#transitions, new Int16Array(2 * this.#transitions.length));
     }
-    return id;
+    this.#sets.set(consumed, kept * words);
+    this.#befores.push(before);
+    this.#ids.set(name, kept + 1);
+    return kept + 1;
   }
 
   /** The rest of the text from `i`, without keeping what is met. */
   #crawl(text: string, from: number, state: number): boolean {
     const steps = this.#steps;
     let [consumed, next] = this.#scratch;
-    let { before } = this.#sets[state - 1] as { before: number };
-    consumed.set((this.#sets[state - 1] as { consumed: Positions }).consumed);
+    let before = this.#befores[state - 1] as number;
+    consumed.set(this.#setOf(state));
     for (let i = from; i < text.length; ) {
       const codePoint = text.codePointAt(i) as number;
       const charClass = steps.classOf(codePoint);
@@ -155,6 +182,11 @@ class Runner {
     }
     return steps.isMatch(consumed, before, kinds.edge);
   }
+}
+
+function doubled<T extends Int16Array | Int32Array>(from: T, into: T): T {
+  into.set(from);
+  return into;
 }
 
 function isNone(positions: Positions): boolean {

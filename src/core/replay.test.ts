@@ -172,6 +172,6 @@ test('the rules in force, replayed over what they decided, change nothing', asyn
         expect(compared.shownAfter).toBe(compared.shownBefore);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 300 },
   );
 });

@@ -126,7 +126,7 @@ describe('whatever the rules and the notification', () => {
           expect(condition !== undefined).toBe(outcome === 'failed');
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 800 },
     );
     expect([...met].sort()).toEqual([...ruleOutcomes].sort());
   });

@@ -1,7 +1,7 @@
 /** Finds the rules that can match a notification without looking at the others. */
 import type { AddressRange } from './addresses.ts';
 import type { Condition, Need } from './conditions.ts';
-import { AddressTable, gramsOf, type Hit, type Posting, TextTable } from './posting.ts';
+import { AddressTable, type Gram, gramsOf, type Hit, type Posting, TextTable } from './posting.ts';
 import type { AddressField, Facts, TextField } from './subject.ts';
 
 const textFields = ['host', 'key', 'title', 'message'] as const satisfies readonly TextField[];
@@ -130,7 +130,7 @@ class Census {
   #count(need: Need): void {
     increment(this.#counts, nameOf(need));
     if (need.how !== 'contains') return;
-    for (const gram of gramsOf(need.text)) increment(this.#grams, `${need.field} ${gram}`);
+    for (const gram of gramsOf(need.text)) increment(this.#grams, gramName(need.field, gram));
   }
 
   /** The needs of the condition to file a rule under; undefined when none has any. */
@@ -154,8 +154,8 @@ class Census {
     return share * (this.#counts.get(nameOf(need)) ?? 0);
   }
 
-  rarestGram(field: string, text: string): number {
-    let rarest = 0;
+  rarestGram(field: string, text: string): Gram {
+    let rarest: Gram | undefined;
     let fewest = Number.POSITIVE_INFINITY;
     for (const gram of gramsOf(text)) {
       const count = this.#gramCount(field, gram);
@@ -164,13 +164,16 @@ class Census {
         rarest = gram;
       }
     }
+    if (!rarest) throw new RangeError(`"${text}" is too short to be looked for`);
     return rarest;
   }
 
-  #gramCount(field: string, gram: number): number {
-    return this.#grams.get(`${field} ${gram}`) ?? 0;
+  #gramCount(field: string, gram: Gram): number {
+    return this.#grams.get(gramName(field, gram)) ?? 0;
   }
 }
+
+const gramName = (field: string, { length, hash }: Gram) => `${field} ${length} ${hash}`;
 
 function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -23,8 +23,16 @@ export type TextField = 'title' | 'message' | 'host' | 'key';
 /** A subject with the forms of its fields that conditions compare; each is made once, when first asked for. */
 export class Facts {
   readonly subject: RoutingSubject;
-  readonly #folded: Partial<Record<TextField, string | null>> = {};
-  readonly #addresses: Partial<Record<AddressField, AddressKey | null>> = {};
+  readonly #folded: Record<TextField, string | null | undefined> = {
+    title: undefined,
+    message: undefined,
+    host: undefined,
+    key: undefined,
+  };
+  readonly #addresses: Record<AddressField, AddressKey | null | undefined> = {
+    ip: undefined,
+    sourceIp: undefined,
+  };
 
   constructor(subject: RoutingSubject) {
     this.subject = subject;

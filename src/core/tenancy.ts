@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Level } from '../contract/level.ts';
 import type { CredentialRecord, Directory, PanelRecord, TenantRecord } from './directory.ts';
@@ -72,11 +73,9 @@ export class Tenancy {
 
   /** Forgets what was in memory of a tenant and reads it anew: after a change, by whoever made it. */
   async refresh(tenant: TenantId): Promise<TenantSnapshot> {
-    this.#generation += 1;
-    for (const [id, record] of this.#credentials) if (record.tenant === tenant) this.#credentials.delete(id);
+    this.#forgetCredentials(tenant);
     this.#loading.delete(tenant);
-    const snapshot = await this.#read(tenant);
-    this.#snapshots.set(tenant, snapshot);
+    const snapshot = this.#keep(await this.#read(tenant));
     for (const listener of this.#listeners) listener(tenant);
     return snapshot;
   }
@@ -86,7 +85,11 @@ export class Tenancy {
     try {
       const { revision, tenants } = await this.#directory.changedSince(this.#revision);
       for (const tenant of tenants) {
-        if (this.#snapshots.has(tenant) || this.#revision > 0) await this.refresh(tenant);
+        const known = this.#snapshots.get(tenant);
+        // A change made through this process has been read already; a tenant not in memory has only credentials to forget.
+        if (known && known.record.changed >= (await this.#directory.tenants.get(tenant)).changed) continue;
+        if (known) await this.refresh(tenant);
+        else this.#forgetCredentials(tenant);
       }
       this.#revision = revision;
     } catch (error) {
@@ -100,27 +103,47 @@ export class Tenancy {
     return () => this.#listeners.delete(listener);
   }
 
+  #forgetCredentials(tenant: TenantId): void {
+    this.#generation += 1;
+    for (const [id, record] of this.#credentials) if (record.tenant === tenant) this.#credentials.delete(id);
+  }
+
   async #load(tenant: TenantId): Promise<TenantSnapshot> {
     const generation = this.#generation;
     const snapshot = await this.#read(tenant);
-    if (generation === this.#generation) this.#snapshots.set(tenant, snapshot);
+    return generation === this.#generation ? this.#keep(snapshot) : snapshot;
+  }
+
+  /** Of two reads that overtook each other, the newer stays. */
+  #keep(snapshot: TenantSnapshot): TenantSnapshot {
+    const known = this.#snapshots.get(snapshot.record.id);
+    if (known && known.record.changed > snapshot.record.changed) return known;
+    this.#snapshots.set(snapshot.record.id, snapshot);
     return snapshot;
   }
 
   async #read(tenant: TenantId): Promise<TenantSnapshot> {
-    const { tenants, levels, panels, rules } = this.#directory;
-    const [record, levelList, panelList, ruleSet] = await Promise.all([
+    const { tenants, levels, panels } = this.#directory;
+    const [record, levelList, panelList] = await Promise.all([
       tenants.get(tenant),
       levels.list(tenant),
       panels.list(tenant),
-      rules.set(tenant),
     ]);
     const levelMap = new Map(levelList.map((level) => [level.name, level]));
     return {
       record,
       levels: levelMap,
       panels: new Map(panelList.map((panel) => [panel.id, panel])),
-      router: compileRules(ruleSet, { levels: levelMap, onError: this.#onError }),
+      router: await this.#router(record, levelMap),
     };
+  }
+
+  /** Thousands of rules take a while to read and compile: they are kept while neither they nor the levels change. */
+  async #router(record: TenantRecord, levels: ReadonlyMap<string, Level>): Promise<Router> {
+    const known = this.#snapshots.get(record.id);
+    if (known?.router.revision === record.rulesRevision && isDeepStrictEqual(known.levels, levels))
+      return known.router;
+    const set = await this.#directory.rules.set(record.id);
+    return compileRules(set, { levels, onError: this.#onError });
   }
 }

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { allows, type Principal } from '../core/access.ts';
 import type { CredentialRecord } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import { RateLimiter } from '../core/rate-limit.ts';
-import { parseSecret, secretMatches } from '../core/secrets.ts';
+import { type ParsedSecret, parseSecret, secretMatches } from '../core/secrets.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
 import { addressSet, sourceAddressReader } from './source-address.ts';
@@ -27,6 +28,8 @@ interface Prepared {
 export class Authenticator {
   readonly #services: Services;
   readonly #failures = new RateLimiter<string>();
+  /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
+  readonly #proven = new LRUCache<string, string>({ max: 50_000 });
   readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
   readonly #sourceOf;
 
@@ -85,6 +88,7 @@ export class Authenticator {
         return undefined;
       const { principal, allowsFrom } = this.#prepare(record);
       if (allowsFrom && !allowsFrom(source)) return undefined;
+      if (this.#proven.get(parsed.id) !== record.hash) this.#proven.set(parsed.id, record.hash);
       this.#services.bookkeeping.used({
         tenant: record.tenant,
         id: record.id,
@@ -95,11 +99,23 @@ export class Authenticator {
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
     if (known) return verify(known);
-    // Not in memory: worth a look-up only for a caller that has not failed too often.
+    // Not in memory: worth a look-up only for a caller that has not failed too often, or has been right before.
+    if (this.#hasFailedTooOften(source) && !this.#wasGood(parsed)) return undefined;
+    return this.#services.tenancy.findCredential(parsed.id).then((record) => {
+      const principal = verify(record);
+      if (!principal) this.#proven.delete(parsed.id);
+      return principal;
+    });
+  }
+
+  #hasFailedTooOften(source: string): boolean {
     const { rateAuth } = this.#services.settings;
-    if (rateAuth !== 'off' && !this.#failures.look(source, rateAuth, this.#services.now()).allowed)
-      return undefined;
-    return this.#services.tenancy.findCredential(parsed.id).then(verify);
+    return rateAuth !== 'off' && !this.#failures.look(source, rateAuth, this.#services.now()).allowed;
+  }
+
+  #wasGood({ id, secret }: ParsedSecret): boolean {
+    const hash = this.#proven.get(id);
+    return hash !== undefined && secretMatches(hash, secret);
   }
 
   #isInForce({ revokedAt, expiresAt }: CredentialRecord): boolean {

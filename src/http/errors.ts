@@ -1,4 +1,5 @@
 /** The one place where what went wrong becomes an answer: `{"error": "…"}` and nothing else, down to the parser. */
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../contract/errors.ts';
@@ -62,6 +63,8 @@ export function toAppError(error: unknown): AppError {
         'bad-request',
         'the path is not a valid URL: percent signs must start an escape such as %20',
       );
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new AppError('not-found', 'there is nothing at this path');
     case 'ECONNRESET':
       return new AppError('timeout', 'the request was cut off');
   }
@@ -89,16 +92,54 @@ function validationMessage(context: string | undefined, problems: readonly Probl
   return `${path} ${problem.message ?? 'is not valid'}${detail}`;
 }
 
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly headers?: readonly string[];
+}
+
 /** Answers what never became a request: the parser's errors, and time-outs before the head was complete. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else answerInTurn(socket, parserError(error.code));
+}
+
+/** CONNECT takes the socket away from HTTP: nobody else hears its errors from here on. */
+export function answerConnect(socket: Socket): void {
+  socket.on('error', () => socket.destroy());
+  answerInTurn(socket, {
+    code: 'method-not-allowed',
+    message: 'this is no proxy: CONNECT is not taken',
+    headers: ['allow: GET, POST'],
+  });
+}
+
+/** Sockets whose last answer waits for those that come before it. */
+const waiting = new WeakSet<Socket>();
+
+/** The last answer of a connection, after those to the requests that were complete before: it would be taken for theirs. */
+function answerInTurn(socket: Socket, refusal: Refusal): void {
+  if (waiting.has(socket)) return;
+  const before = (socket as { _httpMessage?: ServerResponse })._httpMessage;
+  const isStream = before?.headersSent === true && !before.writableEnded;
+  if (!socket.writable || isStream) {
     socket.destroy();
-    return;
+  } else if (before?.req.complete) {
+    waiting.add(socket);
+    before.once('close', () => {
+      waiting.delete(socket);
+      answerInTurn(socket, refusal);
+    });
+  } else {
+    answerLast(socket, refusal);
   }
-  const { code, message } = parserError(error.code);
+}
+
+function answerLast(socket: Socket, { code, message, headers = [] }: Refusal): void {
   const body = JSON.stringify({ error: message });
   const head = [
     `HTTP/1.1 ${statusOf[code]} ${code}`,
+    ...headers,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
@@ -107,7 +148,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function parserError(code: string | undefined): { code: ErrorCode; message: string } {
+function parserError(code: string | undefined): Refusal {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return { code: 'headers-too-large', message: 'the headers are too large: at most 64 KiB together' };

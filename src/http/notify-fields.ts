@@ -130,6 +130,18 @@ function fromHeaders(raw: readonly string[]): Mutable {
   return fields;
 }
 
+/** One header's text. @throws AppError `bad-request` when it is given twice, or is no UTF-8. */
+export function readHeader(raw: readonly string[], wanted: string): string | undefined {
+  let text: string | undefined;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] as string;
+    if (name.length !== wanted.length || name.toLowerCase() !== wanted.toLowerCase()) continue;
+    if (text !== undefined) throw badRequest(`the header ${name} is given twice`);
+    text = headerText(name, raw[i + 1] as string);
+  }
+  return text;
+}
+
 /** Node hands header bytes over as Latin-1; they are UTF-8 to us, and RFC 2047 encoded words are decoded. */
 function headerText(name: string, value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is exactly what plain header text is

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../contract/limits.ts';
 import { NotifyAccepted, NotifyBody } from '../contract/notification.ts';
+import type { Principal } from '../core/access.ts';
 import type { Rate } from '../core/directory.ts';
 import { AppError, badRequest } from '../core/errors.ts';
 import type { Sender } from '../core/intake.ts';
@@ -8,7 +9,8 @@ import type { RejectionReason } from '../core/metrics.ts';
 import { type CheckedFields, checkFields } from '../core/notification.ts';
 import { RateLimiter, type RateState } from '../core/rate-limit.ts';
 import type { TenantSnapshot } from '../core/tenancy.ts';
-import { readFields } from './notify-fields.ts';
+import { answerError } from './errors.ts';
+import { readFields, readHeader } from './notify-fields.ts';
 import { type NamedState, rateHeaders } from './rate-headers.ts';
 import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
@@ -18,7 +20,7 @@ class NotifyLimits {
   readonly #token = new RateLimiter<string>();
   readonly #tenant = new RateLimiter<number>();
 
-  run(how: 'take' | 'look', sender: Sender, rates: Rates, now: number): NamedState[] {
+  run(how: 'take' | 'look', sender: Principal, rates: Rates, now: number): NamedState[] {
     const states: NamedState[] = [];
     const add = (name: string, rate: Rate | 'off', state: (rate: Rate) => RateState) => {
       if (rate !== 'off') states.push({ name, rate, state: state(rate) });
@@ -43,8 +45,8 @@ export function notifyRoutes(app: App, services: Services): void {
   const usual = new NotifyLimits();
   const critical = new NotifyLimits();
 
-  const ratesOf = (sender: Sender, snapshot: TenantSnapshot): Rates => ({
-    token: sender.rate ?? services.settings.rateToken,
+  const ratesOf = (caller: Principal, snapshot: TenantSnapshot): Rates => ({
+    token: caller.kind === 'key' ? 'off' : (caller.rate ?? services.settings.rateToken),
     tenant: snapshot.record.rate ?? services.settings.rateTenant,
   });
 
@@ -59,6 +61,7 @@ export function notifyRoutes(app: App, services: Services): void {
 
   /** Before the body is read: with both kinds of bucket empty, nothing in it could make a difference. */
   const refuseEarly = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    takeAnyType(request);
     const sender = senderOf(request);
     const rates = ratesOf(
       sender,
@@ -75,7 +78,7 @@ export function notifyRoutes(app: App, services: Services): void {
     const snapshot = services.tenancy.peek(sender.tenant);
     if (!snapshot) return;
     const states = usual.run('look', sender, ratesOf(sender, snapshot), now());
-    if (!allowed(states) && !mentionsCritical(request)) throw exceeded(reply, sender, states);
+    if (!allowed(states) && !mayBeCritical(request)) throw exceeded(reply, sender, states);
   };
 
   /** Takes from the bucket the level belongs to. What is not valid is paid from the usual one. */
@@ -90,6 +93,26 @@ export function notifyRoutes(app: App, services: Services): void {
     );
     if (!allowed(states)) throw exceeded(reply, sender, states);
     rateHeaders(reply, states);
+  };
+
+  /** Whoever is refused is told how the limits stand too, and a body too large is paid for like any other. */
+  const refuse = async (
+    error: Error & { code?: string },
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const { principal } = request;
+    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+      try {
+        take(reply, senderOf(request), undefined);
+      } catch (limit) {
+        return answerError(limit, request, reply);
+      }
+    } else if (principal && !reply.raw.hasHeader('RateLimit')) {
+      const snapshot = await services.tenancy.get(principal.tenant).catch(() => undefined);
+      if (snapshot) rateHeaders(reply, usual.run('look', principal, ratesOf(principal, snapshot), now()));
+    }
+    return answerError(error, request, reply);
   };
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
@@ -133,6 +156,7 @@ a field of the body wins over its header. The answer comes once the notification
       },
       validatorCompiler: () => () => true,
       onRequest: refuseEarly,
+      errorHandler: refuse,
       onResponse: (request, reply, done) => {
         count(services, request, reply);
         done();
@@ -161,12 +185,17 @@ function readAndTake(
   return fields;
 }
 
-function mentionsCritical({ headers, body }: FastifyRequest): boolean {
-  const level = headers['x-level'];
-  return (
-    /critical/i.test(String(level ?? '')) ||
-    (body instanceof Buffer && /critical/i.test(body.toString('latin1')))
-  );
+/** Fastify refuses a type it cannot read even when there is no body for it to be the type of; here that is up to the body. */
+function takeAnyType({ raw }: FastifyRequest): void {
+  const type = raw.headers['content-type'];
+  if (type !== undefined && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/.test(type))
+    raw.headers['content-type'] = 'application/octet-stream';
+}
+
+/** Whether it could be critical, before it is parsed: by the word itself, or by escapes that may spell it. */
+function mayBeCritical({ headers, body }: FastifyRequest): boolean {
+  if (/critical|=\?/i.test(String(headers['x-level'] ?? ''))) return true;
+  return body instanceof Buffer && /critical|\\u00|%[4-7]/i.test(body.toString('latin1'));
 }
 
 function senderOf({ principal }: FastifyRequest): Sender {
@@ -175,10 +204,9 @@ function senderOf({ principal }: FastifyRequest): Sender {
 }
 
 function retryKey({ raw }: FastifyRequest): string | null {
-  const key = raw.headers['idempotency-key'];
-  if (key === undefined) return null;
-  const text = Array.isArray(key) ? key.join(',') : key.trim();
-  if (text === '' || text.length > limits.idempotencyKeyChars) {
+  if (raw.headers['idempotency-key'] === undefined) return null;
+  const text = readHeader(raw.rawHeaders, 'Idempotency-Key')?.trim() ?? '';
+  if (text === '' || [...text].length > limits.idempotencyKeyChars) {
     throw badRequest(`the header Idempotency-Key must have 1 to ${limits.idempotencyKeyChars} characters`);
   }
   return text;

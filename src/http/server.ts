@@ -1,11 +1,17 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import swagger from '@fastify/swagger';
-import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { limits } from '../contract/limits.ts';
 import { AppError } from '../core/errors.ts';
 import { Authenticator } from './auth.ts';
 import { docsRoutes } from './docs.ts';
-import { answerClientError, answerError } from './errors.ts';
+import { answerClientError, answerConnect, answerError } from './errors.ts';
 import { healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
 import { keyRoutes } from './keys.ts';
@@ -49,23 +55,22 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   const authenticator = new Authenticator(services);
   app.decorateRequest('principal');
   app.decorateRequest('sourceIp', '');
-  app.addHook('onRequest', (request, { raw }, done) => {
-    raw.setHeader('x-content-type-options', 'nosniff');
-    done(refuseHead(request.raw));
+  const nowhere = (request: FastifyRequest, reply: FastifyReply): AppError => {
+    const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
+    // A route can also say itself that there is nothing, as the one for files does.
+    if (allow.length === 0 || allow.includes(request.method))
+      return new AppError('not-found', 'there is nothing at this path');
+    reply.header('allow', allow.join(', '));
+    return new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`);
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.raw.setHeader('x-content-type-options', 'nosniff');
+    // A wrong path or method is told before the body is looked at, which the handler below comes after.
+    done(refuseHead(request.raw) ?? (request.is404 ? nowhere(request, reply) : undefined));
   });
   app.addHook('onRequest', authenticator.check);
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request, reply) => {
-    const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
-    if (allow.length === 0)
-      return answerError(new AppError('not-found', 'there is nothing at this path'), request, reply);
-    reply.header('allow', allow.join(', '));
-    return answerError(
-      new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`),
-      request,
-      reply,
-    );
-  });
+  app.setNotFoundHandler((request, reply) => answerError(nowhere(request, reply), request, reply));
   await app.register(swagger, openApiDocument(services.version));
   healthRoutes(app, services);
   notifyRoutes(app, services);
@@ -131,11 +136,7 @@ function createApp(logger: FastifyBaseLogger): App {
     response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
     response.end('{"error":"only Expect: 100-continue is understood"}');
   });
-  app.server.on('connect', (_request, socket) => {
-    socket.end(
-      'HTTP/1.1 405 Method Not Allowed\r\nallow: GET, POST\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: 47\r\nconnection: close\r\n\r\n{"error":"this is not a proxy: CONNECT is not"}',
-    );
-  });
+  app.server.on('connect', (_request, socket) => answerConnect(socket as Socket));
   return app;
 }
 
@@ -147,6 +148,9 @@ function refuseHead({ rawHeaders, headers, httpVersion }: IncomingMessage): AppE
       `at most ${limits.headerPairs} headers are taken, not ${rawHeaders.length / 2}`,
     );
   }
+  // The parser lets 0.9 and 2.0 pass; nobody who speaks them could read the answer.
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return new AppError('bad-request', `HTTP/1.1 is spoken here, not HTTP/${httpVersion}`);
   if (headers.host === undefined && httpVersion === '1.1')
     return new AppError('bad-request', 'the Host header is required');
   return undefined;

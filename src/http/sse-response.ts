@@ -18,6 +18,7 @@ const lastWordsMs = 2_000;
 export function openSse(request: FastifyRequest, reply: FastifyReply): SseResponse {
   const response = reply.raw;
   let begun = false;
+  let over = false;
   const begin = () => {
     if (begun) return;
     begun = true;
@@ -38,11 +39,15 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
       return begun;
     },
     write(chunk, onFlushed) {
+      // Whoever ended the stream need not be who writes to it; a write after the end would be an error nobody expects.
+      if (over) return;
       begin();
       response.write(chunk, onFlushed);
     },
     end(lastWords) {
+      if (over) return;
       begin();
+      over = true;
       response.end(lastWords ?? '');
       // A client that reads no more would keep the socket; it has had its time.
       setTimeout(() => response.destroy(), lastWordsMs).unref();

@@ -103,6 +103,8 @@ function toTenant(row: TenantRow): TenantRecord {
     retentionDays: fromJson<number | 'off' | null>(row.retention_days),
     retentionCount: fromJson<number | 'off' | null>(row.retention_count),
     createdAt: row.created_at,
+    changed: row.changed,
+    rulesRevision: row.rules_revision,
   };
 }
 

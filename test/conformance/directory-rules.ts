@@ -9,7 +9,6 @@ export function ruleSpec(id: string, over: Partial<RuleSpec> = {}): RuleSpec {
     name: `rule ${id}`,
     enabled: true,
     when: { host: ['db-*'], not: { ip: ['10.0.0.0/8'] } },
-    // biome-ignore lint/suspicious/noThenProperty: the contract's word for what a rule does.
     then: { panels: { tags: ['noc'] }, setTtl: 5000 },
     continue: false,
     activeFrom: null,

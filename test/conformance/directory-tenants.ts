@@ -7,6 +7,8 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     const { tenants } = lab().directory;
     const made = await tenants.create('acme', 'Acme Ltd', 'cli', 5000);
     expect(made).toEqual({
+      changed: made.changed,
+      rulesRevision: 0,
       id: made.id,
       name: 'acme',
       title: 'Acme Ltd',
@@ -91,7 +93,7 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
       retentionCount: 10,
     } as const;
     expect(await tellsOfChange(id, () => directory.tenants.update(id, patch, 'key ops', 99))).toBe(true);
-    expect(await directory.tenants.get(id)).toEqual({ ...before, ...patch });
+    expect(await directory.tenants.get(id)).toEqual({ ...before, changed: before.changed + 1, ...patch });
     expect(await audit(id)).toMatchObject([
       { at: 99, by: 'key ops', action: 'tenant.update', subject: before.name, detail: patch },
     ]);

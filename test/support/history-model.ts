@@ -1,5 +1,5 @@
 /** History as a plain list, and searches of it as loops: what the indexes must agree with. */
-import { readFileSync } from 'node:fs';
+
 import Database from 'better-sqlite3';
 import { addressKey, compareAddresses } from '../../src/core/addresses.ts';
 import type { NotificationDraft, PanelAddress, Route, Target } from '../../src/core/ports.ts';
@@ -8,16 +8,12 @@ import type { Query, SearchState, Term } from '../../src/core/search-query.ts';
 import { isEmpty, reaches } from '../../src/core/target.ts';
 import type { Db } from '../../src/storage/sqlite/database.ts';
 import { LogWriter } from '../../src/storage/sqlite/log-writer.ts';
+import { migrate } from '../../src/storage/sqlite/migrate.ts';
 
-const schema = readFileSync(
-  new URL('../../src/storage/sqlite/migrations/0001-first.sql', import.meta.url),
-  'utf8',
-);
-
-/** A database with the tables of the first migration. */
+/** A database with all its tables. */
 export function openHistory(path = ':memory:'): Db {
   const db = new Database(path);
-  db.exec(schema);
+  migrate(db);
   return db;
 }
 

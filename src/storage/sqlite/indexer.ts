@@ -20,9 +20,16 @@ interface LogRow {
   readonly token_id: string;
   readonly key: string | null;
   readonly route: number;
+  readonly received_at: number;
+  readonly muted: number;
+  readonly routed: number;
+  readonly expires_at: number | null;
+  readonly throttled: number;
+  readonly shown: number;
 }
 
 type IndexedValue = string | number | Buffer;
+const hourMs = 3_600_000;
 
 /** The postings: one table each, and what of a notification it is looked up by. */
 const postings: readonly (readonly [
@@ -38,6 +45,18 @@ const postings: readonly (readonly [
   ['index_key', 'key', ({ key }) => key],
   ['index_route', 'route', ({ route }) => route],
 ];
+
+/**
+ * What a search finds a notification by besides what it holds. "unseen" lists what no panel had shown when it was indexed; that
+ * it was shown since, the search itself sees, and {@link markSeen} takes it out.
+ */
+const states: readonly (readonly [state: string, holds: (row: LogRow) => boolean])[] = [
+  ['throttled', ({ throttled }) => throttled === 1],
+  ['unseen', (row) => isForPanels(row) && row.shown === 0],
+  ['expires', (row) => isForPanels(row) && row.expires_at !== null],
+];
+
+const isForPanels = ({ muted, throttled, routed }: LogRow) => muted === 0 && throttled === 0 && routed === 1;
 
 interface Sliced {
   readonly tenant: number;
@@ -90,6 +109,15 @@ export function unindex(db: Database, tenant: number, from: number, upTo: number
   const { indexed } = statements.indexed.get(tenant) ?? { indexed: 0 };
   const rows = statements.rows.all(tenant, from - 1, tenant, Math.min(upTo, indexed), -1);
   for (const remove of statements.removes) remove([{ tenant, rows }]);
+  statements.dropHours.run(tenant, upTo);
+}
+
+/**
+ * Takes a notification out of the list of those no panel has shown; harmless when it is not on it. Not calling it costs
+ * searches for `is:unseen` time, never an answer.
+ */
+export function markSeen(db: Database, tenant: number, position: number): void {
+  statementsOf(db).markSeen.run(tenant, position);
 }
 
 type Work = (slices: readonly Sliced[]) => void;
@@ -99,6 +127,8 @@ interface Statements {
   readonly indexed: Statement<[number], { indexed: number }>;
   readonly rows: Statement<[number, number, number, number, number], LogRow>;
   readonly advance: Statement<[number, number]>;
+  readonly dropHours: Statement<[number, number]>;
+  readonly markSeen: Statement<[number, number]>;
   readonly inserts: readonly Work[];
   readonly removes: readonly Work[];
 }
@@ -125,10 +155,23 @@ function prepareStatements(db: Database): Statements {
     behind: db.prepare('SELECT tenant, indexed, head FROM logs WHERE indexed < head ORDER BY indexed - head'),
     indexed: db.prepare('SELECT indexed FROM logs WHERE tenant = ?'),
     rows: db.prepare(`SELECT entry & ${positionMask} AS position, id, title, message, host_key, ip_key, source_ip_key, level,
-        token_id, key, route
+        token_id, key, route, received_at, expires_at, muted, throttled_on IS NOT NULL AS throttled,
+        EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = entry >> 40 AND r.position = entry & ${positionMask}
+          AND r.shown_at IS NOT NULL) AS shown,
+        (SELECT route ->> '$.target.all' OR route ->> '$.target.ids' <> '[]' OR route ->> '$.target.tags' <> '[]'
+          FROM routes t WHERE t.tenant = entry >> 40 AND t.id = notifications.route) AS routed
       FROM notifications WHERE entry > ${entryOf('?', '?')} AND entry <= ${entryOf('?', '?')} ORDER BY entry LIMIT ?`),
     advance: db.prepare('UPDATE logs SET indexed = ? WHERE tenant = ?'),
+    dropHours: db.prepare('DELETE FROM index_hour WHERE tenant = ? AND last <= ?'),
+    markSeen: db.prepare("DELETE FROM index_state WHERE tenant = ? AND state = 'unseen' AND position = ?"),
     inserts: [
+      addHours(db),
+      ...states.map(([state, holds]) =>
+        eachPosting(
+          db.prepare('INSERT OR IGNORE INTO index_state (tenant, state, position) VALUES (?, ?, ?)'),
+          (row) => (holds(row) ? state : null),
+        ),
+      ),
       eachRow((tenant, row) => addId.run(tenant, row.id, row.position)),
       eachRow((tenant, row) => addText.run(tenant, row.position, row.title, row.message)),
       ...postings.map(([table, column, value]) =>
@@ -139,6 +182,12 @@ function prepareStatements(db: Database): Statements {
       ),
     ],
     removes: [
+      ...states.map(([state]) =>
+        eachPosting(
+          db.prepare('DELETE FROM index_state WHERE tenant = ? AND state = ? AND position = ?'),
+          () => state,
+        ),
+      ),
       eachRow((tenant, row) => dropId.run(tenant, row.id)),
       eachRow((tenant, row) => dropText.run(tenant, row.position)),
       ...postings.map(([table, column, value]) =>
@@ -148,6 +197,22 @@ function prepareStatements(db: Database): Statements {
         ),
       ),
     ],
+  };
+}
+
+/** Where in the log each hour's notifications stand. */
+function addHours(db: Database): Work {
+  const statement = db.prepare(`INSERT INTO index_hour (tenant, hour, first, last) VALUES (?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)`);
+  return (slices) => {
+    for (const { tenant, rows } of slices) {
+      const hours = new Map<number, { first: number; last: number }>();
+      for (const { received_at, position } of rows) {
+        const hour = Math.floor(received_at / hourMs);
+        hours.set(hour, { first: hours.get(hour)?.first ?? position, last: position });
+      }
+      for (const [hour, { first, last }] of hours) statement.run(tenant, hour, first, last);
+    }
   };
 }
 

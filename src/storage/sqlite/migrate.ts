@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { AppError } from '../../core/errors.ts';
 import type { Db } from './database.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
@@ -19,7 +20,7 @@ function migrations(): Migration[] {
  * Brings the schema to the newest version; each step is one transaction, so a kill in the middle leaves the step before.
  * Safe with several processes at once: the version is read again inside the transaction.
  *
- * @throws Error when the database was made by a newer Belfry.
+ * @throws AppError `conflict` when the database was made by a newer Belfry.
  */
 export function migrate(db: Db): void {
   const all = migrations();
@@ -32,7 +33,8 @@ export function migrate(db: Db): void {
     }).exclusive();
   }
   if (schemaVersion(db) > newest) {
-    throw new Error(
+    throw new AppError(
+      'conflict',
       `the database has schema version ${schemaVersion(db)}, this Belfry knows ${newest}: start the newer Belfry, or restore a backup made by this one`,
     );
   }

@@ -8,9 +8,11 @@ import { printQuery } from '../../core/search-print.ts';
 import { type Query, searchStates, type Term } from '../../core/search-query.ts';
 import { indexSlice } from './indexer.ts';
 import { searchPage } from './search.ts';
+import { defaultTuning, type Tuning } from './search-tuning.ts';
 
 const start = Date.UTC(2026, 0, 1);
-const minuteMs = 60_000;
+/** Between one notification and the next. */
+const stepMs = 17 * 60_000;
 const panels: readonly PanelAddress[] = [
   { id: 'p1', tags: ['noc'] },
   { id: 'p2', tags: [] },
@@ -65,7 +67,7 @@ const step: fc.Arbitrary<Step> = fc.record({
     sourceIp: fc.constantFrom(...addresses),
     key: nullable(keys),
     tokenId: fc.constantFrom('tok1', 'tok2'),
-    lasts: nullable([minuteMs, 20 * minuteMs]),
+    lasts: nullable([stepMs / 2, 20 * stepMs]),
   }),
   route: fc.nat({ max: routes.length - 1 }),
   throttled: fc.boolean().chain((maybe) => (maybe ? fc.boolean() : fc.constant(false))),
@@ -97,7 +99,7 @@ const ranges = fc
     { minLength: 1, maxLength: 2 },
   )
   .map((texts) => texts.map((range) => ({ text: range, ...parseAddressRange(range) })));
-const instant = fc.nat({ max: 70 }).map((minute) => start + minute * minuteMs);
+const instant = fc.nat({ max: 70 }).map((minute) => start + minute * stepMs + minute);
 
 const term: fc.Arbitrary<Term> = fc.oneof(
   fc.record({
@@ -137,11 +139,11 @@ const { query } = fc.letrec<{ query: Query }>((tie) => ({
   ),
 }));
 
-/** Writes the steps, a minute or so apart, with clocks that now and then go back. */
+/** Writes the steps, some minutes apart, with clocks that now and then go back. */
 function play(model: HistoryModel, steps: readonly Step[]): void {
   for (const [i, { draft: given, route, throttled, act, aim }] of steps.entries()) {
     const { lasts, ...content } = given;
-    const receivedAt = start + (i - (aim % 7 === 0 ? 5 : 0)) * minuteMs + aim;
+    const receivedAt = start + (i - (aim % 7 === 0 ? 5 : 0)) * stepMs + aim;
     const made = draft({
       ...content,
       receivedAt,
@@ -158,16 +160,40 @@ function play(model: HistoryModel, steps: readonly Step[]): void {
   }
 }
 
+/** Numbers that lead small histories through everything that large ones are searched by. */
+const tuning: fc.Arbitrary<Tuning> = fc
+  .record({
+    firstRows: fc.constantFrom(0, 0, 3),
+    probed: fc.constantFrom(2, 5, 1000),
+    windowFill: fc.constantFrom(0, 0, 2),
+    firstWindow: fc.constantFrom(1, 7),
+    windowGrowth: fc.constantFrom(1, 2),
+    widestWindow: fc.constantFrom(1, 5, 1000),
+    firstBatch: fc.constantFrom(1, 4),
+    probedLists: fc.constantFrom(0, 1, 8),
+    windowedLists: fc.constantFrom(0, 1, 2, 1000),
+    visitedValues: fc.constantFrom(1, 4000),
+    costs: fc
+      .tuple(...Array.from({ length: 7 }, () => fc.constantFrom(0.01, 1, 100)))
+      .map(([open = 1, posting = 1, collected = 1, probe = 1, row = 1, text = 1, logRow = 1]) => ({
+        open,
+        posting,
+        collected,
+        probe,
+        row,
+        text,
+        logRow,
+      })),
+  })
+  .chain((random) => fc.constantFrom(random, random, random, { ...random, costs: defaultTuning.costs }));
+
 /** Every page of a search, one after the other. */
-function searchAll(model: HistoryModel, asked: Query, now: number, limit: number): string[] {
+function searchAll(model: HistoryModel, asked: Query, now: number, limit: number, tuned: Tuning): string[] {
   const ids: string[] = [];
   let before: number | undefined;
   do {
-    const page = searchPage(model.db, model.tenant, asked, {
-      limit,
-      now,
-      ...(before !== undefined && { before }),
-    });
+    const options = { limit, now, ...(before !== undefined && { before }) };
+    const page = searchPage(model.db, model.tenant, asked, options, tuned);
     ids.push(...page.records.map(({ id }) => id));
     before = page.next ?? undefined;
   } while (before !== undefined);
@@ -182,7 +208,8 @@ test('indexed, half indexed or not at all, a search finds what a loop over the l
       fc.constantFrom('none', 'some', 'all'),
       instant,
       fc.integer({ min: 1, max: 7 }),
-      (steps, queries, indexing, now, limit) => {
+      tuning,
+      (steps, queries, indexing, now, limit, tuned) => {
         const model = new HistoryModel();
         play(
           model,
@@ -192,11 +219,13 @@ test('indexed, half indexed or not at all, a search finds what a loop over the l
         );
         if (indexing === 'all') while (indexSlice(model.db, 20).behind);
         for (const asked of queries) {
-          expect(searchAll(model, asked, now, limit), printQuery(asked)).toEqual(model.search(asked, now));
+          expect(searchAll(model, asked, now, limit, tuned), printQuery(asked)).toEqual(
+            model.search(asked, now),
+          );
         }
         model.db.close();
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 150 },
   );
 }, 60_000);

@@ -3,46 +3,48 @@ import type { Route, TenantId } from '../../core/ports.ts';
 import { literalOf, type Pattern, patternParts } from '../../core/search-glob.ts';
 import type { Query, SearchState, Term } from '../../core/search-query.ts';
 import { isEmpty, reaches } from '../../core/target.ts';
-import { entryOf, positionMask, type RouteReader } from './rows.ts';
-import { joinSql, listSql, logicSql, rawSql, type Sql, sql } from './sql-text.ts';
+import { positionMask, type RouteReader } from './rows.ts';
+import { listSql, logicSql, rawSql, type Sql, sql } from './sql-text.ts';
+import { isTextOnly } from './words.ts';
 
 /** What a condition refers to besides the row. */
 export interface SearchScope {
   readonly tenant: TenantId;
   readonly now: number;
   readonly routes: RouteReader;
-  /** Keeps a phrase's matcher for `has_words(slot, text)`, and answers the slot. */
-  keepPhrase(text: string, prefix: boolean): number;
+  /** Keeps a query of text alone for `text_matches(slot, title, message)`, and answers the slot. */
+  keepText(query: Query): number;
 }
 
 export function predicateOf(query: Query, scope: SearchScope): Sql {
+  if (isTextOnly(query)) return sql`text_matches(${scope.keepText(query)}, n.title, n.message)`;
   switch (query.kind) {
-    case 'all':
-      return rawSql('1');
     case 'and':
     case 'or':
       return logicSql(
         query.kind === 'and' ? 'AND' : 'OR',
-        cheapFirst(query.terms).map((term) => predicateOf(term, scope)),
+        textLast(query).map((term) => predicateOf(term, scope)),
       );
     case 'not':
       return sql`NOT ${predicateOf(query.term, scope)}`;
+    case 'all':
+      return rawSql('1');
     default:
       return termPredicate(query, scope);
   }
 }
 
-/** SQLite tests conditions in the order they are written, and text costs a hundred times what a column does. */
-const cheapFirst = (terms: readonly Query[]) =>
-  [...terms].sort((a, b) => Number(a.kind === 'text') - Number(b.kind === 'text'));
+/** Text costs a hundred times what a column does: it is tested once, after all else. SQLite keeps to the order. */
+function textLast({ kind, terms }: Extract<Query, { kind: 'and' | 'or' }>): readonly Query[] {
+  const texts = terms.filter(isTextOnly);
+  const others = terms.filter((term) => !isTextOnly(term));
+  return texts.length > 1 ? [...others, { kind, terms: texts }] : [...others, ...texts];
+}
 
 function termPredicate(term: Term, scope: SearchScope): Sql {
   switch (term.kind) {
     case 'text':
-      return logicSql(
-        'OR',
-        term.phrases.map(({ text, prefix }) => textPredicate(scope.keepPhrase(text, prefix), term.field)),
-      );
+      return sql`text_matches(${scope.keepText(term)}, n.title, n.message)`;
     case 'host':
       return anyPattern('n.host_key', term.patterns);
     case 'key':
@@ -74,11 +76,6 @@ function termPredicate(term: Term, scope: SearchScope): Sql {
     case 'before':
       return sql`n.received_at < ${term.at}`;
   }
-}
-
-function textPredicate(slot: number, field: 'title' | 'message' | null): Sql {
-  if (field !== null) return sql`has_words(${slot}, ${rawSql(`n.${field}`)})`;
-  return sql`(has_words(${slot}, n.title) OR has_words(${slot}, n.message))`;
 }
 
 const neverNull = (condition: Sql) => sql`ifnull(${condition}, 0)`;
@@ -147,14 +144,10 @@ function statePredicate(state: SearchState, scope: SearchScope): Sql {
   }
 }
 
-/** The entries of a tenant's log from one position to another. */
-export const entryRange = (tenant: TenantId, low: number, high: number): Sql => {
-  const entry = rawSql(entryOf('?', '?')).text;
-  return joinSql(
-    [
-      { text: entry, values: [tenant, low] },
-      { text: entry, values: [tenant, high] },
-    ],
-    ' AND ',
-  );
-};
+/** An entry; see `entryOf` for why it is computed so. */
+export const entrySql = (tenant: TenantId, position: Sql | number): Sql =>
+  sql`(${tenant} << 40 | ${position})`;
+
+/** The two ends of a BETWEEN over a tenant's entries. */
+export const entryRange = (tenant: TenantId, low: number, high: number): Sql =>
+  sql`${entrySql(tenant, low)} AND ${entrySql(tenant, high)}`;

@@ -6,14 +6,21 @@ import { EntryFinder } from './entry-finder.ts';
 import { RouteReader } from './rows.ts';
 import { readRecords } from './search-records.ts';
 import { findPositions } from './search-run.ts';
-import { WordReader } from './words.ts';
+import { defaultTuning, type Tuning } from './search-tuning.ts';
+import { type TextMatcher, textMatcher, WordReader } from './words.ts';
 
 /**
  * The newest matches of a query, newest first. Head, index mark and rows come from one snapshot: what was committed before
  * the call is found, indexed or not.
  */
-export function searchPage(db: Database, tenant: TenantId, query: Query, options: SearchOptions): SearchPage {
-  return searcherOf(db).search(tenant, query, options);
+export function searchPage(
+  db: Database,
+  tenant: TenantId,
+  query: Query,
+  options: SearchOptions,
+  tuning = defaultTuning,
+): SearchPage {
+  return searcherOf(db).search(tenant, query, options, tuning);
 }
 
 /** The notification with this id; undefined when the tenant has none. */
@@ -44,18 +51,25 @@ class Searcher {
   readonly #routes: RouteReader;
   readonly #finder: EntryFinder;
   readonly #words = new WordReader();
-  #matchers: ((text: string) => boolean)[] = [];
+  #matchers: TextMatcher[] = [];
 
   constructor(db: Database) {
     this.#db = db;
     this.#routes = new RouteReader(db);
     this.#finder = new EntryFinder(db);
-    db.function('has_words', { directOnly: true, deterministic: true }, (slot: number, text: string) =>
-      this.#matchers[slot]?.(text) ? 1 : 0,
+    db.function(
+      'text_matches',
+      { directOnly: true, deterministic: true },
+      (slot: number, title: string, message: string) => (this.#matchers[slot]?.(title, message) ? 1 : 0),
     );
   }
 
-  search(tenant: TenantId, query: Query, { limit, before, after, now }: SearchOptions): SearchPage {
+  search(
+    tenant: TenantId,
+    query: Query,
+    { limit, before, after, now }: SearchOptions,
+    tuning: Tuning,
+  ): SearchPage {
     return this.#snapshot(() => {
       const log = this.#db
         .prepare<[number], LogState>('SELECT head, first, indexed FROM logs WHERE tenant = ?')
@@ -67,9 +81,9 @@ class Searcher {
         tenant,
         now,
         routes: this.#routes,
-        keepPhrase: (text: string, prefix: boolean) =>
-          this.#matchers.push(this.#words.matcher(text, prefix)) - 1,
+        keepText: (text: Query) => this.#matchers.push(textMatcher(text, this.#words)) - 1,
         words: this.#words,
+        tuning,
       };
       const range = {
         low: Math.max(log.first, (after ?? 0) + 1),

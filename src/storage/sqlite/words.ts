@@ -5,6 +5,7 @@
  * the index itself is asked, once for each character beyond ASCII, so the two cannot differ.
  */
 import Database from 'better-sqlite3';
+import type { Query } from '../../core/search-query.ts';
 
 /** How the index splits text into words; the migrations say the same. */
 export const tokenizer = 'unicode61 remove_diacritics 2';
@@ -71,6 +72,48 @@ export class WordReader {
       if (term.length > 1) this.#parts.set(String.fromCodePoint(doc), term.slice(1, -1));
     }
     this.#empty.run();
+  }
+}
+
+/** Tells whether a notification's text is what a query of text alone asks for. */
+export type TextMatcher = (title: string, message: string) => boolean;
+
+/** Whether only text decides it. */
+export function isTextOnly(query: Query): boolean {
+  switch (query.kind) {
+    case 'text':
+      return true;
+    case 'not':
+      return isTextOnly(query.term);
+    case 'and':
+    case 'or':
+      return query.terms.every(isTextOnly);
+    default:
+      return false;
+  }
+}
+
+/** For a query that {@link isTextOnly}. */
+export function textMatcher(query: Query, reader: WordReader): TextMatcher {
+  switch (query.kind) {
+    case 'text': {
+      const { field } = query;
+      const phrases = query.phrases.map(({ text, prefix }) => reader.matcher(text, prefix));
+      return (title, message) =>
+        phrases.some((has) => (field !== 'message' && has(title)) || (field !== 'title' && has(message)));
+    }
+    case 'not': {
+      const matches = textMatcher(query.term, reader);
+      return (title, message) => !matches(title, message);
+    }
+    case 'and':
+    case 'or': {
+      const matchers = query.terms.map((term) => textMatcher(term, reader));
+      if (query.kind === 'or') return (title, message) => matchers.some((matches) => matches(title, message));
+      return (title, message) => matchers.every((matches) => matches(title, message));
+    }
+    default:
+      throw new Error(`"${query.kind}" is not text`);
   }
 }
 

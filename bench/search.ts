@@ -1,0 +1,157 @@
+/**
+ * How long a page of history takes, for each filter of the query language and for their pairs, on a history made by
+ * history-data.ts. Run: node bench/search.ts FILE [SEARCHES PER KIND]
+ */
+import { parseQuery, type SearchContext } from '../src/core/search.ts';
+import { openReadOnly } from '../src/storage/sqlite/database.ts';
+import { searchPage } from '../src/storage/sqlite/search.ts';
+import { hostAddress, hostName, newest, panelId, panelTags, tenant, tokenId } from './history-data.ts';
+import { Dice } from './history-text.ts';
+
+const pageLimit = 50;
+const dice = new Dice(7);
+const numbers = (count: number) => Array.from({ length: count }, (_, number) => number);
+
+const context: SearchContext = {
+  now: newest,
+  timeZone: 'UTC',
+  levels: ['success', 'info', 'warning', 'error', 'critical'].map((name, i) => ({
+    name,
+    rank: 10 * (i + 1),
+  })),
+  panels: numbers(12).map((number) => ({
+    id: panelId(number),
+    name: `panel ${number}`,
+    tags: panelTags(number),
+  })),
+  tokens: numbers(40).map((number) => ({ id: tokenId(number), name: `token ${number}` })),
+  rules: numbers(10).map((number) => ({ id: `rule-${number}`, name: `rule ${number}` })),
+};
+
+const host = () => hostName(dice.below(1000));
+const day = (ago: number) => new Date(newest - ago * 86_400_000).toISOString().slice(0, 10);
+
+/** Each makes another search of its kind every time. */
+const kinds: Readonly<Record<string, () => string>> = {
+  everything: () => '',
+  'common word': () => dice.of(['disk', 'connection', 'high', 'failed', 'after']),
+  'rare word': () => `v${dice.below(9)}.${dice.below(40)}.${dice.below(10)}`,
+  'two words': () =>
+    `${dice.of(['disk', 'backup', 'error'])} ${dice.of(['timed', 'refused', 'postgres', 'kafka'])}`,
+  phrase: () =>
+    dice.of([
+      '"connection refused"',
+      '"timed out after"',
+      '"backup job redis"',
+      '"signed in"',
+      '"lag is 42 s"',
+    ]),
+  prefix: () => dice.of(['conn*', 'post*', 'dis*', 'verb*', 'trace*', 'redi*', 'q*']),
+  title: () => `title:${dice.of(['disk', 'reachable', '"failed"', 'deploy*'])}`,
+  host: () => `host:${host()}`,
+  hosts: () => `host:${host()},${host()},${host()}`,
+  'host glob': () => `host:${dice.of(['db-*', 'web-1*', '*-07.example.com', 'edge-9?.*', '*'])}`,
+  ip: () => `ip:${hostAddress(dice.below(1000))}`,
+  'ip block': () => `ip:10.${dice.below(4)}.${dice.below(64)}.0/24`,
+  'wide ip block': () => `ip:10.${dice.below(4)}.0.0/${dice.of([16, 18, 8])}`,
+  source: () => `source:192.0.2.${dice.skewed(40)}`,
+  'source block': () => `source:192.0.2.${dice.below(3) * 16}/28`,
+  level: () => `level:${dice.of(['success', 'info', 'warning', 'error', 'critical'])}`,
+  'level by rank': () => `level:${dice.of(['>=warning', '>=error', '<warning', '>error'])}`,
+  token: () => `token:"token ${dice.skewed(40)}"`,
+  panel: () => `panel:"panel ${dice.below(12)}"`,
+  rule: () => `rule:"rule ${1 + dice.below(9)}"`,
+  key: () => `key:"check:${host()}:${dice.below(5)}"`,
+  'key glob': () => `key:"${dice.of([`check:${host()}:*`, 'check:db-*', '*:3'])}"`,
+  muted: () => 'is:muted',
+  live: () => 'is:live',
+  expired: () => 'is:expired',
+  cleared: () => 'is:cleared',
+  unseen: () => 'is:unseen',
+  throttled: () => 'is:throttled',
+  unrouted: () => 'is:unrouted',
+  since: () => `since:${dice.of(['10m', '2h', '1d', '30d'])}`,
+  'a past day': () => {
+    const ago = 1 + dice.below(88);
+    return `after:${day(ago)} before:${day(ago - 1)}`;
+  },
+  before: () => `before:${day(dice.below(89))}`,
+  'not level': () => `-level:${dice.of(['info', 'info,success', 'info,success,warning'])}`,
+  'not host': () => `-host:${dice.of(['db-*', host()])}`,
+  'not word': () => `-${dice.of(['disk', 'backup'])}`,
+  either: () =>
+    dice.of([
+      `(host:${host()} OR level:critical)`,
+      `("signed in" OR key:"check:${host()}:1")`,
+      `(is:live OR ${host().slice(0, 5)})`,
+    ]),
+};
+
+const file = process.argv[2];
+if (!file) {
+  console.error('usage: node bench/search.ts FILE [SEARCHES PER KIND]');
+  process.exit(2);
+}
+const each = Number(process.argv[3] ?? 40);
+const db = openReadOnly(file);
+
+interface Timed {
+  readonly name: string;
+  readonly times: number[];
+  slowest: string;
+}
+
+function time(name: string, make: () => string, runs: number): Timed {
+  const timed: Timed = { name, times: [], slowest: '' };
+  for (let run = 0; run < runs; run++) {
+    const text = make();
+    const started = performance.now();
+    searchPage(db, tenant, parseQuery(text, context), { limit: pageLimit, now: newest });
+    const ms = performance.now() - started;
+    if (ms > Math.max(0, ...timed.times)) timed.slowest = text;
+    timed.times.push(ms);
+  }
+  return timed;
+}
+
+const at = (times: readonly number[], share: number) =>
+  [...times].sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] as number;
+const print = ({ name, times, slowest }: Timed) =>
+  console.log(
+    `${name.padEnd(32)} p50 ${at(times, 0.5).toFixed(2).padStart(8)}  p99 ${at(times, 0.99).toFixed(2).padStart(8)} ms   ${slowest}`,
+  );
+
+// The first searches meet cold pages, as those after a start do; they are timed apart.
+const cold = time('first of each kind, cold', () => '', 0);
+for (const make of Object.values(kinds)) cold.times.push(...time('', make, 1).times);
+print(cold);
+console.log('\nfilters');
+const single = Object.entries(kinds).map(([name, make]) => time(name, make, each));
+for (const timed of single) print(timed);
+console.log('\nslowest pairs');
+const pairs: Timed[] = [];
+const entries = Object.entries(kinds).filter(([name]) => name !== 'everything');
+for (const [i, [name, make]] of entries.entries()) {
+  for (const [other, makeOther] of entries.slice(i + 1)) {
+    pairs.push(time(`${name} + ${other}`, () => `${make()} ${makeOther()}`, Math.ceil(each / 4)));
+  }
+}
+pairs.sort((a, b) => at(b.times, 0.99) - at(a.times, 0.99));
+for (const timed of pairs.slice(0, 40)) print(timed);
+const all = {
+  name: `all ${single.length} filters`,
+  times: single.flatMap(({ times }) => times),
+  slowest: '',
+};
+const allPairs = {
+  name: `all ${pairs.length} pairs`,
+  times: pairs.flatMap(({ times }) => times),
+  slowest: '',
+};
+console.log();
+print(all);
+print(allPairs);
+console.log(
+  `pairs with a p99 over 100 ms: ${pairs.filter(({ times }) => at(times, 0.99) > 100).length}, with a p50 over 20 ms: ${pairs.filter(({ times }) => at(times, 0.5) > 20).length}`,
+);
+db.close();

@@ -1,0 +1,41 @@
+import type { Config, OpenedStorage } from '../app.ts';
+import { databaseTrouble } from './database-trouble.ts';
+import { Failure } from './failure.ts';
+import type { Io } from './io.ts';
+
+export type Directory = OpenedStorage['directory'];
+type Tenant = Awaited<ReturnType<Directory['tenants']['get']>>;
+
+/** The name under which what is done here stands in the audit log. */
+export const actor = 'cli';
+
+/** Does some work on the database itself, whether a server runs on it or not. */
+export async function withDirectory<T>(io: Io, work: (directory: Directory) => Promise<T>): Promise<T> {
+  const config = io.config();
+  const { openStorage, createLogger } = await import('../app.ts');
+  return withDatabase(config, async () => {
+    const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }));
+    try {
+      return await work(opened.directory);
+    } finally {
+      await opened.close();
+    }
+  });
+}
+
+/** Does some work on the database, and says in words what its file got in the way of. */
+export async function withDatabase<T>(config: Config, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw databaseTrouble(error, config.database.path);
+  }
+}
+
+export async function getTenant(io: Io, { tenants }: Directory, name: string): Promise<Tenant> {
+  const found = await tenants.findByName(name);
+  if (found) return found;
+  throw new Failure(
+    `there is no tenant "${name}": ${io.program} tenant list shows all, tenant create ${name} makes it`,
+  );
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import type { Io } from './io.ts';
+
+/** `belfry config`: the settings in force. */
+export function addConfig(program: Command, io: Io): void {
+  program
+    .command('config')
+    .summary('print the settings in force')
+    .description('print the settings in force, secrets masked; all that is wrong with them, if anything is')
+    .option('--explain', 'with a line on each')
+    .addHelpText('after', `\nExample:\n  ${io.program} config --explain`)
+    .action(async ({ explain = false }: { explain?: boolean }) => {
+      const config = io.config();
+      const { describeConfig } = await import('../app.ts');
+      io.stdout.write(describeConfig(config, { explain }));
+    });
+}

@@ -1,0 +1,30 @@
+/** Durations as people write them: 90d, 30s. */
+
+const unitMs = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+} as const;
+
+/** Milliseconds; undefined when it is not a whole number with one of the units s, m, h, d and w. */
+export function parseDuration(text: string): number | undefined {
+  const [, digits, unit] = /^(\d{1,12})(s|m|h|d|w)$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  return Number(digits) * unitMs[unit as keyof typeof unitMs];
+}
+
+/** As {@link parseDuration}, and a number without a unit, or with ms, is milliseconds. */
+export function parseDurationOrMs(text: string): number | undefined {
+  const digits = /^(\d{1,12})(?:ms)?$/.exec(text)?.[1];
+  return digits === undefined ? parseDuration(text) : Number(digits);
+}
+
+/** Two words at most, as in "48 s", "2 min", "3 h", "5 d". */
+export function briefDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 2 * 86_400 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}

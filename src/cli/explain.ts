@@ -1,0 +1,42 @@
+import { CommanderError } from 'commander';
+import { ApiError } from '../client/api-error.ts';
+import { Failure } from './failure.ts';
+import { visibleText } from './terminal/visible-text.ts';
+
+export interface Explanation {
+  /** For stderr, one line each. */
+  readonly lines: readonly string[];
+  readonly exitCode: number;
+}
+
+/** Puts whatever ended a command into words. What nobody foresaw is shown whole. */
+export function explain(error: unknown): Explanation {
+  if (error instanceof Failure) return { lines: [error.message], exitCode: error.exitCode };
+  if (error instanceof CommanderError) return ofCommander(error);
+  if (error instanceof ApiError)
+    return { lines: [visibleText(error.message)], exitCode: error.status === 400 ? 2 : 1 };
+  if (isConfigError(error)) return { lines: error.problems, exitCode: 2 };
+  if (isAppError(error)) return { lines: [error.message], exitCode: error.code === 'bad-request' ? 2 : 1 };
+  const unforeseen = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { lines: [`unexpected: ${unforeseen}`], exitCode: 1 };
+}
+
+/** Help that was asked for is no error; help in the place of a command that was not named is one, and was printed. */
+function ofCommander(error: CommanderError): Explanation {
+  if (error.exitCode === 0) return { lines: [], exitCode: 0 };
+  if (error.code === 'commander.help') return { lines: [], exitCode: 2 };
+  const message = error.message
+    .replace(/^error: /, '')
+    .replace('(Did', '(did')
+    .replace(/\.$/, '');
+  return { lines: [message.replaceAll('\n', ' ')], exitCode: 2 };
+}
+
+/** These two are known by their names: importing them would load the whole server for a command that needs none of it. */
+function isConfigError(error: unknown): error is Error & { problems: readonly string[] } {
+  return error instanceof Error && error.name === 'ConfigError' && 'problems' in error;
+}
+
+function isAppError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && error.name === 'AppError' && 'code' in error;
+}

@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import type { Config } from '../app.ts';
+import type { Io } from './io.ts';
+
+export interface FirstStepsOptions extends Pick<Io, 'env' | 'program' | 'version'> {
+  /** Where the server is reached from this machine. */
+  readonly url: string;
+  readonly config: Config;
+}
+
+const usualUrl = 'http://127.0.0.1:8080';
+
+/** What a server says when it is ready: where it is, and what to paste into another terminal to see it work. */
+export function firstSteps({ url, config, env, program, version }: FirstStepsOptions): string {
+  const database = env.BELFRY_DATABASE_URL
+    ? `BELFRY_DATABASE_URL=${quoted(`sqlite:${resolve(config.database.path)}`)} `
+    : '';
+  const at = url === usualUrl ? '' : `BELFRY_URL=${url} `;
+  const second = program.startsWith('npm') ? 'a second terminal, in this folder' : 'a second terminal';
+  return `
+  Belfry ${version} is ready at ${config.baseUrl ?? url}
+
+  Watch a panel, in ${second}:
+
+    export BELFRY_TOKEN=$(${database}${program} token create --name desk)
+    ${at}${program} tail
+
+  Send to it, in a third:
+
+    TOKEN=$(${database}${program} token create --name curl)
+    curl ${url}/api/notify -H "Authorization: Bearer $TOKEN" \\
+      -d '{"title": "Hello", "message": "It works.", "level": "success"}'
+
+  All calls: ${url}/docs
+  Data:      ${resolve(config.database.path)}
+  Stop:      Ctrl-C
+
+`;
+}
+
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

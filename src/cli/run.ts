@@ -1,0 +1,79 @@
+import { Command } from 'commander';
+import { addBackup } from './backup.ts';
+import { addConfig } from './config.ts';
+import { explain } from './explain.ts';
+import type { Io } from './io.ts';
+import { addKey } from './key.ts';
+import { addPanel } from './panel.ts';
+import { addRestore } from './restore.ts';
+import { addSend } from './send.ts';
+import { addServe } from './serve.ts';
+import { addTail } from './tail.ts';
+import { addTenant } from './tenant.ts';
+import { addToken } from './token.ts';
+
+/** Runs one command. Answers its exit code: 0 done, 1 failed, 2 called or configured the wrong way. Never throws. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const program = createProgram(io);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return 0;
+  } catch (error) {
+    const { lines, exitCode } = explain(error);
+    const hint =
+      exitCode === 2 && isCommanderError(error)
+        ? `; see ${io.program} ${[...pathOf(program, args), '--help'].join(' ')}`
+        : '';
+    for (const line of lines) io.stderr.write(`belfry: ${line}${hint}\n`);
+    return exitCode;
+  }
+}
+
+function createProgram(io: Io): Command {
+  const program = new Command('belfry')
+    .description(
+      'Notifications that reach the screen: takes them, keeps them, routes them, shows them on panels.',
+    )
+    .version(io.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'explain a command')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      outputError: () => undefined,
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+    })
+    .addHelpText('after', `\nEach command explains itself: ${io.program} token create --help`);
+  for (const add of [
+    addServe,
+    addSend,
+    addTail,
+    addToken,
+    addKey,
+    addTenant,
+    addPanel,
+    addBackup,
+    addRestore,
+    addConfig,
+  ]) {
+    add(program, io);
+  }
+  return program;
+}
+
+function isCommanderError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
+}
+
+/** The command that the arguments name, as far as they do. */
+function pathOf(program: Command, args: readonly string[]): string[] {
+  const path: string[] = [];
+  let command: Command | undefined = program;
+  for (const arg of args) {
+    command = command?.commands.find((sub) => sub.name() === arg);
+    if (!command) break;
+    path.push(arg);
+  }
+  return path;
+}

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Config, RunningServer } from '../app.ts';
+import { databaseTrouble } from './database-trouble.ts';
+import { Failure } from './failure.ts';
+import { firstSteps } from './first-steps.ts';
+import type { Io } from './io.ts';
+
+/**
+ * One Ctrl-C arrives more than once where npm hands it on; a signal later than this is a person who asks again.
+ */
+const samePressMs = 500;
+
+/** `belfry serve`: the server, until it is told to stop. */
+export function addServe(program: Command, io: Io): void {
+  program
+    .command('serve')
+    .summary('start the server')
+    .description('start the server; settings come from the environment, see config --explain')
+    .addHelpText('after', `\nExample:\n  BELFRY_PORT=9000 ${io.program} serve`)
+    .action(async () => {
+      const config = io.config();
+      const stop = stopSignal(io);
+      const { startServer, createLogger } = await import('../app.ts');
+      const logger = createLogger(config.log);
+      let server: RunningServer;
+      try {
+        server = await startServer(config, logger);
+      } catch (error) {
+        throw startTrouble(error, config);
+      }
+      io.stdout.write(
+        firstSteps({
+          url: reachable(server.url),
+          config,
+          env: io.env,
+          program: io.program,
+          version: io.version,
+        }),
+      );
+      logger.info({ url: server.url, database: resolve(config.database.path), version: io.version }, 'ready');
+      await stop;
+      logger.info('stopping: finishing what was begun; a second signal ends it at once');
+      await server.stop();
+      logger.info('stopped');
+    });
+}
+
+/** Resolves at the first signal; a second one ends the process. */
+function stopSignal(io: Io): Promise<void> {
+  return new Promise((done) => {
+    let first: number | undefined;
+    io.onSignal(() => {
+      const now = performance.now();
+      first ??= now;
+      done();
+      if (now - first > samePressMs) io.exit(1);
+    });
+  });
+}
+
+/** An address that listens everywhere is reached on this machine. */
+function reachable(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname === '0.0.0.0' ? '127.0.0.1' : hostname === '[::]' ? '[::1]' : hostname;
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
+}
+
+function startTrouble(error: unknown, { host, port, database }: Config): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new Failure(`port ${port} is taken: end what listens there, or set BELFRY_PORT to another`);
+  }
+  if (syscall === 'listen' && code === 'EACCES') {
+    return new Failure(`this user may not listen on port ${port}: set BELFRY_PORT to one above 1023`);
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return new Failure(
+      `this machine has no address ${host}: set BELFRY_HOST to one it has, or to 0.0.0.0 for all`,
+      2,
+    );
+  }
+  return databaseTrouble(error, database.path);
+}

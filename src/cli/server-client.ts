@@ -1,0 +1,69 @@
+import { ApiError } from '../client/api-error.ts';
+import { type Client, createClient } from '../client/client.ts';
+import type { Scope } from '../contract/token.ts';
+import { Failure } from './failure.ts';
+import type { Io } from './io.ts';
+import { visibleText } from './terminal/visible-text.ts';
+
+/** A client for the server and with the token of BELFRY_URL and BELFRY_TOKEN. */
+export interface ServerClient {
+  readonly client: Client;
+  readonly url: string;
+  /** Does some work, and says in words what kept the server from doing its part. */
+  ask<T>(work: (client: Client) => Promise<T>): Promise<T>;
+}
+
+export function serverClient(io: Io, scope: Scope): ServerClient {
+  const { url, token } = io.config().client;
+  if (token === undefined) {
+    throw new Failure(`BELFRY_TOKEN is not set: make a token with ${tokenCommand(io, scope)}`, 2);
+  }
+  const client = createClient({ url, token });
+  return {
+    client,
+    url,
+    async ask(work) {
+      try {
+        return await work(client);
+      } catch (error) {
+        throw serverTrouble(error, { io, url, scope });
+      }
+    },
+  };
+}
+
+/** Puts what kept a server from answering into words; other errors stay as they are. */
+function serverTrouble(error: unknown, { io, url, scope }: { io: Io; url: string; scope: Scope }): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const said = visibleText(error.message);
+  switch (error.status) {
+    case 0:
+      return new Failure(noAnswer(error, io, url));
+    case 401:
+      return new Failure(
+        `${url} does not know this token: it is mistyped, expired or revoked; make one with ${tokenCommand(io, scope)}, and set BELFRY_TOKEN`,
+      );
+    case 403:
+      return new Failure(`this token lacks the ${scope} scope: make one with ${tokenCommand(io, scope)}`);
+    case 429:
+      return new Failure(`${said}: try again in ${error.retryAfterSeconds ?? 1} s`);
+    default:
+      return error;
+  }
+}
+
+function noAnswer(error: ApiError, io: Io, url: string): string {
+  const start = io.program.startsWith('npm') ? 'npm start' : `${io.program} serve`;
+  return codeOf(error) === 'ECONNREFUSED'
+    ? `no Belfry answers at ${url}: start it with ${start}, or set BELFRY_URL`
+    : `${visibleText(error.message)}: check BELFRY_URL`;
+}
+
+const tokenCommand = (io: Io, scope: Scope) => `${io.program} token create --name NAME --scopes ${scope}`;
+
+/** What the system said, below what fetch and its causes say; of several attempts, the first. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return codeOf(error.cause ?? (error instanceof AggregateError ? error.errors[0] : undefined));
+}

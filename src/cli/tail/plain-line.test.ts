@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { notification, start } from '../../../test/support/panel-events.ts';
+import type { BoardChange } from '../../client/board.ts';
+import type { NotificationEvent } from '../../contract/notification.ts';
+import { plainLine } from './plain-line.ts';
+
+function change(kind: BoardChange['kind'], over: Partial<NotificationEvent> = {}, count = 0): BoardChange {
+  return { kind, card: { notification: notification(1, over), receivedAt: start, expiresAt: null, count } };
+}
+
+const later = start + 61_999;
+
+test('a notification is one line: when it came, its level, what it says and where it comes from', () => {
+  const over = { level: 'critical', title: 'Disk full', message: '/var', host: 'db-01', ip: '10.0.0.5' };
+  expect(plainLine(change('added', over), later)).toBe(
+    '2026-11-20T10:00:00Z  critical  Disk full — /var  host=db-01  ip=10.0.0.5',
+  );
+});
+
+test('levels keep their column', () => {
+  expect(plainLine(change('added'), later)).toBe('2026-11-20T10:00:00Z  info      Title 1 — M');
+});
+
+test('text cannot break the line or reach the terminal, and a value with spaces is quoted', () => {
+  const over = { title: 'a\nb', message: '\x1b[31mred\u202e', key: 'say "hi" now' };
+  expect(plainLine(change('added', over), later)).toBe(
+    '2026-11-20T10:00:00Z  info      a\\nb — \\x1b[31mred\\u202e  key="say \\"hi\\" now"',
+  );
+});
+
+test('clearing, replacing and counting are lines, at the time they happen', () => {
+  expect(plainLine(change('cleared', { host: 'db-01' }), later)).toBe(
+    '2026-11-20T10:01:01Z  cleared   Title 1  host=db-01',
+  );
+  expect(plainLine(change('replaced'), later)).toBe('2026-11-20T10:01:01Z  replaced  Title 1');
+  expect(plainLine(change('counted', {}, 7), later)).toBe('2026-11-20T10:01:01Z  counted   Title 1  count=7');
+});
+
+test('what no event of the stream tells is no line', () => {
+  expect(plainLine(change('expired'), later)).toBeUndefined();
+  expect(plainLine(change('dropped'), later)).toBeUndefined();
+});

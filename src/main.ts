@@ -1,0 +1,52 @@
+/** The entry: hands the process to the command line, and ends it with the answer. */
+const oldestNode = 24;
+
+if (Number.parseInt(process.versions.node, 10) < oldestNode) {
+  process.stderr.write(
+    `belfry: this is Node ${process.versions.node}, and Belfry needs Node ${oldestNode} or newer: install it from https://nodejs.org/, or use npm start in a checkout, which brings its own\n`,
+  );
+  process.exit(2);
+}
+
+// Loaded only now: an older Node could not even read them.
+const [{ run }, { readConfig }, { version }] = await Promise.all([
+  import('./cli/run.ts'),
+  import('./config.ts'),
+  import('./version.ts'),
+]);
+
+const { stdin, stdout, stderr, env } = process;
+// A reader that has gone is no fault of the command; whoever minds listens, too.
+for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+
+const code = await run(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  env,
+  version,
+  program: import.meta.filename.endsWith('.ts') ? 'npm run --silent belfry --' : 'belfry',
+  config: () => readConfig(env),
+  onSignal(callback) {
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    for (const signal of signals) process.on(signal, callback);
+    return () => {
+      for (const signal of signals) process.off(signal, callback);
+    };
+  },
+  onEnd(callback) {
+    process.on('uncaughtExceptionMonitor', callback);
+    process.on('exit', callback);
+    return () => {
+      process.off('uncaughtExceptionMonitor', callback);
+      process.off('exit', callback);
+    };
+  },
+  exit: (exitCode) => process.exit(exitCode),
+});
+
+// What was written last must have left before the process ends, and no idle thread or socket is to hold it up.
+await Promise.all(
+  [stdout, stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))),
+);
+process.exit(code);

@@ -1,0 +1,144 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { AppError } from '../../core/errors.ts';
+import { type Db, openReadOnly } from './database.ts';
+import { schemaVersion } from './migrate.ts';
+
+export interface BackupResult {
+  readonly bytes: number;
+}
+
+/**
+ * Writes all of the database, as it is at some moment after the call, to `file`: one whole database that nobody else may
+ * read, on disk when this returns. A server that runs goes on writing meanwhile.
+ * What a kill leaves behind is a `<file>.<pid>.partial`, which the next backup to the same file takes away.
+ *
+ * @throws AppError `conflict` when `file` exists and `force` is not set; `not-found` when there is no database.
+ */
+export function backUp(databasePath: string, file: string, { force = false } = {}): BackupResult {
+  if (!existsSync(databasePath)) {
+    throw new AppError(
+      'not-found',
+      `there is no database at ${databasePath}: set BELFRY_DATABASE_URL to where it is`,
+    );
+  }
+  refuse(databasePath, file, force);
+  mkdirSync(dirname(file), { recursive: true });
+  removeLeftovers(file, 'partial');
+  const partial = `${file}.${process.pid}.partial`;
+  try {
+    copyWhole(databasePath, partial);
+    flushToDisk(partial);
+    const { size } = statSync(partial);
+    refuse(databasePath, file, force);
+    // A journal that belongs to what is overwritten would be taken for the new one's.
+    removeSidecars(file);
+    renameSync(partial, file);
+    flushToDisk(dirname(file));
+    return { bytes: size };
+  } finally {
+    removeSidecars(partial);
+    rmSync(partial, { force: true });
+  }
+}
+
+/** Copies a database, its write-ahead log included, into one new file that is readable by its owner only. */
+export function copyWhole(from: string, to: string): void {
+  closeSync(openSync(to, 'wx', 0o600));
+  const source = openReadOnly(from);
+  try {
+    source.prepare('VACUUM INTO ?').run(to);
+  } finally {
+    source.close();
+  }
+  const copy = openReadOnly(to);
+  try {
+    assertIntact(copy, to);
+  } finally {
+    copy.close();
+  }
+}
+
+/** @throws AppError `conflict` when it is no database of Belfry, or not whole. */
+export function assertIntact(db: Db, path: string): void {
+  if (schemaVersion(db) < 1 || !hasTables(db)) throw notOurs(path);
+  const found = db.pragma('integrity_check(1)', { simple: true });
+  if (found !== 'ok')
+    throw new AppError('conflict', `${path} is damaged (${String(found)}): take another backup`);
+}
+
+export function notOurs(path: string): AppError {
+  return new AppError('conflict', `${path} is no Belfry database: name a file that belfry backup made`);
+}
+
+function hasTables(db: Db): boolean {
+  const names = "('meta', 'tenants', 'credentials', 'logs', 'notifications')";
+  const sql = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ${names}`;
+  return db.prepare(sql).pluck().get() === 5;
+}
+
+/** Waits until a file's content, or a folder's list of files, is on the disk itself. */
+export function flushToDisk(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Takes away what SQLite keeps beside a database while it is in use. */
+export function removeSidecars(path: string): void {
+  for (const suffix of ['-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+}
+
+/** Whether SQLite says that this is no database, or a damaged one. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code);
+}
+
+function refuse(databasePath: string, file: string, force: boolean): void {
+  if (!existsSync(file)) return;
+  if (isSameFile(databasePath, file)) {
+    throw new AppError('conflict', `${file} is the database itself: name another file`);
+  }
+  if (statSync(file).isDirectory()) throw new AppError('conflict', `${file} is a folder: name a file in it`);
+  if (!force)
+    throw new AppError('conflict', `${file} exists: name another file, or overwrite it with --force`);
+}
+
+export function isSameFile(a: string, b: string): boolean {
+  const [one, other] = [statSync(a), statSync(b)];
+  return one.ino === other.ino && one.dev === other.dev;
+}
+
+/** Takes away the `<file>.<pid>.<suffix>` of processes that were killed. */
+export function removeLeftovers(file: string, suffix: string): void {
+  const [folder, prefix] = [dirname(file), `${basename(file)}.`];
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(prefix)) continue;
+    const [, pid, end] =
+      /^(\d{1,10})\.([a-z]+)(?:-wal|-shm|-journal)?$/.exec(name.slice(prefix.length)) ?? [];
+    if (end === suffix && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}

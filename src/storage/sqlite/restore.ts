@@ -1,0 +1,155 @@
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { AppError } from '../../core/errors.ts';
+import {
+  assertIntact,
+  copyWhole,
+  flushToDisk,
+  isSameFile,
+  isUnreadable,
+  notOurs,
+  removeLeftovers,
+  removeSidecars,
+} from './backup.ts';
+import { type Db, openReadOnly } from './database.ts';
+import { tryServerLock } from './lock.ts';
+import { migrate } from './migrate.ts';
+
+export interface RestoreResult {
+  /** Where the database that was there before is now; undefined when there was none. */
+  readonly kept: string | undefined;
+}
+
+/** How long another process may need to finish with the old database. */
+const busyMs = 2_000;
+
+/**
+ * Puts the backup `file` in the place of the database, with a new epoch: every panel hears that what it has is void.
+ * The old database is kept beside it. A crash at any step leaves either the old one or the new one, whole.
+ *
+ * @throws AppError `not-found` without such a file; `conflict` when it is no whole Belfry database or of a newer Belfry, and
+ * while a server runs on the database or another process has it open.
+ */
+export function restore(databasePath: string, file: string, now: number): RestoreResult {
+  if (!existsSync(file)) {
+    throw new AppError('not-found', `there is no backup at ${file}: name a file that belfry backup made`);
+  }
+  if (existsSync(databasePath) && isSameFile(databasePath, file)) {
+    throw new AppError('conflict', `${file} is the database itself: name a file that belfry backup made`);
+  }
+  checkBackup(file);
+  mkdirSync(dirname(databasePath), { recursive: true });
+  const lock = tryServerLock(databasePath);
+  if (!lock) throw new AppError('conflict', `a Belfry server runs on ${databasePath}: stop it first`);
+  removeLeftovers(databasePath, 'restoring');
+  const fresh = `${databasePath}.${process.pid}.restoring`;
+  try {
+    copyWhole(file, fresh);
+    renew(fresh);
+    likeBefore(databasePath, fresh);
+    flushToDisk(fresh);
+    const kept = setAside(databasePath, now);
+    renameSync(fresh, databasePath);
+    flushToDisk(dirname(databasePath));
+    return { kept };
+  } finally {
+    removeSidecars(fresh);
+    rmSync(fresh, { force: true });
+    lock.release();
+  }
+}
+
+function checkBackup(file: string): void {
+  if (statSync(file).isDirectory()) throw notOurs(file);
+  let db: Db | undefined;
+  try {
+    db = openReadOnly(file);
+    assertIntact(db, file);
+  } catch (error) {
+    throw isUnreadable(error) ? notOurs(file) : error;
+  } finally {
+    db?.close();
+  }
+}
+
+/** Brings the schema up to date, and starts a new epoch. */
+function renew(path: string): void {
+  const db = new Database(path);
+  try {
+    db.pragma('synchronous = FULL');
+    migrate(db);
+    const { changes } = db
+      .prepare("UPDATE meta SET value = lower(hex(randomblob(5))) WHERE name = 'epoch'")
+      .run();
+    if (changes !== 1) throw notOurs(path);
+  } finally {
+    db.close();
+  }
+}
+
+/** The server must be able to open what root restored for it. */
+function likeBefore(databasePath: string, fresh: string): void {
+  if (!existsSync(databasePath)) return;
+  const { mode, uid, gid } = statSync(databasePath);
+  chmodSync(fresh, mode & 0o777);
+  if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
+}
+
+/**
+ * Gives the old database a second name, under which it stays when the new one takes the first. Its write-ahead log must
+ * be gone by then: SQLite would play it into the new one.
+ */
+function setAside(databasePath: string, now: number): string | undefined {
+  if (!existsSync(databasePath)) {
+    removeSidecars(databasePath);
+    return undefined;
+  }
+  const time = new Date(now).toISOString().replaceAll(/[-:]/g, '');
+  const kept = `${databasePath}.before-restore-${time}`;
+  foldLog(databasePath);
+  duplicate(databasePath, kept);
+  removeSidecars(databasePath);
+  flushToDisk(dirname(databasePath));
+  return kept;
+}
+
+/**
+ * Brings what is in the write-ahead log into the database file, as far as that can still be read.
+ * @throws AppError `conflict` when another process has the database open.
+ */
+function foldLog(databasePath: string): void {
+  const db = new Database(databasePath, { timeout: busyMs });
+  try {
+    // Leaving WAL mode needs the database to itself, writes back the log and deletes it.
+    db.pragma('journal_mode = DELETE');
+  } catch (error) {
+    if (isUnreadable(error)) return;
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
+      throw new AppError('conflict', `another process has ${databasePath} open: wait for it, or end it`);
+    }
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+function duplicate(path: string, copy: string): void {
+  try {
+    linkSync(path, copy);
+  } catch {
+    // Not every file system has hard links.
+    copyFileSync(path, copy);
+    flushToDisk(copy);
+  }
+}

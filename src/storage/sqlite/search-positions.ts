@@ -1,0 +1,66 @@
+/** Lists of positions, ascending, each once. */
+import type { Database } from 'better-sqlite3';
+import type { Positions } from './search-bounds.ts';
+import type { Source } from './search-candidates.ts';
+import { sql } from './sql-text.ts';
+
+/** Reads what sources hold, for the time of one search. */
+export class PositionLists {
+  readonly #db: Database;
+  readonly #collected = new Map<Source, Float64Array>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The candidates in a window of the range. What can only be read as a whole is read once, for all of the range. */
+  read(source: Source, window: Positions, range: Positions): Float64Array {
+    if (source.access !== 'collected') return this.#select(source, window);
+    let all = this.#collected.get(source);
+    if (!all) {
+      all = this.#select(source, range);
+      this.#collected.set(source, all);
+    }
+    return all.subarray(firstAtLeast(all, window.low), firstAtLeast(all, window.high + 1));
+  }
+
+  #select(source: Source, range: Positions): Float64Array {
+    const { text, values } =
+      sql`SELECT ${source.position} FROM ${source.from(range)} WHERE ${source.where(range)}`;
+    const positions = Float64Array.from(
+      this.#db
+        .prepare<unknown[], number>(text)
+        .pluck()
+        .all(...values),
+    );
+    // One list is in order already.
+    return source.access === 'ordered' ? positions : positions.sort();
+  }
+}
+
+/** What is in both. */
+export function intersect(a: Float64Array, b: Float64Array): Float64Array {
+  const both = new Float64Array(Math.min(a.length, b.length));
+  let count = 0;
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const difference = (a[i] as number) - (b[j] as number);
+    if (difference === 0) {
+      both[count] = a[i] as number;
+      count += 1;
+    }
+    if (difference <= 0) i += 1;
+    if (difference >= 0) j += 1;
+  }
+  return both.subarray(0, count);
+}
+
+function firstAtLeast(list: Float64Array, position: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle] as number) < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

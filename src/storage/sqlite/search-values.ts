@@ -1,0 +1,60 @@
+/** Which different values an index holds, found by jumping from one to the next: the cost is by value, not by posting. */
+import type { Database } from 'better-sqlite3';
+import type { TenantId } from '../../core/ports.ts';
+import { rawSql, type Sql, type SqlValue, sql } from './sql-text.ts';
+
+/** Values from `from`, up to and including `upTo`, or below `below`. */
+export interface Span {
+  readonly from?: SqlValue;
+  readonly upTo?: SqlValue;
+  readonly below?: SqlValue;
+}
+
+/** The values of a span as a condition on a column. */
+export function inSpan(column: Sql, { from, upTo, below }: Span): Sql {
+  const lower = from === undefined ? rawSql('1') : sql`${column} >= ${from}`;
+  return sql`${lower} AND ${upperEnd(column, { ...(upTo !== undefined && { upTo }), ...(below !== undefined && { below }) })}`;
+}
+
+function upperEnd(column: Sql, { upTo, below }: Span): Sql {
+  if (upTo !== undefined) return sql`${column} <= ${upTo}`;
+  return below === undefined ? rawSql('1') : sql`${column} < ${below}`;
+}
+
+/** The texts that start with `prefix`. SQLite compares text by code point. */
+export function spanOfPrefix(prefix: string): Span {
+  const points = Array.from(prefix, (character) => character.codePointAt(0) as number);
+  while (points.at(-1) === 0x10ffff) points.pop();
+  const last = points.pop();
+  if (last === undefined) return { from: prefix };
+  // No text holds a surrogate on its own.
+  return { from: prefix, below: String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1) };
+}
+
+export interface IndexColumn {
+  readonly table: string;
+  readonly column: string;
+}
+
+/** The values of a tenant in a span, in order; undefined when there are more than `limit`. */
+export function distinctValues<T extends SqlValue>(
+  db: Database,
+  tenant: TenantId,
+  { table, column }: IndexColumn,
+  span: Span,
+  limit: number,
+): T[] | undefined {
+  const name = rawSql(column);
+  const next = (lower: Sql) =>
+    sql`(SELECT ${name} FROM ${rawSql(table)} WHERE tenant = ${tenant} AND ${lower} AND ${upperEnd(name, span)} ORDER BY ${name} LIMIT 1)`;
+  const first = span.from === undefined ? rawSql('1') : sql`${name} >= ${span.from}`;
+  const { text, values } = sql`
+    WITH RECURSIVE v (value) AS (
+      SELECT ${next(first)} UNION ALL SELECT ${next(sql`${name} > v.value`)} FROM v WHERE v.value IS NOT NULL
+    ) SELECT value FROM v WHERE value IS NOT NULL LIMIT ${limit + 1}`;
+  const found = db
+    .prepare<unknown[], T>(text)
+    .pluck()
+    .all(...values);
+  return found.length > limit ? undefined : found;
+}

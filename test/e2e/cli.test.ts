@@ -1,0 +1,180 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Cli } from '../support/cli.ts';
+
+let cli: Cli;
+beforeAll(() => {
+  cli = new Cli();
+});
+afterAll(() => cli.remove());
+
+const tokenForm = /^bfy_[0-9A-Za-z]{10}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
+const keyForm = /^bfk_[0-9A-Za-z]{10}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
+const list = async (...args: string[]) => JSON.parse(await cli.ok([...args, '--json']));
+
+test('a new token stands alone on stdout, and what to know of it on stderr', async () => {
+  const { code, stdout, stderr } = await cli.run(['token', 'create', '--tenant', 'default', '--name', 'ci']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^\S+\n$/);
+  expect(stdout.trim()).toMatch(tokenForm);
+  expect(stderr).toMatch(
+    /^Token \w{10} for notify, panel, metrics\. It is not shown again; .* token revoke \w{10} ends it\.\n$/,
+  );
+});
+
+test('with --json a new token is its id and itself, and nothing else', async () => {
+  const { stdout, stderr } = await cli.run(['token', 'create', '--name', 'ci', '--json']);
+  const made = JSON.parse(stdout);
+  expect(Object.keys(made)).toEqual(['id', 'token']);
+  expect(made.token).toMatch(tokenForm);
+  expect(made.token.split('_')[1]).toBe(made.id);
+  expect(stderr).toBe('');
+});
+
+test('a token has the scopes, the end and the addresses that were asked for, and is named after who made it', async () => {
+  const options = ['--scopes', 'panel,notify', '--expires', '90d', '--allow-from', '10.0.0.0/8, fd00::1'];
+  const { id } = JSON.parse(await cli.ok(['token', 'create', '--name', ' limited ', ...options, '--json']));
+  const found = (await list('token', 'list')).find((token: { id: string }) => token.id === id);
+  expect(found).toMatchObject({
+    name: 'limited',
+    scopes: ['notify', 'panel'],
+    allowFrom: ['10.0.0.0/8', 'fd00::1'],
+    createdBy: 'cli',
+    revokedAt: null,
+  });
+  expect(Date.parse(found.expiresAt) - Date.now()).toBeGreaterThan(89.9 * 86_400_000);
+  expect(Date.parse(found.expiresAt) - Date.now()).toBeLessThan(90.1 * 86_400_000);
+});
+
+test('a list shows no secret, to people and to programs', async () => {
+  const token = await cli.token();
+  const secret = token.split('_')[2] as string;
+  const [table, json] = [await cli.ok(['token', 'list']), await cli.ok(['token', 'list', '--json'])];
+  expect(table).toMatch(/^ID +NAME +SCOPES +STATE/);
+  for (const text of [table, json]) {
+    expect(text).toContain(token.split('_')[1]);
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain('hash');
+  }
+});
+
+test('revoking ends a token once, by its id or by itself', async () => {
+  const [one, other] = [await cli.token(), await cli.token()];
+  const id = one.split('_')[1] as string;
+  expect(await cli.ok(['token', 'revoke', id])).toMatch(new RegExp(`^revoked: ${id} \\(test\\)\n$`));
+  expect(await cli.ok(['token', 'revoke', id])).toMatch(/^revoked already on /);
+  expect(await cli.ok(['token', 'revoke', other])).toMatch(/^revoked: /);
+  const tokens: { id: string; revokedAt: string | null }[] = await list('token', 'list');
+  expect(tokens.find((token) => token.id === id)?.revokedAt).not.toBeNull();
+});
+
+test('keys are made, listed and revoked like tokens, with a role', async () => {
+  const made = JSON.parse(
+    await cli.ok(['key', 'create', '--tenant', 'default', '--role', 'admin', '--name', 'deploy', '--json']),
+  );
+  expect(Object.keys(made)).toEqual(['id', 'key']);
+  expect(made.key).toMatch(keyForm);
+  const { stdout } = await cli.run(['key', 'create', '--role', 'viewer', '--name', 'look']);
+  expect(stdout.trim()).toMatch(keyForm);
+  expect(await list('key', 'list')).toMatchObject([
+    { role: 'admin', name: 'deploy' },
+    { role: 'viewer', name: 'look' },
+  ]);
+  expect((await cli.run(['token', 'revoke', made.id])).code).toBe(1);
+  expect(await cli.ok(['key', 'revoke', made.id])).toMatch(/^revoked: /);
+});
+
+test('tenants are made and listed, and keep their tokens apart', async () => {
+  expect(await cli.ok(['tenant', 'create', 'acme', '--title', 'Acme Ltd'])).toBe('created: acme\n');
+  expect(await list('tenant', 'list')).toMatchObject([
+    { name: 'acme', title: 'Acme Ltd' },
+    { name: 'default' },
+  ]);
+  expect(await cli.ok(['tenant', 'list'])).toMatch(/^NAME +TITLE/);
+  await cli.token('--tenant', 'acme');
+  expect(await list('token', 'list', '--tenant', 'acme')).toHaveLength(1);
+  const again = await cli.run(['tenant', 'create', 'acme']);
+  expect(again).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('choose another name'),
+  });
+});
+
+test('a command that is called the wrong way says how it would be right, and its code is 2', async () => {
+  const { code, stdout, stderr } = await cli.run(['token', 'create', '--nam', 'x']);
+  expect(stderr).toMatch(
+    /^belfry: unknown option '--nam' \(did you mean --name\?\); see .* token create --help\n$/,
+  );
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});
+
+test.each([
+  [['token', 'create', '--name', 'x', '--tenant', 'nobody'], /there is no tenant "nobody": .* tenant list/],
+  [['token', 'list', '--tenant', 'nobody'], /there is no tenant "nobody"/],
+  [['token', 'revoke', 'nonesuch00'], /no token with the id nonesuch00: .* token list/],
+  [['key', 'revoke', 'nonesuch00'], /no key with the id nonesuch00/],
+])('%j cannot be done: one line on stderr says what to do, and the code is 1', async (args, said) => {
+  const { code, stdout, stderr } = await cli.run(args);
+  expect(stderr).toMatch(/^belfry: [^\n]+\n$/);
+  expect(stderr).toMatch(said);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+});
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  for (const flag of ['--version', '-V']) expect(await cli.ok([flag])).toBe(`${version}\n`);
+});
+
+test('config tells the settings in force, and no secret', async () => {
+  const env = { BELFRY_PORT: '9000', BELFRY_METRICS_TOKEN: 'hush-hush', BELFRY_TOKEN: 'bfy_secret' };
+  const plain = await cli.ok(['config'], { env });
+  expect(plain).toContain('BELFRY_PORT=9000\n');
+  expect(plain).toContain(`BELFRY_DATABASE_URL=sqlite:${cli.database}\n`);
+  expect(plain).not.toMatch(/hush-hush|bfy_secret/);
+  expect(await cli.ok(['config', '--explain'], { env })).toMatch(/^# .+\nBELFRY_/);
+});
+
+test('all that is wrong with the environment is told at once, by every command', async () => {
+  const env = { BELFRY_PORT: 'high', BELFRY_PROT: '1', BELFRY_TOKEN: 'two words' };
+  for (const args of [['config'], ['serve'], ['token', 'list'], ['send', 'a', 'b'], ['backup', 'x']]) {
+    const { code, stdout, stderr } = await cli.run(args, { env });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^(belfry: BELFRY_\w+ [^\n]+\n){3}$/);
+    expect(stderr).not.toContain('two words');
+  }
+});
+
+test('a place where no database can be is told in one line', async () => {
+  const file = join(cli.folder, 'a-file');
+  writeFileSync(file, 'not a database, but long enough to be looked at as one '.repeat(40));
+  const told = [
+    [`sqlite:${file}`, 'is no database'],
+    [`sqlite:${file}/belfry.db`, 'is no folder'],
+    [`sqlite:${cli.folder}`, 'is a folder'],
+  ] as const;
+  for (const [url, said] of told) {
+    const { code, stderr } = await cli.run(['token', 'list'], { env: { BELFRY_DATABASE_URL: url } });
+    expect(stderr).toMatch(/^belfry: [^\n]+BELFRY_DATABASE_URL[^\n]+\n$/);
+    expect(stderr).toContain(said);
+    expect(code).toBe(1);
+  }
+});
+
+test('without a server, sending says so and how to start one', async () => {
+  const reserved = createServer();
+  await new Promise<void>((done) => reserved.listen(0, '127.0.0.1', done));
+  const { port } = reserved.address() as AddressInfo;
+  await new Promise((done) => reserved.close(done));
+  const env = { BELFRY_URL: `http://127.0.0.1:${port}`, BELFRY_TOKEN: 'bfy_x' };
+  for (const args of [['send', 'a', 'b'], ['tail'], ['panel', 'list']]) {
+    const { code, stdout, stderr } = await cli.run(args, { env });
+    expect(stderr).toBe(
+      `belfry: no Belfry answers at ${env.BELFRY_URL}: start it with npm start, or set BELFRY_URL\n`,
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  }
+});

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as moment } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { checkHistory, complaints } from '../support/history-checker.ts';
+import { Load } from '../support/load.ts';
+import { credentials, ServerProcess } from '../support/server-process.ts';
+import { drains, timeLimit } from '../torture/counts.ts';
+import { ResumingPanel, readHistory } from '../torture/witnesses.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'belfry-drain-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const drainedWithinMs = 10_000;
+
+test(`${drains} servers told to stop under load answer what they accepted, tell panels, and exit with 0 in time`, {
+  timeout: timeLimit(150_000),
+}, async () => {
+  const { token, key } = await credentials(folder);
+  const load = new Load({ token, writers: 8 });
+  const panel = new ResumingPanel('wall');
+  const drainMs: number[] = [];
+  let port = 0;
+  for (let i = 0; i < drains; i++) {
+    const server = await ServerProcess.start({ folder, port });
+    port = server.port;
+    await panel.connect(server.url, token);
+    load.start(server.url);
+    await moment(100 + Math.random() * 500);
+    const began = performance.now();
+    const exit = await server.end('SIGTERM');
+    drainMs.push(performance.now() - began);
+    expect(exit, server.output.slice(-2_000)).toEqual({ code: 0, signal: null });
+    await Promise.all([load.ended(), panel.ended]);
+    expect(panel.events.get('bye')).toBe(i + 1);
+  }
+
+  const server = await ServerProcess.start({ folder, port });
+  await panel.connect(server.url, token);
+  const history = await readHistory(server.url, key);
+  await panel.reached(history.length);
+  const verdict = checkHistory(load.sent, history, [panel.log(history.length)]);
+  expect(complaints(verdict)).toEqual([]);
+  expect(verdict.unknownRecorded, 'stored, and not answered').toBe(0);
+  expect(panel.resumes).toEqual(['live', ...Array(drains).fill('replayed')]);
+  await server.end('SIGTERM');
+  const worst = Math.max(...drainMs);
+  console.log(
+    `drain: ${drains} times, ${load.acknowledged} acknowledged, 0 lost; worst SIGTERM to exit ${Math.round(worst)} ms; answers by status ${JSON.stringify([...load.statuses])}`,
+  );
+  expect(worst).toBeLessThanOrEqual(drainedWithinMs);
+});

@@ -1,0 +1,342 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectError, IntakeDesk } from '../support/intake.ts';
+import { RawConnection, rawRequest } from '../support/raw-http.ts';
+
+let desk: IntakeDesk;
+beforeAll(async () => {
+  desk = await IntakeDesk.open();
+});
+afterAll(() => desk.close());
+
+const typed = (type: string, body: string | Buffer, headers: Record<string, string> = {}) => ({
+  body,
+  headers: { ...headers, ...(type !== '' && { 'content-type': type }) },
+});
+/** As a Buffer, so that fetch adds no type of its own. */
+const untyped = (body: string, headers: Record<string, string> = {}) => ({
+  body: Buffer.from(body),
+  headers,
+});
+const both = { 'x-title': 'T', 'x-message': 'M' };
+const json = '{"title":"Backup","message":"done"}';
+
+describe('the body’s type', () => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/cloudevents+json',
+  ])('%s: one JSON object', async (type) => {
+    expect(await desk.accepted(typed(type, json))).toMatchObject({ title: 'Backup', message: 'done' });
+  });
+
+  it('application/x-www-form-urlencoded: the same names as form fields', async () => {
+    const body =
+      'title=Disk+full&message=caf%C3%A9+%26+more&level=ERROR&ttl=5000&ip=%3A%3A1&host=h&key=k&url=http%3A%2F%2Fe.org%2F&x=1';
+    expect(await desk.accepted(typed('application/x-www-form-urlencoded', body))).toMatchObject({
+      title: 'Disk full',
+      message: 'café & more',
+      level: 'error',
+      ttl: 5000,
+      ip: '::1',
+      host: 'h',
+      key: 'k',
+      url: 'http://e.org/',
+    });
+  });
+
+  it('text/plain: the whole body is the message, the rest comes from headers', async () => {
+    const record = await desk.accepted(
+      typed('text/plain', ' line 1\n\nline 2\n', {
+        'x-title': 'Log',
+        'x-level': 'warning',
+        'x-message': 'no',
+      }),
+    );
+    expect(record).toMatchObject({ title: 'Log', message: ' line 1\n\nline 2\n', level: 'warning' });
+  });
+
+  it.each(['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'])(
+    'a body that starts with { is JSON under %s',
+    async (type) => {
+      expect(await desk.accepted(typed(type, `\n ${json}`))).toMatchObject({ title: 'Backup' });
+    },
+  );
+
+  it('a body that starts with { is JSON under no type at all', async () => {
+    expect(await desk.accepted(untyped(json))).toMatchObject({ title: 'Backup', message: 'done' });
+  });
+
+  it.each([
+    'application/json',
+    'text/plain',
+    'application/xml',
+    'multipart/form-data; boundary=x',
+    'image/png',
+    'nonsense',
+    '/',
+    ';',
+    '*/*',
+  ])('an empty body with headers is valid under the type %s', async (type) => {
+    const head = [
+      ['X-Title', 'T'],
+      ['X-Message', 'M'],
+      ['Content-Type', type],
+    ] as const;
+    const reply = await desk.raw({ headers: head });
+    expect(reply.status, reply.body).toBe(200);
+  });
+
+  it('an empty body with headers is valid without type, length or coding', async () => {
+    expect(await desk.accepted({ headers: both })).toMatchObject({ title: 'T', message: 'M' });
+    const connection = await RawConnection.open(desk.server.url);
+    await connection.write(
+      `POST /api/notify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${desk.token}\r\nX-Title: T\r\nX-Message: M\r\n\r\n`,
+    );
+    expect((await connection.next())[0]?.status).toBe(200);
+    connection.close();
+  });
+
+  it('an empty body in chunks is valid with headers', async () => {
+    const head = [
+      ['X-Title', 'T'],
+      ['X-Message', 'M'],
+      ['Transfer-Encoding', 'chunked'],
+    ] as const;
+    expect((await desk.raw({ headers: head, body: '0\r\n\r\n' })).status).toBe(200);
+  });
+
+  it.each([
+    'application/xml',
+    'text/html',
+    'multipart/form-data; boundary=x',
+    'application/octet-stream',
+    'nonsense',
+    'application/jsonp',
+  ])('anything else non-empty is a 415: %s', async (type) => {
+    expect(await desk.refused(415, typed(type, json, both))).toMatch(
+      /content type must be application\/json/,
+    );
+  });
+
+  it('no type and no { is a 415', async () => {
+    for (const body of ['title=a', '[]', 'hello']) await desk.refused(415, untyped(body, both));
+  });
+
+  it.each(['gzip', 'deflate', 'br', 'identity', 'unheard-of'])(
+    'any Content-Encoding is a 415: %s',
+    async (encoding) => {
+      expect(
+        await desk.refused(415, typed('application/json', json, { 'content-encoding': encoding })),
+      ).toMatch(/Content-Encoding/);
+      await desk.refused(415, { headers: { ...both, 'content-encoding': encoding } });
+    },
+  );
+});
+
+describe('the body’s text', () => {
+  it.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', ''])(
+    'one BOM is allowed under "%s"',
+    async (type) => {
+      const body = Buffer.from(`\ufeff${json}`);
+      expect(await desk.accepted(typed(type, body))).toMatchObject({ title: 'Backup', message: 'done' });
+    },
+  );
+
+  it('a BOM is no part of a text message or of a form’s first name', async () => {
+    expect(
+      await desk.accepted(typed('text/plain', Buffer.from('\ufeffM'), { 'x-title': 'T' })),
+    ).toMatchObject({ message: 'M' });
+    const form = typed('application/x-www-form-urlencoded', Buffer.from('\ufefftitle=T&message=M'));
+    expect(await desk.accepted(form)).toMatchObject({ title: 'T' });
+  });
+
+  it('ill-formed UTF-8 is a 400 under every type', async () => {
+    for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xc0, 0x80]]) {
+      const bad = Buffer.from(bytes);
+      await desk.refused(
+        400,
+        typed(
+          'application/json',
+          Buffer.concat([Buffer.from('{"title":"T","message":"'), bad, Buffer.from('"}')]),
+        ),
+      );
+      await desk.refused(400, typed('text/plain', bad, { 'x-title': 'T' }));
+      await desk.refused(
+        400,
+        typed('application/x-www-form-urlencoded', Buffer.concat([Buffer.from('title=T&message='), bad])),
+      );
+    }
+    await desk.refused(400, typed('application/x-www-form-urlencoded', 'title=T&message=%FF'));
+    await desk.refused(400, typed('application/json', Buffer.from(`\ufeff${json}`, 'utf16le')));
+  });
+
+  it('U+0000 is a 400 wherever it hides', async () => {
+    for (const options of [
+      typed('application/json', '{"title":"T","message":"a\\u0000b"}'),
+      typed('application/json', '{"title":"T","message":"a\u0000b"}'),
+      typed('text/plain', 'a\u0000b', { 'x-title': 'T' }),
+      typed('application/x-www-form-urlencoded', 'title=T&message=a%00b'),
+      { headers: { 'x-title': '=?utf-8?Q?a=00b?=', 'x-message': 'M' } },
+    ]) {
+      await desk.refused(400, options);
+    }
+  });
+
+  it('lone surrogates are a 400, pairs are not', async () => {
+    for (const half of ['\\ud83d', '\\udd14', '\\udd14\\ud83d', 'a\\ud83da']) {
+      await desk.refused(400, typed('application/json', `{"title":"T","message":"${half}"}`));
+      await desk.refused(400, typed('application/json', `{"title":"${half}","message":"M"}`));
+    }
+    const pair = typed('application/json', '{"title":"T","message":"\\ud83d\\udd14"}');
+    expect(await desk.accepted(pair)).toMatchObject({ message: '🔔' });
+  });
+
+  it.each(
+    ['{', '[]', '"a"', '17', 'null', 'true', '{"title":"T",}', "{'title':'T'}", ' '].map((body) => [body]),
+  )('JSON that is not one valid object is a 400: %s', async (body) => {
+    expect(await desk.refused(400, typed('application/json', body, both))).toMatch(
+      /^the body (is not valid JSON|must be one JSON object)/,
+    );
+  });
+});
+
+describe('the merge of body and headers', () => {
+  const headers = {
+    'x-title': 'header',
+    'x-message': 'header',
+    'x-level': 'error',
+    'x-ttl': '5',
+    'x-ip': '10.0.0.1',
+    'x-host': 'header',
+    'x-key': 'header',
+    'x-url': 'http://header/',
+  };
+
+  it('a JSON field is used before its header', async () => {
+    const body = {
+      title: 'json',
+      message: 'json',
+      level: 'warning',
+      ttl: 7,
+      ip: '10.0.0.2',
+      host: 'json',
+      key: 'json',
+      url: 'http://json/',
+    };
+    expect(await desk.accepted({ json: body, headers })).toMatchObject(body);
+  });
+
+  it('field by field: what JSON leaves out or gives as null comes from its header', async () => {
+    const body = { title: 'json', message: null, level: null, host: 'json' };
+    expect(await desk.accepted({ json: body, headers })).toMatchObject({
+      title: 'json',
+      message: 'header',
+      level: 'error',
+      ttl: 5,
+      ip: '10.0.0.1',
+      host: 'json',
+      key: 'header',
+      url: 'http://header/',
+    });
+  });
+
+  it('a JSON field is used even if it is empty', async () => {
+    expect(await desk.refused(400, { json: { title: '' }, headers })).toBe('title is required');
+    expect(await desk.refused(400, { json: { message: '' }, headers })).toBe('message is required');
+    expect(await desk.refused(400, { json: { host: '' }, headers })).toMatch(/^host /);
+    expect(await desk.refused(400, { json: { level: '' }, headers })).toMatch(/^level /);
+  });
+
+  it('a JSON field is used even if only its header is valid, and instead of a header that is not', async () => {
+    expect(await desk.refused(400, { json: { ttl: '7' }, headers })).toMatch(/^ttl /);
+    expect(await desk.accepted({ json: { ttl: 7 }, headers: { ...headers, 'x-ttl': 'soon' } })).toMatchObject(
+      { ttl: 7 },
+    );
+  });
+
+  it('headers fill in what a form leaves out', async () => {
+    const form = typed('application/x-www-form-urlencoded', 'title=form', headers);
+    expect(await desk.accepted(form)).toMatchObject({
+      title: 'form',
+      message: 'header',
+      level: 'error',
+      ttl: 5,
+    });
+  });
+
+  it('the Content-Type given twice does not decide what is stored', async () => {
+    const head = [
+      ['X-Title', 'T'],
+      ['Content-Type', 'application/json'],
+      ['Content-Type', 'text/plain'],
+    ] as const;
+    const before = await desk.head();
+    const reply = await desk.raw({ headers: head, body: '{"message":"M"}' });
+    if (reply.status === 200) expect((await desk.find(JSON.parse(reply.body).id)).message).toBe('M');
+    else expectError(reply, 400, 415);
+    expect(await desk.head()).toBe(before + (reply.status === 200 ? 1 : 0));
+  });
+});
+
+describe('the body’s size', () => {
+  const filled = (bytes: number) => `{"title":"T","message":"M","x":"${'x'.repeat(bytes - 34)}"}`;
+
+  it('64 KiB are taken, one byte more is a 413', async () => {
+    const whole = filled(65_536);
+    expect(Buffer.byteLength(whole)).toBe(65_536);
+    expect(await desk.accepted(typed('application/json', whole))).toMatchObject({ title: 'T' });
+    await desk.refused(413, typed('application/json', filled(65_537)));
+  });
+
+  it('a message of 16,384 characters fits, however many bytes each takes', async () => {
+    const message = '🔔'.repeat(16_380);
+    expect((await desk.accepted(typed('text/plain', message, { 'x-title': 'T' }))).message).toBe(message);
+  });
+
+  it('by Content-Length, a body too large is refused before a byte of it was sent', async () => {
+    const connection = await RawConnection.open(desk.server.url);
+    const headers = [
+      ['Authorization', `Bearer ${desk.token}`],
+      ['Content-Length', '65537'],
+      ['Content-Type', 'application/json'],
+    ] as const;
+    await connection.write(rawRequest({ headers }));
+    const [answer] = await connection.next();
+    expectError(answer ?? { status: 0, body: '' }, 413);
+    expect(answer?.headers.connection).toBe('close');
+    await connection.all();
+  });
+
+  it('in chunks, a body too large is refused before it was sent in full', async () => {
+    const before = await desk.head();
+    const connection = await RawConnection.open(desk.server.url);
+    const headers = [
+      ['Authorization', `Bearer ${desk.token}`],
+      ['Transfer-Encoding', 'chunked'],
+      ['Content-Type', 'application/json'],
+    ] as const;
+    await connection.write(rawRequest({ headers }));
+    for (let i = 0; i < 65 && connection.answers.length === 0; i++)
+      await connection.write(`400\r\n${'x'.repeat(1_024)}\r\n`);
+    const [answer] = await connection.next();
+    expectError(answer ?? { status: 0, body: '' }, 413);
+    connection.close();
+    expect(await desk.head()).toBe(before);
+  });
+
+  it('a length of many gigabytes is refused at once', async () => {
+    for (const length of ['9007199254740993', '18446744073709551615', '99999999999999999999999']) {
+      expectError(
+        await desk.raw({
+          headers: [
+            ['Content-Length', length],
+            ['Content-Type', 'application/json'],
+          ],
+        }),
+        400,
+        413,
+      );
+    }
+  });
+});

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Policy } from '../../src/core/access.ts';
+import { mintSecret, parseSecret } from '../../src/core/secrets.ts';
+import { IntakeDesk } from '../support/intake.ts';
+import { firstAnswer, rawRequest } from '../support/raw-http.ts';
+
+let desk: IntakeDesk;
+beforeAll(async () => {
+  desk = await IntakeDesk.open({ BELFRY_RATE_AUTH: 'off', BELFRY_TRUSTED_PROXIES: '127.0.0.1' });
+});
+afterAll(() => desk.close());
+
+const sent = { title: 'T', message: 'M' };
+const idOf = (token: string) => parseSecret(token)?.id as string;
+const send = async (token: string, headers: Record<string, string> = {}) =>
+  (await desk.server.notify(token, sent, headers)).status;
+const get = async (path: string, token?: string) => (await desk.server.call('GET', path, { token })).status;
+
+describe('scopes', () => {
+  const calls = {
+    notify: (token: string) => send(token),
+    panel: async (token: string) =>
+      (await desk.server.call('POST', '/api/panels', { token, json: { name: 'lobby' } })).status,
+    metrics: (token: string) => get('/tenant-metrics', token),
+  } as const;
+
+  it.each(['notify', 'panel', 'metrics'] as const)('%s opens its own calls and no other', async (scope) => {
+    const token = await desk.server.token({ scopes: [scope] });
+    for (const [each, call] of Object.entries(calls)) {
+      const status = await call(token);
+      if (each === scope) expect(status, each).toBeLessThan(300);
+      else expect(status, each).toBe(403);
+    }
+  });
+
+  it('all three open all', async () => {
+    const token = await desk.server.token({ scopes: ['notify', 'panel', 'metrics'] });
+    for (const call of Object.values(calls)) expect(await call(token)).toBeLessThan(300);
+  });
+
+  it('a token that was made without choosing any has all three', async () => {
+    const { json } = await desk.server.call('POST', '/api/tokens', {
+      token: desk.key,
+      json: { name: 'unchosen' },
+    });
+    for (const call of Object.values(calls)) expect(await call(json.token)).toBeLessThan(300);
+  });
+
+  it('panel opens the streams, lists and clearing that screens need', async () => {
+    const token = await desk.server.token({ scopes: ['panel'] });
+    const panel = await desk.server.panel(token, 'hall');
+    expect(panel.stream.response.status).toBe(200);
+    panel.stream.close();
+    expect(await get('/api/panels', token)).toBe(200);
+    const { json } = await desk.post({ json: sent });
+    const cleared = await desk.server.call('POST', `/api/notifications/${json.id}/clear`, { token });
+    expect(cleared.json).toEqual({ ok: true, cleared: true });
+    const notifier = await desk.server.token({ scopes: ['notify', 'metrics'] });
+    expect(await get(`/api/panels/${panel.id}/events`, notifier)).toBe(403);
+  });
+});
+
+describe('every route, by the table the server was built from', () => {
+  const routes = () =>
+    desk.server.running.routes
+      .filter(({ policy, method }) => policy !== 'public' && method !== 'HEAD')
+      .map(({ method, url, policy }) => ({
+        method,
+        path: url.replace(/:[A-Za-z]+/g, 'x'),
+        policy: policy as Exclude<Policy, 'public'>,
+      }));
+  const call = async (method: string, path: string, token?: string) =>
+    (await desk.server.call(method, path, { token, ...(method !== 'GET' && { json: {} }) })).status;
+
+  it('without a credential is a 401', async () => {
+    for (const { method, path } of routes()) expect(await call(method, path), `${method} ${path}`).toBe(401);
+  });
+
+  it('that names a scope and no role is a 403 for a key, an owner’s too', async () => {
+    const owner = await desk.server.key('owner');
+    const scoped = routes().filter(({ policy }) => policy.role === undefined);
+    expect(scoped.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/api/notify', '/api/panels', '/tenant-metrics']),
+    );
+    for (const { method, path } of scoped)
+      expect(await call(method, path, owner), `${method} ${path}`).toBe(403);
+  });
+
+  it('that names a role and no scope is a 403 for a token with every scope', async () => {
+    const ofDashboard = routes().filter(({ policy }) => policy.scope === undefined);
+    expect(ofDashboard.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/api/history', '/api/rules', '/api/tokens']),
+    );
+    for (const { method, path } of ofDashboard)
+      expect(await call(method, path, desk.token), `${method} ${path}`).toBe(403);
+  });
+});
+
+describe('the Authorization header', () => {
+  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('%s is as good as any other case', async (scheme) => {
+    const { status } = await desk.server.call('POST', '/api/notify', {
+      json: sent,
+      headers: { authorization: `${scheme} ${desk.token}` },
+    });
+    expect(status).toBe(200);
+  });
+
+  it.each(['Token', 'Basic', 'Bearers', 'Bearer:', '', 'Digest'])('"%s" is no Bearer', async (scheme) => {
+    const authorization = scheme === '' ? desk.token : `${scheme} ${desk.token}`;
+    expect(
+      (await desk.server.call('POST', '/api/notify', { json: sent, headers: { authorization } })).status,
+    ).toBe(401);
+  });
+
+  it('is the only place: tokens in URLs, cookies, bodies and other headers are not accepted', async () => {
+    const { token } = desk;
+    const basic = `Basic ${Buffer.from(`${token}:`).toString('base64')}`;
+    const calls = [
+      ...['token', 'access_token', 'auth', 'api_key', 'authorization', 'key', 'bearer'].map(
+        (name) => [`?${name}=${token}`, {}] as const,
+      ),
+      [`?Authorization=Bearer%20${token}`, {}],
+      [
+        '',
+        {
+          'x-api-key': token,
+          'x-auth-token': token,
+          'x-gotify-key': token,
+          'proxy-authorization': `Bearer ${token}`,
+        },
+      ],
+      ['', { cookie: `token=${token}; access_token=${token}` }],
+      ['', { authorization: basic }],
+    ] as const;
+    for (const [query, headers] of calls) {
+      const json = { ...sent, token, access_token: token };
+      expect((await desk.server.call('POST', `/api/notify${query}`, { json, headers })).status, query).toBe(
+        401,
+      );
+      expect((await desk.server.call('GET', `/tenant-metrics${query}`, { headers })).status, query).toBe(401);
+    }
+  });
+
+  it('given twice, a bad token first does not let the second in', async () => {
+    const headers = [
+      ['Authorization', 'Bearer nonsense'],
+      ['Authorization', `Bearer ${desk.token}`],
+      ['X-Title', 'T'],
+      ['X-Message', 'M'],
+    ] as const;
+    expect((await firstAnswer(desk.server.url, rawRequest({ headers }))).status).toBe(401);
+    const authorization = `Bearer nonsense, Bearer ${desk.token}`;
+    const { status } = await desk.server.call('POST', '/api/notify', {
+      json: sent,
+      headers: { authorization },
+    });
+    expect(status).toBe(401);
+  });
+});
+
+describe('a token that is not quite right', () => {
+  it('with any one character changed is a 401', async () => {
+    const { token } = desk;
+    for (let i = 0; i < token.length; i++) {
+      const other = token[i] === 'x' ? 'y' : 'x';
+      expect(await send(token.slice(0, i) + other + token.slice(i + 1)), `character ${i}`).toBe(401);
+    }
+  });
+
+  it('with a typo is refused without a look-up; well-formed and unknown, it is looked up', async () => {
+    const find = vi.spyOn(desk.server.running.directory.credentials, 'find');
+    const typo = `${desk.token.slice(0, 20)}${desk.token[20] === 'a' ? 'b' : 'a'}${desk.token.slice(21)}`;
+    for (const text of [typo, `${desk.token}x`, desk.token.slice(0, -1), `bfy_${'x'.repeat(200)}`])
+      expect(await send(text)).toBe(401);
+    expect(find).not.toHaveBeenCalled();
+    const fresh = await desk.server.token();
+    expect(await send(fresh)).toBe(200);
+    expect(find).toHaveBeenCalledTimes(1);
+    find.mockRestore();
+  });
+
+  it('with another token’s secret is a 401', async () => {
+    const stranger = mintSecret('token');
+    const tenant = await desk.server.tenant();
+    await desk.server.running.directory.credentials.add({
+      tenant,
+      kind: 'token',
+      id: stranger.id,
+      hash: mintSecret('token').hash,
+      name: 'x',
+      scopes: ['notify'],
+      role: null,
+      rate: null,
+      panelId: null,
+      allowFrom: [],
+      createdAt: 0,
+      createdBy: 'test',
+      lastUsedAt: null,
+      lastUsedFrom: null,
+      expiresAt: null,
+      revokedAt: null,
+    });
+    expect(await send(stranger.text)).toBe(401);
+  });
+});
+
+describe('the allow-list', () => {
+  it.each([
+    [['198.51.100.7'], '198.51.100.7', 200],
+    [['198.51.100.7'], '198.51.100.8', 401],
+    [['198.51.100.0/24', '203.0.113.5'], '203.0.113.5', 200],
+    [['198.51.100.0/24'], '198.51.101.1', 401],
+    [['2001:db8::/32'], '2001:db8:1::5', 200],
+    [['2001:db8::/32'], '2001:db9::5', 401],
+    [['2001:db8::5'], '2001:DB8:0:0::5', 200],
+    [['198.51.100.0/24'], '2001:db8::5', 401],
+    [['198.51.100.0/24'], '::ffff:198.51.100.9', 200],
+    [['0.0.0.0/0'], '198.51.100.9', 200],
+    [[], '198.51.100.9', 200],
+  ])('%j, from %s: %i', async (allowFrom, from, status) => {
+    const token = await desk.server.token({ allowFrom });
+    const answer = await desk.server.notify(token, sent, { 'x-forwarded-for': from });
+    expect(answer.status).toBe(status);
+    if (status === 401) expect(answer.json).toEqual({ error: 'unauthorized' });
+  });
+});
+
+describe('the record', () => {
+  it('says when and from where a token was last used, and a refused use is none', async () => {
+    const token = await desk.server.token({ scopes: ['notify'], allowFrom: ['198.51.100.0/24'] });
+    const find = () => desk.server.running.directory.credentials.find(idOf(token));
+    const before = Date.now();
+    expect(await send(token, { 'x-forwarded-for': '203.0.113.1' })).toBe(401);
+    expect(await send(token, { 'x-forwarded-for': '198.51.100.7' })).toBe(200);
+    expect(await send(token, { 'x-forwarded-for': '203.0.113.1' })).toBe(401);
+    const record = await vi.waitUntil(
+      async () => {
+        const found = await find();
+        return found?.lastUsedAt ? found : undefined;
+      },
+      { timeout: 8_000, interval: 100 },
+    );
+    expect(record?.lastUsedFrom).toBe('198.51.100.7');
+    expect(record?.lastUsedAt).toBeGreaterThanOrEqual(before);
+    expect(record?.lastUsedAt).toBeLessThanOrEqual(Date.now());
+    const { json } = await desk.server.call('GET', '/api/tokens', { token: desk.key });
+    const told = json.tokens.find(({ id }: { id: string }) => id === idOf(token));
+    expect(told).toMatchObject({
+      lastUsedFrom: '198.51.100.7',
+      lastUsedAt: new Date(record?.lastUsedAt as number).toISOString(),
+    });
+  });
+});

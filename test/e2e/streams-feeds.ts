@@ -1,0 +1,78 @@
+import { createInProcessBus } from '../../src/bus/in-process.ts';
+import type { PanelRecord } from '../../src/core/directory.ts';
+import { Feeds } from '../../src/core/feed.ts';
+import type { Sink } from '../../src/core/panel-stream.ts';
+import type { Tenancy, TenantSnapshot } from '../../src/core/tenancy.ts';
+import { ModelLog } from '../support/model-log.ts';
+
+export const panel: PanelRecord = {
+  id: 'p',
+  name: 'P',
+  tags: [],
+  location: null,
+  display: {},
+  createdAt: 0,
+  lastSeenAt: null,
+  cursor: null,
+};
+export const snapshot = {
+  record: { id: 1, name: 't', title: 'T', timeZone: 'UTC' },
+  levels: new Map(),
+  panels: new Map([[panel.id, panel]]),
+} as unknown as TenantSnapshot;
+
+/** A client that takes what it is sent at once, but for a chunk with `pausesAt` in it: that it takes when it resumes. */
+export class Client implements Sink {
+  text = '';
+  pausesAt: string | undefined;
+  isDestroyed = false;
+  #onFlushed: (() => void) | undefined;
+
+  write(chunk: Buffer | string, onFlushed: () => void): void {
+    this.text += chunk.toString();
+    if (this.pausesAt !== undefined && chunk.includes(this.pausesAt)) this.#onFlushed = onFlushed;
+    else setImmediate(onFlushed);
+  }
+
+  resume(): void {
+    this.#onFlushed?.();
+  }
+
+  end(): void {}
+
+  destroy(): void {
+    this.isDestroyed = true;
+  }
+
+  /** What it was told, as "event position"; without heartbeats, which come as time goes. */
+  told(): string[] {
+    return [...this.text.matchAll(/^event: (?!heartbeat)(.*)\ndata: (.*)$/gm)].map(([, event, json]) => {
+      const { resume, position, head } = JSON.parse(json as string);
+      return `${event} ${resume ?? position ?? head}`;
+    });
+  }
+}
+
+/** Feeds over a plain list for a log, which looks after its streams every 10 ms. */
+export function newFeeds() {
+  const log = new ModelLog();
+  const bus = createInProcessBus();
+  const errors: unknown[] = [];
+  let change = () => {};
+  const onChange: Tenancy['onChange'] = (heard) => {
+    change = () => heard(1);
+    return () => undefined;
+  };
+  const feeds = new Feeds({
+    history: log,
+    bus,
+    tenancy: { onChange, peek: () => snapshot } as unknown as Tenancy,
+    epoch: 'e1',
+    now: Date.now,
+    heartbeatMs: 20,
+    onError: (error) => errors.push(error),
+    onSent: () => undefined,
+    onSeen: () => undefined,
+  });
+  return { log, bus, feeds, errors, change: () => change() };
+}

@@ -1,0 +1,51 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Feeds } from '../../src/core/feed.ts';
+import { everywhere, notification } from '../support/model-log.ts';
+import { Client, newFeeds, panel, snapshot } from './streams-feeds.ts';
+
+const opened: Feeds[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((feeds) => feeds.close())));
+
+test('a panel that read too slowly for retention is told of the gap in mid-stream, and gets the live set', async () => {
+  const { log, bus, feeds } = newFeeds();
+  opened.push(feeds);
+  const client = new Client();
+  await feeds.connect(snapshot, panel, client, undefined);
+  await vi.waitFor(() => expect(client.told()).toEqual(['ready live']));
+  client.pausesAt = '"position":1,';
+  bus.publish(1, [log.append(notification)]);
+  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 1'));
+  // More than the ring keeps; all of it but the end is dropped before this panel could read it.
+  for (let i = 0; i < 4_500; i++) log.append(notification);
+  log.append((position) => ({
+    kind: 'clear',
+    position,
+    id: notification(4_501).id,
+    reason: 'cleared',
+    by: 'x',
+    at: 1,
+    route: everywhere,
+  }));
+  log.pruneTo(4_500);
+  bus.publish(1, []);
+  await vi.waitFor(async () => expect((await feeds.online(1)).head).toBe(4_502));
+  client.resume();
+  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 4500'));
+  expect(client.told()).toEqual(['ready live', 'notification 1', 'gap 4502', 'notification 4500']);
+});
+
+test('panels that have read everything notice nothing of what is pruned', async () => {
+  const { log, bus, feeds } = newFeeds();
+  opened.push(feeds);
+  const client = new Client();
+  await feeds.connect(snapshot, panel, client, undefined);
+  for (let i = 0; i < 50; i++) bus.publish(1, [log.append(notification)]);
+  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 50'));
+  log.pruneTo(40);
+  bus.publish(1, [log.append(notification)]);
+  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 51'));
+  expect(client.told()).toEqual([
+    'ready live',
+    ...Array.from({ length: 51 }, (_, i) => `notification ${i + 1}`),
+  ]);
+});

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createParser } from 'eventsource-parser';
+import type { SseMessage } from '../support/sse-client.ts';
+
+/** A client on a bare socket that reads only when told to: what it does not take stays with the server. */
+export class RawStream {
+  readonly #socket: Socket;
+  #text = '';
+  /** Resolves when the connection is over, for whatever reason. */
+  readonly ended: Promise<void>;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      this.#text += text;
+    });
+    socket.on('error', () => undefined);
+    this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
+  }
+
+  /** Asks for a path, and reads on until the first event has come; then it stops reading. */
+  static async open(url: string, path: string, token: string): Promise<RawStream> {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    const stream = new RawStream(socket);
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n\r\n`);
+    await stream.until('\ndata: ');
+    socket.pause();
+    return stream;
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  /** Reads until `needle` has come. */
+  async until(needle: string, ms = 15_000): Promise<void> {
+    const signal = AbortSignal.timeout(ms);
+    this.resume();
+    for (let from = 0; this.#text.indexOf(needle, from) < 0; ) {
+      if (this.#socket.destroyed) throw new Error(`the connection has ended: ${this.#text.slice(-200)}`);
+      from = Math.max(0, this.#text.length - needle.length);
+      await Promise.race([once(this.#socket, 'data', { signal }), this.ended]);
+    }
+  }
+
+  /** The events among what came. */
+  events(): SseMessage[] {
+    const messages: SseMessage[] = [];
+    const parser = createParser({
+      onEvent: ({ event, id, data }) => messages.push({ event: event ?? '', id, data: JSON.parse(data) }),
+    });
+    parser.feed(this.#text.slice(this.#text.indexOf('\r\n\r\n') + 4));
+    return messages;
+  }
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** MiB that this process still holds after collecting garbage, buffers included. */
+export function mibHeld(): number {
+  collectGarbage();
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 1024 / 1024;
+}

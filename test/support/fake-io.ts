@@ -1,0 +1,71 @@
+import { EventEmitter } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import type { Io } from '../../src/cli/io.ts';
+import { readConfig } from '../../src/config.ts';
+
+export interface FakeIoOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Makes stdin and stdout a terminal of this size. */
+  readonly terminal?: { columns: number; rows: number };
+}
+
+/** A process as the command line sees it, without being one. */
+export class FakeIo implements Io {
+  readonly env: Readonly<Record<string, string>>;
+  readonly program = 'belfry';
+  readonly version = '1.2.3';
+  readonly stdin: Io['stdin'];
+  readonly stdout: Io['stdout'];
+  readonly stderr: Io['stderr'];
+  readonly exits: number[] = [];
+  out = '';
+  err = '';
+  readonly #events = new EventEmitter();
+
+  constructor({ env = {}, terminal }: FakeIoOptions = {}) {
+    this.env = env;
+    const write = (add: (text: string) => void) =>
+      new Writable({
+        decodeStrings: false,
+        write(chunk, _encoding, done) {
+          add(String(chunk));
+          done();
+        },
+      });
+    const screen = terminal && { isTTY: true, ...terminal, getColorDepth: () => 24 };
+    this.stdout = Object.assign(
+      write((text) => (this.out += text)),
+      screen,
+    ) as Io['stdout'];
+    this.stderr = write((text) => (this.err += text)) as Io['stderr'];
+    const keyboard = { isTTY: terminal !== undefined, setRawMode: () => this.stdin };
+    this.stdin = Object.assign(new Readable({ read: () => undefined }), keyboard) as unknown as Io['stdin'];
+  }
+
+  config(): ReturnType<Io['config']> {
+    return readConfig(this.env);
+  }
+
+  onSignal(callback: () => void): () => void {
+    this.#events.on('signal', callback);
+    return () => this.#events.off('signal', callback);
+  }
+
+  onEnd(callback: () => void): () => void {
+    this.#events.on('end', callback);
+    return () => this.#events.off('end', callback);
+  }
+
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+
+  signal(): void {
+    this.#events.emit('signal');
+  }
+
+  /** Types into the terminal. */
+  type(keys: string): void {
+    this.stdin.push(keys);
+  }
+}

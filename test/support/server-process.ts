@@ -1,0 +1,201 @@
+/** The real server as a process of its own, on loopback, with a data folder that the test owns. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { targets } from '../../scripts/targets.mjs';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface StartOptions {
+  /** Where the database lies; it stays there for the next start. */
+  readonly folder: string;
+  readonly port?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What runs the server instead of starting it directly, as in `['strace', '-f']`. */
+  readonly under?: readonly string[];
+  /** Takes what comes on file descriptor 3. */
+  readonly onTrace?: (text: string) => void;
+}
+
+/** As long as anything may take here; what a test promises is tighter and its own. */
+const patienceMs = 30_000;
+
+/** What a failed test leaves running ends with the tests. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Settings of a test's server. Nothing of a developer's own reaches it. */
+export function environment(folder: string, own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('BELFRY_'));
+  return {
+    ...Object.fromEntries(inherited),
+    BELFRY_HOST: '127.0.0.1',
+    BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}`,
+    BELFRY_LOG_FORMAT: 'json',
+    BELFRY_MIN_FREE_BYTES: '0',
+    BELFRY_RATE_TOKEN: 'off',
+    BELFRY_RATE_TENANT: 'off',
+    ...own,
+  };
+}
+
+export class ServerProcess {
+  readonly url: string;
+  /** From the start of the process to its first 200 on /readyz. */
+  readonly readyMs: number;
+  readonly exited: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #output: Output;
+
+  private constructor(child: ChildProcess, output: Output, url: string, readyMs: number) {
+    this.#child = child;
+    this.#output = output;
+    this.url = url;
+    this.readyMs = readyMs;
+    this.exited = output.exited;
+  }
+
+  /** Resolves once the server is ready. @throws Error with all it printed when it ends or stays silent instead. */
+  static async start({ folder, port = 0, env, under = [], onTrace }: StartOptions): Promise<ServerProcess> {
+    const settings = environment(folder, { BELFRY_PORT: String(port), ...env });
+    return ServerProcess.run([...under, process.execPath, ...serverArguments()], settings, onTrace);
+  }
+
+  /** Any command that ends up as a server, as `npm start` does. */
+  static async run(
+    command: readonly string[],
+    env: NodeJS.ProcessEnv,
+    onTrace?: (text: string) => void,
+  ): Promise<ServerProcess> {
+    const began = performance.now();
+    const child = spawn(command[0] as string, command.slice(1), {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', onTrace ? 'pipe' : 'ignore'],
+    });
+    child.stdio[3]?.on('data', (chunk: Buffer) => onTrace?.(chunk.toString('latin1')));
+    const output = new Output(child);
+    const url = await output.match(/http:\/\/(?:127\.0\.0\.1|localhost):\d+/);
+    const { status } = await fetch(`${url}/readyz`);
+    if (status !== 200) throw new Error(`/readyz answers ${status} at the start\n${output.text}`);
+    return new ServerProcess(child, output, url, performance.now() - began);
+  }
+
+  get pid(): number {
+    return this.#child.pid as number;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** All it printed so far. */
+  get output(): string {
+    return this.#output.text;
+  }
+
+  /** Resolves with what it printed that fits; rejects when it ends without. */
+  printed(pattern: RegExp): Promise<string> {
+    return this.#output.match(pattern);
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<Exit> {
+    this.#child.kill(signal);
+    return this.exited;
+  }
+}
+
+/** The arguments of Node with which `npm start` runs the server. */
+function serverArguments(): string[] {
+  return targets.start?.([])[0]?.argv ?? [];
+}
+
+/** Runs an administration command on the data of a folder; answers its stdout. @throws Error when it fails. */
+export async function belfry(folder: string, ...args: string[]): Promise<string> {
+  const [command = []] = targets.belfry?.(args).map(({ argv }) => argv) ?? [];
+  const child = spawn(process.execPath, command, {
+    cwd: root,
+    env: environment(folder),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  const output = new Output(child);
+  const { code } = await output.exited;
+  if (code !== 0) throw new Error(`belfry ${args.join(' ')} ended with ${code}\n${output.text}`);
+  return stdout.trim();
+}
+
+/** A token of the tenant `default` with every scope, and an automation key, made on the command line. */
+export async function credentials(folder: string): Promise<{ token: string; key: string }> {
+  const of = ['--tenant', 'default', '--name', 'test'];
+  const token = await belfry(folder, 'token', 'create', ...of);
+  const key = await belfry(folder, 'key', 'create', '--role', 'admin', ...of);
+  return { token, key };
+}
+
+/** What a child prints, and how it ends. */
+class Output {
+  text = '';
+  readonly exited: Promise<Exit>;
+  readonly #looks = new Set<() => void>();
+  #ended = false;
+
+  constructor(child: ChildProcess) {
+    running.add(child);
+    const take = (chunk: Buffer) => {
+      this.text += chunk.toString();
+      for (const look of this.#looks) look();
+    };
+    child.stdout?.on('data', take);
+    child.stderr?.on('data', take);
+    this.exited = new Promise((resolve) => {
+      const ended = (exit: Exit) => {
+        this.#ended = true;
+        running.delete(child);
+        for (const look of this.#looks) look();
+        resolve(exit);
+      };
+      child.once('error', (error) => {
+        this.text += `${error.message}\n`;
+        ended({ code: 127, signal: null });
+      });
+      child.once('close', (code, signal) => ended({ code, signal }));
+    });
+  }
+
+  match(pattern: RegExp): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string) => {
+        done();
+        reject(new Error(`${why} instead of printing ${pattern}\n${this.text}`));
+      };
+      const look = () => {
+        const found = pattern.exec(this.text)?.[0];
+        if (found !== undefined) {
+          done();
+          resolve(found);
+        } else if (this.#ended) {
+          fail('the process ended');
+        }
+      };
+      const timer = setTimeout(() => fail(`the process went on for ${patienceMs} ms`), patienceMs);
+      const done = () => {
+        clearTimeout(timer);
+        this.#looks.delete(look);
+      };
+      this.#looks.add(look);
+      look();
+    });
+  }
+}

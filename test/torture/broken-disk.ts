@@ -1,0 +1,76 @@
+/** Disks that fill up on demand, on a plain Linux machine. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface Disk {
+  readonly folder: string;
+  /** From now on nothing can be written that takes more room. */
+  fill(pid: number): void;
+  /** Leaves so much room. */
+  fillBut(bytes: number): void;
+  /** There is room again. */
+  free(pid: number): void;
+  remove(): void;
+}
+
+const ballast = 'ballast';
+
+/** A small file system of its own; where this user may not mount one, a limit on the size of files does its work. */
+export function smallDisk(): Disk {
+  const disk = limitedFiles();
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk.folder], { stdio: 'ignore' });
+  } catch {
+    return disk;
+  }
+  return {
+    ...disk,
+    fill: () => fillWith(join(disk.folder, ballast)),
+    free: () => rmSync(join(disk.folder, ballast), { force: true }),
+    remove() {
+      execFileSync('umount', [disk.folder]);
+      disk.remove();
+    },
+  };
+}
+
+/** A folder in which a server's write-ahead log cannot grow beyond what it is, once filled. */
+export function limitedFiles(): Disk {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-disk-'));
+  const limit = (pid: number, size: number | 'unlimited') =>
+    execFileSync('prlimit', ['--pid', String(pid), `--fsize=${size}:unlimited`]);
+  return {
+    folder,
+    fill: (pid) => limit(pid, statSync(join(folder, 'belfry.db-wal')).size),
+    fillBut: (bytes) =>
+      execFileSync('fallocate', ['-l', String(freeBytes(folder) - bytes), join(folder, ballast)]),
+    free(pid) {
+      limit(pid, 'unlimited');
+      rmSync(join(folder, ballast), { force: true });
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** Writes until the disk takes not one byte more. */
+function fillWith(path: string): void {
+  const file = openSync(path, 'a');
+  try {
+    for (let size = 1 << 20; size > 0; ) {
+      try {
+        writeSync(file, Buffer.alloc(size));
+      } catch {
+        size >>= 1;
+      }
+    }
+  } finally {
+    closeSync(file);
+  }
+}

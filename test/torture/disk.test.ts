@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { checkHistory, complaints } from '../support/history-checker.ts';
+import { Load } from '../support/load.ts';
+import { credentials, ServerProcess, type StartOptions } from '../support/server-process.ts';
+import { freeBytes, limitedFiles, smallDisk } from './broken-disk.ts';
+import { missingStrace, straced } from './strace.ts';
+import { ResumingPanel, readHistory } from './witnesses.ts';
+
+const refusedWithinMs = 1_000;
+const backWithinMs = 5_000;
+
+/** A server under a slow, steady load, with a panel that watches. */
+async function underLoad(options: StartOptions) {
+  const { token, key } = await credentials(options.folder);
+  const server = await ServerProcess.start({
+    ...options,
+    env: { BELFRY_HEARTBEAT_MS: '500', ...options.env },
+  });
+  onTestFinished(async () => {
+    await server.end('SIGKILL');
+  });
+  const panel = new ResumingPanel('wall');
+  await panel.connect(server.url, token);
+  const load = new Load({ token, writers: 4, pauseMs: 10 });
+  load.start(server.url);
+  await load.next(() => load.acknowledged >= 50, 10_000);
+  return { server, panel, load, key };
+}
+
+type Scene = Awaited<ReturnType<typeof underLoad>>;
+
+/** While the disk is in trouble: refused with a reason, and everything that only reads goes on. */
+async function expectOnlyReads({ server, panel, key }: Scene, reason: RegExp): Promise<void> {
+  const ready = await fetch(`${server.url}/readyz`);
+  const { error } = (await ready.json()) as { error: string };
+  expect({ status: ready.status, error }).toEqual({ status: 503, error: expect.stringMatching(reason) });
+  expect(ready.headers.get('retry-after')).toMatch(/^\d+$/);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  const history = await readHistory(server.url, key);
+  expect(history.length).toBeGreaterThanOrEqual(50);
+  await panel.reached(history.length);
+  await panel.next('heartbeat');
+}
+
+/** Afterwards: the same process takes notifications, and nothing that it acknowledged is missing. */
+async function expectNothingLost({ server, panel, load, key }: Scene): Promise<void> {
+  await load.next(() => load.acknowledged >= 50, 10_000);
+  await load.stop();
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+  const history = await readHistory(server.url, key);
+  await panel.reached(history.length);
+  expect(complaints(checkHistory(load.sent, history, [panel.log(history.length)]))).toEqual([]);
+  expect(panel.resumes).toEqual(['live']);
+  expect([...load.statuses.keys()].sort()).toEqual([200, 503]);
+  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
+}
+
+describe('a disk that fills up under load stops intake alone, and lets it go on when there is room', () => {
+  const disks = { 'a small file system': smallDisk, 'a limit on the size of files': limitedFiles };
+
+  test.each(Object.entries(disks))('%s', async (name, make) => {
+    const disk = make();
+    onTestFinished(disk.remove);
+    const scene = await underLoad({ folder: disk.folder });
+    const { server, load } = scene;
+
+    const filledAt = performance.now();
+    disk.fill(server.pid);
+    const refused = await load.next(({ status }) => status === 503, 5_000);
+    await expectOnlyReads(scene, /disk/);
+    await load.next(({ status, at }) => status === 503 && at > filledAt + 2_000, 5_000);
+
+    const freedAt = performance.now();
+    disk.free(server.pid);
+    const back = await load.next(({ status }) => status === 200, 10_000);
+    await expectNothingLost(scene);
+    report(name, refused.at - filledAt, back.at - freedAt);
+  });
+});
+
+test('a disk that is nearly full stops intake before SQLite meets its end', async () => {
+  const disk = smallDisk();
+  onTestFinished(disk.remove);
+  const free = freeBytes(disk.folder);
+  const margin = Math.min(Math.floor(free / 3), 256 * 1024 * 1024);
+  const scene = await underLoad({
+    folder: disk.folder,
+    env: { BELFRY_MIN_FREE_BYTES: String(free - margin) },
+  });
+  const { server, load } = scene;
+  disk.fillBut(free - 2 * margin);
+  await load.next(({ status }) => status === 503, 5_000);
+  await expectOnlyReads(scene, /nearly full/);
+  disk.free(server.pid);
+  await load.next(({ status }) => status === 200, 10_000);
+  await expectNothingLost(scene);
+  expect(server.output).not.toMatch(/refused a write/);
+});
+
+test('a disk that fails to sync stops intake alone, and what it refused is not taken for stored', async (context) => {
+  const missing = missingStrace();
+  if (missing !== undefined) {
+    if (process.env.CI) throw new Error(missing);
+    context.skip(missing);
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-sync-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // A thread's syncs are counted from its start: these are the writer's, some time after the load has begun.
+  const failing = 'inject=fsync,fdatasync:error=EIO:when=80..92';
+  const failedAt: number[] = [];
+  const scene = await underLoad({
+    folder,
+    under: straced('-ttt', '-e', 'trace=fsync,fdatasync', '-e', failing),
+    onTrace(text) {
+      if (text.includes('(INJECTED)')) failedAt.push(performance.now());
+    },
+  });
+  const { load } = scene;
+  const refused = await load.next(({ status }) => status === 503, 20_000);
+  await expectOnlyReads(scene, /disk/);
+  const back = await load.next(({ status }) => status === 200, 20_000);
+  await expectNothingLost(scene);
+  expect(failedAt.length).toBeGreaterThanOrEqual(5);
+  report('syncs that fail', refused.at - (failedAt[0] ?? 0), back.at - (failedAt.at(-1) ?? 0));
+});
+
+function report(fault: string, refusedMs: number, backMs: number): void {
+  console.log(
+    `${fault}: refused after ${Math.round(refusedMs)} ms, back ${Math.round(backMs)} ms after the fault ended, 0 lost`,
+  );
+  expect(refusedMs).toBeLessThanOrEqual(refusedWithinMs);
+  expect(backMs).toBeLessThanOrEqual(backWithinMs);
+}

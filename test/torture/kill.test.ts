@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as moment } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { checkHistory, complaints, type Recorded } from '../support/history-checker.ts';
+import { Load } from '../support/load.ts';
+import { credentials, ServerProcess } from '../support/server-process.ts';
+import { kills, timeLimit } from './counts.ts';
+import { ResumingPanel, readHistory, readHistoryAfter } from './witnesses.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'belfry-kill-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const readyWithinMs = 2_000;
+/** A kill comes at once to this long after the load began. */
+const latestKillMs = 900;
+
+test(`${kills} kills under load lose nothing acknowledged, make no gap and no repeat on a panel, and each start is ready at once`, {
+  timeout: timeLimit(120_000),
+}, async () => {
+  const { token, key } = await credentials(folder);
+  const load = new Load({ token, writers: 8 });
+  const panel = new ResumingPanel('wall');
+  const history: Recorded[] = [];
+  const readyMs: number[] = [];
+
+  /** Starts on what the last kill left, and judges it. */
+  const restart = async (port: number) => {
+    const server = await ServerProcess.start({ folder, port });
+    readyMs.push(server.readyMs);
+    history.push(...(await readHistoryAfter(server.url, key, history.length)));
+    expect(complaints(checkHistory(load.sent, history)), `after ${readyMs.length - 1} kills`).toEqual([]);
+    await panel.connect(server.url, token);
+    return server;
+  };
+
+  let server = await restart(0);
+  for (let cycle = 0; cycle < kills; cycle++) {
+    load.start(server.url);
+    await moment(Math.random() * latestKillMs);
+    expect(await server.end('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
+    await Promise.all([load.ended(), panel.ended]);
+    server = await restart(server.port);
+  }
+
+  const whole = await readHistory(server.url, key);
+  await panel.reached(whole.length);
+  expect(complaints(checkHistory(load.sent, whole, [panel.log(whole.length)]))).toEqual([]);
+  expect(panel.resumes).toEqual(['live', ...Array(kills).fill('replayed')]);
+  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  const worst = Math.max(...readyMs);
+  console.log(
+    `kill -9: ${kills} times, ${load.acknowledged} acknowledged, 0 lost; worst start to ready ${Math.round(worst)} ms`,
+  );
+  expect(load.acknowledged).toBeGreaterThan(kills * 50);
+  expect(worst).toBeLessThanOrEqual(readyWithinMs);
+});

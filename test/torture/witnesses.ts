@@ -1,0 +1,175 @@
+/** Those who can tell afterwards: history read through the API, and a panel that resumes by its cursor. */
+import { createParser } from 'eventsource-parser';
+import type { PanelLog, Recorded } from '../support/history-checker.ts';
+
+interface HistoryRow {
+  readonly id: string;
+  readonly position: number;
+  readonly title: string;
+}
+
+const recorded = ({ id, position, title }: HistoryRow): Recorded => ({ id, position, name: title });
+
+/** All of history, in one export. */
+export async function readHistory(url: string, key: string): Promise<Recorded[]> {
+  const response = await fetch(`${url}/api/history/export?format=ndjson`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  if (response.status !== 200)
+    throw new Error(`history answers ${response.status}: ${await response.text()}`);
+  const lines = (await response.text()).split('\n').filter((line) => line !== '');
+  return lines.map((line) => recorded(JSON.parse(line) as HistoryRow));
+}
+
+/** What history has above a position, page by page. */
+export async function readHistoryAfter(url: string, key: string, position: number): Promise<Recorded[]> {
+  const found: Recorded[] = [];
+  let cursor = '';
+  for (;;) {
+    const response = await fetch(`${url}/api/history?limit=200${cursor}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    if (response.status !== 200)
+      throw new Error(`history answers ${response.status}: ${await response.text()}`);
+    const page = (await response.json()) as { notifications: HistoryRow[]; nextCursor: string | null };
+    const newer = page.notifications.filter((row) => row.position > position);
+    found.push(...newer.map(recorded));
+    if (page.nextCursor === null || newer.length < page.notifications.length) return found;
+    cursor = `&cursor=${page.nextCursor}`;
+  }
+}
+
+interface Arrival {
+  readonly event: string;
+  readonly id: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into what came
+  readonly data: any;
+}
+
+/** A panel over all its connections. It begins at the head, and has to be sent everything after that. */
+export class ResumingPanel {
+  readonly #name: string;
+  readonly #seen: { position: number; name: string | null }[] = [];
+  readonly #waiting = new Set<() => void>();
+  #id: string | undefined;
+  #cursor: string | undefined;
+  #from: number | undefined;
+  #abort = new AbortController();
+  #ended: Promise<void> = Promise.resolve();
+  /** Events by kind, over all connections. */
+  readonly events = new Map<string, number>();
+  /** How each connection went on, as `ready` says. */
+  readonly resumes: string[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** What the checker needs, once the panel should have everything up to `to`. */
+  log(to: number): PanelLog {
+    return { panel: this.#name, from: this.#from ?? 0, to, seen: this.#seen };
+  }
+
+  /** The last position that arrived. */
+  get position(): number {
+    return this.#seen.at(-1)?.position ?? this.#from ?? 0;
+  }
+
+  /** Registers, the first time, and opens the stream at its cursor; resolves with the data of `ready`. */
+  async connect(url: string, token: string): Promise<Arrival['data']> {
+    const headers = { authorization: `Bearer ${token}` };
+    this.#id ??= await this.#register(url, headers);
+    this.#abort = new AbortController();
+    const response = await fetch(`${url}/api/panels/${this.#id}/events`, {
+      headers: { ...headers, ...(this.#cursor !== undefined && { 'last-event-id': this.#cursor }) },
+      signal: this.#abort.signal,
+    });
+    if (response.status !== 200 || !response.body)
+      throw new Error(`the stream answers ${response.status}: ${await response.text()}`);
+    let began = (_ready: Arrival['data']) => {};
+    const ready = new Promise<Arrival['data']>((resolve) => {
+      began = resolve;
+    });
+    this.#ended = this.#read(response.body, began);
+    return Promise.race([
+      ready,
+      this.#ended.then(() => Promise.reject(new Error('the stream ended before `ready`'))),
+    ]);
+  }
+
+  /** Resolves once everything up to a position has arrived. */
+  reached(position: number): Promise<void> {
+    return this.#until(() => this.position >= position, `position ${position}`);
+  }
+
+  /** Resolves with the next event of a kind. */
+  next(event: string): Promise<void> {
+    const before = this.events.get(event) ?? 0;
+    return this.#until(() => (this.events.get(event) ?? 0) > before, `another ${event}`);
+  }
+
+  #until(is: () => boolean, what: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (!is()) return;
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+        resolve();
+      };
+      const timer = setTimeout(
+        () => reject(new Error(`${this.#name} stands at ${this.position}, without ${what}, after 10 s`)),
+        10_000,
+      );
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** Resolves when the server has ended the stream. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+
+  async #register(url: string, headers: Record<string, string>): Promise<string> {
+    const response = await fetch(`${url}/api/panels`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: this.#name }),
+    });
+    if (!response.ok) throw new Error(`registering answers ${response.status}: ${await response.text()}`);
+    return ((await response.json()) as { id: string }).id;
+  }
+
+  async #read(body: AsyncIterable<Uint8Array>, began: (ready: Arrival['data']) => void): Promise<void> {
+    const parser = createParser({
+      onEvent: ({ event, id, data }) => {
+        const arrival = { event: event ?? 'message', id, data: JSON.parse(data) };
+        this.#take(arrival);
+        if (arrival.event === 'ready') began(arrival.data);
+      },
+    });
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }));
+    } catch {
+      // Killed with the server or closed by the test: it has ended either way.
+    }
+  }
+
+  #take({ event, id, data }: Arrival): void {
+    this.events.set(event, (this.events.get(event) ?? 0) + 1);
+    if (id !== undefined) this.#cursor = id;
+    if (event === 'ready') {
+      this.#from ??= data.head as number;
+      this.resumes.push(data.resume as string);
+    }
+    // What stood on the panel before it came is its live set, and no part of the run that is judged.
+    if (event === 'notification' && data.position > (this.#from ?? 0))
+      this.#seen.push({ position: data.position as number, name: data.title as string });
+    for (const look of this.#waiting) look();
+  }
+}
