@@ -34,8 +34,8 @@ export interface Arrangement {
 
 export const gap = 16;
 /** The least height of a row at zoom 1: level, title and one line of message, and where it is from. */
-const leastHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 204, minor: 190 };
-const mostStretch: Readonly<Record<Shape, number>> = { critical: 1.5, major: 1.4, minor: 1.35 };
+const leastHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 236, minor: 190 };
+const mostStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
 const zooms = [1.6, 1.45, 1.3, 1.15, 1];
 const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1];
 /** More than this no wall has room for. */
@@ -87,7 +87,7 @@ function pack(cards: readonly Card[], shown: number, area: Area): PackedRow[] {
   for (let at = 0; at < cells.length; ) {
     const first = cells[at];
     const shape = first ? shapeOf(first) : 'minor';
-    const perRow = columnsOf(shape, counts[shape], area);
+    const perRow = columnsOf(shape, counts[shape], cells.length, area);
     const row = rows.length;
     const span = 12 / perRow;
     const inRow = cells.slice(at, at + perRow);
@@ -101,10 +101,11 @@ function pack(cards: readonly Card[], shown: number, area: Area): PackedRow[] {
 }
 
 /** How many cards of a shape stand side by side. */
-function columnsOf(shape: Shape, count: number, { width }: Area): number {
+function columnsOf(shape: Shape, count: number, cells: number, { width }: Area): number {
   if (width < 900) return 1;
-  if (width < 1500) return shape === 'critical' && count <= 2 ? 1 : 2;
-  if (shape === 'critical') return count <= 2 ? 1 : count <= 6 ? 2 : 3;
+  const isAlone = count === 1 || (count === 2 && cells <= 3);
+  if (width < 1500) return shape === 'critical' && isAlone ? 1 : 2;
+  if (shape === 'critical') return isAlone ? 1 : count <= 6 ? 2 : 3;
   if (shape === 'major') return count <= 6 ? 2 : 3;
   return 3;
 }

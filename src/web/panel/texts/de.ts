@@ -61,6 +61,7 @@ export const de: PanelTexts = {
   fullscreenLeave: 'Vollbild verlassen',
   settings: 'Einstellungen dieses Bildschirms',
   tools: 'Bedienung des Bildschirms',
+  asides: 'Zu diesem Bildschirm',
   close: 'Schließen',
   asPanel: 'Wie für das Panel eingestellt',
   scheme: 'Farben',

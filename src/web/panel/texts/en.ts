@@ -60,6 +60,7 @@ export const en = {
   fullscreenLeave: 'Leave full screen',
   settings: 'Settings of this screen',
   tools: 'Screen controls',
+  asides: 'About this screen',
   close: 'Close',
   asPanel: 'As set for the panel',
   scheme: 'Colours',

@@ -43,6 +43,11 @@ export function createCardView(first: Card, context: CardContext): CardView {
   const look = lookOf(notification.level);
   const count = element('span', { class: 'count' });
   const age = element('span', { class: 'age' });
+  const stays = shape === 'critical' && first.expiresAt === null;
+  const until = element('span', {
+    class: 'until',
+    text: stays ? ` · ${translate('staysUntilCleared')}` : '',
+  });
   const heading = element('h2', {
     text: notification.title,
     attributes: { dir: 'auto', id: `title-${notification.id}` },
@@ -52,7 +57,15 @@ export function createCardView(first: Card, context: CardContext): CardView {
   const root = element(
     'article',
     { class: `card ${shape}`, attributes: { 'aria-labelledby': heading.id, 'data-id': notification.id } },
-    element('div', { class: 'level' }, icon(look.icon), element('span', { text: look.word }), count, age),
+    element(
+      'div',
+      { class: 'level' },
+      icon(look.icon),
+      element('span', { class: 'word', text: look.word }),
+      count,
+      age,
+      until,
+    ),
     body,
     ...originOf(first, context),
     clearButton(() => context.clear(card), notification.title, translate),
@@ -91,10 +104,9 @@ export function createCardView(first: Card, context: CardContext): CardView {
   };
 }
 
-function ageText({ receivedAt, expiresAt }: Card, serverTime: number, translate: PanelTranslate): string {
+function ageText({ receivedAt }: Card, serverTime: number, translate: PanelTranslate): string {
   const { unit, n } = ageOf(serverTime - receivedAt);
-  const age = translate(`age.${unit}`, { n });
-  return expiresAt === null ? `${age} · ${translate('staysUntilCleared')}` : age;
+  return translate(`age.${unit}`, { n });
 }
 
 /** Where it is from, and where it leads. */

@@ -82,7 +82,14 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
   const main = element('main', {}, notice.root, grid);
   const screen = element('div', { class: 'screen' }, frame.header, main, frame.footer);
   const night = element('div', { class: 'night', attributes: { 'aria-hidden': 'true' } });
-  root.replaceChildren(screen, frame.banner, night, hint, said, tools.root, settings.root);
+  const asides = element(
+    'aside',
+    { attributes: { 'aria-label': translate('asides') } },
+    frame.banner,
+    hint,
+    said,
+  );
+  root.replaceChildren(screen, night, asides, tools.root, settings.root);
 
   return {
     render(moment) {
