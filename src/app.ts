@@ -65,9 +65,18 @@ export async function openStorage(config: Config, logger: Logger): Promise<Opene
         : logger.error({ trouble: message }, 'storage is in trouble'),
   });
   const directory = createDirectory(createSqliteBuilder(), storage.executor);
-  if (!(await directory.tenants.findByName('default')))
-    await directory.tenants.create('default', 'Default', 'belfry', Date.now());
+  await makeDefaultTenant(directory);
   return { storage, directory, close: () => storage.close() };
+}
+
+async function makeDefaultTenant({ tenants }: Directory): Promise<void> {
+  if (await tenants.findByName('default')) return;
+  try {
+    await tenants.create('default', 'Default', 'belfry', Date.now());
+  } catch (error) {
+    // Another process may have opened the new database at the same moment.
+    if (!(await tenants.findByName('default'))) throw error;
+  }
 }
 
 /**

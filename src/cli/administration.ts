@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config, OpenedStorage } from '../app.ts';
 import { databaseTrouble } from './database-trouble.ts';
 import { Failure } from './failure.ts';
@@ -14,7 +16,9 @@ export async function withDirectory<T>(io: Io, work: (directory: Directory) => P
   const config = io.config();
   const { openStorage, createLogger } = await import('../app.ts');
   return withDatabase(config, async () => {
+    const isNew = !existsSync(config.database.path);
     const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }));
+    if (isNew) io.stderr.write(`belfry: made a new database, ${resolve(config.database.path)}\n`);
     try {
       return await work(opened.directory);
     } finally {

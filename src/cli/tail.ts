@@ -24,7 +24,7 @@ export function addTail(program: Command, io: Io): void {
       'after',
       `\nExamples:\n  ${io.program} tail --panel desk\n  ${io.program} tail --panel log >> panel.log`,
     )
-    .action(async ({ panel: name = hostname() }: { panel?: string }) => {
+    .action(async ({ panel: name = hostname().slice(0, 100) }: { panel?: string }) => {
       const server = serverClient(io, 'panel');
       await server.ask(async (client) => {
         const panel = await client.registerPanel({ name });

@@ -17,8 +17,8 @@ export interface FeedsOptions {
   readonly now: () => number;
   readonly heartbeatMs: number;
   readonly onError: (error: unknown) => void;
-  /** Frames written to a tenant's panels, for counting. */
-  readonly onSent: (tenant: TenantId, frames: number) => void;
+  /** Notifications written to a tenant's panels, for counting. */
+  readonly onSent: (tenant: TenantId, notifications: number) => void;
   /** A panel was heard of: it connected, is connected, or left. */
   readonly onSeen: (tenant: TenantId, panelId: string, cursor: number) => void;
 }
@@ -112,7 +112,7 @@ export class Feeds {
       ring: feed.ring,
       now,
       onError,
-      onSent: (frames: number) => onSent(tenant, frames),
+      onSent: (notifications: number) => onSent(tenant, notifications),
     };
     const stream = new PanelStream(context, sink, panel);
     const settings = settingsData(snapshot, panel);

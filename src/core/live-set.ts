@@ -59,24 +59,24 @@ export class LiveSet {
   }
 
   /** The next piece of the stream, with how many notifications it holds; the last one ends with the heartbeat. */
-  next(): { readonly text: string; readonly frames: number; readonly isLast: boolean } {
+  next(): { readonly text: string; readonly notifications: number; readonly isLast: boolean } {
     const { epoch, now } = this.#source;
     const rest = this.#rest ?? [];
     const at = now();
     let text = '';
-    let frames = 0;
+    let notifications = 0;
     let taken = 0;
     while (taken < rest.length && text.length < pieceChars) {
       const notification = rest[taken++] as Notification;
       this.#sentTo = notification.position;
       if (notification.expiresAt !== null && notification.expiresAt <= at) continue;
       text += encodeNotification(epoch, notification, at, this.#counts[notification.id] ?? 0);
-      frames += 1;
+      notifications += 1;
     }
     this.#rest = rest.slice(taken);
     const isLast = taken === rest.length;
     if (isLast) text += this.#closing(at);
-    return { text, frames, isLast };
+    return { text, notifications, isLast };
   }
 
   #closing(at: number): string {

@@ -24,7 +24,7 @@ export interface StreamContext {
   readonly ring: Ring;
   readonly now: () => number;
   readonly onError: (error: unknown) => void;
-  readonly onSent: (frames: number) => void;
+  readonly onSent: (notifications: number) => void;
 }
 
 /** A client that does not take one chunk in this time is cut off, and resumes by its cursor. */
@@ -143,7 +143,7 @@ export class PanelStream {
       const segment = ring.after(this.#cursor, this.#panel, this.#group, now());
       this.#cursor = segment.to;
       if (segment.bytes) {
-        onSent(segment.frames);
+        onSent(segment.notifications);
         return this.#write(segment.bytes);
       }
     }
@@ -185,9 +185,9 @@ export class PanelStream {
 
   #writeLive(live: LiveSet): void {
     if (live.wasLetGo) return this.#during(() => live.recall());
-    const { text, frames, isLast } = live.next();
+    const { text, notifications, isLast } = live.next();
     if (isLast) this.#live = undefined;
-    this.#context.onSent(frames);
+    this.#context.onSent(notifications);
     this.#write(text);
   }
 
@@ -214,20 +214,21 @@ export class PanelStream {
       }
       if (page.entries.length === 0)
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
-      const { bytes, to, frames } = this.#joinPage(page.entries, from);
+      const { bytes, to, notifications } = this.#joinPage(page.entries, from);
       this.#cursor = to;
       if (bytes.length > 0) {
-        onSent(frames);
+        onSent(notifications);
         this.#write(bytes);
       }
     });
   }
 
-  #joinPage(entries: readonly Entry[], from: number): { bytes: Buffer; to: number; frames: number } {
+  #joinPage(entries: readonly Entry[], from: number): { bytes: Buffer; to: number; notifications: number } {
     const { epoch, now } = this.#context;
     const at = now();
     const parts: Buffer[] = [];
     let size = 0;
+    let notifications = 0;
     let to = from;
     for (const entry of entries) {
       const frame = frameOf(epoch, entry, at);
@@ -236,10 +237,11 @@ export class PanelStream {
       if (bytes) {
         parts.push(bytes);
         size += bytes.length;
+        if (frame?.again) notifications += 1;
       }
       to = entry.position;
     }
-    return { bytes: Buffer.concat(parts, size), to, frames: parts.length };
+    return { bytes: Buffer.concat(parts, size), to, notifications };
   }
 
   /** Runs one read at a time; nothing else is written meanwhile. A read that fails ends the stream: the client comes back. */

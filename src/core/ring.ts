@@ -11,7 +11,8 @@ export interface Segment {
   readonly to: number;
   /** undefined: nothing in this stretch is for that panel. */
   readonly bytes: Buffer | undefined;
-  readonly frames: number;
+  /** How many notifications are in it; what else is in it says something of earlier ones. */
+  readonly notifications: number;
 }
 
 /**
@@ -92,17 +93,19 @@ export class Ring {
   #join(cursor: number, panel: PanelAddress, now: number): Segment {
     const parts: Buffer[] = [];
     let size = 0;
+    let notifications = 0;
     for (let i = this.#indexAfter(cursor); i < this.#frames.length; i++) {
       const frame = this.#frames[i] as Frame;
       if (!reaches(frame.target, panel)) continue;
       const bytes = bytesOf(this.#epoch, frame, now);
       if (!bytes) continue;
       if (size > 0 && size + bytes.length > chunkBytes)
-        return { to: frame.position - 1, bytes: joined(parts, size), frames: parts.length };
+        return { to: frame.position - 1, bytes: joined(parts, size), notifications };
       parts.push(bytes);
       size += bytes.length;
+      if (frame.again !== null) notifications += 1;
     }
-    return { to: this.#head, bytes: joined(parts, size), frames: parts.length };
+    return { to: this.#head, bytes: joined(parts, size), notifications };
   }
 
   /** Index of the first frame with a position above `cursor`. */

@@ -32,7 +32,8 @@ export function tailHistory(
   let after = 0;
   let rung = false;
   let reading = false;
-  let writing = false;
+  // Until `ready` is written there is no place to read from.
+  let writing = true;
   let closed = false;
   let lastWrite = now();
 

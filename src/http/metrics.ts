@@ -121,12 +121,27 @@ async function answer(
     type('application/json; charset=utf-8');
     return send(JSON.stringify(await merged.getMetricsAsJSON()));
   }
-  if (accept?.includes(openMetrics))
-    (merged as unknown as Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>).setContentType(
-      Registry.OPENMETRICS_CONTENT_TYPE,
-    );
-  type(merged.contentType);
-  return send(await merged.metrics());
+  const text = await merged.metrics();
+  if (!accept?.includes(openMetrics)) {
+    type(merged.contentType);
+    return send(text);
+  }
+  type(Registry.OPENMETRICS_CONTENT_TYPE);
+  return send(toOpenMetrics(text));
+}
+
+/**
+ * OpenMetrics out of Prometheus' text: a counter's family is named without `_total`, there are no blank lines, and an end.
+ * The library does the same by renaming the metrics themselves, which then stay renamed for everyone.
+ */
+function toOpenMetrics(text: string): string {
+  const counters = new Set(
+    Array.from(text.matchAll(/^# TYPE (\S+)_total counter$/gm), ([, family]) => family),
+  );
+  const named = text.replace(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, family: string) =>
+    counters.has(family) ? `${start}${family} ` : line,
+  );
+  return `${named.replace(/\n+/g, '\n')}# EOF\n`;
 }
 
 function sameText(a: string, b: string): boolean {

@@ -1,129 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../contract/limits.ts';
 import { NotifyAccepted, NotifyBody } from '../contract/notification.ts';
-import type { Principal } from '../core/access.ts';
-import type { Rate } from '../core/directory.ts';
 import { AppError, badRequest } from '../core/errors.ts';
 import type { Sender } from '../core/intake.ts';
 import type { RejectionReason } from '../core/metrics.ts';
 import { type CheckedFields, checkFields } from '../core/notification.ts';
-import { RateLimiter, type RateState } from '../core/rate-limit.ts';
-import type { TenantSnapshot } from '../core/tenancy.ts';
 import { answerError } from './errors.ts';
 import { readFields, readHeader } from './notify-fields.ts';
-import { type NamedState, rateHeaders } from './rate-headers.ts';
+import { NotifyLimits } from './notify-limits.ts';
 import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
 
-/** The buckets of one kind of traffic: what is critical has its own, of the same size, so that noise cannot lock it out. */
-class NotifyLimits {
-  readonly #token = new RateLimiter<string>();
-  readonly #tenant = new RateLimiter<number>();
+const description = `Fields as a JSON body, as headers (X-Title, X-Message, X-Level, X-TTL, X-IP, X-Host, X-Key, X-URL), or
+both; a field of the body wins over its header. The answer comes once the notification is durable.`;
+const idempotencyKey = {
+  type: 'string',
+  description: 'The same key with the same content stores nothing again, for 24 h.',
+};
 
-  run(how: 'take' | 'look', sender: Principal, rates: Rates, now: number): NamedState[] {
-    const states: NamedState[] = [];
-    const add = (name: string, rate: Rate | 'off', state: (rate: Rate) => RateState) => {
-      if (rate !== 'off') states.push({ name, rate, state: state(rate) });
-    };
-    add('token', rates.token, (rate) => this.#token[how](sender.id, rate, now));
-    // A notification that the token's own bucket refuses takes nothing from the tenant's.
-    const stopped = states[0]?.state.allowed === false;
-    add('tenant', rates.tenant, (rate) => this.#tenant[stopped ? 'look' : how](sender.tenant, rate, now));
-    return states;
-  }
-}
-
-interface Rates {
-  readonly token: Rate | 'off';
-  readonly tenant: Rate | 'off';
-}
-
-const allowed = (states: readonly NamedState[]) => states.every(({ state }) => state.allowed);
-
+/** POST /api/notify: who calls, how often, what was sent; then the intake. */
 export function notifyRoutes(app: App, services: Services): void {
-  const { intake, metrics, now } = services;
-  const usual = new NotifyLimits();
-  const critical = new NotifyLimits();
-
-  const ratesOf = (caller: Principal, snapshot: TenantSnapshot): Rates => ({
-    token: caller.kind === 'key' ? 'off' : (caller.rate ?? services.settings.rateToken),
-    tenant: snapshot.record.rate ?? services.settings.rateTenant,
-  });
-
-  const exceeded = (reply: FastifyReply, sender: Sender, states: readonly NamedState[]): AppError => {
-    rateHeaders(reply, states);
-    const refusing = states.find(({ state }) => !state.allowed);
-    metrics.of(sender.tenant).rateLimited(refusing?.name === 'tenant' ? 'tenant' : 'token');
-    return new AppError('rate-limited', 'rate limit exceeded', {
-      retryAfterSeconds: refusing?.state.resetSeconds ?? 1,
-    });
-  };
-
-  /** Before the body is read: with both kinds of bucket empty, nothing in it could make a difference. */
-  const refuseEarly = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    takeAnyType(request);
-    const sender = senderOf(request);
-    const rates = ratesOf(
-      sender,
-      services.tenancy.peek(sender.tenant) ?? (await services.tenancy.get(sender.tenant)),
-    );
-    const states = usual.run('look', sender, rates, now());
-    rateHeaders(reply, states);
-    if (!allowed(states) && !allowed(critical.run('look', sender, rates, now())))
-      throw exceeded(reply, sender, states);
-  };
-
-  /** With the usual bucket empty, a body that cannot be critical is refused without being parsed. */
-  const refuseUnread = (request: FastifyRequest, reply: FastifyReply, sender: Sender): void => {
-    const snapshot = services.tenancy.peek(sender.tenant);
-    if (!snapshot) return;
-    const states = usual.run('look', sender, ratesOf(sender, snapshot), now());
-    if (!allowed(states) && !mayBeCritical(request)) throw exceeded(reply, sender, states);
-  };
-
-  /** Takes from the bucket the level belongs to. What is not valid is paid from the usual one. */
-  const take = (reply: FastifyReply, sender: Sender, level: string | undefined): void => {
-    const snapshot = services.tenancy.peek(sender.tenant);
-    if (!snapshot) return;
-    const states = (level === 'critical' ? critical : usual).run(
-      'take',
-      sender,
-      ratesOf(sender, snapshot),
-      now(),
-    );
-    if (!allowed(states)) throw exceeded(reply, sender, states);
-    rateHeaders(reply, states);
-  };
-
-  /** Whoever is refused is told how the limits stand too, and a body too large is paid for like any other. */
-  const refuse = async (
-    error: Error & { code?: string },
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> => {
-    const { principal } = request;
-    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-      try {
-        take(reply, senderOf(request), undefined);
-      } catch (limit) {
-        return answerError(limit, request, reply);
-      }
-    } else if (principal && !reply.raw.hasHeader('RateLimit')) {
-      const snapshot = await services.tenancy.get(principal.tenant).catch(() => undefined);
-      if (snapshot) rateHeaders(reply, usual.run('look', principal, ratesOf(principal, snapshot), now()));
-    }
-    return answerError(error, request, reply);
-  };
-
-  const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<string> => {
-    const sender = senderOf(request);
-    refuseUnread(request, reply, sender);
-    const fields = readAndTake(request, reply, sender, take);
-    const id = await intake.accept(sender, request.sourceIp, fields, retryKey(request));
-    reply.header('content-type', 'application/json; charset=utf-8');
-    return `{"ok":true,"id":"${id}"}`;
-  };
-
+  const handlers = createHandlers(services);
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -137,51 +34,73 @@ export function notifyRoutes(app: App, services: Services): void {
       config: { policy: { scope: 'notify' } },
       schema: {
         summary: 'Send a notification',
-        description: `Fields as a JSON body, as headers (X-Title, X-Message, X-Level, X-TTL, X-IP, X-Host, X-Key, X-URL), or both;
-a field of the body wins over its header. The answer comes once the notification is durable.`,
+        description,
         tags: ['sending'],
         security: [{ token: [] }],
-        headers: {
-          type: 'object',
-          properties: {
-            'idempotency-key': {
-              type: 'string',
-              description: 'The same key with the same content stores nothing again, for 24 h.',
-            },
-          },
-        },
+        headers: { type: 'object', properties: { 'idempotency-key': idempotencyKey } },
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
         body: NotifyBody,
         response: { 200: NotifyAccepted, ...problems(400, 401, 403, 409, 413, 415, 429, 503) },
       },
+      // The schema describes; the handler reads the bytes itself, as headers can stand in for fields.
       validatorCompiler: () => () => true,
-      onRequest: refuseEarly,
-      errorHandler: refuse,
-      onResponse: (request, reply, done) => {
-        count(services, request, reply);
-        done();
-      },
-      handler: handle,
+      ...handlers,
     });
   });
 }
 
-function readAndTake(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  sender: Sender,
-  take: (reply: FastifyReply, sender: Sender, level: string | undefined) => void,
-): CheckedFields {
+function createHandlers(services: Services) {
+  const rates = new NotifyLimits(services);
+  return {
+    async onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      takeAnyType(request);
+      await rates.refuseAnyLevel(reply, senderOf(request));
+    },
+
+    async handler(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+      const sender = senderOf(request);
+      rates.refuseUsual(reply, sender, () => mayBeCritical(request));
+      const fields = readAndTake(request, (level) => rates.take(reply, sender, level));
+      const id = await services.intake.accept(sender, request.sourceIp, fields, retryKey(request));
+      reply.header('content-type', 'application/json; charset=utf-8');
+      return `{"ok":true,"id":"${id}"}`;
+    },
+
+    /** Whoever is refused is told how the limits stand too, and a body too large is paid for like any other. */
+    async errorHandler(
+      error: Error & { code?: string },
+      request: FastifyRequest,
+      reply: FastifyReply,
+    ): Promise<FastifyReply> {
+      const { principal } = request;
+      try {
+        if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') rates.take(reply, principal, undefined);
+        else if (principal && !reply.raw.hasHeader('RateLimit')) await rates.tell(reply, principal);
+      } catch (limit) {
+        return answerError(limit, request, reply);
+      }
+      return answerError(error, request, reply);
+    },
+
+    onResponse(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+      count(services, request, reply);
+      done();
+    },
+  };
+}
+
+/** The fields, checked; whatever comes of that is paid for. */
+function readAndTake(request: FastifyRequest, take: (level: string | undefined) => void): CheckedFields {
   let fields: CheckedFields;
   try {
     fields = checkFields(
       readFields(request.raw, request.body instanceof Buffer ? request.body : Buffer.alloc(0)),
     );
   } catch (error) {
-    take(reply, sender, undefined);
+    take(undefined);
     throw error;
   }
-  take(reply, sender, fields.level);
+  take(fields.level);
   return fields;
 }
 

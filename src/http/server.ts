@@ -106,12 +106,13 @@ function createApp(logger: FastifyBaseLogger): App {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: false,
+    // These two are Fastify's own: under `http` its defaults would overrule them, and a body could take for ever.
+    requestTimeout: 15_000,
+    // Above the usual 60 s of proxies, so that they and not we end an idle connection.
+    keepAliveTimeout: 75_000,
     http: {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: 10_000,
-      requestTimeout: 15_000,
-      // Above the usual 60 s of proxies, so that they and not we end an idle connection.
-      keepAliveTimeout: 75_000,
       connectionsCheckingInterval: 2_000,
       // Checked by refuseHead, so that its answer is JSON too.
       requireHostHeader: false,

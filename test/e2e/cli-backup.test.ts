@@ -2,9 +2,11 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -234,6 +236,17 @@ test('the restored file belongs to whom the old one did, with the same rights', 
   chmodSync(cli.database, 0o640);
   await cli.ok(['restore', file]);
   expect(statSync(cli.database).mode & 0o777).toBe(0o640);
+});
+
+test('where the database is a link, what it leads to is replaced', async () => {
+  const link = join(cli.folder, 'link.db');
+  await cli.token();
+  symlinkSync(cli.database, link);
+  await cli.ok(['backup', file]);
+  const { epoch } = look(cli.database);
+  await cli.ok(['restore', file], { env: { BELFRY_DATABASE_URL: `sqlite:${link}` } });
+  expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  expect(look(cli.database).epoch).not.toBe(epoch);
 });
 
 test('a restore that is killed at any moment leaves the old database or the new one, whole', async () => {

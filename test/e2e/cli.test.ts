@@ -6,8 +6,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
 
 let cli: Cli;
-beforeAll(() => {
+beforeAll(async () => {
   cli = new Cli();
+  await cli.token();
 });
 afterAll(() => cli.remove());
 
@@ -87,6 +88,18 @@ test('keys are made, listed and revoked like tokens, with a role', async () => {
   expect(await cli.ok(['key', 'revoke', made.id])).toMatch(/^revoked: /);
 });
 
+test('a command that made the database says so, and several at once make one', async () => {
+  const env = { BELFRY_DATABASE_URL: `sqlite:${join(cli.folder, 'fresh', 'belfry.db')}` };
+  const made = await Promise.all(
+    ['a', 'b', 'c'].map((name) => cli.run(['token', 'create', '--name', name, '--json'], { env })),
+  );
+  expect(made.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(made.map(({ stderr }) => stderr).join('')).toContain(
+    `belfry: made a new database, ${join(cli.folder, 'fresh', 'belfry.db')}\n`,
+  );
+  expect(JSON.parse(await cli.ok(['token', 'list', '--json'], { env }))).toHaveLength(3);
+});
+
 test('tenants are made and listed, and keep their tokens apart', async () => {
   expect(await cli.ok(['tenant', 'create', 'acme', '--title', 'Acme Ltd'])).toBe('created: acme\n');
   expect(await list('tenant', 'list')).toMatchObject([
@@ -105,9 +118,9 @@ test('tenants are made and listed, and keep their tokens apart', async () => {
 });
 
 test('a command that is called the wrong way says how it would be right, and its code is 2', async () => {
-  const { code, stdout, stderr } = await cli.run(['token', 'create', '--nam', 'x']);
+  const { code, stdout, stderr } = await cli.run(['token', 'create', '--name', 'x', '--scops', 'panel']);
   expect(stderr).toMatch(
-    /^belfry: unknown option '--nam' \(did you mean --name\?\); see .* token create --help\n$/,
+    /^belfry: unknown option '--scops' \(did you mean --scopes\?\); see .* token create --help\n$/,
   );
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });

@@ -5,12 +5,15 @@ import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { checkHistory, complaints } from '../support/history-checker.ts';
 import { Load } from '../support/load.ts';
-import { credentials, ServerProcess } from '../support/server-process.ts';
+import { credentials, endServers, ServerProcess } from '../support/server-process.ts';
 import { drains, timeLimit } from '../torture/counts.ts';
 import { ResumingPanel, readHistory } from '../torture/witnesses.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-drain-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await endServers();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const drainedWithinMs = 10_000;
 

@@ -21,13 +21,13 @@ export class RawStream {
     this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
   }
 
-  /** Asks for a path, and reads on until the first event has come; then it stops reading. */
-  static async open(url: string, path: string, token: string): Promise<RawStream> {
+  /** Asks for a path, and reads on until `begun` (the first event) has come; then it stops reading. */
+  static async open(url: string, path: string, token: string, begun = '\ndata: '): Promise<RawStream> {
     const { hostname, port } = new URL(url);
     const socket = connect({ host: hostname, port: Number(port) });
     const stream = new RawStream(socket);
     socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n\r\n`);
-    await stream.until('\ndata: ');
+    await stream.until(begun);
     socket.pause();
     return stream;
   }

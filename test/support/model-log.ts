@@ -1,4 +1,5 @@
 import type {
+  Bus,
   Clear,
   Entry,
   History,

@@ -25,11 +25,13 @@ export interface StartOptions {
 /** As long as anything may take here; what a test promises is tighter and its own. */
 const patienceMs = 30_000;
 
-/** What a failed test leaves running ends with the tests. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
+const running = new Map<ChildProcess, Promise<Exit>>();
+
+/** Ends what a failed test left running. */
+export async function endServers(): Promise<void> {
+  for (const child of running.keys()) child.kill('SIGTERM');
+  await Promise.all(running.values());
+}
 
 /** Settings of a test's server. Nothing of a developer's own reaches it. */
 export function environment(folder: string, own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
@@ -65,14 +67,15 @@ export class ServerProcess {
   /** Resolves once the server is ready. @throws Error with all it printed when it ends or stays silent instead. */
   static async start({ folder, port = 0, env, under = [], onTrace }: StartOptions): Promise<ServerProcess> {
     const settings = environment(folder, { BELFRY_PORT: String(port), ...env });
-    return ServerProcess.run([...under, process.execPath, ...serverArguments()], settings, onTrace);
+    const command = [...under, process.execPath, ...serverArguments()];
+    return ServerProcess.run(command, settings, onTrace && { onTrace });
   }
 
-  /** Any command that ends up as a server, as `npm start` does. */
+  /** Any command that ends up as a server, as `npm start` does; one without `readyz` is ready when it says its address. */
   static async run(
     command: readonly string[],
     env: NodeJS.ProcessEnv,
-    onTrace?: (text: string) => void,
+    { onTrace, readyz = true }: Pick<StartOptions, 'onTrace'> & { readyz?: boolean } = {},
   ): Promise<ServerProcess> {
     const began = performance.now();
     const child = spawn(command[0] as string, command.slice(1), {
@@ -83,7 +86,7 @@ export class ServerProcess {
     child.stdio[3]?.on('data', (chunk: Buffer) => onTrace?.(chunk.toString('latin1')));
     const output = new Output(child);
     const url = await output.match(/http:\/\/(?:127\.0\.0\.1|localhost):\d+/);
-    const { status } = await fetch(`${url}/readyz`);
+    const status = readyz ? (await fetch(`${url}/readyz`)).status : 200;
     if (status !== 200) throw new Error(`/readyz answers ${status} at the start\n${output.text}`);
     return new ServerProcess(child, output, url, performance.now() - began);
   }
@@ -126,14 +129,10 @@ export async function belfry(folder: string, ...args: string[]): Promise<string>
     env: environment(folder),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let stdout = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-  });
   const output = new Output(child);
   const { code } = await output.exited;
   if (code !== 0) throw new Error(`belfry ${args.join(' ')} ended with ${code}\n${output.text}`);
-  return stdout.trim();
+  return output.stdout.trim();
 }
 
 /** A token of the tenant `default` with every scope, and an automation key, made on the command line. */
@@ -145,19 +144,23 @@ export async function credentials(folder: string): Promise<{ token: string; key:
 }
 
 /** What a child prints, and how it ends. */
-class Output {
+export class Output {
+  /** Both, as they came. */
   text = '';
+  stdout = '';
   readonly exited: Promise<Exit>;
   readonly #looks = new Set<() => void>();
   #ended = false;
 
   constructor(child: ChildProcess) {
-    running.add(child);
     const take = (chunk: Buffer) => {
       this.text += chunk.toString();
       for (const look of this.#looks) look();
     };
-    child.stdout?.on('data', take);
+    child.stdout?.on('data', (chunk: Buffer) => {
+      this.stdout += chunk.toString();
+      take(chunk);
+    });
     child.stderr?.on('data', take);
     this.exited = new Promise((resolve) => {
       const ended = (exit: Exit) => {
@@ -172,6 +175,7 @@ class Output {
       });
       child.once('close', (code, signal) => ended({ code, signal }));
     });
+    running.set(child, this.exited);
   }
 
   match(pattern: RegExp): Promise<string> {

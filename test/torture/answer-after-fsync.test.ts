@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Load } from '../support/load.ts';
-import { credentials, ServerProcess } from '../support/server-process.ts';
+import { credentials, endServers, ServerProcess } from '../support/server-process.ts';
 import { answers, timeLimit } from './counts.ts';
 import { missingStrace, straced } from './strace.ts';
 import { SyncTrace, syncTraceOptions } from './sync-trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-fsync-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await endServers();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test(`each of ${answers} answers leaves the server after the fsync of what it promises`, {
   timeout: timeLimit(120_000),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkHistory, complaints } from '../support/history-checker.ts';
 import { Load } from '../support/load.ts';
-import { credentials, ServerProcess, type StartOptions } from '../support/server-process.ts';
+import { credentials, endServers, ServerProcess, type StartOptions } from '../support/server-process.ts';
 import { freeBytes, limitedFiles, smallDisk } from './broken-disk.ts';
 import { missingStrace, straced } from './strace.ts';
 import { ResumingPanel, readHistory } from './witnesses.ts';
@@ -19,9 +19,7 @@ async function underLoad(options: StartOptions) {
     ...options,
     env: { BELFRY_HEARTBEAT_MS: '500', ...options.env },
   });
-  onTestFinished(async () => {
-    await server.end('SIGKILL');
-  });
+  onTestFinished(endServers);
   const panel = new ResumingPanel('wall');
   await panel.connect(server.url, token);
   const load = new Load({ token, writers: 4, pauseMs: 10 });

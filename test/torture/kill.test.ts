@@ -5,12 +5,15 @@ import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { checkHistory, complaints, type Recorded } from '../support/history-checker.ts';
 import { Load } from '../support/load.ts';
-import { credentials, ServerProcess } from '../support/server-process.ts';
+import { credentials, endServers, ServerProcess } from '../support/server-process.ts';
 import { kills, timeLimit } from './counts.ts';
 import { ResumingPanel, readHistory, readHistoryAfter } from './witnesses.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-kill-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await endServers();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const readyWithinMs = 2_000;
 /** A kill comes at once to this long after the load began. */

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { levels, notification, start } from '../../../test/support/panel-events.ts';
 import type { Card } from '../../client/board.ts';
@@ -30,8 +31,7 @@ function scene(over: Partial<Scene> = {}): Scene {
 }
 
 const rowsOf = (over: Partial<Scene>) => panelView(scene(over)).rows.map((row) => plain(row).trimEnd());
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
-const plain = (text: string) => text.replace(/\x1b\[[0-9;]*m/g, '');
+const plain = stripVTControlCharacters;
 
 const power = card(3, {
   level: 'critical',

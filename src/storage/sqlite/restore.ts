@@ -5,6 +5,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -41,7 +42,9 @@ const busyMs = 2_000;
  * @throws AppError `not-found` without such a file; `conflict` when it is no whole Belfry database or of a newer Belfry, and
  * while a server runs on the database or another process has it open.
  */
-export function restore(databasePath: string, file: string, now: number): RestoreResult {
+export function restore(configuredPath: string, file: string, now: number): RestoreResult {
+  // A link stays a link: what it leads to is what is replaced.
+  const databasePath = existsSync(configuredPath) ? realpathSync(configuredPath) : configuredPath;
   if (!existsSync(file)) {
     throw new AppError('not-found', `there is no backup at ${file}: name a file that belfry backup made`);
   }
@@ -50,7 +53,7 @@ export function restore(databasePath: string, file: string, now: number): Restor
   }
   checkBackup(file);
   mkdirSync(dirname(databasePath), { recursive: true });
-  const lock = tryServerLock(databasePath);
+  const lock = tryServerLock(configuredPath);
   if (!lock) throw new AppError('conflict', `a Belfry server runs on ${databasePath}: stop it first`);
   removeLeftovers(databasePath, 'restoring');
   const fresh = `${databasePath}.${process.pid}.restoring`;

@@ -23,6 +23,10 @@ export interface Source {
   readonly access: 'ordered' | 'windowed' | 'collected';
   /** Whether a position is among the candidates, where a look or two can tell. */
   readonly has?: (position: Sql) => Sql;
+  /** Holds matches only; otherwise candidates too that only their rows can tell from them. */
+  readonly isExact: boolean;
+  /** What it is put together from. */
+  readonly arms?: readonly Source[];
 }
 
 export interface Place {
@@ -40,6 +44,7 @@ export function listed(
   const [only] = values;
   const one = values.length === 1 ? only : undefined;
   return postings(table, place, {
+    isExact: true,
     lists: values.length,
     condition: (name) => {
       const value = rawSql(`${name}.${column}`);
@@ -57,6 +62,7 @@ export function listedBytes(
   const [only] = values;
   const one = values.length === 1 ? only : undefined;
   return postings(table, place, {
+    isExact: true,
     lists: values.length,
     condition: (name) => {
       const value = rawSql(`${name}.${column}`);
@@ -66,8 +72,14 @@ export function listedBytes(
 }
 
 /** The postings of all values in any of the spans, however many there are. */
-export function spanned({ table, column }: IndexColumn, spans: readonly Span[], place: Place): Source {
+export function spanned(
+  { table, column }: IndexColumn,
+  spans: readonly Span[],
+  place: Place,
+  isExact: boolean,
+): Source {
   return postings(table, place, {
+    isExact,
     lists: Number.POSITIVE_INFINITY,
     condition: (name) =>
       logicSql(
@@ -80,10 +92,11 @@ export function spanned({ table, column }: IndexColumn, spans: readonly Span[], 
 interface Postings {
   /** How many lists of positions the condition covers. */
   readonly lists: number;
+  readonly isExact: boolean;
   condition(name: string): Sql;
 }
 
-function postings(table: string, { tenant, tuning }: Place, { lists, condition }: Postings): Source {
+function postings(table: string, { tenant, tuning }: Place, { lists, isExact, condition }: Postings): Source {
   const of = (name: string) => sql`${rawSql(name)}.tenant = ${tenant} AND ${condition(name)}`;
   const has = (position: Sql) =>
     sql`EXISTS (SELECT 1 FROM ${rawSql(table)} p WHERE ${of('p')} AND p.position = ${position})`;
@@ -93,6 +106,7 @@ function postings(table: string, { tenant, tuning }: Place, { lists, condition }
     position: rawSql('s.position'),
     entry: entrySql(tenant, rawSql('s.position')),
     order: rawSql('s.position'),
+    isExact,
     access: lists === 1 ? 'ordered' : lists <= tuning.windowedLists ? 'windowed' : 'collected',
     ...(lists <= tuning.probedLists && { has }),
   };
@@ -104,9 +118,10 @@ export function matched(match: string, hasPrefix: boolean, { tenant }: Place): S
     from: () => rawSql('index_text s'),
     where: ({ low, high }) =>
       sql`s.index_text MATCH ${match} AND s.rowid BETWEEN ${entryRange(tenant, low, high)}`,
-    position: rawSql(`s.rowid & ${positionMask}`),
+    position: rawSql(`(s.rowid & ${positionMask})`),
     entry: rawSql('s.rowid'),
     order: rawSql('s.rowid'),
+    isExact: true,
     // All words that start alike are put together before the first result comes.
     access: hasPrefix ? 'collected' : 'ordered',
   };
@@ -117,9 +132,10 @@ export function cleared({ tenant }: Place): Source {
   return {
     from: () => rawSql('clears s'),
     where: ({ low, high }) => sql`s.cleared BETWEEN ${entryRange(tenant, low, high)}`,
-    position: rawSql(`s.cleared & ${positionMask}`),
+    position: rawSql(`(s.cleared & ${positionMask})`),
     entry: rawSql('s.cleared'),
     order: rawSql('s.cleared'),
+    isExact: true,
     access: 'ordered',
     has: (position) => sql`EXISTS (SELECT 1 FROM clears p WHERE p.cleared = ${entrySql(tenant, position)})`,
   };
@@ -143,6 +159,8 @@ export function anyOf(sources: readonly (Source | undefined)[], { tenant }: Plac
     position: rawSql('s.position'),
     entry: entrySql(tenant, rawSql('s.position')),
     order: rawSql('s.position'),
+    arms,
+    isExact: arms.every(({ isExact }) => isExact),
     access: arms.some(({ access }) => access === 'collected') ? 'collected' : 'windowed',
     ...(probes.length === arms.length && {
       has: (position: Sql) =>

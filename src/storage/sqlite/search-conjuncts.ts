@@ -2,7 +2,7 @@
 import type { Query, SearchState } from '../../core/search-query.ts';
 import { listed, matched, type Source } from './search-candidates.ts';
 import { hasPrefix, isMatchable, matchOf, wordsOf } from './search-match.ts';
-import { mutedRoutes, routesOf, unroutedRoutes } from './search-predicate.ts';
+import { routesOf } from './search-predicate.ts';
 import {
   byLevel,
   byRoute,
@@ -17,7 +17,9 @@ export interface Conjunct {
   readonly query: Query;
   /** Holds every indexed match, and perhaps more. */
   readonly source: Source | undefined;
-  /** What the source holds matches for certain, so that rows need not be looked at for it. */
+  /** Where nothing leads to the matches: holds what does not match, all of it and nothing else. */
+  readonly excluded: Source | undefined;
+  /** What its source holds matches for certain, so that rows need not have their text read for it. */
   readonly isExact: boolean;
   /** Whether a row has to have its text read for it. */
   readonly isText: boolean;
@@ -37,36 +39,49 @@ export function conjunctsOf(query: Query, scope: SourceScope): Conjunct[] {
     return taken;
   };
   const merged: Conjunct[] = [];
-  const texts = take((term) => isMatchable(term) && !hasPrefix(term));
-  if (texts.length > 0) merged.push(textConjunct(allOf(texts), scope));
   const join = (terms: readonly Query[], source: (terms: readonly Query[]) => Source | undefined) => {
-    if (terms.length > 0) merged.push(plain(allOf(terms), source(terms)));
+    if (terms.length > 0) merged.push(conjunct(allOf(terms), source(terms), scope));
   };
+  const texts = take((term) => isMatchable(term) && !hasPrefix(term));
+  if (texts.length > 0) {
+    const unwanted = take((term) => term.kind === 'not' && isMatchable(term.term) && !hasPrefix(term));
+    merged.push(textConjunct(allOf([...texts, ...unwanted]), scope));
+  }
   join(take(isAbout('level')), (terms) => namedSource('level', terms, scope));
   join(take(isAbout('token')), (terms) => namedSource('token', terms, scope));
   join(take(isOfRoute), (terms) => routeSource(terms, scope));
-  const fates = take((term) => term.kind === 'is' && term.states.every((state) => fateStates.has(state)));
-  join(fates, (terms) => fateSource(terms, scope));
-  for (const term of left)
-    merged.push(isMatchable(term) ? textConjunct(term, scope) : plain(term, sourceOf(term, scope)));
+  const states = take((term) => term.kind === 'is');
+  for (const term of states) join([term], () => stateSource(term, states, scope));
+  for (const term of left) {
+    merged.push(isMatchable(term) ? textConjunct(term, scope) : conjunct(term, sourceOf(term, scope), scope));
+  }
   return merged;
 }
 
 export const allOf = (terms: readonly Query[]): Query =>
   terms.length === 0 ? { kind: 'all' } : terms.length === 1 ? (terms[0] as Query) : { kind: 'and', terms };
 
-const plain = (query: Query, source: Source | undefined): Conjunct => ({
+const conjunct = (query: Query, source: Source | undefined, scope: SourceScope): Conjunct => ({
   query,
   source,
-  isExact: false,
+  excluded: source || query.kind !== 'not' ? undefined : exactSourceOf(query.term, scope),
+  isExact: readsText(query) && query.kind === 'not' && !source && isMatchable(query.term),
   isText: readsText(query),
   words: [],
 });
 
+/** A source that holds what matches and nothing else. */
+function exactSourceOf(query: Query, scope: SourceScope): Source | undefined {
+  const isListed =
+    query.kind === 'host' || query.kind === 'key' || query.kind === 'ip' || query.kind === 'source';
+  const source = isListed || isMatchable(query) ? sourceOf(query, scope) : undefined;
+  return source?.isExact ? source : undefined;
+}
+
 function textConjunct(query: Query, scope: SourceScope): Conjunct {
   const source = matched(matchOf(query), hasPrefix(query), scope);
   const words = wordsOf(query, scope.words).map((word) => matched(matchOf(word), false, scope));
-  return { query, source, isExact: true, isText: true, words };
+  return { query, source, excluded: undefined, isExact: true, isText: true, words };
 }
 
 export function readsText(query: Query): boolean {
@@ -116,8 +131,7 @@ function namedSource(
 
 const isOfRoute = (term: Query): boolean => {
   if (term.kind === 'rule' || term.kind === 'panel') return true;
-  if (term.kind === 'not') return term.term.kind === 'rule' || term.term.kind === 'panel';
-  return term.kind === 'is' && term.states.every((state) => state === 'muted' || state === 'unrouted');
+  return term.kind === 'not' && (term.term.kind === 'rule' || term.term.kind === 'panel');
 };
 
 function routeSource(terms: readonly Query[], scope: SourceScope): Source | undefined {
@@ -135,21 +149,24 @@ function routeSource(terms: readonly Query[], scope: SourceScope): Source | unde
   );
 }
 
-function routeIds(term: Query, scope: SourceScope): number[] {
-  if (term.kind === 'rule' || term.kind === 'panel') return routesOf(term, scope);
-  if (term.kind !== 'is') return [];
-  const ids = term.states.flatMap((state) =>
-    state === 'muted' ? mutedRoutes(scope) : unroutedRoutes(scope),
-  );
-  return [...new Set(ids)];
-}
+const routeIds = (term: Query, scope: SourceScope): number[] =>
+  term.kind === 'rule' || term.kind === 'panel' ? routesOf(term, scope) : [];
 
-/** What becomes of a notification for panels: one of these at a time. */
-const fateStates: ReadonlySet<SearchState> = new Set(['live', 'expired', 'cleared']);
+/** States a notification can be in at once, besides each with itself. */
+const together: readonly (readonly [SearchState, SearchState])[] = [
+  ['muted', 'throttled'],
+  ['unseen', 'live'],
+  ['unseen', 'expired'],
+  ['unseen', 'cleared'],
+];
+const canMeet = (a: SearchState, b: SearchState) =>
+  a === b || together.some(([one, other]) => (a === one && b === other) || (a === other && b === one));
 
-function fateSource(terms: readonly Query[], scope: SourceScope): Source | undefined {
-  let states: readonly SearchState[] = [...fateStates];
-  for (const term of terms)
-    if (term.kind === 'is') states = states.filter((state) => term.states.includes(state));
+/** Most states exclude each other, and an estimate cannot know that. */
+function stateSource(term: Query, all: readonly Query[], scope: SourceScope): Source | undefined {
+  if (term.kind !== 'is') return undefined;
+  const isPossible = (state: SearchState) =>
+    all.every((other) => other.kind !== 'is' || other.states.some((met) => canMeet(state, met)));
+  const states = term.states.filter(isPossible);
   return states.length === 0 ? listed(byState, [], scope) : sourceOf({ kind: 'is', states }, scope);
 }

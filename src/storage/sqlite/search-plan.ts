@@ -13,13 +13,19 @@ import type { SourceScope } from './search-source.ts';
 import type { Costs } from './search-tuning.ts';
 import { joinSql, rawSql, type Sql, sql } from './sql-text.ts';
 
+/** Candidates that a source holds are kept, or those it does not hold. */
+export interface Sieve {
+  readonly source: Source;
+  readonly keeps: boolean;
+}
+
 export interface Plan {
   /** undefined: the log itself, newest first. */
   readonly driver: Source | undefined;
   /** Looked into for each candidate. */
-  readonly probes: readonly Source[];
-  /** Read as the driver is, and intersected with it. */
-  readonly sieves: readonly Source[];
+  readonly probes: readonly Sieve[];
+  /** Read as the driver is, and set against it. */
+  readonly sieves: readonly Sieve[];
   /** What is left for the rows to decide. */
   readonly rest: Query;
   /** The share of candidates or rows to expect among the positions of the range, of the most frequent source. */
@@ -36,8 +42,9 @@ export interface Route {
 }
 
 interface Estimated extends Conjunct {
-  /** The share of the range's positions that match. */
+  /** The share of the range's positions that match, and that its source, or what it excludes, lists. */
   readonly share: number;
+  readonly listed: number;
 }
 
 interface Priced {
@@ -101,25 +108,27 @@ function byIndex(
     else walked += share * size * costs.posting;
   };
   read(driver, driving.share);
-  const probes: Source[] = [];
-  const sieves: Source[] = [];
+  const probes: Sieve[] = [];
+  const sieves: Sieve[] = [];
   const decided = new Set<Conjunct>(driving.isExact ? [driving] : []);
   let left = driving.share * size;
   let density = driving.share;
   for (const term of others) {
-    if (!term.source) continue;
+    const source = term.source ?? term.excluded;
+    if (!source) continue;
+    const sieve = { source, keeps: term.source !== undefined };
     const saved = left * (1 - term.share) * costs.row + (term.isText ? left * costs.text : 0);
-    const probing = term.source.has ? left * costs.probe : Number.POSITIVE_INFINITY;
+    const probing = source.has ? left * costs.probe : Number.POSITIVE_INFINITY;
     const sieving =
-      term.share * size * (term.source.access === 'collected' ? costs.collected / early : costs.posting);
+      term.listed * size * (source.access === 'collected' ? costs.collected / early : costs.posting);
     if (Math.min(probing, sieving) >= saved) continue;
     if (probing <= sieving) {
-      probes.push(term.source);
+      probes.push(sieve);
       walked += probing;
     } else {
-      sieves.push(term.source);
-      read(term.source, term.share);
-      density = Math.max(density, term.share);
+      sieves.push(sieve);
+      read(source, term.listed);
+      density = Math.max(density, term.listed);
     }
     if (term.isExact) decided.add(term);
     left *= term.share;
@@ -138,29 +147,33 @@ function byIndex(
 }
 
 function estimate(conjuncts: readonly Conjunct[], scope: SourceScope, range: Positions): Estimated[] {
-  const counted = conjuncts.map((term) => ({ term, share: countedShare(term, scope, range) }));
-  const unknown = counted.flatMap(({ term, share }) => (share === undefined ? [term.query] : []));
+  const counted = conjuncts.map((term) => ({ term, listed: countedShare(term, scope, range) }));
+  const unknown = counted.flatMap(({ term, listed }) => (listed === undefined ? [term.query] : []));
   const sampled = sampledShares(unknown, scope, range).values();
-  return counted.map(({ term, share }) => ({ ...term, share: share ?? sampled.next().value ?? 1 }));
+  return counted.map(({ term, listed }) => {
+    if (listed !== undefined) return { ...term, listed, share: term.source ? listed : 1 - listed };
+    const share = sampled.next().value ?? 1;
+    return { ...term, share, listed: term.source ? share : 1 - share };
+  });
 }
 
 /** By counting a bounded number of postings; undefined when that tells nothing. */
-function countedShare({ source, words }: Conjunct, scope: SourceScope, range: Positions): number | undefined {
-  const shares = (words.length > 0 ? words : source ? [source] : []).map((list) =>
-    newestShare(list, scope, range),
-  );
-  return shares.reduce(
-    (least, share) => (least === undefined || (share ?? 1) < least ? share : least),
-    undefined,
-  );
-}
-
-function newestShare(
-  source: Source,
-  { db, tuning: { probed } }: SourceScope,
+function countedShare(
+  { source, excluded, words }: Conjunct,
+  scope: SourceScope,
   range: Positions,
 ): number | undefined {
+  const list = source ?? excluded;
+  if (!list) return undefined;
+  const shares = (words.length > 0 ? words : [list]).map((one) => newestShare(one, scope, range));
+  return shares.reduce((least, share) => (least === undefined || (share ?? 1) < least ? share : least));
+}
+
+function newestShare(source: Source, scope: SourceScope, range: Positions): number | undefined {
   if (source.access === 'collected') return undefined;
+  if (source.arms) return sumOfShares(source.arms, scope, range);
+  const { db, tuning } = scope;
+  const { probed } = tuning;
   const size = range.high - range.low + 1;
   const isOrdered = source.access === 'ordered';
   const { text, values } = sql`SELECT count(*) AS count, min(position) AS oldest FROM (
@@ -170,6 +183,16 @@ function newestShare(
   if (!found || found.oldest === null) return 0;
   if (found.count < probed) return found.count / size;
   return isOrdered ? found.count / (range.high - found.oldest + 1) : undefined;
+}
+
+function sumOfShares(sources: readonly Source[], scope: SourceScope, range: Positions): number | undefined {
+  let sum = 0;
+  for (const source of sources) {
+    const share = newestShare(source, scope, range);
+    if (share === undefined) return undefined;
+    sum += share;
+  }
+  return Math.min(1, sum);
 }
 
 /** The share of each query among the newest rows; where none is met, less than what would have been. */

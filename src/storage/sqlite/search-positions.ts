@@ -38,20 +38,19 @@ export class PositionLists {
   }
 }
 
-/** What is in both. */
-export function intersect(a: Float64Array, b: Float64Array): Float64Array {
-  const both = new Float64Array(Math.min(a.length, b.length));
+/** What of `list` is in `others`, or is not. */
+export function sift(list: Float64Array, others: Float64Array, keeps: boolean): Float64Array {
+  const left = new Float64Array(list.length);
   let count = 0;
-  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
-    const difference = (a[i] as number) - (b[j] as number);
-    if (difference === 0) {
-      both[count] = a[i] as number;
+  let at = 0;
+  for (const position of list) {
+    while (at < others.length && (others[at] as number) < position) at += 1;
+    if ((others[at] === position) === keeps) {
+      left[count] = position;
       count += 1;
     }
-    if (difference <= 0) i += 1;
-    if (difference >= 0) j += 1;
   }
-  return both.subarray(0, count);
+  return left.subarray(0, count);
 }
 
 function firstAtLeast(list: Float64Array, position: number): number {

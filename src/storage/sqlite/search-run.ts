@@ -4,8 +4,8 @@ import { positionMask } from './rows.ts';
 import { type Positions, withinTimes } from './search-bounds.ts';
 import type { Source } from './search-candidates.ts';
 import { conjunctsOf, flatten } from './search-conjuncts.ts';
-import { type Plan, planSearch } from './search-plan.ts';
-import { intersect, PositionLists } from './search-positions.ts';
+import { type Plan, planSearch, type Sieve } from './search-plan.ts';
+import { PositionLists, sift } from './search-positions.ts';
 import { entryRange, entrySql, predicateOf } from './search-predicate.ts';
 import type { SourceScope } from './search-source.ts';
 import { logicSql, rawSql, type Sql, sql } from './sql-text.ts';
@@ -97,7 +97,8 @@ class PositionSearch {
       let positions = this.#lists.read(driver, window, range);
       for (const sieve of plan.sieves) {
         if (positions.length === 0) break;
-        positions = intersect(positions, this.#lists.read(sieve, window, range));
+        const others = this.#lists.read(sieve.source, window, range);
+        positions = sift(positions, others, sieve.keeps);
       }
       this.#test(plan.probes, rest, positions);
       high = window.low - 1;
@@ -106,7 +107,7 @@ class PositionSearch {
   }
 
   /** Tests candidates in ascending order from the end, in batches. */
-  #test(probes: readonly Source[], rest: Sql, positions: Float64Array): void {
+  #test(probes: readonly Sieve[], rest: Sql, positions: Float64Array): void {
     const position = rawSql('j.value');
     let size = this.#scope.tuning.firstBatch;
     for (let end = positions.length; end > 0 && !this.isDone; size *= 2) {
@@ -131,5 +132,7 @@ class PositionSearch {
 }
 
 /** The plus keeps SQLite from making a join of it, which would fetch the row first. */
-const probesOf = (probes: readonly Source[], position: Sql): Sql[] =>
-  probes.flatMap(({ has }) => (has ? [sql`+${has(position)}`] : []));
+const probesOf = (probes: readonly Sieve[], position: Sql): Sql[] =>
+  probes.flatMap(({ source: { has }, keeps }) =>
+    has ? [keeps ? sql`+${has(position)}` : sql`NOT ${has(position)}`] : [],
+  );

@@ -153,7 +153,7 @@ function globSource(index: IndexColumn, pattern: Pattern, scope: SourceScope): S
   const matching = values?.filter((value) => matchesPattern(pattern, value));
   return matching && matching.length <= scope.tuning.windowedLists
     ? listed(index, matching, scope)
-    : spanned(index, [span], scope);
+    : spanned(index, [span], scope, false);
 }
 
 function addressSource(
@@ -166,7 +166,7 @@ function addressSource(
   for (const span of spans) {
     const found = distinctValues<Uint8Array>(scope.db, scope.tenant, index, span, scope.tuning.windowedLists);
     if (!found || values.length + found.length > scope.tuning.windowedLists)
-      return spanned(index, spans, scope);
+      return spanned(index, spans, scope, true);
     values.push(...found);
   }
   return listedBytes(index, values, scope);

@@ -1,0 +1,89 @@
+/** One load tool outside this process: wrk where it is installed, else autocannon. */
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../test/support/server-process.ts';
+
+export interface Shot {
+  readonly url: string;
+  readonly token: string;
+  readonly body: string;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface Hit {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+const run = promisify(execFile);
+export const loadTool = hasWrk() ? 'wrk' : 'autocannon';
+
+/** POSTs one body over and over. @throws Error when any answer is not a 2xx, or a connection failed. */
+export function fire(shot: Shot): Promise<Hit> {
+  return loadTool === 'wrk' ? fireWrk(shot) : fireAutocannon(shot);
+}
+
+async function fireWrk({ url, token, body, connections, seconds }: Shot): Promise<Hit> {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-wrk-'));
+  const script = join(folder, 'post.lua');
+  const lines = [
+    'wrk.method = "POST"',
+    `wrk.body = [==[${body}]==]`,
+    'wrk.headers["Content-Type"] = "application/json"',
+    `wrk.headers["Authorization"] = "Bearer ${token}"`,
+  ];
+  writeFileSync(script, lines.join('\n'));
+  try {
+    const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--latency', '-s', script, url];
+    const { stdout } = await run('wrk', args);
+    const trouble = /Non-2xx.*|Socket errors.*/.exec(stdout)?.[0];
+    if (trouble) throw new Error(`wrk on ${url}: ${trouble}`);
+    const find = (pattern: RegExp) => pattern.exec(stdout)?.[1] ?? '';
+    return {
+      perSecond: Number(find(/Requests\/sec:\s+([\d.]+)/)),
+      p50: inMs(find(/^\s+50%\s+(\S+)/m)),
+      p99: inMs(find(/^\s+99%\s+(\S+)/m)),
+    };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function fireAutocannon({ url, token, body, connections, seconds }: Shot): Promise<Hit> {
+  const { stdout } = await run(
+    process.execPath,
+    [
+      join(root, 'node_modules/autocannon/autocannon.js'),
+      ...['-c', String(connections), '-d', String(seconds), '-m', 'POST', '-b', body, '--json', '-n'],
+      ...['-H', 'content-type=application/json', '-H', `authorization=Bearer ${token}`, url],
+    ],
+    { maxBuffer: 2 ** 24 },
+  );
+  const { requests, latency, non2xx, errors } = JSON.parse(stdout) as {
+    requests: { average: number };
+    latency: { p50: number; p99: number };
+    non2xx: number;
+    errors: number;
+  };
+  if (non2xx + errors > 0) throw new Error(`autocannon on ${url}: ${non2xx} not 2xx, ${errors} errors`);
+  return { perSecond: requests.average, p50: latency.p50, p99: latency.p99 };
+}
+
+function inMs(text: string): number {
+  const [, number = '', unit = ''] = /^([\d.]+)(us|ms|s|m)$/.exec(text) ?? [];
+  return Number(number) * ({ us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit] ?? Number.NaN);
+}
+
+function hasWrk(): boolean {
+  try {
+    execFileSync('which', ['wrk'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../test/support/server-process.ts';
+import { ms, quantile } from './statistics.ts';
+
+/** An empty folder on the disk of the checkout, not on a temporary file system in memory; the caller removes it. */
+export function benchFolder(): string {
+  mkdirSync(join(root, 'data'), { recursive: true });
+  return mkdtempSync(join(root, 'data', 'bench-'));
+}
+
+/** When, where and what was measured, as one line. */
+export function machine(): string {
+  const { p50, p99 } = measureFsync();
+  const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
+  const cores = `${cpus().length} cores (${cpus()[0]?.model.trim()})`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const disk = `disk ${fileSystem()}, fdatasync of 4 KiB p50 ${ms(p50)}, p99 ${ms(p99)}`;
+  return `${date} UTC · ${cores}, ${memory} · Node ${process.versions.node} · ${disk} · commit ${commit()}`;
+}
+
+/** What the disk itself takes to make 4 KiB durable. */
+function measureFsync(): { p50: number; p99: number } {
+  const folder = benchFolder();
+  const file = openSync(join(folder, 'fsync'), 'w');
+  const block = Buffer.alloc(4096, 1);
+  try {
+    const took = Array.from({ length: 500 }, () => {
+      writeSync(file, block);
+      const began = performance.now();
+      fdatasyncSync(file);
+      return performance.now() - began;
+    });
+    return { p50: quantile(took, 0.5), p99: quantile(took, 0.99) };
+  } finally {
+    closeSync(file);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function fileSystem(): string {
+  return quiet('stat', ['-f', '-c', '%T', root]) ?? 'unknown';
+}
+
+function commit(): string {
+  const hash = quiet('git', ['-C', root, 'rev-parse', '--short', 'HEAD']) ?? 'unknown';
+  const changed = quiet('git', ['-C', root, 'status', '--porcelain', '--', 'src', 'package-lock.json']);
+  return changed ? `${hash} with changes` : hash;
+}
+
+function quiet(command: string, args: string[]): string | undefined {
+  try {
+    return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Runs rows of the benchmark, each a script of its own, and keeps what they print in RESULTS.md, together with the
+ * machine they ran on. `npm run bench` runs all of them, `npm run bench -- intake fanout` those that are named.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { benchFolder, machine } from './machine.ts';
+
+interface Row {
+  readonly about: string;
+  /** Scripts and their arguments, in order. FOLDER stands for an empty folder of this run. */
+  readonly steps: readonly (readonly [script: URL, ...args: string[]])[];
+  /** It prints text and not Markdown. */
+  readonly plain?: boolean;
+}
+
+/** A new row is one script and one entry here. */
+const rows: Record<string, Row> = {
+  start: {
+    about: 'from start to ready, and memory of an idle server',
+    steps: [[new URL('./start.ts', import.meta.url)]],
+  },
+  intake: {
+    about: 'durable intake against a bare Fastify echo',
+    steps: [[new URL('./intake.ts', import.meta.url)]],
+  },
+  fanout: {
+    about: 'events to many panels, against nginx with nchan',
+    steps: [[new URL('./fanout.ts', import.meta.url)]],
+  },
+  routing: {
+    about: 'what a decision costs with 10 and with 10,000 rules',
+    steps: [[new URL('./routing.ts', import.meta.url)]],
+    plain: true,
+  },
+  search: {
+    about: 'a page of history for each filter, with a million notifications',
+    steps: [
+      [new URL('./history-data.ts', import.meta.url), 'FOLDER/history.db', '1000000'],
+      [new URL('./search.ts', import.meta.url), 'FOLDER/history.db'],
+    ],
+    plain: true,
+  },
+};
+
+const results = new URL('./RESULTS.md', import.meta.url);
+
+async function main(names: readonly string[]): Promise<number> {
+  const unknown = names.filter((name) => !rows[name]);
+  if (unknown.length > 0) {
+    console.error(`bench: there is no row ${unknown.join(', ')}; there are ${Object.keys(rows).join(', ')}`);
+    return 2;
+  }
+  let failed = 0;
+  for (const name of names.length > 0 ? names : Object.keys(rows)) {
+    const { about, plain } = rows[name] as Row;
+    console.log(`\n## ${name}: ${about}\n`);
+    const output = await runSteps(rows[name] as Row);
+    if (output === undefined) failed += 1;
+    else keep(name, [`## ${name}: ${about}`, machine(), plain ? `\`\`\`text\n${output}\n\`\`\`` : output]);
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+/** All that the steps print; undefined when one of them failed. */
+async function runSteps({ steps }: Row): Promise<string | undefined> {
+  const folder = benchFolder();
+  try {
+    let output = '';
+    for (const [script, ...args] of steps) {
+      const step = await runScript(
+        fileURLToPath(script),
+        args.map((arg) => arg.replace('FOLDER', folder)),
+      );
+      if (step.code !== 0) return undefined;
+      output += step.output;
+    }
+    return output.trim();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runScript(path: string, args: readonly string[]): Promise<{ code: number; output: string }> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', path, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    process.stdout.write(chunk);
+  });
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? 1, output })));
+}
+
+/** Puts a row's section in place of its last one. */
+function keep(name: string, parts: readonly string[]): void {
+  const before = existsSync(results) ? readFileSync(results, 'utf8') : '';
+  const [title = '', ...sections] = before.split(/^(?=## )/m);
+  const others = sections.filter((each) => !each.startsWith(`## ${name}:`));
+  const order = Object.keys(rows);
+  const place = (text: string) => order.indexOf(/^## (\w+):/.exec(text)?.[1] ?? '');
+  const all = [...others, parts.join('\n\n')]
+    .sort((a, b) => place(a) - place(b))
+    .map((each) => `${each.trim()}\n`);
+  writeFileSync(results, [title.trim() || heading, ...all].join('\n\n').replace(/\n{3,}/g, '\n\n'));
+}
+
+const heading = `# Results
+
+Written by \`npm run bench\`. Machines are shared and noisy: what counts are the ratios, whose two sides were measured in
+the same run, alternating. Each figure is the median of its rounds with the least and the greatest.`;
+
+process.exitCode = await main(process.argv.slice(2));

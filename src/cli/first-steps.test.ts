@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../config.ts';
+import { firstSteps } from './first-steps.ts';
+
+function steps(env: Record<string, string>, url = 'http://127.0.0.1:8080', program = 'belfry'): string {
+  return firstSteps({ url, env, program, config: readConfig(env), version: '1.2.3' });
+}
+
+test('with the usual settings the commands carry none', () => {
+  const text = steps({});
+  expect(text).toContain('Belfry 1.2.3 is ready at http://127.0.0.1:8080');
+  expect(text).toContain('    export BELFRY_TOKEN=$(belfry token create --name desk)\n    belfry tail\n');
+  expect(text).not.toMatch(/BELFRY_(URL|DATABASE_URL)=/);
+});
+
+test('settings of this server go with the commands that need them, quoted for a shell', () => {
+  const text = steps({ BELFRY_DATABASE_URL: "sqlite:/var/lib/it's here/b.db" }, 'http://127.0.0.1:9000');
+  expect(text).toContain(
+    `$(BELFRY_DATABASE_URL='sqlite:/var/lib/it'\\''s here/b.db' belfry token create --name desk)`,
+  );
+  expect(text).toContain('    BELFRY_URL=http://127.0.0.1:9000 belfry tail\n');
+  expect(text).toContain('curl http://127.0.0.1:9000/api/notify');
+});
+
+test('people are given the address that others reach it at, programs on this machine its own', () => {
+  const text = steps({ BELFRY_BASE_URL: 'https://belfry.example.org/' });
+  expect(text).toContain('is ready at https://belfry.example.org\n');
+  expect(text).toContain('curl http://127.0.0.1:8080/api/notify');
+});
+
+test('in a checkout the commands are called through npm', () => {
+  const text = steps({}, undefined, 'npm run --silent belfry --');
+  expect(text).toContain('in a second terminal, in this folder');
+  expect(text).toContain('$(npm run --silent belfry -- token create --name desk)');
+});

@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { run } from '../../src/cli/run.ts';
+import { createClient } from '../../src/client/client.ts';
+import { Cli, type Running } from '../support/cli.ts';
+import { FakeIo } from '../support/fake-io.ts';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let token: string;
+let cli: Cli;
+beforeEach(async () => {
+  server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '500' });
+  token = await server.token();
+  cli = new Cli();
+});
+afterEach(async () => {
+  await cli.remove();
+  await server.stop();
+});
+
+const environment = () => ({ BELFRY_URL: server.url, BELFRY_TOKEN: token });
+const client = () => createClient({ url: server.url, token });
+const send = async (title: string, over: object = {}) =>
+  (await client().send({ title, message: 'm', ...over })).id;
+
+/** Starts a tail, and waits until its panel is connected. */
+async function tail(panel: string): Promise<Running> {
+  const running = cli.start(['tail', '--panel', panel], environment());
+  await expect
+    .poll(async () => (await client().listPanels()).find(({ name }) => name === panel)?.online, {
+      timeout: 15_000,
+    })
+    .toBe(true);
+  return running;
+}
+
+async function deliveryOf(id: string, panel: string) {
+  const { json } = await server.call('GET', `/api/notifications/${id}`, { token });
+  return json.deliveries.find((delivery: { panel: { name: string } }) => delivery.panel.name === panel);
+}
+
+test('elsewhere than in a terminal, each event is one plain line, written at once', async () => {
+  await send('Before', { level: 'error' });
+  const running = await tail('desk');
+  await running.says(/ {2}error {5}Before — m\n/);
+  await send('Disk \x1b[2Jfull', {
+    level: 'critical',
+    host: 'db-01',
+    ip: '10.0.0.5',
+    key: 'disk',
+    message: 'a\nb',
+  });
+  await running.says(
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}critical {2}Disk \\x1b\[2Jfull — a\\nb {2}host=db-01 {2}ip=10\.0\.0\.5 {2}key=disk\n/m,
+  );
+  await send('Disk is well', { level: 'success', key: 'disk' });
+  await running.says(/ {2}replaced {2}Disk [^\n]*\n[^\n]* {2}success {3}Disk is well — m {2}key=disk\n/);
+  running.child.kill('SIGINT');
+  expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('the server hears what was shown and what became of it', async () => {
+  const running = await tail('desk');
+  const [short, cleared] = [await send('short', { ttl: 400 }), await send('long', { level: 'error' })];
+  await running.says(/long/);
+  await client().clear(cleared);
+  await running.says(/ {2}cleared {3}long/);
+  await expect
+    .poll(async () => (await deliveryOf(cleared, 'desk')).clearedAt, { timeout: 5_000 })
+    .not.toBeNull();
+  await expect
+    .poll(async () => (await deliveryOf(short, 'desk')).expiredAt, { timeout: 5_000 })
+    .not.toBeNull();
+  for (const id of [short, cleared]) expect((await deliveryOf(id, 'desk')).shownAt).not.toBeNull();
+});
+
+test('what was shown last is still reported when it is told to stop', async () => {
+  const running = await tail('desk');
+  const id = await send('last words', { level: 'error' });
+  await running.says(/last words/);
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(0);
+  expect((await deliveryOf(id, 'desk')).shownAt).not.toBeNull();
+});
+
+test('a reader that has gone ends it quietly', async () => {
+  const running = await tail('desk');
+  running.child.stdout.destroy();
+  const sending = setInterval(() => void send('into the void').catch(() => undefined), 50);
+  const { code } = await running.ended;
+  clearInterval(sending);
+  expect(code).toBe(0);
+  expect(running.stderr).toBe('');
+});
+
+test('a server that goes away and comes back is followed without a hole and without a repeat', async () => {
+  const running = await tail('desk');
+  await send('one', { level: 'error' });
+  await running.says(/one/);
+  const { port } = new URL(server.url);
+  await server.stop({ keep: true });
+  await running.says(/no contact with http\S+ \(.+\); next attempt in \d+ s\n/, 'stderr');
+  server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '500', BELFRY_PORT: port }, server.folder);
+  await send('two', { level: 'error' });
+  await running.says(/two/, 'stdout', 30_000);
+  expect(running.stdout.match(/one — m/g)).toHaveLength(1);
+  expect(running.stderr).toMatch(/connected to http\S+ again\n$/);
+});
+
+test('a token that is revoked ends it, with the way out', async () => {
+  const running = await tail('desk');
+  const id = token.split('_')[1] as string;
+  await server.running.directory.credentials.revoke(await server.tenant(), 'token', id, 'test', Date.now());
+  const { code, stderr } = await running.ended;
+  expect(stderr).toMatch(/does not know this token: .*, and set BELFRY_TOKEN\n$/);
+  expect(code).toBe(1);
+});
+
+test('a panel that is removed ends it', async () => {
+  const running = await tail('desk');
+  const [panel] = await client().listPanels();
+  await server.call('DELETE', `/api/panels/${panel?.id}`, { token: await server.key('admin') });
+  const { code, stderr } = await running.ended;
+  expect(stderr).toMatch(/belfry: panel not found\n$/);
+  expect(code).toBe(1);
+});
+
+/** The last frame on a fake terminal, without its colours. */
+function frameOf(io: FakeIo): string[] {
+  const [frame = ''] = io.out.split('\x1b[?2026h').slice(-1);
+  return stripVTControlCharacters(frame)
+    .split('\r\n')
+    .map((row) => row.trimEnd());
+}
+
+test('in a terminal it is a live screen, which is given back at the end', async () => {
+  const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 20 } });
+  const ended = run(['tail', '--panel', 'wall'], io);
+  await expect.poll(() => frameOf(io)[0], { timeout: 5_000 }).toMatch(/^● wall/);
+  const info = await send('Deployed', { level: 'deploy', ttl: 60_000 });
+  const critical = await send('Power lost', { level: 'critical', host: 'ups-4' });
+  await expect.poll(() => frameOf(io)[1], { timeout: 5_000 }).toMatch(/^▌ ◆ CRITICAL {2}Power lost .* 0 s$/);
+  expect(frameOf(io).join('\n')).toMatch(/DEPLOY {2}Deployed/);
+  for (const id of [info, critical]) {
+    await expect.poll(async () => (await deliveryOf(id, 'wall'))?.shownAt, { timeout: 5_000 }).toBeTruthy();
+  }
+  await client().clear(critical);
+  await expect.poll(() => frameOf(io)[1], { timeout: 5_000 }).toMatch(/DEPLOY/);
+  io.type('q');
+  expect(await ended).toBe(0);
+  expect(io.out.endsWith('\x1b[?1049l')).toBe(true);
+  expect(io.err).toBe('');
+});
+
+test('on the screen a lost connection is told at once, with since when', async () => {
+  const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 10 } });
+  const ended = run(['tail', '--panel', 'wall'], io);
+  await expect.poll(() => frameOf(io).at(-1), { timeout: 5_000 }).toMatch(/^connected, last heard \d+ s ago/);
+  const { port } = new URL(server.url);
+  await server.stop({ keep: true });
+  await expect
+    .poll(() => frameOf(io).at(-1), { timeout: 5_000 })
+    .toMatch(/^ no contact since \d\d:\d\d:\d\d, \d+ s: /);
+  server = await TestServer.start({ BELFRY_PORT: port }, server.folder);
+  await expect.poll(() => frameOf(io).at(-1), { timeout: 20_000 }).toMatch(/^connected/);
+  io.signal();
+  expect(await ended).toBe(0);
+});
+
+test('a screen that cannot show a card does not claim to have shown it', async () => {
+  const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 5 } });
+  const ended = run(['tail', '--panel', 'wall'], io);
+  await expect.poll(() => frameOf(io)[0], { timeout: 5_000 }).toMatch(/^● wall/);
+  const ids: string[] = [];
+  for (const n of [1, 2, 3, 4]) ids.push(await send(`card ${n}`, { level: 'error' }));
+  await expect.poll(() => frameOf(io)[3], { timeout: 5_000 }).toBe('  + 2 more');
+  await sleep(500);
+  const seen = await Promise.all(ids.map(async (id) => (await deliveryOf(id, 'wall')).shownAt !== null));
+  expect(seen.slice(2)).toEqual([true, true]);
+  io.type('q');
+  await ended;
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TestServer } from '../support/server.ts';
+import { append, seededFolder } from './history-seed.ts';
+
+const seeded = 730;
+let server: TestServer;
+let token: string;
+let key: string;
+beforeAll(async () => {
+  const folder = await seededFolder((history, tenant) =>
+    append(history, tenant, seeded, (i) => ({ title: `n${i}`, host: i % 3 ? 'plenty' : 'third' })),
+  );
+  server = await TestServer.start({}, folder);
+  [token, key] = [await server.token(), await server.key('viewer')];
+});
+afterAll(() => server.stop());
+
+/** Follows nextCursor to the last page, doing `meanwhile` between any two. */
+async function walk(query: string, meanwhile: () => Promise<unknown> = async () => undefined) {
+  const titles: string[] = [];
+  const pages: number[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { json } = await server.call('GET', `/api/history?${query}${cursor && `&cursor=${cursor}`}`, {
+      token: key,
+    });
+    titles.push(...json.notifications.map(({ title }: { title: string }) => title));
+    pages.push(json.notifications.length);
+    cursor = json.nextCursor;
+    await meanwhile();
+  }
+  return { titles, pages };
+}
+const downFrom = (from: number, is: (i: number) => boolean = () => true) =>
+  Array.from({ length: from }, (_, i) => from - i)
+    .filter(is)
+    .map((i) => `n${i}`);
+
+test('pages go from the newest to the oldest, each notification once, and end with null', async () => {
+  const { titles, pages } = await walk('limit=200');
+  expect(titles).toEqual(downFrom(seeded));
+  expect(pages).toEqual([200, 200, 200, 130]);
+  expect((await walk('limit=73')).pages).toEqual(Array(10).fill(73));
+});
+
+test('a page is of 50 when nothing is said', async () => {
+  const { json } = await server.call('GET', '/api/history', { token: key });
+  expect(json.notifications).toHaveLength(50);
+});
+
+test('a search is paged like the whole, and an empty one is one empty page', async () => {
+  expect((await walk('limit=50&q=host:third')).titles).toEqual(downFrom(seeded, (i) => i % 3 === 0));
+  expect((await walk('limit=17&q=host:plenty%20OR%20n3')).titles).toEqual(
+    downFrom(seeded, (i) => i % 3 !== 0 || i === 3),
+  );
+  expect(await walk('q=host:nobody')).toEqual({ titles: [], pages: [0] });
+});
+
+test('pages have no holes and no repeats while new ones arrive', async () => {
+  let n = 0;
+  const arrive = () => {
+    n += 1;
+    return server.notify(token, { title: `new ${n}`, message: 'm', host: 'third' });
+  };
+  const all = await walk('limit=40', arrive);
+  expect(all.titles).toEqual(downFrom(seeded));
+  const some = await walk('limit=20&q=host:third', arrive);
+  expect(some.titles.filter((title) => title.startsWith('n') && !title.startsWith('new'))).toEqual(
+    downFrom(seeded, (i) => i % 3 === 0),
+  );
+  expect(new Set(some.titles).size).toBe(some.titles.length);
+});
+
+test('what was just acknowledged is on the first page', async () => {
+  for (let i = 0; i < 10; i++) {
+    const { id } = (await server.notify(token, { title: `fresh ${i}`, message: `word${i}` })).json;
+    const { json } = await server.call('GET', `/api/history?limit=1&q=word${i}`, { token: key });
+    expect(json.notifications.map((each: { id: string }) => each.id)).toEqual([id]);
+  }
+});
+
+test('tokens do not read history, whatever their scopes', async () => {
+  for (const path of ['/api/history', '/api/history/stream', '/api/history/export']) {
+    expect((await server.call('GET', path, { token })).status).toBe(403);
+    expect((await server.call('GET', path)).status).toBe(401);
+  }
+});

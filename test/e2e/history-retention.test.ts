@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createInProcessBus } from '../../src/bus/in-process.ts';
+import type { Directory, TenantRecord } from '../../src/core/directory.ts';
+import { type Follower, follow } from '../../src/core/follow.ts';
+import type { Entry } from '../../src/core/ports.ts';
+import { enforceRetention, type RetentionOptions } from '../../src/core/retention.ts';
+import { createDirectory } from '../../src/storage/directory.ts';
+import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
+import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
+import { TestServer } from '../support/server.ts';
+import { append } from './history-seed.ts';
+
+const dayMs = 86_400_000;
+const now = Date.UTC(2026, 10, 2, 12);
+const folder = mkdtempSync(join(tmpdir(), 'belfry-retention-'));
+const bus = createInProcessBus();
+let storage: SqliteStorage;
+let directory: Directory;
+beforeAll(() => {
+  const onTrouble = (message: string | undefined) => {
+    throw new Error(message);
+  };
+  storage = openSqlite({
+    path: join(folder, 'belfry.db'),
+    queueCapacity: 100_000,
+    minFreeBytes: 0,
+    onTrouble,
+  });
+  directory = createDirectory(createSqliteBuilder(), storage.executor);
+});
+afterAll(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Settings = Partial<Pick<TenantRecord, 'retentionDays' | 'retentionCount'>>;
+/** A tenant with one expired notification of each of the last ten days, the newest of this moment. */
+async function newTenant(name: string, settings: Settings = {}): Promise<number> {
+  const { id } = await directory.tenants.create(name, name, 'test', 1);
+  await directory.tenants.update(id, settings, 'test', 1);
+  await append(storage.history, id, 10, (i) => ({
+    title: `day ${10 - i}`,
+    receivedAt: now - (10 - i) * dayMs,
+    ttl: 1,
+    expiresAt: now - 1,
+  }));
+  return id;
+}
+const enforce = (server: Pick<RetentionOptions, 'days' | 'count'>) =>
+  enforceRetention({ directory, history: storage.history, bus, now: () => now, ...server }, () => false);
+const left = async (tenant: number) => (await storage.history.size(tenant)).notifications;
+
+test("each tenant keeps what it has set, by days and by count, and what it has not set is the server's", async () => {
+  const tenants = {
+    unset: await newTenant('unset'),
+    days: await newTenant('days', { retentionDays: 3 }),
+    count: await newTenant('count', { retentionCount: 2 }),
+    both: await newTenant('both', { retentionDays: 8, retentionCount: 5 }),
+    off: await newTenant('off', { retentionDays: 'off', retentionCount: 'off' }),
+    shorter: await newTenant('shorter', { retentionDays: 0.5 }),
+  };
+  const told = async () =>
+    Object.fromEntries(
+      await Promise.all(Object.entries(tenants).map(async ([name, id]) => [name, await left(id)])),
+    );
+  await enforce({ days: 'off', count: 'off' });
+  expect(await told()).toEqual({ unset: 10, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
+  await enforce({ days: 7, count: 6 });
+  expect(await told()).toEqual({ unset: 6, days: 4, count: 2, both: 5, off: 10, shorter: 1 });
+  const { records } = await storage.history.search(tenants.days, { kind: 'all' }, { limit: 10, now });
+  expect(records.map(({ title }) => title)).toEqual(['day 0', 'day 1', 'day 2', 'day 3']);
+});
+
+test('panels hear of what was still shown when it was dropped', async () => {
+  const { id: tenant } = await directory.tenants.create('shown', 'Shown', 'test', 1);
+  await append(storage.history, tenant, 3, (i) => ({ receivedAt: now - (i === 3 ? 0 : 20 * dayMs) }));
+  const entries: Entry[] = [];
+  let follower: Follower | undefined;
+  const heard = new Promise<void>((resolve, reject) => {
+    follower = follow({
+      history: storage.history,
+      bus,
+      tenant,
+      from: 3,
+      floorMs: 60_000,
+      deliver: (more) => {
+        entries.push(...more);
+        if (entries.length === 2) resolve();
+      },
+      onGap: reject,
+      onError: reject,
+    });
+  });
+  await enforce({ days: 5, count: 'off' });
+  await heard;
+  follower?.close();
+  expect(entries).toMatchObject(
+    [1, 2].map(() => ({ kind: 'clear', by: 'retention', reason: 'cleared', at: now })),
+  );
+  expect(await left(tenant)).toBe(1);
+});
+
+test('being told to stop, it stops between two chunks', async () => {
+  const tenant = await newTenant('large', { retentionCount: 1 });
+  await append(storage.history, tenant, 3_000, () => ({ ttl: 1, expiresAt: now - 1 }));
+  const tenants = { ...directory.tenants, list: async () => [await directory.tenants.get(tenant)] };
+  let asked = 0;
+  const stopped = () => {
+    asked += 1;
+    return asked > 2;
+  };
+  await enforceRetention(
+    { directory: { tenants }, history: storage.history, bus, now: () => now, days: 'off', count: 'off' },
+    stopped,
+  );
+  expect(await left(tenant)).toBeGreaterThan(1);
+  expect(await left(tenant)).toBeLessThan(3_010);
+  await enforce({ days: 'off', count: 'off' });
+  expect(await left(tenant)).toBe(1);
+});
+
+test('a tenant sets its own over HTTP; null takes it back', async () => {
+  const server = await TestServer.start();
+  const key = await server.key('admin');
+  const patch = (json: object) => server.call('PATCH', '/api/tenant', { token: key, json });
+  expect((await patch({ retentionDays: 30, retentionCount: 5_000 })).json).toMatchObject({
+    retentionDays: 30,
+    retentionCount: 5_000,
+  });
+  expect((await patch({ retentionDays: 'off' })).json).toMatchObject({
+    retentionDays: 'off',
+    retentionCount: 5_000,
+  });
+  expect((await patch({ retentionDays: null, retentionCount: null })).json).toMatchObject({
+    retentionDays: null,
+    retentionCount: null,
+  });
+  for (const json of [
+    { retentionDays: 0 },
+    { retentionDays: -1 },
+    { retentionCount: 0 },
+    { retentionCount: 1.5 },
+    { retentionDays: 'never' },
+  ]) {
+    expect((await patch(json)).status).toBe(400);
+  }
+  await server.stop();
+});

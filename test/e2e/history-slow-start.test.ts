@@ -1,0 +1,43 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { createInProcessBus } from '../../src/bus/in-process.ts';
+import type { SearchOptions } from '../../src/core/ports.ts';
+import { tailHistory } from '../../src/http/history-tail.ts';
+import type { Services } from '../../src/http/services.ts';
+
+test('a tail whose log is slow to say where it ends asks for nothing before it knows', async () => {
+  const bus = createInProcessBus();
+  const asked: (number | undefined)[] = [];
+  const events: string[] = [];
+  const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map() };
+  const services = {
+    bus,
+    now: Date.now,
+    tenancy: { get: async () => snapshot },
+    history: {
+      bounds: async () => {
+        await wait(500);
+        return { head: 7, first: 1 };
+      },
+      search: async (_tenant: number, _query: unknown, { after }: SearchOptions) => {
+        asked.push(after);
+        return { records: [], next: null, head: 9 };
+      },
+    },
+  } as unknown as Services;
+  const sink = {
+    write(chunk: string, onFlushed: () => void) {
+      events.push(/event: (.*)/.exec(chunk)?.[1] ?? '');
+      setImmediate(onFlushed);
+    },
+    end: () => undefined,
+    destroy: () => undefined,
+  };
+  const tail = tailHistory(services, 1, undefined, sink);
+  bus.publish(1, []);
+  await tail.started;
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0));
+  expect(asked[0]).toBe(7);
+  expect(events[0]).toBe('ready');
+  tail.close();
+});

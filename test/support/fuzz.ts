@@ -1,0 +1,47 @@
+/** What fuzzers of the intake share. Seeds are fixed, so that a run that fails fails again. */
+import type { IntakeDesk } from './intake.ts';
+import type { RawAnswer } from './raw-http.ts';
+
+/** Runs `work` on every item, `width` at a time. */
+export async function spread<T>(
+  items: readonly T[],
+  width: number,
+  work: (item: T, lane: number) => Promise<void>,
+): Promise<void> {
+  const rest = items[Symbol.iterator]();
+  await Promise.all(
+    Array.from({ length: width }, async (_, lane) => {
+      for (const item of { [Symbol.iterator]: () => rest }) await work(item, lane);
+    }),
+  );
+}
+
+/** What is wrong with an answer that anyone could get, whatever they sent; undefined: nothing. */
+export function wrongWith({ status, headers, body }: RawAnswer): string | undefined {
+  if (status >= 500) return `a ${status}: ${body}`;
+  if (status < 400) return undefined;
+  if (!headers['content-type']?.startsWith('application/json'))
+    return `an error of type ${headers['content-type']}`;
+  const error: unknown = JSON.parse(body);
+  const isOneField = typeof error === 'object' && error !== null && Object.keys(error).join() === 'error';
+  if (!isOneField || typeof (error as { error: unknown }).error !== 'string') return `not one field: ${body}`;
+  if (status === 401 && headers['www-authenticate'] !== 'Bearer') return 'a 401 without WWW-Authenticate';
+  if (status === 405 && !headers.allow) return 'a 405 without Allow';
+  return undefined;
+}
+
+export const acceptedId = ({ status, body }: RawAnswer) =>
+  status === 200 ? /^\{"ok":true,"id":"([^"]+)"\}$/.exec(body)?.[1] : undefined;
+
+/** The ids of everything that history has. */
+export async function storedIds(desk: IntakeDesk): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json } = await desk.server.call('GET', `/api/history?limit=200&cursor=${cursor}`, {
+      token: desk.key,
+    });
+    for (const { id } of json.notifications) ids.add(id);
+    cursor = json.nextCursor;
+  }
+  return ids;
+}
