@@ -1,6 +1,7 @@
 import type { BoardChange, Card } from '../../client/board.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { createTranslate } from '../language.ts';
+import { reloadWhenNew } from './page-version.ts';
 import { createPainter } from './painter.ts';
 import { pixelShift } from './screen-care.ts';
 import { type EndReason, Session } from './session.ts';
@@ -30,6 +31,8 @@ const endings: Readonly<Record<EndReason, PanelEnd>> = {
 };
 const tickMs = 500;
 const urgentRank = 50;
+/** From here on a screen reader is told; all of it would drown it. */
+const toldRank = 40;
 
 /** Shows the panel that this screen was paired with, until its token or the panel is gone; answers why it ended. */
 export async function showPanel(pairing: StoredPairing, options: PanelPageOptions): Promise<PanelEnd> {
@@ -67,6 +70,7 @@ class PanelPage {
       panelId: pairing.panelId,
       now: Date.now,
       onChange: (changes) => this.#changed(changes),
+      onReturn: () => void reloadWhenNew().catch(() => undefined),
     });
     this.#look = this.#readLook();
     this.#clock = createClock(this.#look.locale, this.#look.timeZone);
@@ -97,6 +101,8 @@ class PanelPage {
     this.#ring(added);
     if (this.#styleNow() !== this.#style) this.#restyle();
     const isUrgent = added.some(({ notification }) => notification.rank >= urgentRank);
+    const told = added.findLast(({ notification }) => notification.rank >= toldRank);
+    if (told) this.#view.announce(told);
     this.#painter.paint(isUrgent ? 'now' : 'soon');
   }
 
@@ -158,11 +164,14 @@ class PanelPage {
   /** A choice was made, or the panel's settings have changed: the page is built anew around what it shows. */
   #restyle(): void {
     const { settingsOpen } = this.#view;
+    const buttons = () => [...document.querySelectorAll<HTMLElement>('dialog button')];
+    const focused = buttons().indexOf(document.activeElement as HTMLElement);
     this.#view.close();
     this.#look = this.#readLook();
     this.#clock = createClock(this.#look.locale, this.#look.timeZone);
     this.#view = this.#createView();
     if (settingsOpen) this.#view.openSettings();
+    buttons()[focused]?.focus();
     this.#painter.paint('now');
   }
 

@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly panelId: string;
   /** What is shown, or how the line is, has changed; `changes` is what became of cards. */
   readonly onChange: (changes: readonly BoardChange[]) => void;
+  /** The server is back after it was away. */
+  readonly onReturn: () => void;
   readonly now: () => number;
 }
 
@@ -105,6 +107,7 @@ export class Session {
   }
 
   #heard(event: PanelEvent): void {
+    if (event.type === 'ready' && this.#line.lastHeardAt !== undefined) this.#options.onReturn();
     const heartbeatMs = event.type === 'ready' ? event.data.heartbeatMs : this.#line.heartbeatMs;
     this.#line = { ...this.#line, heartbeatMs, lastHeardAt: this.#options.now() };
   }

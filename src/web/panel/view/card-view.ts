@@ -73,9 +73,13 @@ export function createCardView(first: Card, context: CardContext): CardView {
   root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
   root.style.setProperty('--t', titleScale(notification.title));
-  if (first.expiresAt !== null) root.append(ttlBar(first, serverTime()));
+  const bar = first.expiresAt === null ? undefined : ttlBar(first, serverTime);
+  if (bar) root.append(bar.root);
 
-  const tick = () => setText(age, ageText(card, serverTime(), translate));
+  const tick = () => {
+    setText(age, ageText(card, serverTime(), translate));
+    bar?.tick();
+  };
   const update = (next: Card) => {
     card = next;
     setText(count, next.count > 0 ? `×${next.count + 1}` : '');
@@ -138,13 +142,21 @@ function clearButton(onClear: () => void, title: string, translate: PanelTransla
   return button;
 }
 
-/** Runs down by itself, on the compositor, from where it stands now. */
-function ttlBar({ receivedAt, expiresAt }: Card, serverTime: number): HTMLElement {
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** Runs down by itself, on the compositor, from where it stands now; where motion is unwelcome, with each tick. */
+function ttlBar({ receivedAt, expiresAt }: Card, serverTime: () => number) {
   const run = element('i');
   const total = Math.max(1, (expiresAt ?? 0) - receivedAt);
-  const elapsed = Math.min(total, Math.max(0, serverTime - receivedAt));
+  const elapsed = () => Math.min(total, Math.max(0, serverTime() - receivedAt));
+  const stand = () => run.style.setProperty('--left', String(1 - elapsed() / total));
   run.style.setProperty('--total', `${total}ms`);
-  run.style.setProperty('--elapsed', `${-elapsed}ms`);
-  run.style.setProperty('--left', String(1 - elapsed / total));
-  return element('div', { class: 'ttl', attributes: { 'aria-hidden': 'true' } }, run);
+  run.style.setProperty('--elapsed', `${-elapsed()}ms`);
+  stand();
+  return {
+    root: element('div', { class: 'ttl', attributes: { 'aria-hidden': 'true' } }, run),
+    tick: () => {
+      if (still.matches) stand();
+    },
+  };
 }

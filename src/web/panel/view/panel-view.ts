@@ -53,6 +53,8 @@ export interface PanelView {
   tick(): void;
   readonly settingsOpen: boolean;
   openSettings(): void;
+  /** Tells a screen reader that this has come. */
+  announce(card: Card): void;
   /** Says a sentence for a while, at the edge of the screen. */
   say(sentence: string): void;
   close(): void;
@@ -69,7 +71,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
   const grid = element('div', { class: 'cards' });
   const board = createBoardView(grid, stage, { ...options, lookOf });
   const settings = createSettingsView(options);
-  const toggleSound = () => options.choose({ ...options.choices(), sound: !look.sound });
+  const toggleSound = () => options.choose({ sound: !look.sound });
   const openSettings = () => settings.open();
   const tools = createToolsView({ translate, isSoundOn: look.sound, toggleSound, openSettings });
   const hint = element(
@@ -79,6 +81,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
     element('span', { text: translate('soundLocked') }),
   );
   const said = element('div', { class: 'said', attributes: { role: 'status' } });
+  const told = element('div', { class: 'told', attributes: { 'aria-live': 'assertive' } });
   const main = element('main', {}, notice.root, grid);
   const screen = element('div', { class: 'screen' }, frame.header, main, frame.footer);
   const night = element('div', { class: 'night', attributes: { 'aria-hidden': 'true' } });
@@ -110,6 +113,9 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       return settings.root.open;
     },
     openSettings,
+    announce({ notification: { level, title } }) {
+      setText(told, `${lookOf(level).word}: ${title}`);
+    },
     say(sentence) {
       setText(said, sentence);
       setTimeout(() => setText(said, ''), sayMs);

@@ -6,7 +6,8 @@ import type { PanelTranslate } from '../texts/panel-texts.ts';
 export interface SettingsOptions {
   readonly translate: PanelTranslate;
   readonly choices: () => OwnChoices;
-  readonly choose: (choices: OwnChoices) => void;
+  /** Takes in what is another now; undefined is as it is set for the panel. */
+  readonly choose: (change: OwnChoices) => void;
   readonly testSound: () => void;
   readonly unpair: () => void;
 }
@@ -45,13 +46,7 @@ export function createSettingsView(options: SettingsOptions): {
   root.addEventListener('click', ({ target }) => {
     if (target === root) root.close();
   });
-  const fill = () => {
-    const choose = (change: OwnChoices) => {
-      options.choose({ ...options.choices(), ...change });
-      fill();
-    };
-    content.replaceChildren(...groups(options, choose));
-  };
+  const fill = () => content.replaceChildren(...groups(options));
   return {
     root,
     open() {
@@ -61,10 +56,7 @@ export function createSettingsView(options: SettingsOptions): {
   };
 }
 
-function groups(
-  { translate, choices, testSound }: SettingsOptions,
-  choose: (change: OwnChoices) => void,
-): HTMLElement[] {
+function groups({ translate, choices, choose, testSound }: SettingsOptions): HTMLElement[] {
   const own = choices();
   const asPanel = (key: keyof OwnChoices): Choice => [
     translate('asPanel'),
