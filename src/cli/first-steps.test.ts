@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
+import { FakeIo } from '../../test/support/fake-io.ts';
 import { firstSteps } from './first-steps.ts';
 
 function steps(env: Record<string, string>, url = 'http://127.0.0.1:8080', program = 'belfry'): string {
-  return firstSteps({ url, env, program, config: readConfig(env), version: '1.2.3' });
+  return firstSteps({ url, env, program, config: new FakeIo({ env }).config(), version: '1.2.3' });
 }
 
 test('with the usual settings the commands carry none', () => {

@@ -54,7 +54,7 @@ it(`${requests} requests with broken bytes: no 5xx, no hang, errors of one field
   });
   expect(faults.slice(0, 5)).toEqual([]);
   const fresh = new Set([...(await storedIds(desk))].filter((id) => !known.has(id)));
-  expect(accepted.size).toBeGreaterThan(requests / 50);
+  expect(accepted.size).toBeGreaterThan(requests / 100);
   expect([...accepted].filter((id) => !fresh.has(id))).toEqual([]);
   // Who hung up before the answer may have been heard all the same.
   expect(fresh.size - accepted.size).toBeLessThanOrEqual(silent);
@@ -65,7 +65,7 @@ async function converse(bytes: Buffer): Promise<RawAnswer[]> {
   const connection = await RawConnection.open(desk.server.url);
   try {
     await connection.write(bytes);
-    await Promise.race([connection.next(), new Promise((resolve) => setTimeout(resolve, 30))]);
+    await Promise.race([connection.next(), new Promise((resolve) => setTimeout(resolve, 250))]);
     connection.finish();
     return await connection.all();
   } finally {

@@ -79,6 +79,48 @@ describe('an accepted notification', () => {
   });
 });
 
+describe('what a field is for', () => {
+  const found = async (q: string): Promise<string[]> => {
+    const { json } = await desk.server.call('GET', `/api/history?q=${encodeURIComponent(q)}`, {
+      token: desk.key,
+    });
+    return json.notifications.map(({ id }: { id: string }) => id);
+  };
+
+  it('ip is found by ip:, in whatever form it was sent', async () => {
+    const { id } = await desk.accepted({ json: { ...sent, ip: '::ffff:192.0.2.9' } });
+    for (const q of ['ip:192.0.2.9', 'ip:192.0.2.0/24', 'ip:192.0.2.1-192.0.2.20'])
+      expect(await found(q)).toEqual([id]);
+  });
+
+  it('host is found by host:, without regard to case', async () => {
+    const { id } = await desk.accepted({ json: { ...sent, host: 'Web-07.Example' } });
+    for (const q of ['host:web-07.example', 'host:WEB-07.EXAMPLE', 'host:wEb-*'])
+      expect(await found(q)).toEqual([id]);
+  });
+
+  it('a later notification with the same key replaces the first on panels, and history keeps both', async () => {
+    const panel = await desk.server.panel(desk.token, 'keyed');
+    const [down, up] = [
+      await desk.accepted({ json: { ...sent, level: 'error', key: 'web-07' } }),
+      await desk.accepted({ json: { ...sent, level: 'success', key: 'web-07' } }),
+    ];
+    const { data } = await panel.stream.next(({ event }) => event === 'clear');
+    expect(data).toMatchObject({ id: down.id, reason: 'replaced' });
+    await panel.stream.next(({ data: { id } }) => id === up.id);
+    expect(await found('key:web-07')).toEqual([up.id, down.id]);
+    expect((await desk.find(down.id)).state).toBe('cleared');
+    panel.stream.close();
+  });
+
+  it('the key of another tenant replaces nothing', async () => {
+    const { id } = await desk.accepted({ json: { ...sent, level: 'error', key: 'shared' } });
+    const token = await desk.server.token({ tenant: 'acme' });
+    await desk.post({ token, json: { ...sent, level: 'success', key: 'shared' } });
+    expect((await desk.find(id)).state).toBe('live');
+  });
+});
+
 describe('the fields as JSON', () => {
   it('all arrive as they were sent', async () => {
     const fields = {

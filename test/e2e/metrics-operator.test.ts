@@ -1,0 +1,134 @@
+import { createServer } from 'node:net';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TestServer } from '../support/server.ts';
+import { readExposition, samplesOf } from './metrics-format.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server.stop());
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+test('/metrics is not there unless it has a token or a listener of its own', async () => {
+  expect((await server.call('GET', '/metrics')).status).toBe(404);
+});
+
+test('/metrics opens to its token alone, on its own listener to all, and tells of the server and of no tenant', async () => {
+  const port = await freePort();
+  const own = await TestServer.start({
+    BELFRY_METRICS_TOKEN: 'operators-only',
+    BELFRY_METRICS_PORT: String(port),
+  });
+  const token = await own.token({ tenant: 'canary' });
+  await own.notify(token, { title: 'canary', message: 'canary', level: 'canary' });
+  for (const other of [undefined, 'operators-onl', 'operators-only2', token, await own.key('owner')]) {
+    expect((await own.call('GET', '/metrics', { token: other })).status).toBe(401);
+  }
+  const { status, text, headers } = await own.call('GET', '/metrics', { token: 'operators-only' });
+  expect(status).toBe(200);
+  const apart = await fetch(`http://127.0.0.1:${port}/metrics`);
+  expect(apart.status).toBe(200);
+  for (const [each, type] of [
+    [text, headers.get('content-type')],
+    [await apart.text(), apart.headers.get('content-type')],
+  ] as const) {
+    expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(each).not.toContain('canary');
+    const samples = samplesOf(readExposition(each));
+    expect(samples).toMatchObject({ belfry_ready: 1, belfry_write_queue: expect.any(Number) });
+    expect(samples.process_resident_memory_bytes).toBeGreaterThan(0);
+  }
+  for (const path of ['/', '/tenant-metrics', '/healthz', '/api/history']) {
+    const other = await fetch(`http://127.0.0.1:${port}${path}`);
+    expect([path, other.status, Object.keys((await other.json()) as object)]).toEqual([path, 404, ['error']]);
+  }
+  await own.stop();
+});
+
+test('a server is alive and ready', async () => {
+  for (const path of ['/healthz', '/readyz']) {
+    const { status, json } = await server.call('GET', path);
+    expect([path, status, json]).toEqual([path, 200, { ok: true }]);
+  }
+});
+
+test('without room on the disk it is alive, not ready, takes nothing, says so, and still reads', async () => {
+  const before = await TestServer.start();
+  const [token, key] = [await before.token(), await before.key('viewer')];
+  await before.stop({ keep: true });
+  const env = { BELFRY_MIN_FREE_BYTES: '900TB', BELFRY_LOG_LEVEL: 'silent' };
+  const full = await TestServer.start(env, before.folder);
+  expect((await full.call('GET', '/healthz')).status).toBe(200);
+  for (const answer of [
+    await full.call('GET', '/readyz'),
+    await full.notify(token, { title: 't', message: 'm' }),
+  ]) {
+    expect([answer.status, answer.json.error]).toEqual([503, expect.stringContaining('disk')]);
+    expect(answer.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
+  }
+  expect((await full.call('GET', '/api/history', { token: key })).json.notifications).toEqual([]);
+  const metrics = await full.call('GET', '/tenant-metrics', { token });
+  expect(metrics.text).toContain('belfry_notifications_rejected_total{reason="unavailable"} 1');
+  await full.stop();
+});
+
+interface Operation {
+  readonly responses: object;
+  readonly summary?: string;
+  readonly security?: readonly object[];
+}
+/** The document's operations as "GET /path". */
+const operationsOf = (document: { paths: Record<string, Record<string, Operation>> }) =>
+  new Map<string, Operation>(
+    Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, each]) => [`${method.toUpperCase()} ${path}`, each] as const),
+    ),
+  );
+const nameOf = ({ method, url }: { method: string; url: string }) =>
+  `${method} ${url.replace(/:(\w+)/g, '{$1}')}`;
+
+test('/openapi.json is valid OpenAPI, and describes every route but its own pages', async () => {
+  const { json, headers } = await server.call('GET', '/openapi.json');
+  expect(headers.get('content-type')).toMatch(/^application\/json/);
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone(json));
+  expect(result.errors).toBeUndefined();
+  expect(result.valid).toBe(true);
+  expect(validator.version).toBe('3.1');
+  const operations = operationsOf(json);
+  const routes = server.running.routes
+    .filter(({ url }) => !url.startsWith('/docs') && url !== '/openapi.json')
+    .map(nameOf);
+  expect([...operations.keys()].toSorted()).toEqual(routes.toSorted());
+  for (const [name, { responses, summary }] of operations) {
+    expect([name, summary]).toEqual([name, expect.stringMatching(/\w/)]);
+    expect([name, Object.keys(responses)]).toEqual([
+      name,
+      expect.arrayContaining([expect.stringMatching(/^2/)]),
+    ]);
+  }
+});
+
+test('what a route asks for is what its description says', async () => {
+  const operations = operationsOf((await server.call('GET', '/openapi.json')).json);
+  for (const { method, url, policy } of server.running.routes) {
+    const operation = operations.get(nameOf({ method, url }));
+    if (!operation) continue;
+    const told = (operation.security ?? []).flatMap((each) => Object.keys(each)).toSorted();
+    const asked =
+      policy === 'public' ? [] : [...(policy.role ? ['key'] : []), ...(policy.scope ? ['token'] : [])];
+    expect([method, url, told]).toEqual([method, url, asked]);
+    if (policy !== 'public')
+      expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['401', '403']));
+  }
+});

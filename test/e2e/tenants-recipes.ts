@@ -1,0 +1,168 @@
+import { randomInt } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import { hashSecret, randomText } from '../../src/core/secrets.ts';
+import type { TestServer } from '../support/server.ts';
+import type { Caller, World } from './tenants-world.ts';
+
+export interface Request {
+  readonly path: string;
+  readonly json?: unknown;
+}
+
+/** How to call a route so that it would succeed for whoever may call it. */
+export interface Recipe {
+  /** `fresh` makes what the call uses up; without it the tenant's own things are named. */
+  request(world: World, caller: Caller, fresh: boolean): Request | Promise<Request>;
+  /** What success is, if not 200, 201 or 204. */
+  readonly ok?: readonly number[];
+  readonly isStream?: boolean;
+  /** Its path names something of one tenant, which for another tenant is not there. */
+  readonly names?: 'one of a tenant';
+}
+
+const random = () => `x${randomInt(2 ** 40).toString(36)}`;
+
+/** One for each route of the server; a route without one fails the test that goes through all of them. */
+export function createRecipes(server: TestServer): Record<string, Recipe> {
+  const { directory } = server.running;
+  const plain = (path: string, json?: (world: World) => unknown): Recipe => ({
+    request: (world) => ({ path, ...(json && { json: json(world) }) }),
+  });
+  const of = (request: Recipe['request'], more: Partial<Recipe> = {}): Recipe => ({
+    names: 'one of a tenant',
+    request,
+    ...more,
+  });
+  const made = async (world: World, path: string, json: unknown, as = world.owner) =>
+    (await server.call('POST', path, { token: as, json })).json.id as string;
+  const openPairing = async () => {
+    const [code, secret] = [randomText('BCDFGHJKMNPQRTVWXYZ', 6), random()];
+    const now = Date.now();
+    await directory.pairings.open({
+      code,
+      secretHash: hashSecret(secret),
+      createdAt: now,
+      expiresAt: now + 60_000,
+    });
+    return { code, secret };
+  };
+  const draft = ({ canary }: World) => ({ name: canary, when: { host: [canary] }, then: { mute: true } });
+
+  return {
+    'GET /healthz': plain('/healthz'),
+    'GET /readyz': plain('/readyz'),
+    'GET /openapi.json': plain('/openapi.json'),
+    'GET /docs/': plain('/docs/'),
+    'GET /docs/json': plain('/docs/json'),
+    'GET /docs/yaml': plain('/docs/yaml'),
+    'GET /docs/static/index.html': plain('/docs/static/index.html'),
+    'GET /docs/static/swagger-initializer.js': plain('/docs/static/swagger-initializer.js'),
+    'GET /docs/static/*': plain('/docs/static/swagger-ui.css'),
+    'HEAD /docs/static/*': plain('/docs/static/swagger-ui.css'),
+
+    'POST /api/notify': plain('/api/notify', ({ canary }) => ({
+      title: canary,
+      message: canary,
+      level: 'info',
+      ttl: 1,
+    })),
+    'GET /tenant-metrics': plain('/tenant-metrics'),
+    'GET /api/notifications/:id': of(({ sent }, { name }) => ({
+      path: `/api/notifications/${sent[name] ?? sent.own}`,
+    })),
+    'POST /api/notifications/:id/clear': of(async (world, _, fresh) => {
+      const id = fresh
+        ? await made(world, '/api/notify', { title: 't', message: 'm' }, world.token)
+        : world.sent.own;
+      return { path: `/api/notifications/${id}/clear` };
+    }),
+
+    'GET /api/panels': plain('/api/panels'),
+    'GET /api/panels/:id': of(({ panel }) => ({ path: `/api/panels/${panel}` })),
+    'GET /api/panels/:id/events': of(({ panel }) => ({ path: `/api/panels/${panel}/events` }), {
+      isStream: true,
+    }),
+    'POST /api/panels/:id/receipts': of(({ panel, sent }) => ({
+      path: `/api/panels/${panel}/receipts`,
+      json: [{ id: sent.own, state: 'shown', at: Date.now() }],
+    })),
+    'POST /api/panels': plain('/api/panels', ({ canary }) => ({ name: canary })),
+    'PATCH /api/panels/:id': of(({ panel, canary }) => ({
+      path: `/api/panels/${panel}`,
+      json: { location: canary },
+    })),
+    'DELETE /api/panels/:id': of(async (world, _, fresh) => {
+      const id = fresh ? await made(world, '/api/panels', { name: random() }, world.token) : world.panel;
+      return { path: `/api/panels/${id}` };
+    }),
+    // One network may open 20; it is public, so that is all there is to it.
+    'POST /api/pairings': { ...plain('/api/pairings'), ok: [201, 429] },
+    'GET /api/pairings/:secret': {
+      request: async () => ({ path: `/api/pairings/${(await openPairing()).secret}` }),
+    },
+    'POST /api/pairings/:code/approve': {
+      request: async ({ panel }) => ({
+        path: `/api/pairings/${(await openPairing()).code}/approve`,
+        json: { panelId: panel },
+      }),
+    },
+
+    'GET /api/rules': plain('/api/rules'),
+    'POST /api/rules': plain('/api/rules', draft),
+    'PUT /api/rules/order': {
+      request: async ({ id }) => ({
+        path: '/api/rules/order',
+        json: { ids: (await directory.rules.list(id)).map((rule) => rule.id).toReversed() },
+      }),
+    },
+    'PATCH /api/rules/:id': of(({ rule, canary }) => ({
+      path: `/api/rules/${rule}`,
+      json: { note: canary },
+    })),
+    'DELETE /api/rules/:id': of(async (world, _, fresh) => ({
+      path: `/api/rules/${fresh ? await made(world, '/api/rules', draft(world)) : world.rule}`,
+    })),
+    'POST /api/rules/explain': plain('/api/rules/explain', ({ sent }) => ({ notification: sent.own })),
+    'POST /api/rules/replay': plain('/api/rules/replay', (world) => ({ rules: [draft(world)] })),
+
+    'GET /api/levels': plain('/api/levels'),
+    'PUT /api/levels/:name': {
+      request: ({ canary }) => ({ path: `/api/levels/${canary}`, json: { rank: 33 } }),
+    },
+    'DELETE /api/levels/:name': of(async (world, _, fresh) => {
+      const name = fresh ? random() : world.canary;
+      if (fresh) await directory.levels.register(world.id, name, Date.now());
+      return { path: `/api/levels/${name}` };
+    }),
+
+    'GET /api/tokens': plain('/api/tokens'),
+    'POST /api/tokens': plain('/api/tokens', ({ canary }) => ({ name: canary })),
+    'PATCH /api/tokens/:id': of(({ spareToken, canary }) => ({
+      path: `/api/tokens/${spareToken}`,
+      json: { name: canary },
+    })),
+    'DELETE /api/tokens/:id': of(async (world, _, fresh) => ({
+      path: `/api/tokens/${fresh ? await made(world, '/api/tokens', { name: 'x' }) : world.spareToken}`,
+    })),
+    'GET /api/keys': plain('/api/keys'),
+    'POST /api/keys': plain('/api/keys', ({ canary }) => ({ name: canary, role: 'viewer' })),
+    'DELETE /api/keys/:id': of(async (world, _, fresh) => ({
+      path: `/api/keys/${fresh ? await made(world, '/api/keys', { name: 'x', role: 'viewer' }) : world.spareKey}`,
+    })),
+
+    'GET /api/searches': plain('/api/searches'),
+    'POST /api/searches': plain('/api/searches', ({ canary }) => ({
+      name: `${canary} ${uuidv7()}`,
+      q: canary,
+    })),
+    'DELETE /api/searches/:id': of(async (world, _, fresh) => ({
+      path: `/api/searches/${fresh ? await made(world, '/api/searches', { name: uuidv7(), q: 'x' }) : world.search}`,
+    })),
+    'GET /api/tenant': plain('/api/tenant'),
+    'PATCH /api/tenant': plain('/api/tenant', ({ canary }) => ({ title: canary })),
+
+    'GET /api/history': plain('/api/history?limit=200'),
+    'GET /api/history/stream': { ...plain('/api/history/stream'), isStream: true },
+    'GET /api/history/export': plain('/api/history/export?format=csv'),
+  };
+}

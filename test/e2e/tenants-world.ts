@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import type { Scope } from '../../src/contract/token.ts';
+import { mintSecret, parseSecret } from '../../src/core/secrets.ts';
+import type { TestServer } from '../support/server.ts';
+
+/** Someone who calls: with a credential that is in force, one that is not, or none at all. */
+export interface Caller {
+  readonly name: string;
+  readonly credential: string | undefined;
+  /** What a credential in force may do. */
+  readonly grant: { readonly scopes: readonly Scope[] } | { readonly role: string } | undefined;
+}
+
+/** A tenant in whose every text stands a word that is nowhere else. */
+export interface World {
+  readonly name: string;
+  readonly id: number;
+  readonly canary: string;
+  readonly callers: readonly Caller[];
+  /** A token and a key with which the test itself prepares things. */
+  readonly token: string;
+  readonly owner: string;
+  readonly panel: string;
+  readonly rule: string;
+  readonly spareToken: string;
+  readonly spareKey: string;
+  readonly search: string;
+  /** A notification that each caller with the notify scope sent, by the caller's name; `own` of `token`. */
+  readonly sent: Readonly<Record<string, string>>;
+}
+
+/** Callers without any tenant. */
+export const strangers: readonly Caller[] = [
+  { name: 'nobody', credential: undefined, grant: undefined },
+  { name: 'garbage', credential: 'garbage', grant: undefined },
+  { name: 'a token that was never made', credential: mintSecret('token').text, grant: undefined },
+  { name: 'a key that was never made', credential: mintSecret('key').text, grant: undefined },
+];
+
+export async function createWorld(server: TestServer, name: string): Promise<World> {
+  const canary = `canary${randomBytes(6).toString('hex')}`;
+  const id = await server.tenant(name);
+  const [token, owner] = [
+    await server.token({ tenant: name, name: canary }),
+    await server.key('owner', name),
+  ];
+  const callers = await createCallers(server, name, canary);
+  const make = async (path: string, json: unknown, as = owner) =>
+    (await server.call('POST', path, { token: as, json })).json;
+  await server.call('PATCH', '/api/tenant', { token: owner, json: { title: canary } });
+  await server.call('PUT', `/api/levels/${canary}`, { token: owner, json: { rank: 33 } });
+  const panel = await make('/api/panels', { name: canary, tags: [canary], location: canary }, token);
+  const rule = await make('/api/rules', {
+    name: canary,
+    note: canary,
+    when: { host: [`${canary}-not`] },
+    then: { panels: { tags: [canary] } },
+  });
+  const sent: Record<string, string> = {};
+  const senders = callers.filter(
+    ({ grant }) => grant && 'scopes' in grant && grant.scopes.includes('notify'),
+  );
+  for (const { name: sender, credential } of [{ name: 'own', credential: token }, ...senders]) {
+    const text = {
+      title: canary,
+      message: canary,
+      host: canary,
+      key: `${canary} ${sender}`,
+      url: `https://example.org/${canary}`,
+    };
+    sent[sender] = (await server.notify(credential as string, { ...text, level: canary, ttl: 0 })).json.id;
+  }
+  return {
+    name,
+    id,
+    canary,
+    callers,
+    token,
+    owner,
+    sent,
+    panel: panel.id,
+    rule: rule.id,
+    spareToken: (await make('/api/tokens', { name: canary })).id,
+    spareKey: (await make('/api/keys', { name: canary, role: 'viewer' })).id,
+    search: (await make('/api/searches', { name: canary, q: canary })).id,
+  };
+}
+
+async function createCallers(server: TestServer, tenant: string, canary: string): Promise<Caller[]> {
+  const callers: Caller[] = [];
+  for (const scopes of [['notify'], ['panel'], ['metrics'], ['notify', 'panel', 'metrics']] as const) {
+    const credential = await server.token({ tenant, scopes, name: canary });
+    callers.push({ name: `a token for ${scopes}`, credential, grant: { scopes } });
+  }
+  for (const role of ['viewer', 'member', 'admin', 'owner'] as const) {
+    callers.push({
+      name: `a key of the role ${role}`,
+      credential: await server.key(role, tenant),
+      grant: { role },
+    });
+  }
+  const { credentials } = server.running.directory;
+  const id = await server.tenant(tenant);
+  const [token, key, late] = [
+    await server.token({ tenant }),
+    await server.key('owner', tenant),
+    await server.key('owner', tenant),
+  ];
+  await credentials.revoke(id, 'token', parseSecret(token)?.id as string, 'test', Date.now());
+  await credentials.revoke(id, 'key', parseSecret(key)?.id as string, 'test', Date.now());
+  await credentials.update(
+    id,
+    'key',
+    parseSecret(late)?.id as string,
+    { expiresAt: Date.now() - 1 },
+    'test',
+    Date.now(),
+  );
+  const dead = {
+    'a revoked token': token,
+    'a revoked key': key,
+    'an expired token': await server.token({ tenant, expiresAt: Date.now() - 1 }),
+    'an expired key': late,
+    'a token that may only come from elsewhere': await server.token({
+      tenant,
+      allowFrom: ['203.0.113.0/24'],
+    }),
+  };
+  for (const [name, credential] of Object.entries(dead)) callers.push({ name, credential, grant: undefined });
+  return callers;
+}

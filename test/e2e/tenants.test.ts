@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Policy } from '../../src/core/access.ts';
+import { TestServer } from '../support/server.ts';
+import { createRecipes, type Recipe, type Request } from './tenants-recipes.ts';
+import { type Caller, createWorld, strangers, type World } from './tenants-world.ts';
+
+let server: TestServer;
+let worlds: World[];
+let recipes: Record<string, Recipe>;
+beforeAll(async () => {
+  server = await TestServer.start({ BELFRY_RATE_AUTH: 'off', BELFRY_RATE_TENANT: 'off' });
+  worlds = [];
+  for (const name of ['alpha', 'beta', 'gamma']) worlds.push(await createWorld(server, name));
+  recipes = createRecipes(server);
+});
+afterAll(() => server.stop());
+
+const routes = () =>
+  server.running.routes.map((route) => ({ ...route, name: `${route.method} ${route.url}` }));
+const roles = ['viewer', 'member', 'admin', 'owner'];
+
+/** What the declared policy makes of a caller. */
+function expected(policy: Policy, { grant }: Caller): 'welcome' | 401 | 403 {
+  if (policy === 'public') return 'welcome';
+  if (!grant) return 401;
+  const may =
+    'scopes' in grant
+      ? policy.scope !== undefined && grant.scopes.includes(policy.scope)
+      : policy.role !== undefined && roles.indexOf(grant.role) >= roles.indexOf(policy.role);
+  return may ? 'welcome' : 403;
+}
+
+interface Told {
+  readonly status: number;
+  /** Body and headers. */
+  readonly text: string;
+}
+
+/** Calls, and of a stream takes what it begins with. */
+async function ask(
+  method: string,
+  { path, json }: Request,
+  { credential }: Caller,
+  isStream = false,
+): Promise<Told> {
+  if (isStream) {
+    const stream = await server.stream(path, credential ?? '');
+    if (stream.response.status === 200) {
+      await stream.next(({ event }) => event === 'ready');
+      if (path.includes('/panels/')) await stream.next(({ event }) => event === 'heartbeat');
+    }
+    stream.close();
+    await stream.ended;
+    return {
+      status: stream.response.status,
+      text: JSON.stringify([stream.messages, ...stream.response.headers]),
+    };
+  }
+  const { status, text, headers } = await server.call(method, path, {
+    token: credential,
+    ...(json !== undefined && { json }),
+  });
+  return { status, text: `${text} ${JSON.stringify([...headers])}` };
+}
+
+/** The worlds whose canary stands in a text. */
+const canariesIn = (text: string) =>
+  worlds.filter(({ canary }) => text.includes(canary)).map(({ name }) => name);
+
+/** All that a tenant has, as its owner sees it; what only counts or notes the time is left out. */
+async function everythingOf({ owner, token }: World): Promise<unknown> {
+  const get = async (path: string, as = owner) => (await server.call('GET', path, { token: as })).json;
+  const paths = [
+    '/api/panels',
+    '/api/rules',
+    '/api/levels',
+    '/api/tokens',
+    '/api/keys',
+    '/api/searches',
+    '/api/tenant',
+    '/api/history?limit=200',
+  ];
+  const all = await Promise.all([...paths.map((path) => get(path)), get('/api/panels', token)]);
+  return JSON.parse(
+    JSON.stringify(all, (key, value) =>
+      /^(lastUsed|lastSeen|hits|lastHit|lag|online|receipts)/.test(key) ? undefined : value,
+    ),
+  );
+}
+
+test('there is a recipe for every route, and no recipe without one', () => {
+  expect(Object.keys(recipes).toSorted()).toEqual(
+    routes()
+      .map(({ name }) => name)
+      .toSorted(),
+  );
+});
+
+test('what tokens may call, and what is open to all, is what the interface says and no more', () => {
+  const names = (is: (policy: Policy) => boolean) =>
+    routes()
+      .filter(({ policy }) => is(policy))
+      .map(({ name }) => name)
+      .toSorted();
+  const forScope = (scope: string) => names((policy) => policy !== 'public' && policy.scope === scope);
+  expect(forScope('notify')).toEqual(['GET /api/notifications/:id', 'POST /api/notify']);
+  expect(forScope('metrics')).toEqual(['GET /tenant-metrics']);
+  expect(forScope('panel')).toEqual([
+    'GET /api/panels',
+    'GET /api/panels/:id',
+    'GET /api/panels/:id/events',
+    'POST /api/notifications/:id/clear',
+    'POST /api/panels',
+    'POST /api/panels/:id/receipts',
+  ]);
+  const open = names((policy) => policy === 'public').filter((name) => !name.includes('/docs/'));
+  expect(open).toEqual([
+    'GET /api/pairings/:secret',
+    'GET /healthz',
+    'GET /openapi.json',
+    'GET /readyz',
+    'POST /api/pairings',
+  ]);
+  const viewersChange = routes().filter(
+    ({ method, policy }) => method !== 'GET' && policy !== 'public' && policy.role === 'viewer',
+  );
+  expect(viewersChange.map(({ name }) => name)).toEqual(['POST /api/rules/explain']);
+});
+
+describe('every route', () => {
+  test('is refused to callers without a tenant, unless it is public, with a word and nothing else', async () => {
+    for (const { name, method, policy } of routes()) {
+      const { request, ok = [200, 201, 204], isStream } = recipes[name] as Recipe;
+      for (const caller of strangers) {
+        const { status, text } = await ask(
+          method,
+          await request(worlds[0] as World, caller, false),
+          caller,
+          isStream,
+        );
+        expect([name, caller.name, status]).toEqual([
+          name,
+          caller.name,
+          policy === 'public' ? expect.toBeOneOf([...ok]) : 401,
+        ]);
+        expect([name, caller.name, canariesIn(text)]).toEqual([name, caller.name, []]);
+      }
+    }
+  });
+
+  test("does in the caller's own tenant what its policy says, and tells of no other", async () => {
+    const inOne = async (world: World) => {
+      let welcomed = 0;
+      for (const { name, method, policy } of routes()) {
+        const { request, ok = [200, 201, 204], isStream } = recipes[name] as Recipe;
+        for (const caller of world.callers) {
+          const verdict = expected(policy, caller);
+          const { status, text } = await ask(
+            method,
+            await request(world, caller, verdict === 'welcome'),
+            caller,
+            isStream,
+          );
+          const at = `${name} by ${caller.name} of ${world.name}`;
+          expect([at, status, text]).toEqual([
+            at,
+            verdict === 'welcome' ? expect.toBeOneOf([...ok]) : verdict,
+            text,
+          ]);
+          // One that is refused hears nothing, of its own tenant either.
+          const heard = canariesIn(text).filter((each) => each !== world.name || verdict !== 'welcome');
+          expect([at, heard]).toEqual([at, []]);
+          if (verdict === 'welcome') welcomed += 1;
+        }
+      }
+      return welcomed;
+    };
+    const welcomed = await Promise.all(worlds.map(inOne));
+    for (const count of welcomed) expect(count).toBeGreaterThan(100);
+  });
+
+  test('that names something of another tenant is refused as if it were not there, and leaves it as it was', async () => {
+    const before = await Promise.all(worlds.map(everythingOf));
+    let tried = 0;
+    for (const { name, method, policy } of routes()) {
+      const { request, names, isStream } = recipes[name] as Recipe;
+      if (!names) continue;
+      for (const caller of worlds.flatMap(({ name: of, callers }) =>
+        callers.map((each) => ({ ...each, of })),
+      )) {
+        const verdict = expected(policy, caller);
+        for (const target of worlds.filter(({ name: other }) => other !== caller.of)) {
+          const { status, text } = await ask(method, await request(target, caller, false), caller, isStream);
+          const at = `${name} by ${caller.name} of ${caller.of} at ${target.name}`;
+          expect([at, status]).toEqual([at, verdict === 'welcome' ? 404 : verdict]);
+          expect([at, canariesIn(text)]).toEqual([at, []]);
+          tried += 1;
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(1_000);
+    expect(await Promise.all(worlds.map(everythingOf))).toEqual(before);
+  });
+
+  test('answers what is foreign in every word as it answers what is not there', async () => {
+    const missing = '01890000-0000-7000-8000-000000000000';
+    const [own, target] = worlds as [World, World];
+    for (const { name, method, policy } of routes()) {
+      const { request, names } = recipes[name] as Recipe;
+      const caller = own.callers.find((each) => expected(policy, each) === 'welcome');
+      if (!names || !caller) continue;
+      const foreign = await request(target, caller, false);
+      const nothing = {
+        ...foreign,
+        path: foreign.path.replace(
+          /^(\/api\/[a-z]+\/)[^/]+/,
+          `$1${name.includes(':name') ? 'nothing' : missing}`,
+        ),
+      };
+      const clean = ({ status, text }: Told) => [status, text.replace(/\["date","[^"]*"\]/, '')];
+      const [a, b] = [await ask(method, foreign, caller), await ask(method, nothing, caller)];
+      expect([name, clean(a)]).toEqual([name, clean(b)]);
+    }
+  });
+});
