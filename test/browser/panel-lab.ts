@@ -27,8 +27,12 @@ export class PanelLab {
     this.server = server;
   }
 
-  static async start(browserPath: string, env: Record<string, string> = {}): Promise<PanelLab> {
-    const [browser, server] = await Promise.all([launchBrowser(browserPath), TestServer.start(env)]);
+  static async start(
+    browserPath: string,
+    env: Record<string, string> = {},
+    flags: readonly string[] = [],
+  ): Promise<PanelLab> {
+    const [browser, server] = await Promise.all([launchBrowser(browserPath, flags), TestServer.start(env)]);
     return new PanelLab(browser, server);
   }
 

@@ -16,6 +16,8 @@ const screens = {
   desk: { width: 1366, height: 768 },
   phone: { width: 390, height: 844 },
 } as const;
+/** As on a kiosk: the pictures of the empty board show the hint that there is without it. */
+const soundAllowed = '--autoplay-policy=no-user-gesture-required';
 const scenes: Readonly<Record<string, readonly (Sent | SentAgo)[]>> = {
   full: fullBoard,
   critical: singleCritical,
@@ -34,7 +36,7 @@ async function main(folder: string, only: string): Promise<void> {
   const browserPath = await ensureBrowser();
   for (const [scene, notifications] of Object.entries(scenes)) {
     if (!scene.includes(only)) continue;
-    const lab = await PanelLab.start(browserPath);
+    const lab = await PanelLab.start(browserPath, {}, scene === 'empty' ? [] : [soundAllowed]);
     for (const [size, viewport] of Object.entries(screens)) {
       for (const scheme of ['dark', 'light'] as const) {
         // Sent anew for each picture, so that each has the same ages in it.
@@ -45,7 +47,11 @@ async function main(folder: string, only: string): Promise<void> {
         await context.close();
       }
     }
-    if (scene === 'empty') await pairing(lab, folder);
+    if (scene === 'empty') {
+      await pairing(lab, folder);
+      await settings(lab, folder);
+      await trouble(lab, folder);
+    }
     await lab.stop();
   }
   if ('stale'.includes(only))
@@ -114,6 +120,26 @@ async function pairing({ browser, server }: PanelLab, folder: string): Promise<v
       await context.close();
     }
   }
+}
+
+async function settings(lab: PanelLab, folder: string): Promise<void> {
+  for (const size of ['desk', 'phone'] as const) {
+    for (const scheme of ['dark', 'light'] as const) {
+      const { page, context } = await open(lab, screens[size], scheme);
+      await page.keyboard.press('s');
+      await picture(page, join(folder, `settings-${size}-${scheme}.png`));
+      await context.close();
+    }
+  }
+}
+
+async function trouble(lab: PanelLab, folder: string): Promise<void> {
+  const { page, context } = await open(lab, screens['1080p'], 'dark');
+  await page.route('**/events', (route) => route.abort());
+  await page.reload();
+  await page.locator('.notice[data-kind="trouble"]').waitFor();
+  await picture(page, join(folder, 'trouble-1080p-dark.png'));
+  await context.close();
 }
 
 /** Once faces are there and nothing moves. */

@@ -25,6 +25,15 @@ test('an odd one among the serious shares its row with the next', () => {
   ]);
 });
 
+test('a long title has room for two lines and its message', () => {
+  const long = cardOf({ rank: 50, title: 'A title that is rather long for a card of half the width' });
+  const [alone, beside] = [[long], [long, cardOf({ rank: 50 }), ...cards(40, 40, 30)]].map(
+    (all) => arrange(all, wall).rows[0],
+  );
+  expect(alone?.height).toBeGreaterThanOrEqual(316 * (alone?.zoom ?? 0));
+  expect(beside?.height).toBeGreaterThanOrEqual(316 * (beside?.zoom ?? 0));
+});
+
 test('one card alone is large, and the most serious the largest', () => {
   expect(arrange(cards(20), wall).rows[0]?.zoom).toBe(1.6);
   expect(arrange(cards(50), wall).rows[0]?.zoom).toBe(2.2);

@@ -1,13 +1,12 @@
 /** Which cards a screen shows, how large, and where: the highest in rank first, and one roll-up for what has no room. */
 import type { Card } from '../../../client/board.ts';
+import { isLong, type Shape, shapeOf } from './title-size.ts';
 
 /** In design pixels: what they are on a wall of 1920 × 1080. */
 export interface Area {
   readonly width: number;
   readonly height: number;
 }
-
-export type Shape = 'critical' | 'major' | 'minor';
 
 export interface Place {
   /** undefined for the roll-up of what has no room. */
@@ -33,17 +32,15 @@ export interface Arrangement {
 }
 
 export const gap = 16;
-/** The least height of a row at zoom 1: level, title and one line of message, and where it is from. */
+/** The least height of a row at zoom 1: level, title on one line, a line of message, and where it is from … */
 const leastHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 236, minor: 190 };
+/** … and with a title on two lines. */
+const longHeight: Readonly<Record<Shape, number>> = { critical: 316, major: 240, minor: 222 };
 const mostStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
 const zooms = [1.6, 1.45, 1.3, 1.15, 1];
 const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1];
 /** More than this no wall has room for. */
 const mostOnWall = 60;
-
-export function shapeOf({ notification: { rank } }: Card): Shape {
-  return rank >= 50 ? 'critical' : rank >= 40 ? 'major' : 'minor';
-}
 
 /**
  * Fills a screen that does not scroll.
@@ -56,17 +53,17 @@ export function arrange(
 ): Arrangement {
   let shown = Math.min(cards.length, maxCards, mostOnWall);
   let packed = pack(cards, shown, area);
-  while (shown > 1 && heightOf(packed) > area.height) {
+  while (shown > 1 && heightOf(packed, area) > area.height) {
     shown -= 1;
     packed = pack(cards, shown, area);
   }
   const all = shown === cards.length;
-  const fits = (zoom: number, critical = zoom) => heightOf(packed, zoom, critical) <= area.height;
+  const fits = (zoom: number, critical = zoom) => heightOf(packed, area, zoom, critical) <= area.height;
   const zoom = all ? (zooms.find((each) => each <= maxZoom && fits(each)) ?? 1) : 1;
   const critical = criticalZooms.find((each) => each >= zoom && fits(zoom, each)) ?? zoom;
   return {
     places: packed.flatMap(({ places }) => places),
-    rows: stretch(packed, area.height, zoom, critical),
+    rows: stretch(packed, area, zoom, critical),
     hidden: cards.slice(shown),
     zoom,
   };
@@ -110,21 +107,27 @@ function columnsOf(shape: Shape, count: number, cells: number, { width }: Area):
   return 3;
 }
 
-function heightOf(rows: readonly PackedRow[], zoom = 1, critical = zoom): number {
-  const heights = rows.map(({ shape }) => leastHeight[shape] * (shape === 'critical' ? critical : zoom));
+function heightOf(rows: readonly PackedRow[], area: Area, zoom = 1, critical = zoom): number {
+  const heights = rows.map((row) => leastOf(row, area, zoomOf(row, zoom, critical)));
   return heights.reduce((sum, height) => sum + height, 0) + gap * Math.max(0, rows.length - 1);
 }
 
+const zoomOf = ({ shape }: PackedRow, zoom: number, critical: number) =>
+  shape === 'critical' ? critical : zoom;
+
+function leastOf({ shape, places }: PackedRow, { width }: Area, zoom: number): number {
+  const long = places.some(({ card, span }) => card && isLong(card, ((width + gap) * span) / 12 - gap, zoom));
+  return zoom * (long ? longHeight : leastHeight)[shape];
+}
+
 /** Gives the rows what height is left over, so that the screen is filled and messages have more lines. */
-function stretch(rows: readonly PackedRow[], height: number, zoom: number, critical: number): Row[] {
-  const used = heightOf(rows, zoom, critical);
+function stretch(rows: readonly PackedRow[], area: Area, zoom: number, critical: number): Row[] {
+  const used = heightOf(rows, area, zoom, critical);
   const gaps = gap * Math.max(0, rows.length - 1);
-  const factor = (height - gaps) / Math.max(1, used - gaps);
-  return rows.map(({ shape }) => {
-    const own = shape === 'critical' ? critical : zoom;
-    return {
-      height: Math.floor(leastHeight[shape] * own * Math.max(1, Math.min(factor, mostStretch[shape]))),
-      zoom: own,
-    };
+  const factor = (area.height - gaps) / Math.max(1, used - gaps);
+  return rows.map((row) => {
+    const own = zoomOf(row, zoom, critical);
+    const most = Math.max(1, Math.min(factor, mostStretch[row.shape]));
+    return { height: Math.floor(leastOf(row, area, own) * most), zoom: own };
   });
 }

@@ -1,8 +1,9 @@
 import type { Card } from '../../../client/board.ts';
 import { element, setText } from '../../dom.ts';
 import { icon } from '../../icon.ts';
-import { type Row, shapeOf } from '../state/arrange.ts';
+import type { Row } from '../state/arrange.ts';
 import { ageOf } from '../state/clock.ts';
+import { shapeOf, titleScale } from '../state/title-size.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
 import type { LevelLook } from './level-look.ts';
 
@@ -28,11 +29,6 @@ export interface CardView {
 /** Heights of a line of the message, in design pixels; as in board.css. */
 const lineHeight = { critical: 40, major: 31, minor: 30 };
 const bodyGap = 6;
-
-/** Longer titles are set smaller, so that more of them can be read. */
-function titleScale({ length }: string): string {
-  return length <= 60 ? '1' : length <= 120 ? '0.82' : '0.7';
-}
 
 export function createCardView(first: Card, context: CardContext): CardView {
   const { translate, lookOf, serverTime } = context;
@@ -72,7 +68,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
   );
   root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
-  root.style.setProperty('--t', titleScale(notification.title));
+  root.style.setProperty('--t', String(titleScale(notification.title)));
   const bar = first.expiresAt === null ? undefined : ttlBar(first, serverTime);
   if (bar) root.append(bar.root);
 

@@ -103,7 +103,8 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       screen.classList.toggle('stale', contact.state === 'stale');
       night.classList.toggle('dimmed', moment.dimmed);
       hint.hidden = !moment.soundLocked;
-      const moved = `translate(${shift[0]}px, ${shift[1]}px)`;
+      // A page that scrolls does not stand still for hours.
+      const moved = stage.area().scrolls ? '' : `translate(${shift[0]}px, ${shift[1]}px)`;
       if (screen.style.transform !== moved) screen.style.transform = moved;
       document.title = titleOf(moment);
       return board.render(cards, look.maxCards);
