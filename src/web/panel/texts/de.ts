@@ -35,7 +35,8 @@ export const de: PanelTexts = {
   trying: 'verbinde …',
   retrying: 'keine Verbindung, nächster Versuch in {{n}} s',
   notYet: 'Noch keine Antwort',
-  notYetDetail: '{{reason}}. Dieser Bildschirm versucht es weiter.',
+  notYetDetail: '{{server}} antwortet nicht. Dieser Bildschirm versucht es weiter.',
+  notYetReason: 'Der Server sagt: {{reason}}. Dieser Bildschirm versucht es weiter.',
   noContact: 'Kein Kontakt seit {{time}}',
   noContactDetail: 'Was hier steht, kann veraltet sein. Dieser Bildschirm versucht es weiter.',
 

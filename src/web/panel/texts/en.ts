@@ -34,7 +34,8 @@ export const en = {
   trying: 'connecting …',
   retrying: 'no connection, next attempt in {{n}} s',
   notYet: 'No answer yet',
-  notYetDetail: '{{reason}}. This screen keeps trying.',
+  notYetDetail: '{{server}} does not answer. This screen keeps trying.',
+  notYetReason: 'The server says: {{reason}}. This screen keeps trying.',
   noContact: 'No contact since {{time}}',
   noContactDetail: 'What is shown may be out of date. This screen keeps trying.',
 

@@ -164,10 +164,12 @@ function noticeOf(
         head: translate('connecting'),
         detail: translate('connectingTo', { server }),
       };
+    const { reason } = connection;
+    const isSilent = reason.startsWith('no answer');
     return {
       kind: 'trouble',
       head: translate('notYet'),
-      detail: translate('notYetDetail', { reason: connection.reason }),
+      detail: isSilent ? translate('notYetDetail', { server }) : translate('notYetReason', { reason }),
     };
   }
   if (!quiet) return undefined;
