@@ -82,5 +82,5 @@ function startBelfry(fresh: string, round: number): Promise<ServerProcess> {
 function startEcho(): Promise<ServerProcess> {
   const script = fileURLToPath(new URL('./echo-server.ts', import.meta.url));
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', script];
-  return ServerProcess.run(command, process.env, { readyz: false });
+  return ServerProcess.run(command, process.env, { status: null });
 }

@@ -41,7 +41,8 @@ export type Term =
       readonly patterns: readonly Pattern[];
     }
   | { readonly kind: 'key'; readonly patterns: readonly Pattern[] }
-  | { readonly kind: 'ip' | 'source'; readonly ranges: readonly AddressPattern[] }
+  | { readonly kind: 'ip'; readonly ranges: readonly AddressPattern[] }
+  | { readonly kind: 'source'; readonly ranges: readonly AddressPattern[] }
   | { readonly kind: 'level'; readonly names: readonly string[] }
   | { readonly kind: 'token'; readonly ids: readonly string[] }
   | { readonly kind: 'rule'; readonly ids: readonly string[] }

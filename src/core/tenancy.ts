@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import type { Level } from '../contract/level.ts';
 import type { CredentialRecord, Directory, PanelRecord, TenantRecord } from './directory.ts';
@@ -141,9 +140,14 @@ export class Tenancy {
   /** Thousands of rules take a while to read and compile: they are kept while neither they nor the levels change. */
   async #router(record: TenantRecord, levels: ReadonlyMap<string, Level>): Promise<Router> {
     const known = this.#snapshots.get(record.id);
-    if (known?.router.revision === record.rulesRevision && isDeepStrictEqual(known.levels, levels))
+    if (known?.router.revision === record.rulesRevision && sameLevels(known.levels, levels))
       return known.router;
     const set = await this.#directory.rules.set(record.id);
     return compileRules(set, { levels, onError: this.#onError });
   }
+}
+
+/** Both are read in the same order, with the same fields. */
+function sameLevels(a: ReadonlyMap<string, Level>, b: ReadonlyMap<string, Level>): boolean {
+  return JSON.stringify([...a.values()]) === JSON.stringify([...b.values()]);
 }

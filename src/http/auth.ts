@@ -53,11 +53,14 @@ export class Authenticator {
     else pass(found);
   };
 
-  /** Calls back once the credential of an open stream is no longer in force; answers how to stop watching. */
-  watch(principal: Principal, onRevoked: () => void): () => void {
+  /**
+   * Calls back once the credential of an open stream would no longer open it: revoked, expired, deprived of the scope or
+   * role, or bound to other addresses. Answers how to stop watching.
+   */
+  watch(request: FastifyRequest, onRefused: () => void): () => void {
     const timer = setInterval(() => {
-      this.#stillStands(principal).then(
-        (stands) => stands || onRevoked(),
+      this.#wouldStillPass(request).then(
+        (passes) => passes || onRefused(),
         // What cannot be looked up now is looked up again: a disk that is gone for a while darkens no screen.
         () => undefined,
       );
@@ -65,10 +68,16 @@ export class Authenticator {
     return () => clearInterval(timer);
   }
 
-  async #stillStands({ id, tenant }: Principal): Promise<boolean> {
-    const record =
-      this.#services.tenancy.peekCredential(id) ?? (await this.#services.tenancy.findCredential(id));
-    return record !== undefined && record.tenant === tenant && this.#isInForce(record);
+  async #wouldStillPass({
+    principal: { id, tenant },
+    sourceIp,
+    routeOptions,
+  }: FastifyRequest): Promise<boolean> {
+    const { tenancy } = this.#services;
+    const record = tenancy.peekCredential(id) ?? (await tenancy.findCredential(id));
+    if (record?.tenant !== tenant || !this.#isInForce(record)) return false;
+    const { principal, allowsFrom } = this.#prepare(record);
+    return allows(routeOptions.config.policy ?? 'public', principal) && (allowsFrom?.(sourceIp) ?? true);
   }
 
   #identify(

@@ -83,7 +83,7 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
       await queryOf(services, principal.tenant, request.query.q);
       const sink = openSse(request, reply);
       const tail = tailHistory(services, principal.tenant, request.query.q, sink);
-      const stopChecking = authenticator.watch(principal, () => sink.end());
+      const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {
         stopChecking();
         tail.close();

@@ -14,10 +14,11 @@ const meaning: Readonly<Record<number, string>> = {
   503: 'Not now; Retry-After says when to come back.',
 };
 
-/** The answers of a route that are not a success, for its schema. */
+/** The answers of a route that are not a success, for its schema. Who may be a 401 may also fail too often. */
 export function problems(...statuses: number[]): Record<number, TSchema> {
+  const all = new Set(statuses.includes(401) ? [...statuses, 429] : statuses);
   return Object.fromEntries(
-    statuses.map((status) => [
+    [...all].map((status) => [
       status,
       Type.Object(ErrorBody.properties, {
         title: 'Error',

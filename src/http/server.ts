@@ -99,7 +99,8 @@ export async function createServer({ services, logger }: ServerOptions): Promise
 
 function createApp(logger: FastifyBaseLogger): App {
   const app = Fastify({
-    loggerInstance: logger,
+    // The framework's own notices (an address it listens on) are told once, by whoever started the server.
+    loggerInstance: logger.child({}, { level: logger.level === 'info' ? 'warn' : logger.level }),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: false,
     bodyLimit: 1024 * 1024,

@@ -40,7 +40,7 @@ panel gets its live set; with Last-Event-ID everything routed to it after that, 
       const from = readCursor(request.headers['last-event-id'], request.query.last_event_id);
       const sink = openSse(request, reply);
       const opening = feeds.connect(snapshot, panel, sink, from);
-      const stopChecking = authenticator.watch(principal, () => sink.end());
+      const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {
         stopChecking();
         opening.then(

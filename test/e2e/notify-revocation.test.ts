@@ -134,3 +134,16 @@ describe('a token made by another process', () => {
     expect([await send(before), await send(after)]).toEqual([200, 200]);
   });
 });
+
+describe('a token that loses what its stream needs', () => {
+  it.each([
+    ['the panel scope', { scopes: ['notify'] }],
+    ['its address', { allowFrom: ['10.0.0.0/8'] }],
+  ] as const)('%s: has its open streams closed within two seconds', async (_, patch) => {
+    const token = await desk.server.token();
+    const { stream } = await desk.server.panel(token, 'foyer');
+    const tenant = await desk.server.tenant();
+    await desk.server.running.directory.credentials.update(tenant, 'token', idOf(token), patch, 'cli', 1);
+    expect(await endedAfter(stream)).toBeLessThan(2_000);
+  });
+});

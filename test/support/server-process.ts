@@ -20,6 +20,8 @@ export interface StartOptions {
   readonly under?: readonly string[];
   /** Takes what comes on file descriptor 3. */
   readonly onTrace?: (text: string) => void;
+  /** What /readyz must answer when it has started (200); null: there is none to ask. */
+  readonly status?: number | null;
 }
 
 /** As long as anything may take here; what a test promises is tighter and its own. */
@@ -65,17 +67,17 @@ export class ServerProcess {
   }
 
   /** Resolves once the server is ready. @throws Error with all it printed when it ends or stays silent instead. */
-  static async start({ folder, port = 0, env, under = [], onTrace }: StartOptions): Promise<ServerProcess> {
+  static async start({ folder, port = 0, env, under = [], ...rest }: StartOptions): Promise<ServerProcess> {
     const settings = environment(folder, { BELFRY_PORT: String(port), ...env });
     const command = [...under, process.execPath, ...serverArguments()];
-    return ServerProcess.run(command, settings, onTrace && { onTrace });
+    return ServerProcess.run(command, settings, rest);
   }
 
-  /** Any command that ends up as a server, as `npm start` does; one without `readyz` is ready when it says its address. */
+  /** Any command that ends up as a server, as `npm start` does. */
   static async run(
     command: readonly string[],
     env: NodeJS.ProcessEnv,
-    { onTrace, readyz = true }: Pick<StartOptions, 'onTrace'> & { readyz?: boolean } = {},
+    { onTrace, status = 200 }: Pick<StartOptions, 'onTrace' | 'status'> = {},
   ): Promise<ServerProcess> {
     const began = performance.now();
     const child = spawn(command[0] as string, command.slice(1), {
@@ -86,8 +88,11 @@ export class ServerProcess {
     child.stdio[3]?.on('data', (chunk: Buffer) => onTrace?.(chunk.toString('latin1')));
     const output = new Output(child);
     const url = await output.match(/http:\/\/(?:127\.0\.0\.1|localhost):\d+/);
-    const status = readyz ? (await fetch(`${url}/readyz`)).status : 200;
-    if (status !== 200) throw new Error(`/readyz answers ${status} at the start\n${output.text}`);
+    if (status !== null) {
+      const ready = await fetch(`${url}/readyz`);
+      if (ready.status !== status)
+        throw new Error(`/readyz answers ${ready.status} at the start\n${output.text}`);
+    }
     return new ServerProcess(child, output, url, performance.now() - began);
   }
 

@@ -1,6 +1,6 @@
 /** Disks that fill up on demand, on a plain Linux machine. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,14 +8,10 @@ export interface Disk {
   readonly folder: string;
   /** From now on nothing can be written that takes more room. */
   fill(pid: number): void;
-  /** Leaves so much room. */
-  fillBut(bytes: number): void;
   /** There is room again. */
   free(pid: number): void;
   remove(): void;
 }
-
-const ballast = 'ballast';
 
 /** A small file system of its own; where this user may not mount one, a limit on the size of files does its work. */
 export function smallDisk(): Disk {
@@ -25,10 +21,11 @@ export function smallDisk(): Disk {
   } catch {
     return disk;
   }
+  const ballast = join(disk.folder, 'ballast');
   return {
-    ...disk,
-    fill: () => fillWith(join(disk.folder, ballast)),
-    free: () => rmSync(join(disk.folder, ballast), { force: true }),
+    folder: disk.folder,
+    fill: () => fillWith(ballast),
+    free: () => rmSync(ballast, { force: true }),
     remove() {
       execFileSync('umount', [disk.folder]);
       disk.remove();
@@ -44,19 +41,9 @@ export function limitedFiles(): Disk {
   return {
     folder,
     fill: (pid) => limit(pid, statSync(join(folder, 'belfry.db-wal')).size),
-    fillBut: (bytes) =>
-      execFileSync('fallocate', ['-l', String(freeBytes(folder) - bytes), join(folder, ballast)]),
-    free(pid) {
-      limit(pid, 'unlimited');
-      rmSync(join(folder, ballast), { force: true });
-    },
+    free: (pid) => limit(pid, 'unlimited'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
-}
-
-export function freeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 /** Writes until the disk takes not one byte more. */

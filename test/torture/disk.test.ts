@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkHistory, complaints } from '../support/history-checker.ts';
 import { Load } from '../support/load.ts';
 import { credentials, endServers, ServerProcess, type StartOptions } from '../support/server-process.ts';
-import { freeBytes, limitedFiles, smallDisk } from './broken-disk.ts';
+import { limitedFiles, smallDisk } from './broken-disk.ts';
 import { missingStrace, straced } from './strace.ts';
 import { ResumingPanel, readHistory } from './witnesses.ts';
 
@@ -57,12 +57,16 @@ async function expectNothingLost({ server, panel, load, key }: Scene): Promise<v
 }
 
 describe('a disk that fills up under load stops intake alone, and lets it go on when there is room', () => {
-  const disks = { 'a small file system': smallDisk, 'a limit on the size of files': limitedFiles };
+  const disks = {
+    'a small file system': { make: smallDisk, minFree: '0' },
+    'a small file system, stopped some way before its end': { make: smallDisk, minFree: '3MiB' },
+    'a limit on the size of files': { make: limitedFiles, minFree: '0' },
+  };
 
-  test.each(Object.entries(disks))('%s', async (name, make) => {
+  test.each(Object.entries(disks))('%s', async (name, { make, minFree }) => {
     const disk = make();
     onTestFinished(disk.remove);
-    const scene = await underLoad({ folder: disk.folder });
+    const scene = await underLoad({ folder: disk.folder, env: { BELFRY_MIN_FREE_BYTES: minFree } });
     const { server, load } = scene;
 
     const filledAt = performance.now();
@@ -79,23 +83,32 @@ describe('a disk that fills up under load stops intake alone, and lets it go on 
   });
 });
 
-test('a disk that is nearly full stops intake before SQLite meets its end', async () => {
-  const disk = smallDisk();
-  onTestFinished(disk.remove);
-  const free = freeBytes(disk.folder);
-  const margin = Math.min(Math.floor(free / 3), 256 * 1024 * 1024);
-  const scene = await underLoad({
-    folder: disk.folder,
-    env: { BELFRY_MIN_FREE_BYTES: String(free - margin) },
+test('a disk with less room than asked for takes no notification, and says so; everything else goes on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-room-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(endServers);
+  const { token, key } = await credentials(folder);
+  const load = new Load({ token, writers: 2, pauseMs: 10 });
+  const roomy = await ServerProcess.start({ folder });
+  load.start(roomy.url);
+  await load.next(() => load.acknowledged >= 50, 10_000);
+  await load.stop();
+  await roomy.end('SIGTERM');
+
+  const moreThanAnyDisk = '4096TiB';
+  const server = await ServerProcess.start({
+    folder,
+    env: { BELFRY_MIN_FREE_BYTES: moreThanAnyDisk },
+    status: 503,
   });
-  const { server, load } = scene;
-  disk.fillBut(free - 2 * margin);
-  await load.next(({ status }) => status === 503, 5_000);
-  await expectOnlyReads(scene, /nearly full/);
-  disk.free(server.pid);
-  await load.next(({ status }) => status === 200, 10_000);
-  await expectNothingLost(scene);
-  expect(server.output).not.toMatch(/refused a write/);
+  load.start(server.url);
+  const { text } = await load.next(({ status }) => status === 503, 5_000);
+  expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/nearly full/) });
+  const ready = await fetch(`${server.url}/readyz`);
+  expect(await ready.json()).toEqual({ error: expect.stringMatching(/nearly full/) });
+  await load.stop();
+  expect(complaints(checkHistory(load.sent, await readHistory(server.url, key)))).toEqual([]);
+  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
 });
 
 test('a disk that fails to sync stops intake alone, and what it refused is not taken for stored', async (context) => {

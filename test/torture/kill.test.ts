@@ -16,6 +16,8 @@ afterAll(async () => {
 });
 
 const readyWithinMs = 2_000;
+/** On a machine busy with other things: so many times what a start on an empty folder takes on it. */
+const readyWithinStarts = 2;
 /** A kill comes at once to this long after the load began. */
 const latestKillMs = 900;
 
@@ -38,6 +40,7 @@ test(`${kills} kills under load lose nothing acknowledged, make no gap and no re
     return server;
   };
 
+  const emptyMs = await startEmpty();
   let server = await restart(0);
   for (let cycle = 0; cycle < kills; cycle++) {
     load.start(server.url);
@@ -53,9 +56,21 @@ test(`${kills} kills under load lose nothing acknowledged, make no gap and no re
   expect(panel.resumes).toEqual(['live', ...Array(kills).fill('replayed')]);
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
   const worst = Math.max(...readyMs);
+  const slowestEmpty = Math.max(...emptyMs, ...(await startEmpty()));
   console.log(
-    `kill -9: ${kills} times, ${load.acknowledged} acknowledged, 0 lost; worst start to ready ${Math.round(worst)} ms`,
+    `kill -9: ${kills} times, ${load.acknowledged} acknowledged, 0 lost; worst start to ready ${Math.round(worst)} ms, on an empty folder ${Math.round(slowestEmpty)} ms`,
   );
   expect(load.acknowledged).toBeGreaterThan(kills * 50);
-  expect(worst).toBeLessThanOrEqual(readyWithinMs);
+  expect(worst).toBeLessThanOrEqual(Math.max(readyWithinMs, readyWithinStarts * slowestEmpty));
 });
+
+/** What a start takes here and now, with nothing to recover. */
+async function startEmpty(): Promise<number[]> {
+  const times: number[] = [];
+  for (const name of ['empty-1', 'empty-2', 'empty-3']) {
+    const server = await ServerProcess.start({ folder: join(folder, name, String(performance.now())) });
+    times.push(server.readyMs);
+    await server.end('SIGTERM');
+  }
+  return times;
+}

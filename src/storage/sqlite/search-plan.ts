@@ -17,6 +17,9 @@ import { joinSql, rawSql, type Sql, sql } from './sql-text.ts';
 export interface Sieve {
   readonly source: Source;
   readonly keeps: boolean;
+  /** The share of all positions that it lists, and of candidates that pass it. */
+  readonly listed: number;
+  readonly passing: number;
 }
 
 export interface Plan {
@@ -26,8 +29,9 @@ export interface Plan {
   readonly probes: readonly Sieve[];
   /** Read as the driver is, and set against it. */
   readonly sieves: readonly Sieve[];
-  /** What is left for the rows to decide. */
+  /** What is left for the rows to decide, and what would be had no sieve been read. */
   readonly rest: Query;
+  readonly unsifted: Query;
   /** The share of candidates or rows to expect among the positions of the range, of the most frequent source. */
   readonly density: number;
   /** The share of matches. */
@@ -88,7 +92,7 @@ function byLog({ terms, size, early, matching, costs }: Situation): Priced {
   const rest = allOf(terms.map(({ query }) => query));
   const worst = size * (costs.logRow + (terms.some(({ isText }) => isText) ? costs.text : 0));
   return {
-    plan: { driver: undefined, probes: [], sieves: [], rest, density: 1, yield: matching },
+    plan: { driver: undefined, probes: [], sieves: [], rest, unsifted: rest, density: 1, yield: matching },
     expected: early * worst,
     worst,
   };
@@ -116,7 +120,8 @@ function byIndex(
   for (const term of others) {
     const source = term.source ?? term.excluded;
     if (!source) continue;
-    const sieve = { source, keeps: term.source !== undefined };
+    const { listed, share: passing } = term;
+    const sieve = { source, keeps: term.source !== undefined, listed, passing };
     const saved = left * (1 - term.share) * costs.row + (term.isText ? left * costs.text : 0);
     const probing = source.has ? left * costs.probe : Number.POSITIVE_INFINITY;
     const sieving =
@@ -140,6 +145,7 @@ function byIndex(
     probes,
     sieves,
     rest: allOf(undecided.map(({ query }) => query)),
+    unsifted: allOf(terms.filter((term) => term !== driving || !term.isExact).map(({ query }) => query)),
     density,
     yield: matching,
   };
@@ -165,8 +171,10 @@ function countedShare(
 ): number | undefined {
   const list = source ?? excluded;
   if (!list) return undefined;
-  const shares = (words.length > 0 ? words : [list]).map((one) => newestShare(one, scope, range));
-  return shares.reduce((least, share) => (least === undefined || (share ?? 1) < least ? share : least));
+  if (words.length === 0) return newestShare(list, scope, range);
+  const shares = words.map((word) => newestShare(word, scope, range) ?? 1).sort((a, b) => a - b);
+  // Words of a phrase neither always come together nor by chance alone: half way between the two.
+  return shares.reduce((all, share) => all * Math.sqrt(share));
 }
 
 function newestShare(source: Source, scope: SourceScope, range: Positions): number | undefined {

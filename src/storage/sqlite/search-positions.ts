@@ -2,15 +2,35 @@
 import type { Database } from 'better-sqlite3';
 import type { Positions } from './search-bounds.ts';
 import type { Source } from './search-candidates.ts';
+import type { Costs } from './search-tuning.ts';
 import { sql } from './sql-text.ts';
 
 /** Reads what sources hold, for the time of one search. */
 export class PositionLists {
   readonly #db: Database;
+  readonly #costs: Costs;
   readonly #collected = new Map<Source, Float64Array>();
+  /** What was paid for rows instead of collecting a source. */
+  readonly #paid = new Map<Source, number>();
 
-  constructor(db: Database) {
+  constructor(db: Database, costs: Costs) {
     this.#db = db;
+    this.#costs = costs;
+  }
+
+  /**
+   * Whether reading the window of a source that lists this share of all positions costs less than fetching so many rows. What
+   * can only be read as a whole is worth it once not having it has cost as much.
+   */
+  isWorth(source: Source, rows: number, listed: number, window: Positions, range: Positions): boolean {
+    const { row, posting, collected } = this.#costs;
+    if (source.access !== 'collected') {
+      return listed * (window.high - window.low + 1) * posting < rows * row;
+    }
+    if (this.#collected.has(source)) return true;
+    const paid = (this.#paid.get(source) ?? 0) + rows * row;
+    this.#paid.set(source, paid);
+    return listed * (range.high - range.low + 1) * collected < paid;
   }
 
   /** The candidates in a window of the range. What can only be read as a whole is read once, for all of the range. */

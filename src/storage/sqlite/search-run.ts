@@ -47,7 +47,7 @@ class PositionSearch {
 
   constructor(scope: SourceScope, limit: number) {
     this.#scope = scope;
-    this.#lists = new PositionLists(scope.db);
+    this.#lists = new PositionLists(scope.db, scope.tuning.costs);
     this.#limit = limit;
   }
 
@@ -61,11 +61,10 @@ class PositionSearch {
 
   run(plan: Plan, range: Positions): void {
     if (this.isDone || range.low > range.high) return;
-    const rest = predicateOf(plan.rest, this.#scope);
-    if (!plan.driver) this.scanLog(rest, range);
-    else if (plan.driver.access === 'ordered' && plan.sieves.length === 0)
-      this.#stream(plan, plan.driver, rest, range);
-    else this.#sift(plan, plan.driver, rest, range);
+    const { driver, sieves, rest } = plan;
+    if (!driver) this.scanLog(predicateOf(rest, this.#scope), range);
+    else if (driver.access === 'ordered' && sieves.length === 0) this.#stream(plan, driver, range);
+    else this.#sift(plan, driver, range);
   }
 
   /** Row by row, newest first. */
@@ -77,15 +76,19 @@ class PositionSearch {
   }
 
   /** One list, newest first, until the page is full. */
-  #stream({ probes }: Plan, driver: Source, rest: Sql, range: Positions): void {
-    const conditions = [driver.where(range), ...probesOf(probes, driver.position), rest];
+  #stream({ probes, rest }: Plan, driver: Source, range: Positions): void {
+    const conditions = [
+      driver.where(range),
+      ...probesOf(probes, driver.position),
+      predicateOf(rest, this.#scope),
+    ];
     this.#add(sql`SELECT ${driver.position} FROM ${driver.from(range)}
       CROSS JOIN notifications n ON n.entry = ${driver.entry}
       WHERE ${logicSql('AND', conditions)} ORDER BY ${driver.order} DESC LIMIT ${this.#missing}`);
   }
 
   /** Windows of positions, newest first and ever wider; in each, the lists are read and intersected. */
-  #sift(plan: Plan, driver: Source, rest: Sql, range: Positions): void {
+  #sift(plan: Plan, driver: Source, range: Positions): void {
     const { firstWindow, windowFill, windowGrowth, widestWindow } = this.#scope.tuning;
     let width = Math.max(
       firstWindow,
@@ -94,16 +97,24 @@ class PositionSearch {
     for (let high = range.high; high >= range.low && !this.isDone; ) {
       width = Math.min(width, Math.max(1, Math.ceil(widestWindow / plan.density)));
       const window = { low: Math.max(range.low, high - width + 1), high };
-      let positions = this.#lists.read(driver, window, range);
-      for (const sieve of plan.sieves) {
-        if (positions.length === 0) break;
-        const others = this.#lists.read(sieve.source, window, range);
-        positions = sift(positions, others, sieve.keeps);
-      }
-      this.#test(plan.probes, rest, positions);
+      this.#siftWindow(plan, this.#lists.read(driver, window, range), window, range);
       high = window.low - 1;
       width *= windowGrowth;
     }
+  }
+
+  /** A list that costs more to read than the rows it would save is not read: estimates are one thing, counts another. */
+  #siftWindow(plan: Plan, candidates: Float64Array, window: Positions, range: Positions): void {
+    let positions = candidates;
+    let isSifted = true;
+    for (const { source, keeps, listed, passing } of plan.sieves) {
+      if (positions.length === 0) return;
+      const saved = positions.length * (1 - passing);
+      if (this.#lists.isWorth(source, saved, listed, window, range)) {
+        positions = sift(positions, this.#lists.read(source, window, range), keeps);
+      } else isSifted = false;
+    }
+    this.#test(plan.probes, predicateOf(isSifted ? plan.rest : plan.unsifted, this.#scope), positions);
   }
 
   /** Tests candidates in ascending order from the end, in batches. */

@@ -1,27 +1,14 @@
 /** Which index leads to the matches of a query. */
-import { literalOf, matchesPattern, type Pattern, patternParts } from '../../core/search-glob.ts';
 import type { Query, SearchState, Term } from '../../core/search-query.ts';
-import {
-  anyOf,
-  cleared,
-  listed,
-  listedBytes,
-  matched,
-  type Place,
-  type Source,
-  spanned,
-} from './search-candidates.ts';
+import { anyOf, cleared, listed, matched, type Place, type Source } from './search-candidates.ts';
+import { fieldSource } from './search-fields.ts';
 import { hasPrefix, isMatchable, matchOf } from './search-match.ts';
 import { mutedRoutes, routesOf, type SearchScope, unroutedRoutes } from './search-predicate.ts';
-import { distinctValues, type IndexColumn, spanOfPrefix } from './search-values.ts';
+import { distinctValues, type IndexColumn } from './search-values.ts';
 import type { WordReader } from './words.ts';
 
 export type SourceScope = SearchScope & Place & { readonly words: WordReader };
 
-const byHost: IndexColumn = { table: 'index_host', column: 'host' };
-const byKey: IndexColumn = { table: 'index_key', column: 'key' };
-const byIp: IndexColumn = { table: 'index_ip', column: 'ip' };
-const bySource: IndexColumn = { table: 'index_source', column: 'ip' };
 export const byLevel: IndexColumn = { table: 'index_level', column: 'level' };
 export const byToken: IndexColumn = { table: 'index_token', column: 'token_id' };
 export const byRoute: IndexColumn = { table: 'index_route', column: 'route' };
@@ -61,12 +48,10 @@ function bestOf(sources: readonly (Source | undefined)[]): Source | undefined {
 function termSource(term: Term, scope: SourceScope): Source | undefined {
   switch (term.kind) {
     case 'host':
-      return patternSource(byHost, term.patterns, scope);
     case 'key':
-      return patternSource(byKey, term.patterns, scope);
     case 'ip':
     case 'source':
-      return addressSource(term.kind === 'ip' ? byIp : bySource, term.ranges, scope);
+      return fieldSource(term, [], [], scope);
     case 'level':
       return listed(byLevel, term.names, scope);
     case 'token':
@@ -132,42 +117,4 @@ function stateSource(state: SearchState, scope: SourceScope): Source | undefined
       return ranks && listed(byRank, ranks, scope);
     }
   }
-}
-
-function patternSource(
-  index: IndexColumn,
-  patterns: readonly Pattern[],
-  scope: SourceScope,
-): Source | undefined {
-  const literals = patterns.flatMap((pattern) => literalOf(pattern) ?? []);
-  const globs = patterns.filter((pattern) => literalOf(pattern) === undefined);
-  const sources = globs.map((pattern) => globSource(index, pattern, scope));
-  if (literals.length > 0) sources.push(listed(index, literals, scope));
-  return anyOf(sources, scope);
-}
-
-function globSource(index: IndexColumn, pattern: Pattern, scope: SourceScope): Source {
-  const first = patternParts(pattern)[0];
-  const span = spanOfPrefix(typeof first === 'object' ? first.literal : '');
-  const values = distinctValues<string>(scope.db, scope.tenant, index, span, scope.tuning.visitedValues);
-  const matching = values?.filter((value) => matchesPattern(pattern, value));
-  return matching && matching.length <= scope.tuning.windowedLists
-    ? listed(index, matching, scope)
-    : spanned(index, [span], scope, false);
-}
-
-function addressSource(
-  index: IndexColumn,
-  ranges: readonly { low: Uint8Array; high: Uint8Array }[],
-  scope: SourceScope,
-): Source {
-  const spans = ranges.map(({ low, high }) => ({ from: low, upTo: high }));
-  const values: Uint8Array[] = [];
-  for (const span of spans) {
-    const found = distinctValues<Uint8Array>(scope.db, scope.tenant, index, span, scope.tuning.windowedLists);
-    if (!found || values.length + found.length > scope.tuning.windowedLists)
-      return spanned(index, spans, scope, true);
-    values.push(...found);
-  }
-  return listedBytes(index, values, scope);
 }

@@ -48,5 +48,5 @@ export const defaultTuning: Tuning = {
   probedLists: 8,
   windowedLists: 1000,
   visitedValues: 4000,
-  costs: { open: 100, posting: 0.08, collected: 0.15, probe: 0.35, row: 2.5, text: 1.2, logRow: 0.5 },
+  costs: { open: 100, posting: 0.1, collected: 0.15, probe: 0.5, row: 5, text: 1.5, logRow: 0.6 },
 };

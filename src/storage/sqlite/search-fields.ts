@@ -1,0 +1,114 @@
+/** The indexes of hosts, keys and addresses: which of the values they know a search means. */
+import { compareAddresses } from '../../core/addresses.ts';
+import { literalOf, matchesPattern, type Pattern, patternParts } from '../../core/search-glob.ts';
+import type { Query, Term } from '../../core/search-query.ts';
+import { anyOf, listed, listedBytes, type Place, type Source, spanned } from './search-candidates.ts';
+import { distinctValues, type IndexColumn, type Span, spanOfPrefix } from './search-values.ts';
+
+export type FieldTerm = Extract<Term, { kind: 'host' | 'key' | 'ip' | 'source' }>;
+
+const indexes: Readonly<Record<FieldTerm['kind'], IndexColumn>> = {
+  host: { table: 'index_host', column: 'host' },
+  key: { table: 'index_key', column: 'key' },
+  ip: { table: 'index_ip', column: 'ip' },
+  source: { table: 'index_source', column: 'ip' },
+};
+
+export function isField(query: Query): query is FieldTerm {
+  return query.kind === 'host' || query.kind === 'key' || query.kind === 'ip' || query.kind === 'source';
+}
+
+/** What the index of one field leads to when `term` must hold, all of `wanted` and none of `unwanted`, on the same field. */
+export function fieldSource(
+  term: FieldTerm,
+  wanted: readonly FieldTerm[],
+  unwanted: readonly FieldTerm[],
+  place: Place,
+): Source | undefined {
+  const index = indexes[term.kind];
+  const known =
+    term.kind === 'ip' || term.kind === 'source'
+      ? knownAddresses(index, term.ranges, place)
+      : knownTexts(index, term.patterns, place);
+  if (!known) return wholeSpans(index, term, place);
+  const values = known.filter(
+    (value) => wanted.every((other) => means(other, value)) && !unwanted.some((other) => means(other, value)),
+  );
+  const texts = values.filter((value) => typeof value === 'string');
+  return texts.length > 0
+    ? listed(index, texts, place)
+    : listedBytes(
+        index,
+        values.filter((value) => typeof value !== 'string'),
+        place,
+      );
+}
+
+function means(term: FieldTerm, value: string | Uint8Array): boolean {
+  if (term.kind === 'ip' || term.kind === 'source') {
+    return (
+      typeof value !== 'string' &&
+      term.ranges.some(
+        ({ low, high }) => compareAddresses(low, value) <= 0 && compareAddresses(value, high) <= 0,
+      )
+    );
+  }
+  return typeof value === 'string' && term.patterns.some((pattern) => matchesPattern(pattern, value));
+}
+
+/** Values in the index that a pattern matches; undefined when there are too many to look at each. */
+function knownTexts(
+  index: IndexColumn,
+  patterns: readonly Pattern[],
+  { db, tenant, tuning }: Place,
+): string[] | undefined {
+  const found = new Set<string>();
+  for (const pattern of patterns) {
+    const literal = literalOf(pattern);
+    const values =
+      literal === undefined
+        ? distinctValues<string>(db, tenant, index, spanOf(pattern), tuning.visitedValues)
+        : [literal];
+    if (!values) return undefined;
+    for (const value of values) if (matchesPattern(pattern, value)) found.add(value);
+  }
+  return found.size > tuning.windowedLists ? undefined : [...found];
+}
+
+function knownAddresses(
+  index: IndexColumn,
+  ranges: readonly { low: Uint8Array; high: Uint8Array }[],
+  { db, tenant, tuning }: Place,
+): Uint8Array[] | undefined {
+  const found: Uint8Array[] = [];
+  for (const { low, high } of ranges) {
+    const isOne = compareAddresses(low, high) === 0;
+    const values = isOne
+      ? [low]
+      : distinctValues<Uint8Array>(db, tenant, index, { from: low, upTo: high }, tuning.windowedLists);
+    if (!values || found.length + values.length > tuning.windowedLists) return undefined;
+    found.push(...values);
+  }
+  return found;
+}
+
+/** All values from the first that can match to the last. */
+function wholeSpans(index: IndexColumn, term: FieldTerm, place: Place): Source | undefined {
+  if (term.kind === 'ip' || term.kind === 'source') {
+    return spanned(
+      index,
+      term.ranges.map(({ low, high }) => ({ from: low, upTo: high })),
+      place,
+      true,
+    );
+  }
+  return anyOf(
+    term.patterns.map((pattern) => spanned(index, [spanOf(pattern)], place, false)),
+    place,
+  );
+}
+
+function spanOf(pattern: Pattern): Span {
+  const first = patternParts(pattern)[0];
+  return spanOfPrefix(typeof first === 'object' ? first.literal : '');
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let token: string;
+let key: string;
+beforeAll(async () => {
+  server = await TestServer.start();
+  [token, key] = [await server.token(), await server.key('admin')];
+});
+afterAll(() => server.stop());
+
+const admin = (method: string, path: string, json?: unknown) =>
+  server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+const ask = async (secret: string) => (await server.call('GET', `/api/pairings/${secret}`)).json;
+/** From the code on the screen to the token behind it. */
+async function pair(approval: object) {
+  const { json: pairing } = await server.call('POST', '/api/pairings');
+  expect(await ask(pairing.secret)).toMatchObject({ state: 'waiting' });
+  expect((await admin('POST', `/api/pairings/${pairing.code}/approve`, approval)).status).toBe(200);
+  const { state, token: bound, panel } = await ask(pairing.secret);
+  expect(state).toBe('approved');
+  return {
+    bound: bound as string,
+    panel: panel as { id: string; name: string; events: string },
+    secret: pairing.secret as string,
+  };
+}
+
+test('a screen that was paired shows its panel, says what it showed, and does nothing else', async () => {
+  const { bound, panel } = await pair({ name: 'Hall', tags: ['front'], location: 'Ground floor' });
+  const stream = await server.stream(panel.events, bound);
+  const ready = await stream.next(({ event }) => event === 'ready');
+  expect(ready.data.panel).toMatchObject({
+    id: panel.id,
+    name: 'Hall',
+    tags: ['front'],
+    location: 'Ground floor',
+  });
+  const { id } = (await server.notify(token, { title: 't', message: 'm', level: 'error' })).json;
+  await stream.next(({ data }) => data.id === id);
+  const said = await server.call('POST', `/api/panels/${panel.id}/receipts`, {
+    token: bound,
+    json: [{ id, state: 'shown', at: Date.now() }],
+  });
+  expect(said.json.recorded).toBe(1);
+  expect((await server.notify(bound, { title: 't', message: 'm' })).status).toBe(403);
+  expect((await server.call('GET', '/tenant-metrics', { token: bound })).status).toBe(403);
+  expect((await server.call('GET', '/api/history', { token: bound })).status).toBe(403);
+  const { tokens } = (await admin('GET', '/api/tokens')).json;
+  expect(tokens.find(({ panelId }: { panelId: string }) => panelId === panel.id)).toMatchObject({
+    scopes: ['panel'],
+    revokedAt: null,
+  });
+  stream.close();
+});
+
+test('of many that ask with the secret at once, one gets the token', async () => {
+  const { json: pairing } = await server.call('POST', '/api/pairings');
+  await admin('POST', `/api/pairings/${pairing.code}/approve`, { name: 'Race' });
+  const answers = await Promise.all(Array.from({ length: 15 }, () => ask(pairing.secret)));
+  expect(answers.filter(({ token: bound }) => bound !== undefined)).toHaveLength(1);
+  expect(answers.filter(({ state }) => state === 'collected')).toHaveLength(14);
+});
+
+test('deleting the panel ends its stream and its token, and the screen can be paired anew', async () => {
+  const { bound, panel } = await pair({ name: 'Doomed' });
+  const stream = await server.stream(panel.events, bound);
+  await stream.next(({ event }) => event === 'ready');
+  await admin('DELETE', `/api/panels/${panel.id}`);
+  await stream.ended;
+  expect((await server.call('GET', '/api/panels', { token: bound })).status).toBe(401);
+  const again = await pair({ name: 'Doomed' });
+  expect(again.panel.id).not.toBe(panel.id);
+  const back = await server.stream(again.panel.events, again.bound);
+  await back.next(({ event }) => event === 'ready');
+  back.close();
+});
+
+test('a second screen can be paired to the panel of a broken one, and shows what it should be showing', async () => {
+  const first = await pair({ name: 'Twice' });
+  const { id } = (await server.notify(token, { title: 'still burning', message: 'm', level: 'critical' }))
+    .json;
+  const second = await pair({ panelId: first.panel.id });
+  expect(second.panel).toEqual(first.panel);
+  const stream = await server.stream(second.panel.events, second.bound);
+  await stream.next(({ data }) => data.id === id);
+  expect((await server.call('GET', '/api/panels', { token: first.bound })).status).toBe(200);
+  stream.close();
+});
