@@ -2,7 +2,10 @@
 import '../fonts.css';
 import '../tokens.css';
 import './view/frame.css';
+import './view/notice.css';
 import './view/board.css';
+import './view/special-cards.css';
+import './view/edges.css';
 import './view/pairing.css';
 import './view/settings.css';
 import { createPairingCalls } from '../../client/pairing.ts';

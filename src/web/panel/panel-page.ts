@@ -1,5 +1,6 @@
 import type { BoardChange, Card } from '../../client/board.ts';
 import { type Client, createClient } from '../../client/client.ts';
+import type { SettingsEvent } from '../../client/panel-event.ts';
 import { createTranslate } from '../language.ts';
 import { reloadWhenNew } from './page-version.ts';
 import { createPainter } from './painter.ts';
@@ -58,6 +59,7 @@ class PanelPage {
   #view: PanelView;
   /** What the view was made for: it is made anew when this has changed. */
   #style = '';
+  #settings: SettingsEvent | undefined;
   /** Server time since when nothing is shown; and whether something was shown before that. */
   #quiet: { readonly since: number; readonly wasBusy: boolean } | undefined;
 
@@ -99,7 +101,7 @@ class PanelPage {
   #changed(changes: readonly BoardChange[]): void {
     const added = changes.flatMap(({ kind, card }) => (kind === 'added' ? [card] : []));
     this.#ring(added);
-    if (this.#styleNow() !== this.#style) this.#restyle();
+    this.#settle();
     const isUrgent = added.some(({ notification }) => notification.rank >= urgentRank);
     const told = added.findLast(({ notification }) => notification.rank >= toldRank);
     if (told) this.#view.announce(told);
@@ -155,6 +157,14 @@ class PanelPage {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       prefersLight: this.#light.matches,
     });
+  }
+
+  /** Takes up settings that are not those of before. */
+  #settle(): void {
+    const { settings } = this.#session.board;
+    if (settings === this.#settings) return;
+    this.#settings = settings;
+    if (this.#styleNow() !== this.#style) this.#restyle();
   }
 
   #styleNow(): string {
