@@ -111,6 +111,26 @@ export function replacingConformance(lab: () => HistoryLab): void {
     ]);
   });
 
+  test('one that a throttle counted leaves the one it was counted on where it is', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const [first, other] = [
+      await store(database.history, tenant, { title: 'down' }),
+      await store(database.history, tenant, down),
+    ];
+    const counted = draft({ ...down, throttledOn: first.id, throttleCount: 1 });
+    const again = draft({ ...down, throttledOn: other.id, throttleCount: 1 });
+    expect(stored(await database.history.append(tenant, again, null))).toMatchObject([
+      { kind: 'notification', id: again.id },
+    ]);
+    expect(await shownOn(database.history, tenant)).toEqual([first.id, other.id]);
+    expect(stored(await database.history.append(tenant, counted, null))).toMatchObject([
+      { kind: 'clear', id: other.id, by: counted.id },
+      { kind: 'notification', id: counted.id },
+    ]);
+    expect(await shownOn(database.history, tenant)).toEqual([first.id]);
+  });
+
   test('the clearing goes to the panels that showed the first, wherever the second goes', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

@@ -219,6 +219,27 @@ test('what a throttle shows is counted on by its tenant alone', async () => {
   expect(await a.send({ host: 'db' })).toMatchObject({ throttledOn: id });
 });
 
+test('a repeated alarm with a key, counted on its first, does not take that off the panels', async () => {
+  const { rule, send, key } = await newTenant();
+  await rule('calm', { then: { throttle: { by: ['host'], perMs: 60_000 } } });
+  const { id } = await send({ host: 'db', key: 'db/down', level: 'critical' });
+  expect(await send({ host: 'db', key: 'db/down', level: 'critical' })).toMatchObject({ throttledOn: id });
+  expect((await server.call('GET', `/api/notifications/${id}`, { token: key })).json.state).toBe('live');
+});
+
+test('what is sent again with its retry key is counted by no throttle', async () => {
+  const { rule, token, send } = await newTenant();
+  await rule('calm', { then: { throttle: { by: ['host'], perMs: 60_000 } } });
+  const { stream } = await server.panel(token, 'lobby');
+  const once = { title: 't', message: 'm', host: 'db' };
+  const { id } = (await server.notify(token, once, { 'idempotency-key': 'k' })).json;
+  for (let i = 0; i < 3; i++)
+    expect((await server.notify(token, once, { 'idempotency-key': 'k' })).json.id).toBe(id);
+  expect(await send({ host: 'db' })).toMatchObject({ throttledOn: id });
+  expect((await stream.next(({ event }) => event === 'throttled')).data).toMatchObject({ id, count: 1 });
+  stream.close();
+});
+
 test('rules are counted, with the time of the last hit, also over a restart', async () => {
   let own = await TestServer.start();
   const [token, key] = [await own.token(), await own.key('admin')];

@@ -79,6 +79,20 @@ test('a stream ends when its token expires', async () => {
   expect((await server.call('GET', '/api/panels', { token })).status).toBe(401);
 });
 
+test('a token that loses the panel scope, or may no longer come from here, loses its stream', async () => {
+  const narrowed = { scopes: ['notify'] };
+  const moved = { allowFrom: ['203.0.113.0/24'] };
+  const lost = [narrowed, moved].map(async (json, i) => {
+    const token = await server.token();
+    const { stream } = await server.panel(token, `Loses ${i}`);
+    const answer = await server.call('PATCH', `/api/tokens/${idOf(token)}`, { token: key, json });
+    expect(answer.status).toBe(200);
+    await endsWithin(stream, revokedMs);
+    return (await server.call('GET', '/api/panels', { token })).status;
+  });
+  expect(await Promise.all(lost)).toEqual([403, 401]);
+});
+
 test('streams that end under a flood of notifications take nothing with them', async () => {
   const token = await server.token();
   const kept = await server.panel(token, 'Bystander');

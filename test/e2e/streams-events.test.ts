@@ -84,6 +84,17 @@ test("panels hear of new settings: their own name and display, levels, and the t
   other.stream.close();
 });
 
+test('what another process changes in the database reaches panels too', async () => {
+  const { token } = await newTenant();
+  const { id, stream } = await server.panel(token, 'P');
+  const { panels } = server.running.directory;
+  const tenant = await server.tenant(`events-${tenants}`);
+  await panels.update(tenant, id, { name: 'Renamed elsewhere' }, 'cli', Date.now());
+  await stream.next(({ event, data }) => event === 'settings' && data.panel.name === 'Renamed elsewhere');
+  await panels.remove(tenant, id, 'cli', Date.now());
+  await stream.ended;
+});
+
 test("what is no panel's business is not told: a token, a rule and a saved search", async () => {
   const { token, change, send } = await newTenant();
   const { stream } = await server.panel(token, 'P');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createParser } from 'eventsource-parser';
@@ -38,6 +38,16 @@ export class RawStream {
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  /** What a server in this process has written for this client and not got rid of yet. */
+  get bytesHeldByServer(): number {
+    const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles(): unknown[] };
+    const other = handles().find(
+      (handle): handle is Socket => handle instanceof Socket && handle.remotePort === this.#socket.localPort,
+    );
+    if (!other) throw new Error('the server has no such connection');
+    return other.writableLength;
   }
 
   /** Reads until `needle` has come. */

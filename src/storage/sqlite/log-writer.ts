@@ -63,7 +63,7 @@ export class LogWriter {
         draft.receivedAt + limits.idempotencyMs,
       );
     }
-    const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft.id, draft.receivedAt);
+    const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
     const position = this.logs.next(tenant);
     const route = this.#routeId(tenant, draft.route);
     this.#insert(tenant, position, id, draft, route);
@@ -112,13 +112,17 @@ export class LogWriter {
     return fresh;
   }
 
-  /** Clears whatever is live under the key: an "up" takes its "down" off the panels. */
-  #replace(tenant: number, key: string, by: string, at: number): Clear[] {
+  /**
+   * Clears whatever is live under the key: an "up" takes its "down" off the panels. What a throttle counted is not shown
+   * itself, so it leaves the one it was counted on.
+   */
+  #replace(tenant: number, key: string, by: DraftRow): Clear[] {
     const clears: Clear[] = [];
-    for (const row of this.#sql.findLiveByKey.all(tenant, key, at)) {
+    for (const row of this.#sql.findLiveByKey.all(tenant, key, by.receivedAt)) {
       const replaced = this.#sql.idAt.get(tenant, row.position);
-      if (replaced)
-        clears.push(this.takeOff(tenant, row, uuidToText(replaced.id), { reason: 'replaced', by, at }));
+      const id = replaced && uuidToText(replaced.id);
+      if (id === undefined || id === by.throttledOn) continue;
+      clears.push(this.takeOff(tenant, row, id, { reason: 'replaced', by: by.id, at: by.receivedAt }));
     }
     return clears;
   }
