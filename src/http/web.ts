@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyReply } from 'fastify';
+import type { FastifyError, FastifyReply } from 'fastify';
 import { AppError } from '../core/errors.ts';
+import { answerError } from './errors.ts';
 import type { App, Services } from './services.ts';
 
 /**
@@ -26,6 +27,8 @@ const pagePolicy = [
 /** The pages, each at its path. */
 const pages = { '/panel': 'panel/index.html' } as const;
 
+const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
+
 /** The pages people open and the files they load, as `npm start` built them. */
 export function webRoutes(app: App, { settings }: Services): void {
   const folder = settings.webFolder;
@@ -45,8 +48,14 @@ export function webRoutes(app: App, { settings }: Services): void {
       // The folder may be built while the server runs.
       suppressWarning: true,
     });
+    // What cannot be the name of a file is nothing that is there.
+    scope.setErrorHandler((error: FastifyError, request, reply) => {
+      const isOurs = error instanceof AppError || (error.statusCode ?? 500) >= 500;
+      return answerError(isOurs ? error : nothingThere(), request, reply);
+    });
     for (const [path, file] of Object.entries(pages)) {
-      scope.get(path, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, folder, file));
+      for (const each of [path, `${path}/`])
+        scope.get(each, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, folder, file));
     }
   });
 }
