@@ -36,6 +36,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: 'test/browser/setup.ts',
+          expect: { poll: { timeout: 15_000 } },
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,

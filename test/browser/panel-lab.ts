@@ -53,6 +53,14 @@ export class PanelLab {
     return { page, context, complaints, panelId: pairing.panelId, token };
   }
 
+  /** Takes everything off every panel. */
+  async clearAll(): Promise<void> {
+    const token = await this.server.key('admin');
+    const { json } = await this.server.call('GET', '/api/history?limit=200&q=is:live', { token });
+    for (const { id } of json.notifications)
+      await this.server.call('POST', `/api/notifications/${id}/clear`, { token });
+  }
+
   async stop(): Promise<void> {
     await this.browser.close();
     await this.server.stop();

@@ -7,7 +7,10 @@ beforeAll(async () => {
   lab = await PanelLab.start(inject('browserPath'));
 });
 afterAll(() => lab.stop());
-afterEach(() => screen.context.close());
+afterEach(async () => {
+  await screen.context.close();
+  await lab.clearAll();
+});
 
 async function open(options: ScreenOptions) {
   screen = await lab.screen(options);
@@ -19,7 +22,7 @@ async function open(options: ScreenOptions) {
     send: async (body: object) =>
       lab.server.notify(await lab.server.token({ scopes: ['notify'] }), {
         message: 'm',
-        ttl: 5_000,
+        ttl: 60_000,
         ...body,
       }),
     isLight: () => screen.page.evaluate(() => document.documentElement.classList.contains('light')),

@@ -40,7 +40,7 @@ async function main(folder: string, only: string): Promise<void> {
     for (const [size, viewport] of Object.entries(screens)) {
       for (const scheme of ['dark', 'light'] as const) {
         // Sent anew for each picture, so that each has the same ages in it.
-        await clear(lab);
+        await lab.clearAll();
         await send(lab, notifications);
         const { page, context } = await open(lab, viewport, scheme);
         await picture(page, join(folder, `${scene}-${size}-${scheme}.png`));
@@ -66,13 +66,6 @@ async function send({ server }: PanelLab, notifications: readonly (Sent | SentAg
     setBackMs = 0;
     if (status !== 200) throw new Error(text);
   }
-}
-
-async function clear({ server }: PanelLab): Promise<void> {
-  const token = await server.key('admin');
-  const { json } = await server.call('GET', '/api/history?limit=200', { token });
-  for (const { id, state } of json.notifications)
-    if (state === 'live') await server.call('POST', `/api/notifications/${id}/clear`, { token });
 }
 
 async function open(lab: PanelLab, viewport: { width: number; height: number }, scheme: 'dark' | 'light') {

@@ -29,6 +29,8 @@ export interface CardView {
 /** Heights of a line of the message, in design pixels; as in board.css. */
 const lineHeight = { critical: 40, major: 31, minor: 30 };
 const bodyGap = 6;
+/** Less than the space between two lines of the message, more than a title's tails. */
+const leeway = 4;
 
 export function createCardView(first: Card, context: CardContext): CardView {
   const { translate, lookOf, serverTime } = context;
@@ -97,7 +99,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
       if (!available) return;
       const scale = available.unitPx * available.zoom;
       const room = body.clientHeight - heading.offsetHeight - bodyGap * scale;
-      const lines = Math.floor((room + 1) / (lineHeight[shape] * scale));
+      const lines = Math.floor((room + leeway * scale) / (lineHeight[shape] * scale));
       message.hidden = lines < 1;
       message.style.setProperty('-webkit-line-clamp', String(Math.max(1, lines)));
     },
