@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { addressKey } from '../src/core/addresses.ts';
 import type { Route } from '../src/core/ports.ts';
 import { type Db, openWritable } from '../src/storage/sqlite/database.ts';
+import { indexSlice } from '../src/storage/sqlite/indexer.ts';
 import { migrate } from '../src/storage/sqlite/migrate.ts';
 import { entryOf } from '../src/storage/sqlite/rows.ts';
 import { Dice, writeMessage, writeTitle } from './history-text.ts';
@@ -85,9 +86,8 @@ export function generateHistory(
     })();
     if (done % 1_000_000 === 0) log(`${done} of ${rows} rows`);
   }
-  addIndexes(db, rows - tailRows, log);
+  addIndexes(db, rows, log);
   db.exec(`
-    INSERT INTO logs VALUES (${tenant}, ${rows}, 1, ${rows - tailRows}, ${rows}, 0);
     INSERT INTO minutes SELECT ${tenant}, received_at / 60000, level, count(*), min(entry & 1099511627775), max(entry & 1099511627775)
       FROM notifications GROUP BY 2, 3;
     DELETE FROM live WHERE expires_at <= ${newest};`);
@@ -210,37 +210,18 @@ function source(
   };
 }
 
-/** As `indexer.ts` would have filled them, but each in its order at once. */
-function addIndexes(db: Db, upTo: number, log: (line: string) => void): void {
-  const position = 'entry & 1099511627775';
-  const where = `entry <= ${entryOf(String(tenant), String(upTo))}`;
-  const fill = (name: string, columns: string, extra = '1') => {
-    log(name);
-    db.exec(
-      `INSERT INTO ${name} SELECT ${tenant}, ${columns} FROM notifications WHERE ${where} AND ${extra} ORDER BY 2, 3`,
-    );
-  };
-  fill('index_id', `id, ${position}`);
-  fill('index_host', `host_key, ${position}`, 'host_key IS NOT NULL');
-  fill('index_ip', `ip_key, ${position}`, 'ip_key IS NOT NULL');
-  fill('index_source', `source_ip_key, ${position}`);
-  fill('index_level', `level, ${position}`);
-  fill('index_token', `token_id, ${position}`);
-  fill('index_key', `key, ${position}`, 'key IS NOT NULL');
-  fill('index_route', `route, ${position}`);
-  const shown = `EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = ${tenant} AND r.position = ${position})`;
-  const forPanels = `muted = 0 AND throttled_on IS NULL AND route NOT IN (SELECT id FROM routes WHERE route ->> '$.target' = '{"all":false,"ids":[],"tags":[]}')`;
-  fill('index_state', `'throttled', ${position}`, 'throttled_on IS NOT NULL');
-  fill('index_state', `'unseen', ${position}`, `${forPanels} AND NOT ${shown}`);
-  fill('index_state', `'expires', ${position}`, `${forPanels} AND expires_at IS NOT NULL`);
-  fill('index_hour', `received_at / 3600000, min(${position}), max(${position})`, '1 GROUP BY 2');
-  log('index_text');
-  const step = 10_000;
-  const addText = db.prepare(
-    `INSERT INTO index_text (rowid, title, message) SELECT entry, title, message FROM notifications
-     WHERE entry > ${entryOf(String(tenant), '?')} AND entry <= ${entryOf(String(tenant), '?')}`,
-  );
-  for (let from = 0; from < upTo; from += step) addText.run(from, Math.min(upTo, from + step));
+/** By the code that does it on a running server, but for the newest. */
+function addIndexes(db: Db, rows: number, log: (line: string) => void): void {
+  db.exec(`INSERT INTO logs VALUES (${tenant}, ${Math.max(0, rows - tailRows)}, 1, 0, ${rows}, 0)`);
+  let done = 0;
+  for (let behind = true; behind; ) {
+    const slice = indexSlice(db, 10_000);
+    behind = slice.behind;
+    if (Math.floor((done + slice.indexed) / 1_000_000) > Math.floor(done / 1_000_000))
+      log(`${done + slice.indexed} of ${rows} indexed`);
+    done += slice.indexed;
+  }
+  db.exec(`UPDATE logs SET head = ${rows}`);
 }
 
 if (import.meta.main) {

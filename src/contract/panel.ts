@@ -70,7 +70,7 @@ export const Receipts = Type.Array(
       state: Type.Enum([...receiptStates]),
       at: Type.Union([
         Type.String({ format: 'date-time' }),
-        Type.Integer({ minimum: 0, description: 'Unix milliseconds.' }),
+        Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Unix milliseconds.' }),
       ]),
     },
     { additionalProperties: false },

@@ -50,7 +50,7 @@ export class Bookkeeping {
     return this.#seen.get(panelId) ?? this.#seenBefore.get(panelId);
   }
 
-  hit(tenant: TenantId, ruleIds: readonly string[], at: number): void {
+  hit(tenant: TenantId, ruleIds: readonly string[], at: number, times = 1): void {
     if (ruleIds.length === 0) return;
     let ofTenant = this.#hits.get(tenant);
     if (!ofTenant) {
@@ -60,15 +60,18 @@ export class Bookkeeping {
     for (const id of ruleIds) {
       const hit = ofTenant.get(id);
       if (hit) {
-        hit.count += 1;
+        hit.count += times;
         hit.at = at;
       } else {
-        ofTenant.set(id, { id, count: 1, at });
+        ofTenant.set(id, { id, count: times, at });
       }
     }
   }
 
-  /** Writes what was noted. What cannot be written is dropped: it is noted again with the next use. */
+  /**
+   * Writes what was noted, a few hundred at a time: neither requests nor the disk wait long for it. Of what cannot be
+   * written, hits are kept; uses and signs are noted again with the next one.
+   */
   async flush(): Promise<void> {
     const uses = [...this.#uses.values()];
     const seen = [...this.#seen.values()];
@@ -78,10 +81,19 @@ export class Bookkeeping {
     this.#seen = new Map();
     this.#hits = new Map();
     const { credentials, panels, rules } = this.#directory;
-    await Promise.all([
-      uses.length > 0 ? credentials.touch(uses) : undefined,
-      seen.length > 0 ? panels.touch(seen) : undefined,
-      ...hits.map(([tenant, byRule]) => rules.hit(tenant, [...byRule.values()])),
-    ]);
+    for (const [tenant, byRule] of hits) {
+      await rules.hit(tenant, [...byRule.values()]).catch((error: unknown) => {
+        for (const { id, count, at } of byRule.values()) this.hit(tenant, [id], at, count);
+        throw error;
+      });
+    }
+    for (const some of chunks(uses)) await credentials.touch(some);
+    for (const some of chunks(seen)) await panels.touch(some);
   }
+}
+
+const chunkSize = 250;
+
+function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += chunkSize) yield all.slice(from, from + chunkSize);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Cursor, encodeSse } from '../contract/sse.ts';
 import type { PanelRecord } from './directory.ts';
-import { AppError } from './errors.ts';
+import { AppError, notFound } from './errors.ts';
 import { type Follower, follow } from './follow.ts';
 import { type Frame, frameOf } from './frames.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
@@ -97,14 +97,18 @@ export class Feeds {
 
   async #begin(
     feed: Feed,
-    snapshot: TenantSnapshot,
-    panel: PanelRecord,
+    asked: TenantSnapshot,
+    { id }: PanelRecord,
     sink: Sink,
     from: Cursor | undefined,
     release: () => void,
   ): Promise<Connection> {
-    const { history, epoch, now, onError, onSent, onSeen, heartbeatMs } = this.#options;
-    const tenant = snapshot.record.id;
+    const { history, tenancy, epoch, now, onError, onSent, onSeen, heartbeatMs } = this.#options;
+    const tenant = asked.record.id;
+    // As it is at this moment: from here on changes reach the stream, until here they may have passed it by.
+    const snapshot = tenancy.peek(tenant) ?? asked;
+    const panel = snapshot.panels.get(id);
+    if (!panel) throw notFound('panel');
     const context = {
       tenant,
       epoch,

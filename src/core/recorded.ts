@@ -12,18 +12,39 @@ export function subjectOf(record: HistoryRecord, router: Router): RoutingSubject
   return { ...record, level: record.sentLevel, rank: router.rankOf(record.sentLevel), ttl: record.sentTtl };
 }
 
+/** Routers of the past, for as long as the snapshot they were made for stands: compiling thousands of rules takes a while. */
+const pastRouters = new WeakMap<TenantSnapshot, Map<number, Promise<Router>>>();
+const pastRoutersKept = 4;
+
+function routerAt(
+  rules: Pick<Directory['rules'], 'set'>,
+  snapshot: TenantSnapshot,
+  revision: number,
+): Promise<Router> {
+  const { record: tenant, router, levels } = snapshot;
+  if (revision === router.revision) return Promise.resolve(router);
+  const kept = pastRouters.get(snapshot) ?? new Map<number, Promise<Router>>();
+  pastRouters.set(snapshot, kept);
+  let past = kept.get(revision);
+  if (!past) {
+    past = rules
+      .set(tenant.id, revision)
+      .then((set) => compileRules(set, { levels, onError: () => undefined }));
+    past.catch(() => kept.delete(revision));
+    if (kept.size >= pastRoutersKept) kept.delete(kept.keys().next().value as number);
+    kept.set(revision, past);
+  }
+  return past;
+}
+
 /**
  * Why a notification went where it went: each rule's part in the walk, by the rules that were in force when it arrived.
  */
 export async function traceOf(
   rules: Pick<Directory['rules'], 'set'>,
-  { record: tenant, router, levels }: TenantSnapshot,
+  snapshot: TenantSnapshot,
   record: HistoryRecord,
 ): Promise<readonly RuleTrace[]> {
-  const { revision } = record.route;
-  const then =
-    revision === router.revision
-      ? router
-      : compileRules(await rules.set(tenant.id, revision), { levels, onError: () => undefined });
+  const then = await routerAt(rules, snapshot, record.route.revision);
   return clipTraces(explain(then, subjectOf(record, then), record.receivedAt).rules).rules;
 }

@@ -81,7 +81,7 @@ export const readText = (value: Value): Term => ({ kind: 'text', field: null, ph
  * What the index takes for a part of a word: letters, digits and private characters. The few taken out are letters of today
  * that its older tables do not know, of which a phrase would be empty.
  */
-const wordCharacter = /[[\p{L}\p{N}\p{Co}]--[\u19b0-\u19c0\u19c8\u19c9\u1cf2]]/v;
+export const wordCharacter = /[[\p{L}\p{N}\p{Co}]--[\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]]/v;
 
 function readPhrase(value: Value): Phrase {
   const parts = value.quoted ? [] : patternParts(value.pattern);

@@ -29,6 +29,10 @@ export class Tenancy {
   readonly #snapshots = new Map<TenantId, TenantSnapshot>();
   readonly #loading = new Map<TenantId, Promise<TenantSnapshot>>();
   readonly #credentials = new LRUCache<string, CredentialRecord>({ max: maxCredentials });
+  readonly #finding = new Map<
+    string,
+    { readonly generation: number; readonly found: Promise<CredentialRecord | undefined> }
+  >();
   readonly #listeners = new Set<(tenant: TenantId) => void>();
   /** Grows with every change heard of; what was read before it is not kept. */
   #generation = 0;
@@ -65,9 +69,18 @@ export class Tenancy {
   /** Ids that do not exist are not remembered: a token made this moment works. */
   async findCredential(id: string): Promise<CredentialRecord | undefined> {
     const generation = this.#generation;
-    const record = await this.#directory.credentials.find(id);
-    if (record && generation === this.#generation) this.#credentials.set(id, record);
-    return record;
+    const under = this.#finding.get(id);
+    // Thousands of streams may ask for the same one at once; an answer from before a change is not shared.
+    if (under?.generation === generation) return under.found;
+    const found = this.#directory.credentials.find(id);
+    this.#finding.set(id, { generation, found });
+    try {
+      const record = await found;
+      if (record && generation === this.#generation) this.#credentials.set(id, record);
+      return record;
+    } finally {
+      if (this.#finding.get(id)?.found === found) this.#finding.delete(id);
+    }
   }
 
   /** Forgets what was in memory of a tenant and reads it anew: after a change, by whoever made it. */
@@ -84,11 +97,12 @@ export class Tenancy {
     try {
       const { revision, tenants } = await this.#directory.changedSince(this.#revision);
       for (const tenant of tenants) {
+        // Always: a credential may have been read between another process's change and this snapshot.
+        this.#forgetCredentials(tenant);
         const known = this.#snapshots.get(tenant);
-        // A change made through this process has been read already; a tenant not in memory has only credentials to forget.
-        if (known && known.record.changed >= (await this.#directory.tenants.get(tenant)).changed) continue;
-        if (known) await this.refresh(tenant);
-        else this.#forgetCredentials(tenant);
+        // A change made through this process has been read already.
+        if (known && known.record.changed < (await this.#directory.tenants.get(tenant)).changed)
+          await this.refresh(tenant);
       }
       this.#revision = revision;
     } catch (error) {
@@ -140,14 +154,23 @@ export class Tenancy {
   /** Thousands of rules take a while to read and compile: they are kept while neither they nor the levels change. */
   async #router(record: TenantRecord, levels: ReadonlyMap<string, Level>): Promise<Router> {
     const known = this.#snapshots.get(record.id);
-    if (known?.router.revision === record.rulesRevision && sameLevels(known.levels, levels))
+    if (known?.router.revision === record.rulesRevision && rankAlike(known.levels, levels))
       return known.router;
     const set = await this.#directory.rules.set(record.id);
     return compileRules(set, { levels, onError: this.#onError });
   }
 }
 
-/** Both are read in the same order, with the same fields. */
-function sameLevels(a: ReadonlyMap<string, Level>, b: ReadonlyMap<string, Level>): boolean {
-  return JSON.stringify([...a.values()]) === JSON.stringify([...b.values()]);
+/**
+ * Whether rules compiled for `before` decide the same with `after`: they know a level by rank and duration, and take one
+ * that is not known for an info. So a sender's new level name costs no compiling.
+ */
+function rankAlike(before: ReadonlyMap<string, Level>, after: ReadonlyMap<string, Level>): boolean {
+  const info = after.get('info');
+  const same = (a: Level | undefined, b: Level | undefined) =>
+    a !== undefined && b !== undefined && a.rank === b.rank && a.durationMs === b.durationMs;
+  return (
+    [...before.keys()].every((name) => same(before.get(name), after.get(name))) &&
+    [...after.values()].every((level) => before.has(level.name) || same(level, info))
+  );
 }

@@ -7,7 +7,7 @@ import { RateLimiter } from '../core/rate-limit.ts';
 import { type ParsedSecret, parseSecret, secretMatches } from '../core/secrets.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
-import { addressSet, sourceAddressReader } from './source-address.ts';
+import { addressSet, networkOf, sourceAddressReader } from './source-address.ts';
 
 /** How soon a revoked credential's streams are closed, at the latest, once the change is known. */
 const recheckMs = 750;
@@ -119,7 +119,9 @@ export class Authenticator {
 
   #hasFailedTooOften(source: string): boolean {
     const { rateAuth } = this.#services.settings;
-    return rateAuth !== 'off' && !this.#failures.look(source, rateAuth, this.#services.now()).allowed;
+    return (
+      rateAuth !== 'off' && !this.#failures.look(networkOf(source), rateAuth, this.#services.now()).allowed
+    );
   }
 
   #wasGood({ id, secret }: ParsedSecret): boolean {
@@ -144,7 +146,7 @@ export class Authenticator {
   #refuse(source: string, reply: FastifyReply): AppError {
     const { rateAuth } = this.#services.settings;
     if (rateAuth === 'off') return unauthorized();
-    const state = this.#failures.take(source, rateAuth, this.#services.now());
+    const state = this.#failures.take(networkOf(source), rateAuth, this.#services.now());
     rateHeaders(reply, [{ name: 'auth', rate: rateAuth, state }]);
     if (state.allowed) return unauthorized();
     return new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });

@@ -11,7 +11,13 @@ const gatherMs = 200;
 const heartbeatMs = 15_000;
 /** The floor for a bell that was not heard. */
 const floorMs = 2_000;
-const pageLimit = 200;
+const pageLimit = 50;
+/** What a tail holds at most of what is newer than it has shown: beyond either, it says `gap` and shows the newest. */
+const heldRecords = 1_000;
+const heldChars = 1024 * 1024;
+/** One write takes this much at most, and a reader has this long for it. */
+const chunkChars = 16 * 1024;
+const stalledMs = 30_000;
 
 export interface HistoryTail {
   readonly started: Promise<void>;
@@ -20,7 +26,8 @@ export interface HistoryTail {
 
 /**
  * Sends what matches as it arrives. The search itself is asked for what is newer than the last answer, so a tail finds
- * exactly what the page finds. A reader that does not take one batch gets no second one until it has.
+ * exactly what the page finds. A reader that does not take one chunk gets no second one until it has, and is cut off
+ * after 30 s.
  */
 export function tailHistory(
   services: Services,
@@ -28,93 +35,146 @@ export function tailHistory(
   q: string | undefined,
   sink: Sink,
 ): HistoryTail {
-  const { history, bus, tenancy, now } = services;
-  let after = 0;
-  let rung = false;
-  let reading = false;
-  // Until `ready` is written there is no place to read from.
-  let writing = true;
-  let closed = false;
-  let lastWrite = now();
+  const tail = new Tail(services, tenant, q, sink);
+  return { started: tail.start(), close: () => tail.close() };
+}
 
-  const write = (text: string) => {
-    writing = true;
-    lastWrite = now();
-    sink.write(text, () => {
-      writing = false;
-      if (rung) ring();
-    });
-  };
+class Tail {
+  readonly #services: Services;
+  readonly #tenant: TenantId;
+  readonly #q: string | undefined;
+  readonly #sink: Sink;
+  readonly #unsubscribe: () => void;
+  readonly #floor: NodeJS.Timeout;
+  #gathering: NodeJS.Timeout | undefined;
+  #after = 0;
+  #rung = false;
+  /** A search is under way, or what it found is still being sent. */
+  #busy = true;
+  #closed = false;
+  #lastWrite: number;
+  #writing = false;
 
-  const newer = async (): Promise<HistoryRecord[]> => {
-    const query = await queryOf(services, tenant, q);
-    const found: HistoryRecord[] = [];
-    let before: number | undefined;
-    let head = after;
-    do {
-      const page = await history.search(tenant, query, {
-        limit: pageLimit,
-        now: now(),
-        after,
-        ...(before !== undefined && { before }),
-      });
-      if (before === undefined) head = page.head;
-      found.push(...page.records);
-      before = page.next ?? undefined;
-      // A tail that fell this far behind shows the newest; the page has the rest.
-    } while (before !== undefined && found.length < 5 * pageLimit);
-    after = Math.max(after, head);
-    return found.reverse();
-  };
+  constructor(services: Services, tenant: TenantId, q: string | undefined, sink: Sink) {
+    this.#services = services;
+    this.#tenant = tenant;
+    this.#q = q;
+    this.#sink = sink;
+    this.#lastWrite = services.now();
+    this.#unsubscribe = services.bus.subscribe(tenant, () => this.#ring());
+    this.#floor = setInterval(() => this.#look(), floorMs).unref();
+  }
 
-  const read = async () => {
-    if (reading || writing || closed || !rung) return;
-    reading = true;
-    rung = false;
+  /** Says `ready`; what is stored from then on is sent. */
+  async start(): Promise<void> {
+    const { head } = await this.#services.history.bounds(this.#tenant);
+    this.#after = head;
+    const data = { serverTime: iso(this.#services.now()), head };
+    void this.#write(encodeSse({ event: 'ready', data, retryMs: 3_000 })).then(() => this.#rest());
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#unsubscribe();
+    clearInterval(this.#floor);
+    clearTimeout(this.#gathering);
+  }
+
+  #look(): void {
+    if (this.#writing && this.#services.now() - this.#lastWrite > stalledMs) return this.#sink.destroy();
+    this.#ring();
+  }
+
+  #ring(): void {
+    this.#rung = true;
+    if (this.#gathering || this.#busy || this.#closed) return;
+    this.#gathering = setTimeout(() => {
+      this.#gathering = undefined;
+      void this.#read();
+    }, gatherMs).unref();
+  }
+
+  #rest(): void {
+    this.#busy = false;
+    if (this.#rung) this.#ring();
+  }
+
+  async #read(): Promise<void> {
+    if (this.#busy || this.#closed) return;
+    this.#busy = true;
+    this.#rung = false;
     try {
-      const records = await newer();
-      const snapshot = await tenancy.get(tenant);
-      const at = now();
-      const text = records
-        .map((record) => encodeSse({ event: 'notification', data: historyView(record, snapshot, at) }))
-        .join('');
-      if (text !== '' && !closed) write(text);
-      else if (at - lastWrite >= heartbeatMs && !closed)
-        write(encodeSse({ event: 'heartbeat', data: { serverTime: iso(at), head: after } }));
+      await this.#send(await this.#newer());
     } catch {
       // A query whose panel or level has meanwhile been deleted, or a disk that is gone: the reader asks again.
-      closed = true;
-      sink.end();
+      this.close();
+      this.#sink.end();
     } finally {
-      reading = false;
-      if (rung) ring();
+      this.#rest();
     }
-  };
+  }
 
-  let gathering: NodeJS.Timeout | undefined;
-  const ring = () => {
-    rung = true;
-    if (gathering || closed) return;
-    gathering = setTimeout(() => {
-      gathering = undefined;
-      void read();
-    }, gatherMs).unref();
-  };
+  /** What matches and is newer, oldest first; `complete` is false when there was more than a tail holds. */
+  async #newer(): Promise<{ records: HistoryRecord[]; complete: boolean }> {
+    const { history, now } = this.#services;
+    const query = await queryOf(this.#services, this.#tenant, this.#q);
+    const records: HistoryRecord[] = [];
+    let before: number | undefined;
+    let head = this.#after;
+    let chars = 0;
+    do {
+      const options = { limit: pageLimit, now: now(), after: this.#after };
+      const page = await history.search(
+        this.#tenant,
+        query,
+        before === undefined ? options : { ...options, before },
+      );
+      if (before === undefined) head = page.head;
+      records.push(...page.records);
+      for (const { message } of page.records) chars += message.length;
+      before = page.next ?? undefined;
+    } while (before !== undefined && records.length < heldRecords && chars < heldChars);
+    this.#after = Math.max(this.#after, head);
+    return { records: records.reverse(), complete: before === undefined };
+  }
 
-  const unsubscribe = bus.subscribe(tenant, ring);
-  const floor = setInterval(ring, floorMs).unref();
-  const started = history.bounds(tenant).then(({ head }) => {
-    after = head;
-    write(encodeSse({ event: 'ready', data: { serverTime: iso(now()), head }, retryMs: 3_000 }));
-    ring();
-  });
-  return {
-    started,
-    close() {
-      closed = true;
-      unsubscribe();
-      clearInterval(floor);
-      clearTimeout(gathering);
-    },
-  };
+  async #send({
+    records,
+    complete,
+  }: {
+    records: readonly HistoryRecord[];
+    complete: boolean;
+  }): Promise<void> {
+    const { tenancy, now } = this.#services;
+    const snapshot = await tenancy.get(this.#tenant);
+    const at = now();
+    let chunk = complete
+      ? ''
+      : encodeSse({
+          event: 'gap',
+          data: { reason: 'more arrived than a tail shows; the search has it all' },
+        });
+    for (const record of records) {
+      chunk += encodeSse({ event: 'notification', data: historyView(record, snapshot, at) });
+      if (chunk.length < chunkChars) continue;
+      await this.#write(chunk);
+      chunk = '';
+    }
+    if (chunk === '' && at - this.#lastWrite >= heartbeatMs)
+      chunk = encodeSse({ event: 'heartbeat', data: { serverTime: iso(at), head: this.#after } });
+    if (chunk !== '') await this.#write(chunk);
+  }
+
+  /** Resolves when the system has taken it; never, for a reader that has gone. */
+  #write(chunk: string): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#writing = true;
+    this.#lastWrite = this.#services.now();
+    return new Promise((resolve) => {
+      this.#sink.write(chunk, () => {
+        this.#writing = false;
+        resolve();
+      });
+    });
+  }
 }

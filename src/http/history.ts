@@ -112,13 +112,18 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
         },
       },
     },
-    async ({ principal, query }, reply) => {
+    async (request, reply) => {
+      const { principal, query } = request;
       const parsed = await queryOf(services, principal.tenant, query.q);
       const csv = query.format === 'csv';
       reply.type(csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
       reply.header('cache-control', 'no-store');
       const pages = Readable.from(exported(services, principal.tenant, parsed, csv), { objectMode: false });
+      reply.raw.once(
+        'close',
+        authenticator.watch(request, () => reply.raw.destroy()),
+      );
       // A stream of text, which the schema cannot say.
       return reply.send(pages as unknown as string);
     },

@@ -95,7 +95,7 @@ export function notificationRoutes(app: App, services: Services): void {
       const fresh = await receipts.record(
         tenant,
         panel,
-        body.map(({ id, state, at }) => ({ id, state, at: instant(at) })),
+        body.map(({ id, state, at }) => ({ id, state, at: instant(at, now()) })),
       );
       const ofTenant = metrics.of(tenant);
       for (const { state, receivedAt } of fresh) {
@@ -107,10 +107,11 @@ export function notificationRoutes(app: App, services: Services): void {
   );
 }
 
-function instant(at: string | number): number {
+/** When a panel says it was; a clock that runs ahead of ours cannot have been there yet. */
+function instant(at: string | number, now: number): number {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) throw badRequest('at must be an ISO 8601 time or Unix milliseconds');
-  return ms;
+  return Math.min(ms, now);
 }
 
 /** A screen's own token clears what that screen is shown, and nothing else. */

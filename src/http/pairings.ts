@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '../contract/panel.ts';
 import { actorOf } from '../core/access.ts';
-import { addressKey } from '../core/addresses.ts';
 import type { Rate } from '../core/directory.ts';
 import { AppError, badRequest, notFound } from '../core/errors.ts';
 import { iso } from '../core/frames.ts';
@@ -13,6 +12,7 @@ import { panelView } from './panels.ts';
 import { rateHeaders } from './rate-headers.ts';
 import { problems } from './responses.ts';
 import type { App, Services } from './services.ts';
+import { networkOf } from './source-address.ts';
 
 /** A wall of 20 screens behind one address may be switched on at once, and ask anew as their codes expire. */
 const openRate: Rate = { perSecond: 1 / 15, burst: 20 };
@@ -131,9 +131,4 @@ function chosenPanel({ panelId, name, tags, location }: PairingApprove) {
   if (name !== undefined && panelId === undefined)
     return { id: uuidv7(), name, tags: tags ?? [], location: location ?? null };
   throw badRequest('name the panel by panelId or by name, by one of them');
-}
-
-/** An IPv6 caller has a whole /64 to call from: it counts as one. */
-function networkOf(source: string): string {
-  return source.includes(':') ? Buffer.from(addressKey(source).subarray(0, 8)).toString('hex') : source;
 }

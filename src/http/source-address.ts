@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { canonicalAddress, compileAddressSet, findAddressKey, parseAddressRange } from '../core/addresses.ts';
+import {
+  addressKey,
+  canonicalAddress,
+  compileAddressSet,
+  findAddressKey,
+  parseAddressRange,
+} from '../core/addresses.ts';
 
 /** A set of addresses and CIDR blocks to test against. @throws AppError `bad-request` for an entry that is neither. */
 export function addressSet(entries: readonly string[]): (address: string) => boolean {
@@ -72,4 +78,9 @@ function withoutPort(hop: string): string {
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text);
   if (bracketed) return bracketed[1] as string;
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
+}
+
+/** An IPv6 caller has a whole /64 to call from: it counts as one. */
+export function networkOf(source: string): string {
+  return source.includes(':') ? Buffer.from(addressKey(source).subarray(0, 8)).toString('hex') : source;
 }

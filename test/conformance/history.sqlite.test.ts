@@ -58,7 +58,7 @@ test('pruning leaves nothing behind in the search indexes', async () => {
   }
   await database.indexed();
   const rowsOf = () => indexRows(join(folder, 'belfry.db'));
-  expect(rowsOf().filter(([, rows]) => rows !== 0).length).toBeGreaterThan(5);
+  expect(rowsOf().filter(([, rows]) => rows !== 0).length).toBeGreaterThan(2);
   while ((await database.history.prune(tenant, { olderThan: now + 1, keep: null }, now)) > 0);
   for (const [table, rows] of rowsOf()) expect([table, rows]).toEqual([table, 0]);
   await database.close();
@@ -68,7 +68,9 @@ test('pruning leaves nothing behind in the search indexes', async () => {
 function indexRows(path: string): [string, unknown][] {
   const db = new Database(path, { readonly: true });
   const tables = db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'index\\_%' ESCAPE '\\'")
+    .prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE 'index\\_%' ESCAPE '\\' OR name = 'postings')",
+    )
     .pluck()
     .all() as string[];
   const rows = tables

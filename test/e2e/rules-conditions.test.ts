@@ -148,7 +148,7 @@ test('a pattern made to take for ever takes no time', async () => {
   for (const text of [`${'a'.repeat(16_000)}b`, 'ä'.repeat(16_000)]) {
     const began = performance.now();
     expect((await server.notify(token, { title: 't', message: text })).status).toBe(200);
-    // An exponential one would take years; a loaded machine does not take a second.
-    expect(performance.now() - began).toBeLessThan(1_000);
+    // An exponential one would take years; a loaded machine does not take five seconds.
+    expect(performance.now() - began).toBeLessThan(5_000);
   }
 });

@@ -37,7 +37,7 @@ async function newTenant(tenant = `recorded-${++tenants}`) {
 
 test('a notification is explained for ever by the rules that held when it came', async () => {
   const { ask, rule, send, detail } = await newTenant();
-  const first = await rule('first', { when: { host: ['db'] }, then: { setTtl: 1_000 }, continue: true });
+  const first = await rule('first', { when: { host: ['db'] }, then: { setTtl: 600_000 }, continue: true });
   const off = await rule('off', { then: { mute: true }, enabled: false });
   await rule('ends', { when: { host: ['d*'] }, then: { panels: 'all' } });
   const last = await rule('behind the end', { then: { mute: true } });

@@ -67,8 +67,14 @@ export class HistoryModel {
   readonly #writer = new LogWriter(this.db);
   readonly tenant: number;
 
-  constructor(tenant = 7) {
+  /** A log of which everything up to `start` is gone. */
+  constructor(start = 0, tenant = 7) {
     this.tenant = tenant;
+    this.db
+      .prepare(
+        'INSERT INTO logs (tenant, head, first, indexed, notifications, bytes) VALUES (?, ?, ?, ?, 0, 0)',
+      )
+      .run(tenant, start, start + 1, start);
   }
 
   transaction<T>(work: () => T): T {

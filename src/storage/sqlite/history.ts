@@ -27,12 +27,12 @@ import type { WriteQueue } from './write-queue.ts';
 /** The log on SQLite: writes go through the one queue, reads to two threads, so that a long search delays no stream. */
 export class SqliteHistory implements History, ReceiptStore {
   readonly #queue: WriteQueue;
-  readonly #reader: Thread;
+  readonly #reader: () => Thread;
   readonly #searcher: () => Thread;
   /** Routing hands out the same object for the same decision, so its text is made once. */
   readonly #routeTexts = new WeakMap<Route, string>();
 
-  constructor(queue: WriteQueue, reader: Thread, searcher: () => Thread) {
+  constructor(queue: WriteQueue, reader: () => Thread, searcher: () => Thread) {
     this.#queue = queue;
     this.#reader = reader;
     this.#searcher = searcher;
@@ -58,19 +58,19 @@ export class SqliteHistory implements History, ReceiptStore {
   }
 
   bounds(tenant: TenantId): Promise<LogBounds> {
-    return this.#reader.call('bounds', { tenant });
+    return this.#reader().call('bounds', { tenant });
   }
 
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage> {
-    return this.#reader.call('readAfter', { tenant, position, limit });
+    return this.#reader().call('readAfter', { tenant, position, limit });
   }
 
   live(tenant: TenantId, panel: PanelAddress, now: number, limit: number): Promise<LiveSet> {
-    return this.#reader.call('live', { tenant, panel, now, limit });
+    return this.#reader().call('live', { tenant, panel, now, limit });
   }
 
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined> {
-    return this.#reader.call('find', { tenant, id });
+    return this.#reader().call('find', { tenant, id });
   }
 
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage> {
@@ -87,7 +87,7 @@ export class SqliteHistory implements History, ReceiptStore {
   }
 
   size(tenant: TenantId): Promise<{ notifications: number; bytes: number }> {
-    return this.#reader.call('size', { tenant });
+    return this.#reader().call('size', { tenant });
   }
 
   record(tenant: TenantId, panel: PanelAddress, receipts: readonly ReceiptWrite[]) {
@@ -95,7 +95,7 @@ export class SqliteHistory implements History, ReceiptStore {
   }
 
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]> {
-    return this.#reader.call('receiptsOf', { tenant, id });
+    return this.#reader().call('receiptsOf', { tenant, id });
   }
 
   #toRow(draft: NotificationDraft): DraftRow {

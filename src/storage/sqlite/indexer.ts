@@ -3,6 +3,7 @@
  * moves `logs.indexed` over them, so a crash leaves an entry either indexed or in the tail that searches read as well.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { type Posting, PostingsWriter } from './postings.ts';
 import { entryOf, positionMask } from './rows.ts';
 
 /** A slice ends after this much text, however few rows that is: splitting it into words takes about 20 ns a character. */
@@ -28,33 +29,25 @@ interface LogRow {
   readonly shown: number;
 }
 
-type IndexedValue = string | number | Buffer;
 const hourMs = 3_600_000;
 
-/** The postings: one table each, and what of a notification it is looked up by. */
-const postings: readonly (readonly [
-  table: string,
-  column: string,
-  value: (row: LogRow) => IndexedValue | null,
-])[] = [
-  ['index_host', 'host', ({ host_key }) => host_key],
-  ['index_ip', 'ip', ({ ip_key }) => ip_key],
-  ['index_source', 'ip', ({ source_ip_key }) => source_ip_key],
-  ['index_level', 'level', ({ level }) => level],
-  ['index_token', 'token_id', ({ token_id }) => token_id],
-  ['index_key', 'key', ({ key }) => key],
-  ['index_route', 'route', ({ route }) => route],
-];
-
-/**
- * What a search finds a notification by besides what it holds. "unseen" lists what no panel had shown when it was indexed; that
- * it was shown since, the search itself sees, and {@link markSeen} takes it out.
- */
-const states: readonly (readonly [state: string, holds: (row: LogRow) => boolean])[] = [
-  ['throttled', ({ throttled }) => throttled === 1],
-  ['unseen', (row) => isForPanels(row) && row.shown === 0],
-  ['expires', (row) => isForPanels(row) && row.expires_at !== null],
-];
+/** What a notification is found by. "unseen" is what no panel had shown when it was indexed; see {@link markSeen}. */
+function postingsOf(row: LogRow): Posting[] {
+  const { position } = row;
+  const found: Posting[] = [
+    { field: 'source', value: row.source_ip_key, position },
+    { field: 'level', value: row.level, position },
+    { field: 'token', value: row.token_id, position },
+    { field: 'route', value: row.route, position },
+  ];
+  if (row.host_key !== null) found.push({ field: 'host', value: row.host_key, position });
+  if (row.ip_key !== null) found.push({ field: 'ip', value: row.ip_key, position });
+  if (row.key !== null) found.push({ field: 'key', value: row.key, position });
+  if (row.throttled === 1) found.push({ field: 'state', value: 'throttled', position });
+  if (isForPanels(row) && row.shown === 0) found.push({ field: 'state', value: 'unseen', position });
+  if (isForPanels(row) && row.expires_at !== null) found.push({ field: 'state', value: 'expires', position });
+  return found;
+}
 
 const isForPanels = ({ muted, throttled, routed }: LogRow) => muted === 0 && throttled === 0 && routed === 1;
 
@@ -95,7 +88,7 @@ export function indexSlice(db: Database, maxRows: number): { indexed: number; be
       left -= rows.length;
       slices.push({ tenant, rows });
     }
-    for (const insert of statements.inserts) insert(slices);
+    for (const slice of slices) addToIndexes(statements, slice);
     return { indexed: maxRows - left, behind };
   });
 }
@@ -108,7 +101,15 @@ export function unindex(db: Database, tenant: number, from: number, upTo: number
   const statements = statementsOf(db);
   const { indexed } = statements.indexed.get(tenant) ?? { indexed: 0 };
   const rows = statements.rows.all(tenant, from - 1, tenant, Math.min(upTo, indexed), -1);
-  for (const remove of statements.removes) remove([{ tenant, rows }]);
+  // What was seen since may still be listed as unseen.
+  statements.postings.remove(
+    tenant,
+    rows.flatMap((row) => postingsOf({ ...row, shown: 0 })),
+  );
+  for (const { id, position } of rows) {
+    statements.dropId.run(tenant, id);
+    statements.dropText.run(tenant, position);
+  }
   statements.dropHours.run(tenant, upTo);
 }
 
@@ -117,20 +118,33 @@ export function unindex(db: Database, tenant: number, from: number, upTo: number
  * searches for `is:unseen` time, never an answer.
  */
 export function markSeen(db: Database, tenant: number, position: number): void {
-  statementsOf(db).markSeen.run(tenant, position);
+  statementsOf(db).postings.remove(tenant, [{ field: 'state', value: 'unseen', position }]);
 }
 
-type Work = (slices: readonly Sliced[]) => void;
+function addToIndexes(statements: Statements, { tenant, rows }: Sliced): void {
+  const hours = new Map<number, { first: number; last: number }>();
+  for (const { id, position, title, message, received_at } of rows) {
+    statements.addId.run(tenant, id, position);
+    statements.addText.run(tenant, position, title, message);
+    const hour = Math.floor(received_at / hourMs);
+    hours.set(hour, { first: hours.get(hour)?.first ?? position, last: position });
+  }
+  for (const [hour, { first, last }] of hours) statements.addHour.run(tenant, hour, first, last);
+  statements.postings.add(tenant, rows.flatMap(postingsOf));
+}
 
 interface Statements {
   readonly behind: Statement<[], { tenant: number; indexed: number; head: number }>;
   readonly indexed: Statement<[number], { indexed: number }>;
   readonly rows: Statement<[number, number, number, number, number], LogRow>;
-  readonly advance: Statement<[number, number]>;
-  readonly dropHours: Statement<[number, number]>;
-  readonly markSeen: Statement<[number, number]>;
-  readonly inserts: readonly Work[];
-  readonly removes: readonly Work[];
+  readonly advance: Statement;
+  readonly addId: Statement;
+  readonly dropId: Statement;
+  readonly addText: Statement;
+  readonly dropText: Statement;
+  readonly addHour: Statement;
+  readonly dropHours: Statement;
+  readonly postings: PostingsWriter;
 }
 
 const prepared = new WeakMap<Database, Statements>();
@@ -145,12 +159,7 @@ function statementsOf(db: Database): Statements {
 }
 
 function prepareStatements(db: Database): Statements {
-  const addId = db.prepare('INSERT OR REPLACE INTO index_id (tenant, id, position) VALUES (?, ?, ?)');
-  const dropId = db.prepare('DELETE FROM index_id WHERE tenant = ? AND id = ?');
-  const addText = db.prepare(
-    `INSERT INTO index_text (rowid, title, message) VALUES (${entryOf('?', '?')}, ?, ?)`,
-  );
-  const dropText = db.prepare(`DELETE FROM index_text WHERE rowid = ${entryOf('?', '?')}`);
+  const entry = entryOf('?', '?');
   return {
     behind: db.prepare('SELECT tenant, indexed, head FROM logs WHERE indexed < head ORDER BY indexed - head'),
     indexed: db.prepare('SELECT indexed FROM logs WHERE tenant = ?'),
@@ -162,84 +171,15 @@ function prepareStatements(db: Database): Statements {
           FROM routes t WHERE t.tenant = entry >> 40 AND t.id = notifications.route) AS routed
       FROM notifications WHERE entry > ${entryOf('?', '?')} AND entry <= ${entryOf('?', '?')} ORDER BY entry LIMIT ?`),
     advance: db.prepare('UPDATE logs SET indexed = ? WHERE tenant = ?'),
+    addId: db.prepare('INSERT OR REPLACE INTO index_id (tenant, id, position) VALUES (?, ?, ?)'),
+    dropId: db.prepare('DELETE FROM index_id WHERE tenant = ? AND id = ?'),
+    addText: db.prepare(`INSERT INTO index_text (rowid, title, message) VALUES (${entry}, ?, ?)`),
+    dropText: db.prepare(`DELETE FROM index_text WHERE rowid = ${entry}`),
+    addHour: db.prepare(`INSERT INTO index_hour (tenant, hour, first, last) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)`),
     dropHours: db.prepare('DELETE FROM index_hour WHERE tenant = ? AND last <= ?'),
-    markSeen: db.prepare("DELETE FROM index_state WHERE tenant = ? AND state = 'unseen' AND position = ?"),
-    inserts: [
-      addHours(db),
-      ...states.map(([state, holds]) =>
-        eachPosting(
-          db.prepare('INSERT OR IGNORE INTO index_state (tenant, state, position) VALUES (?, ?, ?)'),
-          (row) => (holds(row) ? state : null),
-        ),
-      ),
-      eachRow((tenant, row) => addId.run(tenant, row.id, row.position)),
-      eachRow((tenant, row) => addText.run(tenant, row.position, row.title, row.message)),
-      ...postings.map(([table, column, value]) =>
-        eachPosting(
-          db.prepare(`INSERT OR IGNORE INTO ${table} (tenant, ${column}, position) VALUES (?, ?, ?)`),
-          value,
-        ),
-      ),
-    ],
-    removes: [
-      ...states.map(([state]) =>
-        eachPosting(
-          db.prepare('DELETE FROM index_state WHERE tenant = ? AND state = ? AND position = ?'),
-          () => state,
-        ),
-      ),
-      eachRow((tenant, row) => dropId.run(tenant, row.id)),
-      eachRow((tenant, row) => dropText.run(tenant, row.position)),
-      ...postings.map(([table, column, value]) =>
-        eachPosting(
-          db.prepare(`DELETE FROM ${table} WHERE tenant = ? AND ${column} = ? AND position = ?`),
-          value,
-        ),
-      ),
-    ],
+    postings: new PostingsWriter(db),
   };
-}
-
-/** Where in the log each hour's notifications stand. */
-function addHours(db: Database): Work {
-  const statement = db.prepare(`INSERT INTO index_hour (tenant, hour, first, last) VALUES (?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)`);
-  return (slices) => {
-    for (const { tenant, rows } of slices) {
-      const hours = new Map<number, { first: number; last: number }>();
-      for (const { received_at, position } of rows) {
-        const hour = Math.floor(received_at / hourMs);
-        hours.set(hour, { first: hours.get(hour)?.first ?? position, last: position });
-      }
-      for (const [hour, { first, last }] of hours) statement.run(tenant, hour, first, last);
-    }
-  };
-}
-
-const eachRow =
-  (work: (tenant: number, row: LogRow) => void): Work =>
-  (slices) => {
-    for (const { tenant, rows } of slices) for (const row of rows) work(tenant, row);
-  };
-
-/** Values in order touch each page of the table once. */
-const eachPosting =
-  (statement: Statement, value: (row: LogRow) => IndexedValue | null): Work =>
-  (slices) => {
-    for (const { tenant, rows } of slices) {
-      const found: { value: IndexedValue; position: number }[] = [];
-      for (const row of rows) {
-        const indexed = value(row);
-        if (indexed !== null) found.push({ value: indexed, position: row.position });
-      }
-      found.sort((a, b) => compare(a.value, b.value));
-      for (const posting of found) statement.run(tenant, posting.value, posting.position);
-    }
-  };
-
-function compare(a: IndexedValue, b: IndexedValue): number {
-  if (Buffer.isBuffer(a) && Buffer.isBuffer(b)) return Buffer.compare(a, b);
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function immediate<T>(db: Database, work: () => T): T {

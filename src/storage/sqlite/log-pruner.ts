@@ -4,6 +4,7 @@ import { unindex } from './indexer.ts';
 import type { Job, PruneResult } from './jobs.ts';
 import type { LogWriter } from './log-writer.ts';
 import { entryOf, positionMask, uuidToText } from './rows.ts';
+import { rowBytesSql } from './tenant-log.ts';
 
 /** Entries dropped in one transaction: a few milliseconds, so that intake hardly notices. */
 const chunk = 500;
@@ -46,12 +47,12 @@ export class LogPruner {
     return { dropped: upTo - from + 1, clears };
   }
 
-  /** Takes expired notifications out of `live`, and forgets old retry keys; answers how many it took. */
+  /** Takes expired notifications out of `live`, and forgets old retry keys; answers how many it took of both. */
   sweep(now: number): number {
-    this.#sql.forgetRetries.run(now);
+    const forgotten = this.#sql.forgetRetries.run(now).changes;
     const expired = this.#sql.findExpired.all(now);
     for (const row of expired) this.#sql.dropLive.run(row.tenant, row.rank, row.position);
-    return expired.length;
+    return expired.length + forgotten;
   }
 
   /** The last position of the chunk that is beyond either bound; below `first` when there is none. */
@@ -128,9 +129,9 @@ function prepareStatements(db: Db) {
     findExpired: db.prepare<[number], { tenant: number; rank: number; position: number }>(
       `SELECT tenant, rank, position FROM live WHERE expires_at <= ? LIMIT ${sweepChunk}`,
     ),
-    forgetRetries: db.prepare('DELETE FROM idempotency WHERE expires_at <= ?'),
+    forgetRetries: db.prepare(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${sweepChunk}`),
     measure: db.prepare<[number, number, number, number], { rows: number; bytes: number }>(
-      `SELECT count(*) AS rows, coalesce(sum(350 + length(title) + length(message)), 0) AS bytes FROM notifications WHERE entry ${range}`,
+      `SELECT count(*) AS rows, coalesce(sum(${rowBytesSql}), 0) AS bytes FROM notifications WHERE entry ${range}`,
     ),
     dropThrottleCounts: db.prepare(
       `DELETE FROM throttle_counts WHERE tenant = ? AND id IN (SELECT id FROM notifications WHERE entry ${range})`,

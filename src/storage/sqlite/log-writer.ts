@@ -5,12 +5,9 @@ import type { Db } from './database.ts';
 import { EntryFinder } from './entry-finder.ts';
 import type { AppendResult, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { entryOf, uuidToBlob, uuidToText } from './rows.ts';
-import { TenantLogs } from './tenant-log.ts';
+import { rowBytes, TenantLogs } from './tenant-log.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { kind: K }>;
-
-/** What a row costs beside its texts, for the estimate of a history's size: columns, keys and search indexes. */
-const rowOverheadBytes = 350;
 
 interface LiveRow {
   readonly rank: number;
@@ -72,7 +69,7 @@ export class LogWriter {
     } else if (draft.throttledOn !== null) {
       this.#sql.countThrottled.run(tenant, toBlob(draft.throttledOn));
     }
-    const bytes = rowOverheadBytes + draft.title.length + draft.message.length;
+    const bytes = rowBytes(draft.title, draft.message);
     this.logs.count(tenant, position, draft.receivedAt, draft.level, bytes);
     return { kind: 'stored', position, clears };
   }

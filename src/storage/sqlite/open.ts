@@ -62,36 +62,54 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     onEnd: ended,
   });
   queue = new WriteQueue(writer, options.queueCapacity);
-  const readerScript = new URL('./reader-thread.ts', import.meta.url);
-  const reader = new Thread(readerScript, data);
-  let searcher: Thread | undefined;
-  // Searching has a thread of its own from the first search on: until then its memory is saved.
-  const getSearcher = () => {
-    searcher ??= new Thread(readerScript, data, {
-      onEnd: () => {
-        searcher = undefined;
-      },
-    });
-    return searcher;
+  const readers = {
+    short: readerThread(data, options.onTrouble),
+    search: readerThread(data, options.onTrouble),
   };
   const stopWatching = watchSpace(path, options, queue);
   return {
-    history: new SqliteHistory(queue, reader, getSearcher),
-    executor: executor(queue, reader),
+    history: new SqliteHistory(queue, readers.short.get, readers.search.get),
+    executor: executor(queue, readers.short.get),
     sweep: (now) => queue.push({ kind: 'sweep', now }),
     queueDepth: () => queue.depth,
     trouble: () => queue.trouble,
     async close() {
       stopWatching();
       await queue.drained();
-      await Promise.all([writer.close(), reader.close(), searcher?.close()]);
+      await Promise.all([writer.close(), readers.short.close(), readers.search.close()]);
     },
   };
 }
 
-function executor(queue: WriteQueue, reader: Thread): SqlExecutor {
+/**
+ * A reading thread from its first call on (until the first search, the memory of searching is saved), and a new one when
+ * it has died.
+ */
+function readerThread(data: { readonly path: string }, onTrouble: SqliteOptions['onTrouble']) {
+  let thread: Thread | undefined;
+  const start = () =>
+    new Thread(new URL('./reader-thread.ts', import.meta.url), data, {
+      onEnd: (error) => {
+        if (thread) onTrouble(`a reading thread ended and is started again: ${error.stack ?? error.message}`);
+        thread = undefined;
+      },
+    });
   return {
-    read: <T>({ sql, parameters }: CompiledQuery<T>) => reader.call<T[]>('sql', { sql, parameters }),
+    get: () => {
+      thread ??= start();
+      return thread;
+    },
+    close: async () => {
+      const open = thread;
+      thread = undefined;
+      await open?.close();
+    },
+  };
+}
+
+function executor(queue: WriteQueue, reader: () => Thread): SqlExecutor {
+  return {
+    read: <T>({ sql, parameters }: CompiledQuery<T>) => reader().call<T[]>('sql', { sql, parameters }),
     write: (queries) =>
       queue.push({ kind: 'sql', statements: queries.map(({ sql, parameters }) => ({ sql, parameters })) }),
   };

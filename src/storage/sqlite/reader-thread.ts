@@ -9,43 +9,55 @@ import { serveThread } from './thread.ts';
 
 const { path } = workerData as { path: string };
 
-let db: Db = openReadOnly(path);
-let log = new LogReader(db);
+interface Session {
+  readonly db: Db;
+  readonly log: LogReader;
+}
 
-/** A read that failed may have met a disk that was gone for a while: the next one gets a fresh connection. */
-function read<T>(work: () => T): T {
+let session: Session | undefined;
+
+function open(): Session {
+  const db = openReadOnly(path);
+  return { db, log: new LogReader(db) };
+}
+
+/** Reads on the open connection. One that failed may have met a disk that was gone for a while: the next gets a fresh one. */
+function read<T>(work: (session: Session) => T): T {
+  session ??= open();
   try {
-    return work();
+    return work(session);
   } catch (error) {
     const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (typeof code === 'string' && /^SQLITE_(IOERR|CORRUPT|NOTADB|CANTOPEN)/.test(code)) reopen();
+    if (typeof code === 'string' && /^SQLITE_(IOERR|CORRUPT|NOTADB|CANTOPEN)/.test(code)) drop();
     throw error;
   }
 }
 
-function reopen(): void {
+function drop(): void {
+  const broken = session;
+  session = undefined;
   try {
-    db.close();
-  } finally {
-    db = openReadOnly(path);
-    log = new LogReader(db);
+    broken?.db.close();
+  } catch {
+    // A handle that cannot be closed is forgotten.
   }
 }
 
 serveThread(
   {
-    bounds: ({ tenant }: { tenant: number }) => read(() => log.bounds(tenant)),
-    size: ({ tenant }: { tenant: number }) => read(() => log.size(tenant)),
+    bounds: ({ tenant }: { tenant: number }) => read(({ log }) => log.bounds(tenant)),
+    size: ({ tenant }: { tenant: number }) => read(({ log }) => log.size(tenant)),
     readAfter: (a: { tenant: number; position: number; limit: number }) =>
-      read(() => log.readAfter(a.tenant, a.position, a.limit)),
+      read(({ log }) => log.readAfter(a.tenant, a.position, a.limit)),
     live: (a: { tenant: number; panel: PanelAddress; now: number; limit: number }) =>
-      read(() => log.live(a.tenant, a.panel, a.now, a.limit)),
-    receiptsOf: ({ tenant, id }: { tenant: number; id: string }) => read(() => log.receiptsOf(tenant, id)),
-    find: ({ tenant, id }: { tenant: number; id: string }) => read(() => findById(db, tenant, id)),
+      read(({ log }) => log.live(a.tenant, a.panel, a.now, a.limit)),
+    receiptsOf: ({ tenant, id }: { tenant: number; id: string }) =>
+      read(({ log }) => log.receiptsOf(tenant, id)),
+    find: ({ tenant, id }: { tenant: number; id: string }) => read(({ db }) => findById(db, tenant, id)),
     search: ({ tenant, query, options }: { tenant: number; query: Query; options: SearchOptions }) =>
-      read(() => searchPage(db, tenant, query, options)),
+      read(({ db }) => searchPage(db, tenant, query, options)),
     sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) =>
-      read(() => db.prepare(sql).all(...parameters)),
+      read(({ db }) => db.prepare(sql).all(...parameters)),
   },
-  () => db.close(),
+  drop,
 );

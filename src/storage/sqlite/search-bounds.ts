@@ -1,12 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { TenantId } from '../../core/ports.ts';
 import type { Query } from '../../core/search-query.ts';
-
-/** Positions from `low` to `high`, both included. */
-export interface Positions {
-  readonly low: number;
-  readonly high: number;
-}
+import type { Positions } from './position-set.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

@@ -1,32 +1,35 @@
 /** Indexes as sources of candidates: each holds every match of its term, and perhaps more. The predicate decides. */
 import type { Database } from 'better-sqlite3';
 import type { TenantId } from '../../core/ports.ts';
+import { countInBlock } from './blocks.ts';
+import { blockOf, type PositionSet, type Positions, startOf } from './position-set.ts';
+import type { Field, FieldValue } from './postings.ts';
 import { positionMask } from './rows.ts';
-import type { Positions } from './search-bounds.ts';
-import { entryRange, entrySql } from './search-predicate.ts';
+import { entryRange } from './search-predicate.ts';
 import type { Tuning } from './search-tuning.ts';
-import { type IndexColumn, inSpan, type Span } from './search-values.ts';
-import { bytesListSql, joinSql, listSql, logicSql, rawSql, type Sql, sql } from './sql-text.ts';
+import { inSpan, type Span } from './search-values.ts';
+import { bytesListSql, listSql, logicSql, rawSql, type Sql, sql } from './sql-text.ts';
+
+const mask = rawSql(String(positionMask));
 
 export interface Source {
-  /** What to select from, as `s`, and on which conditions. */
-  from(range: Positions): Sql;
-  where(range: Positions): Sql;
-  /** SQL on `s`. */
-  readonly position: Sql;
-  readonly entry: Sql;
-  readonly order: Sql;
-  /**
-   * How candidates come. `ordered`: newest first, as many as are taken. `windowed`: they have to be sorted, but a narrow
-   * range costs little. `collected`: for any of them all have to be read.
-   */
-  readonly access: 'ordered' | 'windowed' | 'collected';
-  /** Whether a position is among the candidates, where a look or two can tell. */
-  readonly has?: (position: Sql) => Sql;
+  /** Adds the candidates of a window, and perhaps some around it, to a set of that window. */
+  read(into: PositionSet, window: Positions): void;
+  /** How many candidates a range holds, by a bounded look; undefined when that tells nothing. */
+  estimate(range: Positions): Estimate | undefined;
+  /** Nothing of it can be read without reading all of it. */
+  readonly isWhole: boolean;
   /** Holds matches only; otherwise candidates too that only their rows can tell from them. */
   readonly isExact: boolean;
-  /** What it is put together from. */
-  readonly arms?: readonly Source[];
+  /** Microseconds for reading what one unit of `Estimate.reads` counts. */
+  readonly readCost: number;
+}
+
+export interface Estimate {
+  /** The share of the range's positions that are candidates. */
+  readonly share: number;
+  /** Rows to read of the index for all of the range, for each position of it. */
+  readonly reads: number;
 }
 
 export interface Place {
@@ -35,139 +38,177 @@ export interface Place {
   readonly tuning: Tuning;
 }
 
-/** The postings under any of the values. */
-export function listed(
-  { table, column }: IndexColumn,
-  values: readonly (string | number)[],
-  place: Place,
-): Source {
+/** The postings of any of the values of a field; all text, all numbers or all bytes. */
+export function listed(field: Field, values: readonly FieldValue[], place: Place): Source {
+  const bytes = values.filter((value) => value instanceof Uint8Array);
+  const others = values.filter((value) => typeof value !== 'object');
   const [only] = values;
-  const one = values.length === 1 ? only : undefined;
-  return postings(table, place, {
-    isExact: true,
-    lists: values.length,
-    condition: (name) => {
-      const value = rawSql(`${name}.${column}`);
-      return one === undefined ? sql`${value} IN ${listSql(values)}` : sql`${value} = ${one}`;
-    },
-  });
-}
-
-/** The postings under any of the addresses. */
-export function listedBytes(
-  { table, column }: IndexColumn,
-  values: readonly Uint8Array[],
-  place: Place,
-): Source {
-  const [only] = values;
-  const one = values.length === 1 ? only : undefined;
-  return postings(table, place, {
-    isExact: true,
-    lists: values.length,
-    condition: (name) => {
-      const value = rawSql(`${name}.${column}`);
-      return one === undefined ? sql`${value} IN ${bytesListSql(values)}` : sql`${value} = ${one}`;
-    },
-  });
+  const isOne = values.length === 1 && only !== undefined;
+  const list = bytes.length > 0 ? bytesListSql(bytes) : listSql(others);
+  const condition = isOne ? sql`value = ${only}` : sql`value IN ${list}`;
+  return postings(field, condition, place, { isWhole: false, isExact: true, isOne });
 }
 
 /** The postings of all values in any of the spans, however many there are. */
-export function spanned(
-  { table, column }: IndexColumn,
-  spans: readonly Span[],
-  place: Place,
-  isExact: boolean,
-): Source {
-  return postings(table, place, {
+export function spanned(field: Field, spans: readonly Span[], place: Place, isExact: boolean): Source {
+  const condition = logicSql(
+    'OR',
+    spans.map((span) => sql`(${inSpan(rawSql('value'), span)})`),
+  );
+  return postings(field, condition, place, { isWhole: true, isExact, isOne: false });
+}
+
+interface Block {
+  readonly block: number;
+  readonly positions: Uint8Array;
+}
+
+interface Kind {
+  readonly isWhole: boolean;
+  readonly isExact: boolean;
+  /** There is one list, so that its newest blocks can be had without the others. */
+  readonly isOne: boolean;
+}
+
+function postings(field: Field, condition: Sql, { db, tenant, tuning }: Place, kind: Kind): Source {
+  const select = ({ low, high }: Positions, end: Sql) => {
+    const { text, values } =
+      sql`SELECT block, positions FROM postings WHERE tenant = ${tenant} AND field = ${field}
+      AND ${condition} AND block BETWEEN ${blockOf(low)} AND ${blockOf(high)} ${end}`;
+    return { statement: db.prepare<unknown[], Block>(text), values };
+  };
+  const some = (range: Positions, end: Sql) => {
+    const { statement, values } = select(range, end);
+    return statement.all(...values);
+  };
+  const { isWhole, isExact, isOne } = kind;
+  return {
+    isWhole,
     isExact,
-    lists: Number.POSITIVE_INFINITY,
-    condition: (name) =>
-      logicSql(
-        'OR',
-        spans.map((span) => sql`(${inSpan(rawSql(`${name}.${column}`), span)})`),
-      ),
+    readCost: tuning.costs.block,
+    read(into, window) {
+      const { statement, values } = select(window, rawSql(''));
+      for (const { block, positions } of statement.iterate(...values)) into.addBlock(block, positions);
+    },
+    estimate(range) {
+      const { probed, probedBlocks } = tuning;
+      const first = some(range, sql`${rawSql(isOne ? 'ORDER BY block DESC' : '')} LIMIT ${probedBlocks}`);
+      if (first.length < probedBlocks) return measure(first, range);
+      if (isOne) return measure(first, { low: startOf(first.at(-1)?.block ?? 0), high: range.high });
+      if (isWhole) return undefined;
+      const newest = { low: Math.max(range.low, range.high - 8 * probed), high: range.high };
+      const recent = measure(some(newest, sql`LIMIT ${probed}`), newest);
+      return recent.share > 0 ? recent : measure(first, range);
+    },
+  };
+}
+
+function measure(blocks: readonly Block[], { low, high }: Positions): Estimate {
+  const size = high - low + 1;
+  const count = blocks.reduce((sum, { positions }) => sum + countInBlock(positions), 0);
+  return { share: Math.min(1, count / size), reads: blocks.length / size };
+}
+
+/** What the full-text index finds. With a prefix, all words that start alike are put together before the first result. */
+export function matched(match: string, hasPrefix: boolean, place: Place): Source {
+  const { tenant, tuning } = place;
+  const find = ({ low, high }: Positions) => sql`SELECT rowid & ${mask} AS position FROM index_text
+    WHERE index_text MATCH ${match} AND rowid BETWEEN ${entryRange(tenant, low, high)}`;
+  return rows(place, {
+    isWhole: hasPrefix,
+    isExact: true,
+    readCost: tuning.costs.match,
+    find,
+    newest: (range) => sql`${find(range)} ORDER BY rowid DESC LIMIT ${tuning.probed}`,
   });
 }
 
-interface Postings {
-  /** How many lists of positions the condition covers. */
-  readonly lists: number;
-  readonly isExact: boolean;
-  condition(name: string): Sql;
-}
-
-function postings(table: string, { tenant, tuning }: Place, { lists, isExact, condition }: Postings): Source {
-  const of = (name: string) => sql`${rawSql(name)}.tenant = ${tenant} AND ${condition(name)}`;
-  const has = (position: Sql) =>
-    sql`EXISTS (SELECT 1 FROM ${rawSql(table)} p WHERE ${of('p')} AND p.position = ${position})`;
-  return {
-    from: () => rawSql(`${table} s`),
-    where: ({ low, high }) => sql`${of('s')} AND s.position BETWEEN ${low} AND ${high}`,
-    position: rawSql('s.position'),
-    entry: entrySql(tenant, rawSql('s.position')),
-    order: rawSql('s.position'),
-    isExact,
-    access: lists === 1 ? 'ordered' : lists <= tuning.windowedLists ? 'windowed' : 'collected',
-    ...(lists <= tuning.probedLists && { has }),
-  };
-}
-
-/** What the full-text index finds. */
-export function matched(match: string, hasPrefix: boolean, { tenant }: Place): Source {
-  return {
-    from: () => rawSql('index_text s'),
-    where: ({ low, high }) =>
-      sql`s.index_text MATCH ${match} AND s.rowid BETWEEN ${entryRange(tenant, low, high)}`,
-    position: rawSql(`(s.rowid & ${positionMask})`),
-    entry: rawSql('s.rowid'),
-    order: rawSql('s.rowid'),
-    isExact: true,
-    // All words that start alike are put together before the first result comes.
-    access: hasPrefix ? 'collected' : 'ordered',
-  };
-}
-
 /** The notifications that were cleared. */
-export function cleared({ tenant }: Place): Source {
-  return {
-    from: () => rawSql('clears s'),
-    where: ({ low, high }) => sql`s.cleared BETWEEN ${entryRange(tenant, low, high)}`,
-    position: rawSql(`(s.cleared & ${positionMask})`),
-    entry: rawSql('s.cleared'),
-    order: rawSql('s.cleared'),
+export function cleared(place: Place): Source {
+  const { tenant, tuning } = place;
+  const find = ({ low, high }: Positions) =>
+    sql`SELECT cleared & ${mask} AS position FROM clears WHERE cleared BETWEEN ${entryRange(tenant, low, high)}`;
+  return rows(place, {
+    isWhole: false,
     isExact: true,
-    access: 'ordered',
-    has: (position) => sql`EXISTS (SELECT 1 FROM clears p WHERE p.cleared = ${entrySql(tenant, position)})`,
+    readCost: tuning.costs.posting,
+    find,
+    newest: (range) => sql`${find(range)} ORDER BY cleared DESC LIMIT ${tuning.probed}`,
+  });
+}
+
+/** The notifications that are live, or were a moment ago. The table is in order of rank: it is read as a whole. */
+export function live(place: Place): Source {
+  const find = ({ low, high }: Positions) =>
+    sql`SELECT position FROM live WHERE tenant = ${place.tenant} AND position BETWEEN ${low} AND ${high}`;
+  return rows(place, {
+    isWhole: true,
+    isExact: false,
+    readCost: place.tuning.costs.posting,
+    find,
+    newest: find,
+  });
+}
+
+interface Rows {
+  readonly isWhole: boolean;
+  readonly isExact: boolean;
+  readonly readCost: number;
+  find(range: Positions): Sql;
+  /** Some of the newest, in any order, or all. */
+  newest(range: Positions): Sql;
+}
+
+function rows({ db, tuning }: Place, { isWhole, isExact, readCost, find, newest }: Rows): Source {
+  const counted = (range: Positions) => {
+    const { text, values } = sql`SELECT count(*) AS count, min(position) AS oldest FROM (${newest(range)})`;
+    return db.prepare<unknown[], { count: number; oldest: number | null }>(text).get(...values);
+  };
+  return {
+    isWhole,
+    isExact,
+    readCost,
+    read(into, window) {
+      const { text, values } = find(window);
+      for (const position of db
+        .prepare<unknown[], number>(text)
+        .pluck()
+        .all(...values))
+        into.add(position);
+    },
+    estimate(range) {
+      // Reading a prefix for an estimate would be reading it.
+      if (isWhole && readCost === tuning.costs.match) return undefined;
+      const { count = 0, oldest = null } = counted(range) ?? {};
+      const isAll = isWhole || count < tuning.probed || oldest === null;
+      const share = Math.min(1, count / (range.high - (isAll ? range.low : oldest) + 1));
+      return { share, reads: share };
+    },
   };
 }
 
 /** What any of the sources leads to; undefined when one of them is missing. */
-export function anyOf(sources: readonly (Source | undefined)[], { tenant }: Place): Source | undefined {
+export function anyOf(sources: readonly (Source | undefined)[]): Source | undefined {
   const arms = sources.filter((source) => source !== undefined);
   if (arms.length < sources.length) return undefined;
   if (arms.length === 1) return arms[0];
-  const select = (arm: Source, range: Positions) =>
-    sql`SELECT ${arm.position} AS position FROM ${arm.from(range)} WHERE ${arm.where(range)}`;
-  const probes = arms.flatMap(({ has }) => (has ? [has] : []));
   return {
-    from: (range) =>
-      sql`(${joinSql(
-        arms.map((arm) => select(arm, range)),
-        ' UNION ',
-      )}) s`,
-    where: () => rawSql('1'),
-    position: rawSql('s.position'),
-    entry: entrySql(tenant, rawSql('s.position')),
-    order: rawSql('s.position'),
-    arms,
+    isWhole: arms.some(({ isWhole }) => isWhole),
     isExact: arms.every(({ isExact }) => isExact),
-    access: arms.some(({ access }) => access === 'collected') ? 'collected' : 'windowed',
-    ...(probes.length === arms.length && {
-      has: (position: Sql) =>
-        logicSql(
-          'OR',
-          probes.map((has) => has(position)),
-        ),
-    }),
+    readCost: 1,
+    read: (into, window) => {
+      for (const arm of arms) arm.read(into, window);
+    },
+    estimate(range) {
+      let share = 0;
+      let reads = 0;
+      for (const arm of arms) {
+        const estimate = arm.estimate(range);
+        if (!estimate) return undefined;
+        share += estimate.share;
+        reads += estimate.reads * arm.readCost;
+      }
+      return { share: Math.min(1, share), reads };
+    },
   };
 }

@@ -1,18 +1,13 @@
 /** The indexes of hosts, keys and addresses: which of the values they know a search means. */
+
 import { compareAddresses } from '../../core/addresses.ts';
 import { literalOf, matchesPattern, type Pattern, patternParts } from '../../core/search-glob.ts';
 import type { Query, Term } from '../../core/search-query.ts';
-import { anyOf, listed, listedBytes, type Place, type Source, spanned } from './search-candidates.ts';
-import { distinctValues, type IndexColumn, type Span, spanOfPrefix } from './search-values.ts';
+import type { Field } from './postings.ts';
+import { anyOf, listed, type Place, type Source, spanned } from './search-candidates.ts';
+import { distinctValues, type Span, spanOfPrefix } from './search-values.ts';
 
 export type FieldTerm = Extract<Term, { kind: 'host' | 'key' | 'ip' | 'source' }>;
-
-const indexes: Readonly<Record<FieldTerm['kind'], IndexColumn>> = {
-  host: { table: 'index_host', column: 'host' },
-  key: { table: 'index_key', column: 'key' },
-  ip: { table: 'index_ip', column: 'ip' },
-  source: { table: 'index_source', column: 'ip' },
-};
 
 export function isField(query: Query): query is FieldTerm {
   return query.kind === 'host' || query.kind === 'key' || query.kind === 'ip' || query.kind === 'source';
@@ -25,23 +20,15 @@ export function fieldSource(
   unwanted: readonly FieldTerm[],
   place: Place,
 ): Source | undefined {
-  const index = indexes[term.kind];
   const known =
     term.kind === 'ip' || term.kind === 'source'
-      ? knownAddresses(index, term.ranges, place)
-      : knownTexts(index, term.patterns, place);
-  if (!known) return wholeSpans(index, term, place);
+      ? knownAddresses(term.kind, term.ranges, place)
+      : knownTexts(term.kind, term.patterns, place);
+  if (!known) return wholeSpans(term, place);
   const values = known.filter(
     (value) => wanted.every((other) => means(other, value)) && !unwanted.some((other) => means(other, value)),
   );
-  const texts = values.filter((value) => typeof value === 'string');
-  return texts.length > 0
-    ? listed(index, texts, place)
-    : listedBytes(
-        index,
-        values.filter((value) => typeof value !== 'string'),
-        place,
-      );
+  return listed(term.kind, values, place);
 }
 
 function means(term: FieldTerm, value: string | Uint8Array): boolean {
@@ -58,7 +45,7 @@ function means(term: FieldTerm, value: string | Uint8Array): boolean {
 
 /** Values in the index that a pattern matches; undefined when there are too many to look at each. */
 function knownTexts(
-  index: IndexColumn,
+  field: Field,
   patterns: readonly Pattern[],
   { db, tenant, tuning }: Place,
 ): string[] | undefined {
@@ -67,7 +54,7 @@ function knownTexts(
     const literal = literalOf(pattern);
     const values =
       literal === undefined
-        ? distinctValues<string>(db, tenant, index, spanOf(pattern), tuning.visitedValues)
+        ? distinctValues<string>(db, { tenant, field }, spanOf(pattern), tuning.visitedValues)
         : [literal];
     if (!values) return undefined;
     for (const value of values) if (matchesPattern(pattern, value)) found.add(value);
@@ -76,7 +63,7 @@ function knownTexts(
 }
 
 function knownAddresses(
-  index: IndexColumn,
+  field: Field,
   ranges: readonly { low: Uint8Array; high: Uint8Array }[],
   { db, tenant, tuning }: Place,
 ): Uint8Array[] | undefined {
@@ -85,7 +72,7 @@ function knownAddresses(
     const isOne = compareAddresses(low, high) === 0;
     const values = isOne
       ? [low]
-      : distinctValues<Uint8Array>(db, tenant, index, { from: low, upTo: high }, tuning.windowedLists);
+      : distinctValues<Uint8Array>(db, { tenant, field }, { from: low, upTo: high }, tuning.windowedLists);
     if (!values || found.length + values.length > tuning.windowedLists) return undefined;
     found.push(...values);
   }
@@ -93,19 +80,16 @@ function knownAddresses(
 }
 
 /** All values from the first that can match to the last. */
-function wholeSpans(index: IndexColumn, term: FieldTerm, place: Place): Source | undefined {
+function wholeSpans(term: FieldTerm, place: Place): Source | undefined {
   if (term.kind === 'ip' || term.kind === 'source') {
     return spanned(
-      index,
+      term.kind,
       term.ranges.map(({ low, high }) => ({ from: low, upTo: high })),
       place,
       true,
     );
   }
-  return anyOf(
-    term.patterns.map((pattern) => spanned(index, [spanOf(pattern)], place, false)),
-    place,
-  );
+  return anyOf(term.patterns.map((pattern) => spanned(term.kind, [spanOf(pattern)], place, false)));
 }
 
 function spanOf(pattern: Pattern): Span {

@@ -1,16 +1,9 @@
 /** Several conditions on the same small set of values as one list of them. */
 import type { Query, SearchState } from '../../core/search-query.ts';
+import type { Field } from './postings.ts';
 import { listed, type Source } from './search-candidates.ts';
 import { mutedRoutes, routesOf, unroutedRoutes } from './search-predicate.ts';
-import {
-  byLevel,
-  byRoute,
-  byState,
-  byToken,
-  listWithout,
-  type SourceScope,
-  sourceOf,
-} from './search-source.ts';
+import { listWithout, type SourceScope, sourceOf } from './search-source.ts';
 
 /** The lists of all levels or tokens that are named and not excluded. */
 export function namedSource(
@@ -18,7 +11,7 @@ export function namedSource(
   terms: readonly Query[],
   scope: SourceScope,
 ): Source | undefined {
-  return remaining(kind === 'level' ? byLevel : byToken, terms, scope, (term) =>
+  return remaining(kind, terms, scope, (term) =>
     term.kind === 'level' ? term.names : term.kind === 'token' ? term.ids : [],
   );
 }
@@ -36,7 +29,7 @@ export function routeSource(
   states: readonly Query[],
   scope: SourceScope,
 ): Source | undefined {
-  return remaining(byRoute, terms, scope, (term) => {
+  return remaining('route', terms, scope, (term) => {
     if (term.kind === 'rule' || term.kind === 'panel') return routesOf(term, scope);
     return possible(term, states).flatMap((state) =>
       state === 'muted' ? mutedRoutes(scope) : unroutedRoutes(scope),
@@ -45,7 +38,7 @@ export function routeSource(
 }
 
 function remaining<T extends string | number>(
-  index: typeof byLevel,
+  field: Field,
   terms: readonly Query[],
   scope: SourceScope,
   valuesOf: (term: Query) => readonly T[],
@@ -59,11 +52,11 @@ function remaining<T extends string | number>(
   }
   return wanted
     ? listed(
-        index,
+        field,
         wanted.filter((value) => !unwanted.has(value)),
         scope,
       )
-    : listWithout(index, unwanted, scope);
+    : listWithout(field, unwanted, scope);
 }
 
 /** States a notification can be in at once, besides each with itself. */
@@ -87,5 +80,5 @@ function possible(term: Query, all: readonly Query[]): readonly SearchState[] {
 /** Most states exclude each other, which no estimate can know. */
 export function stateSource(term: Query, all: readonly Query[], scope: SourceScope): Source | undefined {
   const states = possible(term, all);
-  return states.length === 0 ? listed(byState, [], scope) : sourceOf({ kind: 'is', states }, scope);
+  return states.length === 0 ? listed('state', [], scope) : sourceOf({ kind: 'is', states }, scope);
 }

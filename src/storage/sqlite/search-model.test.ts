@@ -171,16 +171,16 @@ const tuning: fc.Arbitrary<Tuning> = fc
     windowGrowth: fc.constantFrom(1, 2),
     widestWindow: fc.constantFrom(1, 5, 1000),
     firstBatch: fc.constantFrom(1, 4),
-    probedLists: fc.constantFrom(0, 1, 8),
+    probedBlocks: fc.constantFrom(1, 32),
     windowedLists: fc.constantFrom(0, 1, 2, 1000),
     visitedValues: fc.constantFrom(1, 4000),
     costs: fc
       .tuple(...Array.from({ length: 7 }, () => fc.constantFrom(0.01, 1, 100)))
-      .map(([open = 1, posting = 1, collected = 1, probe = 1, row = 1, text = 1, logRow = 1]) => ({
+      .map(([open = 1, block = 1, posting = 1, match = 1, row = 1, text = 1, logRow = 1]) => ({
         open,
+        block,
         posting,
-        collected,
-        probe,
+        match,
         row,
         text,
         logRow,
@@ -210,8 +210,10 @@ test('indexed, half indexed or not at all, a search finds what a loop over the l
       instant,
       fc.integer({ min: 1, max: 7 }),
       tuning,
-      (steps, queries, indexing, now, limit, tuned) => {
-        const model = new HistoryModel();
+      // Where blocks of positions meet, and where numbers outgrow 31 bits and an entry outgrows 53.
+      fc.constantFrom(0, 4085, 2 ** 31 - 20, 2 ** 40 - 200),
+      (steps, queries, indexing, now, limit, tuned, from) => {
+        const model = new HistoryModel(from);
         play(
           model,
           indexing === 'none'

@@ -5,36 +5,32 @@
  * much: a search takes at most about twice as long as it must.
  */
 import type { Query } from '../../core/search-query.ts';
-import type { Positions } from './search-bounds.ts';
-import type { Source } from './search-candidates.ts';
+import type { Positions } from './position-set.ts';
+import type { Estimate, Source } from './search-candidates.ts';
 import { allOf, type Conjunct } from './search-conjuncts.ts';
 import { entryRange, predicateOf } from './search-predicate.ts';
 import type { SourceScope } from './search-source.ts';
 import type { Costs } from './search-tuning.ts';
-import { joinSql, rawSql, type Sql, sql } from './sql-text.ts';
+import { joinSql, type Sql, sql } from './sql-text.ts';
 
 /** Candidates that a source holds are kept, or those it does not hold. */
 export interface Sieve {
   readonly source: Source;
   readonly keeps: boolean;
-  /** The share of all positions that it lists, and of candidates that pass it. */
-  readonly listed: number;
+  /** Microseconds to read it for one position of the range, and the share of candidates that passes. */
+  readonly cost: number;
   readonly passing: number;
 }
 
 export interface Plan {
   /** undefined: the log itself, newest first. */
   readonly driver: Source | undefined;
-  /** Looked into for each candidate. */
-  readonly probes: readonly Sieve[];
-  /** Read as the driver is, and set against it. */
   readonly sieves: readonly Sieve[];
-  /** What is left for the rows to decide, and what would be had no sieve been read. */
+  /** What is left for the rows to decide, and what would be had not every sieve been read. */
   readonly rest: Query;
   readonly unsifted: Query;
-  /** The share of candidates or rows to expect among the positions of the range, of the most frequent source. */
+  /** Rows read of the index that most are read of, and matches to expect, for each position of the range. */
   readonly density: number;
-  /** The share of matches. */
   readonly yield: number;
 }
 
@@ -46,9 +42,11 @@ export interface Route {
 }
 
 interface Estimated extends Conjunct {
-  /** The share of the range's positions that match, and that its source, or what it excludes, lists. */
+  /** The share of the range's positions that match. */
   readonly share: number;
-  readonly listed: number;
+  /** Rows of its index to read, and the microseconds that takes, for each position of the range. */
+  readonly reads: number;
+  readonly cost: number;
 }
 
 interface Priced {
@@ -92,57 +90,41 @@ function byLog({ terms, size, early, matching, costs }: Situation): Priced {
   const rest = allOf(terms.map(({ query }) => query));
   const worst = size * (costs.logRow + (terms.some(({ isText }) => isText) ? costs.text : 0));
   return {
-    plan: { driver: undefined, probes: [], sieves: [], rest, unsifted: rest, density: 1, yield: matching },
+    plan: { driver: undefined, sieves: [], rest, unsifted: rest, density: 1, yield: matching },
     expected: early * worst,
     worst,
   };
 }
 
-/** What one condition's index proposes, narrowed by whatever is cheaper to ask than the rows. */
+/** What one condition's index proposes, sifted by the others' wherever reading them costs less than the rows they save. */
 function byIndex(
   driving: Estimated,
   driver: Source,
   { terms, size, early, matching, costs }: Situation,
 ): Priced {
-  const others = terms.filter((term) => term !== driving).sort((a, b) => a.share - b.share);
-  let fixed = costs.open;
-  let walked = 0;
-  const read = (source: Source, share: number) => {
-    if (source.access === 'collected') fixed += share * size * costs.collected;
-    else walked += share * size * costs.posting;
-  };
-  read(driver, driving.share);
-  const probes: Sieve[] = [];
   const sieves: Sieve[] = [];
   const decided = new Set<Conjunct>(driving.isExact ? [driving] : []);
+  let fixed = costs.open + (driver.isWhole ? driving.cost * size : 0);
+  let walked = driver.isWhole ? 0 : driving.cost * size;
+  let density = driving.reads;
   let left = driving.share * size;
-  let density = driving.share;
-  for (const term of others) {
+  for (const term of terms.filter((other) => other !== driving).sort((a, b) => a.share - b.share)) {
     const source = term.source ?? term.excluded;
     if (!source) continue;
-    const { listed, share: passing } = term;
-    const sieve = { source, keeps: term.source !== undefined, listed, passing };
     const saved = left * (1 - term.share) * costs.row + (term.isText ? left * costs.text : 0);
-    const probing = source.has ? left * costs.probe : Number.POSITIVE_INFINITY;
-    const sieving =
-      term.listed * size * (source.access === 'collected' ? costs.collected / early : costs.posting);
-    if (Math.min(probing, sieving) >= saved) continue;
-    if (probing <= sieving) {
-      probes.push(sieve);
-      walked += probing;
-    } else {
-      sieves.push(sieve);
-      read(source, term.listed);
-      density = Math.max(density, term.listed);
-    }
+    const reading = term.cost * size;
+    if ((source.isWhole ? reading / early : reading) >= saved) continue;
+    if (source.isWhole) fixed += reading;
+    else walked += reading;
+    sieves.push({ source, keeps: term.source !== undefined, cost: term.cost, passing: term.share });
     if (term.isExact) decided.add(term);
+    density = Math.max(density, term.reads);
     left *= term.share;
   }
   const undecided = terms.filter((term) => !decided.has(term));
   walked += left * (costs.row + (undecided.some(({ isText }) => isText) ? costs.text : 0));
   const plan = {
     driver,
-    probes,
     sieves,
     rest: allOf(undecided.map(({ query }) => query)),
     unsifted: allOf(terms.filter((term) => term !== driving || !term.isExact).map(({ query }) => query)),
@@ -153,54 +135,28 @@ function byIndex(
 }
 
 function estimate(conjuncts: readonly Conjunct[], scope: SourceScope, range: Positions): Estimated[] {
-  const counted = conjuncts.map((term) => ({ term, listed: countedShare(term, scope, range) }));
-  const unknown = counted.flatMap(({ term, listed }) => (listed === undefined ? [term.query] : []));
+  const counted = conjuncts.map((term) => ({ term, counted: countOf(term, range) }));
+  const unknown = counted.flatMap(({ term, counted }) => (counted ? [] : [term.query]));
   const sampled = sampledShares(unknown, scope, range).values();
-  return counted.map(({ term, listed }) => {
-    if (listed !== undefined) return { ...term, listed, share: term.source ? listed : 1 - listed };
+  return counted.map(({ term, counted }) => {
+    const readCost = (term.source ?? term.excluded)?.readCost ?? 0;
+    if (counted) {
+      const share = term.source ? counted.share : 1 - counted.share;
+      return { ...term, share, reads: counted.reads, cost: counted.reads * readCost };
+    }
     const share = sampled.next().value ?? 1;
-    return { ...term, share, listed: term.source ? share : 1 - share };
+    const reads = term.source ? share : 1 - share;
+    return { ...term, share, reads, cost: reads * readCost };
   });
 }
 
-/** By counting a bounded number of postings; undefined when that tells nothing. */
-function countedShare(
-  { source, excluded, words }: Conjunct,
-  scope: SourceScope,
-  range: Positions,
-): number | undefined {
-  const list = source ?? excluded;
-  if (!list) return undefined;
-  if (words.length === 0) return newestShare(list, scope, range);
-  const shares = words.map((word) => newestShare(word, scope, range) ?? 1).sort((a, b) => a - b);
+/** By a bounded look at the index; undefined when that tells nothing. */
+function countOf({ source, excluded, words }: Conjunct, range: Positions): Estimate | undefined {
+  if (words.length === 0) return (source ?? excluded)?.estimate(range);
+  const shares = words.map((word) => word.estimate(range)?.share ?? 1).sort((a, b) => a - b);
   // Words of a phrase neither always come together nor by chance alone: half way between the two.
-  return shares.reduce((all, share) => all * Math.sqrt(share));
-}
-
-function newestShare(source: Source, scope: SourceScope, range: Positions): number | undefined {
-  if (source.access === 'collected') return undefined;
-  if (source.arms) return sumOfShares(source.arms, scope, range);
-  const { db, tuning } = scope;
-  const { probed } = tuning;
-  const size = range.high - range.low + 1;
-  const isOrdered = source.access === 'ordered';
-  const { text, values } = sql`SELECT count(*) AS count, min(position) AS oldest FROM (
-    SELECT ${source.position} AS position FROM ${source.from(range)} WHERE ${source.where(range)}
-    ${isOrdered ? sql`ORDER BY ${source.order} DESC` : rawSql('')} LIMIT ${probed})`;
-  const found = db.prepare<unknown[], { count: number; oldest: number | null }>(text).get(...values);
-  if (!found || found.oldest === null) return 0;
-  if (found.count < probed) return found.count / size;
-  return isOrdered ? found.count / (range.high - found.oldest + 1) : undefined;
-}
-
-function sumOfShares(sources: readonly Source[], scope: SourceScope, range: Positions): number | undefined {
-  let sum = 0;
-  for (const source of sources) {
-    const share = newestShare(source, scope, range);
-    if (share === undefined) return undefined;
-    sum += share;
-  }
-  return Math.min(1, sum);
+  const share = shares.reduce((all, next) => all * Math.sqrt(next));
+  return { share, reads: share };
 }
 
 /** The share of each query among the newest rows; where none is met, less than what would have been. */

@@ -1,14 +1,15 @@
 /** Runs a search: the tail of the log that no index knows yet, then what the indexes lead to, newest first. */
 import type { Query } from '../../core/search-query.ts';
+import type { PositionSet, Positions } from './position-set.ts';
 import { positionMask } from './rows.ts';
-import { type Positions, withinTimes } from './search-bounds.ts';
+import { withinTimes } from './search-bounds.ts';
 import type { Source } from './search-candidates.ts';
 import { conjunctsOf, flatten } from './search-conjuncts.ts';
-import { type Plan, planSearch, type Sieve } from './search-plan.ts';
-import { PositionLists, sift } from './search-positions.ts';
+import { type Plan, planSearch } from './search-plan.ts';
 import { entryRange, entrySql, predicateOf } from './search-predicate.ts';
 import type { SourceScope } from './search-source.ts';
-import { logicSql, rawSql, type Sql, sql } from './sql-text.ts';
+import { SourceReader } from './source-reader.ts';
+import { rawSql, type Sql, sql } from './sql-text.ts';
 
 export interface SearchRange extends Positions {
   /** Up to where the indexes know the log. */
@@ -42,13 +43,13 @@ export function findPositions(
 class PositionSearch {
   readonly found: number[] = [];
   readonly #scope: SourceScope;
-  readonly #lists: PositionLists;
   readonly #limit: number;
+  readonly #reader: SourceReader;
 
   constructor(scope: SourceScope, limit: number) {
     this.#scope = scope;
-    this.#lists = new PositionLists(scope.db, scope.tuning.costs);
     this.#limit = limit;
+    this.#reader = new SourceReader(scope.tuning.costs);
   }
 
   get isDone(): boolean {
@@ -61,10 +62,8 @@ class PositionSearch {
 
   run(plan: Plan, range: Positions): void {
     if (this.isDone || range.low > range.high) return;
-    const { driver, sieves, rest } = plan;
-    if (!driver) this.scanLog(predicateOf(rest, this.#scope), range);
-    else if (driver.access === 'ordered' && sieves.length === 0) this.#stream(plan, driver, range);
-    else this.#sift(plan, driver, range);
+    if (plan.driver) this.#sift(plan, plan.driver, range);
+    else this.scanLog(predicateOf(plan.rest, this.#scope), range);
   }
 
   /** Row by row, newest first. */
@@ -75,19 +74,7 @@ class PositionSearch {
       ORDER BY n.entry DESC LIMIT ${this.#missing}`);
   }
 
-  /** One list, newest first, until the page is full. */
-  #stream({ probes, rest }: Plan, driver: Source, range: Positions): void {
-    const conditions = [
-      driver.where(range),
-      ...probesOf(probes, driver.position),
-      predicateOf(rest, this.#scope),
-    ];
-    this.#add(sql`SELECT ${driver.position} FROM ${driver.from(range)}
-      CROSS JOIN notifications n ON n.entry = ${driver.entry}
-      WHERE ${logicSql('AND', conditions)} ORDER BY ${driver.order} DESC LIMIT ${this.#missing}`);
-  }
-
-  /** Windows of positions, newest first and ever wider; in each, the lists are read and intersected. */
+  /** Windows of positions, newest first and ever wider: in each, what the indexes hold is read and put together. */
   #sift(plan: Plan, driver: Source, range: Positions): void {
     const { firstWindow, windowFill, windowGrowth, widestWindow } = this.#scope.tuning;
     let width = Math.max(
@@ -97,38 +84,35 @@ class PositionSearch {
     for (let high = range.high; high >= range.low && !this.isDone; ) {
       width = Math.min(width, Math.max(1, Math.ceil(widestWindow / plan.density)));
       const window = { low: Math.max(range.low, high - width + 1), high };
-      this.#siftWindow(plan, this.#lists.read(driver, window, range), window, range);
+      this.#siftWindow(plan, this.#reader.read(driver, window, range), window, range);
       high = window.low - 1;
       width *= windowGrowth;
     }
   }
 
-  /** A list that costs more to read than the rows it would save is not read: estimates are one thing, counts another. */
-  #siftWindow(plan: Plan, candidates: Float64Array, window: Positions, range: Positions): void {
-    let positions = candidates;
+  /** An index that costs more to read than the rows it would save is not read: estimates are one thing, counts another. */
+  #siftWindow(plan: Plan, candidates: PositionSet, window: Positions, range: Positions): void {
     let isSifted = true;
-    for (const { source, keeps, listed, passing } of plan.sieves) {
-      if (positions.length === 0) return;
-      const saved = positions.length * (1 - passing);
-      if (this.#lists.isWorth(source, saved, listed, window, range)) {
-        positions = sift(positions, this.#lists.read(source, window, range), keeps);
+    for (const sieve of plan.sieves) {
+      const { size } = candidates;
+      if (size === 0) return;
+      if (this.#reader.isWorth(sieve, size, window, range)) {
+        candidates.sift(this.#reader.read(sieve.source, window, range), sieve.keeps);
       } else isSifted = false;
     }
-    this.#test(plan.probes, predicateOf(isSifted ? plan.rest : plan.unsifted, this.#scope), positions);
+    this.#test(predicateOf(isSifted ? plan.rest : plan.unsifted, this.#scope), candidates);
   }
 
-  /** Tests candidates in ascending order from the end, in batches. */
-  #test(probes: readonly Sieve[], rest: Sql, positions: Float64Array): void {
-    const position = rawSql('j.value');
+  /** Fetches the candidates' rows in batches, newest first. */
+  #test(predicate: Sql, candidates: PositionSet): void {
     let size = this.#scope.tuning.firstBatch;
-    for (let end = positions.length; end > 0 && !this.isDone; size *= 2) {
-      const start = Math.max(0, end - size);
-      const batch = JSON.stringify([...positions.subarray(start, end)].reverse());
-      this.#add(sql`SELECT j.value FROM json_each(${batch}) j
-        CROSS JOIN notifications n ON n.entry = ${entrySql(this.#scope.tenant, position)}
-        WHERE ${logicSql('AND', [...probesOf(probes, position), rest])}
-        ORDER BY j.key LIMIT ${this.#missing}`);
-      end = start;
+    let before = Number.POSITIVE_INFINITY;
+    for (let batch = candidates.highest(size, before); batch.length > 0 && !this.isDone; size *= 2) {
+      this.#add(sql`SELECT j.value FROM json_each(${JSON.stringify(batch)}) j
+        CROSS JOIN notifications n ON n.entry = ${entrySql(this.#scope.tenant, rawSql('j.value'))}
+        WHERE ${predicate} ORDER BY j.key LIMIT ${this.#missing}`);
+      before = batch.at(-1) ?? 0;
+      batch = candidates.highest(size * 2, before);
     }
   }
 
@@ -141,9 +125,3 @@ class PositionSearch {
     );
   }
 }
-
-/** The plus keeps SQLite from making a join of it, which would fetch the row first. */
-const probesOf = (probes: readonly Sieve[], position: Sql): Sql[] =>
-  probes.flatMap(({ source: { has }, keeps }) =>
-    has ? [keeps ? sql`+${has(position)}` : sql`NOT ${has(position)}`] : [],
-  );

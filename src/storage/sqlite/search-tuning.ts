@@ -2,20 +2,19 @@
 export interface Tuning {
   /** Rows of the log tried before any planning: most searches of a dashboard end there. */
   readonly firstRows: number;
-  /** Postings counted, or rows tried, for an estimate. */
+  /** Rows of the log or of an index, and blocks of postings, looked at for an estimate. */
   readonly probed: number;
+  readonly probedBlocks: number;
   /** The first window is expected to fill the page this many times, and is no narrower than `firstWindow`. */
   readonly windowFill: number;
   readonly firstWindow: number;
   /** How much wider each next one is. */
   readonly windowGrowth: number;
-  /** Postings of one list read at once, at most. */
+  /** Rows of one index read for one window, at most. */
   readonly widestWindow: number;
-  /** Collected candidates tested at once, at first. */
+  /** Candidates tested at once, at first. */
   readonly firstBatch: number;
-  /** Looking into this many lists for each candidate still costs less than fetching its row. */
-  readonly probedLists: number;
-  /** Narrowing this many lists to a window costs about a millisecond. */
+  /** Values of a field that are named one by one; more are read as a whole. */
   readonly windowedLists: number;
   /** Values looked at to find those that a glob matches: a few milliseconds. */
   readonly visitedValues: number;
@@ -26,10 +25,11 @@ export interface Tuning {
 export interface Costs {
   /** To begin with an index at all. */
   readonly open: number;
-  /** For each candidate: read from its list in order, collected and sorted, looked up in another list, fetched, its text read. */
+  /** For what is read of an index: a block of postings, a position in a table, a match of the full-text index. */
+  readonly block: number;
   readonly posting: number;
-  readonly collected: number;
-  readonly probe: number;
+  readonly match: number;
+  /** For each candidate: its row fetched, its text read. */
   readonly row: number;
   readonly text: number;
   /** For each row of the log, read in order. */
@@ -40,13 +40,13 @@ export interface Costs {
 export const defaultTuning: Tuning = {
   firstRows: 500,
   probed: 1000,
+  probedBlocks: 32,
   windowFill: 2,
-  firstWindow: 4096,
+  firstWindow: 16_384,
   windowGrowth: 4,
   widestWindow: 200_000,
   firstBatch: 256,
-  probedLists: 8,
   windowedLists: 1000,
   visitedValues: 4000,
-  costs: { open: 100, posting: 0.1, collected: 0.15, probe: 0.5, row: 5, text: 1.5, logRow: 0.6 },
+  costs: { open: 100, block: 1.5, posting: 0.1, match: 0.2, row: 5, text: 1.5, logRow: 0.6 },
 };

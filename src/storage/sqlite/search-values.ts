@@ -1,4 +1,4 @@
-/** Which different values an index holds, found by jumping from one to the next: the cost is by value, not by posting. */
+/** Which different values the postings hold, found by jumping from one to the next: the cost is by value, not by posting. */
 import type { Database } from 'better-sqlite3';
 import type { TenantId } from '../../core/ports.ts';
 import { rawSql, type Sql, type SqlValue, sql } from './sql-text.ts';
@@ -31,26 +31,20 @@ export function spanOfPrefix(prefix: string): Span {
   return { from: prefix, below: String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1) };
 }
 
-export interface IndexColumn {
-  readonly table: string;
-  readonly column: string;
-}
-
-/** The values of a tenant in a span, in order; undefined when there are more than `limit`. */
+/** The values of a field a tenant has postings for, in a span and in order; undefined when there are more than `limit`. */
 export function distinctValues<T extends SqlValue>(
   db: Database,
-  tenant: TenantId,
-  { table, column }: IndexColumn,
+  { tenant, field }: { readonly tenant: TenantId; readonly field: string },
   span: Span,
   limit: number,
 ): T[] | undefined {
-  const name = rawSql(column);
-  const next = (lower: Sql) =>
-    sql`(SELECT ${name} FROM ${rawSql(table)} WHERE tenant = ${tenant} AND ${lower} AND ${upperEnd(name, span)} ORDER BY ${name} LIMIT 1)`;
-  const first = span.from === undefined ? rawSql('1') : sql`${name} >= ${span.from}`;
+  const value = rawSql('value');
+  const next = (lower: Sql) => sql`(SELECT value FROM postings WHERE tenant = ${tenant} AND field = ${field}
+    AND ${lower} AND ${upperEnd(value, span)} ORDER BY value LIMIT 1)`;
+  const first = span.from === undefined ? rawSql('1') : sql`value >= ${span.from}`;
   const { text, values } = sql`
     WITH RECURSIVE v (value) AS (
-      SELECT ${next(first)} UNION ALL SELECT ${next(sql`${name} > v.value`)} FROM v WHERE v.value IS NOT NULL
+      SELECT ${next(first)} UNION ALL SELECT ${next(rawSql('postings.value > v.value'))} FROM v WHERE v.value IS NOT NULL
     ) SELECT value FROM v WHERE value IS NOT NULL LIMIT ${limit + 1}`;
   const found = db
     .prepare<unknown[], T>(text)

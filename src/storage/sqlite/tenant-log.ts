@@ -1,5 +1,15 @@
 import type { Db } from './database.ts';
 
+/** What a row costs beside its texts, for the estimate of a history's size: columns, keys and search indexes. */
+const rowOverheadBytes = 350;
+
+/** What a notification takes of the disk, as an estimate; {@link rowBytesSql} says the same of a row that is stored. */
+export function rowBytes(title: string, message: string): number {
+  return rowOverheadBytes + Buffer.byteLength(title) + Buffer.byteLength(message);
+}
+
+export const rowBytesSql = `${rowOverheadBytes} + octet_length(title) + octet_length(message)`;
+
 interface LogState {
   head: number;
   first: number;

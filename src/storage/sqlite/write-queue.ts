@@ -41,6 +41,16 @@ export class WriteQueue {
     return this.#troubles.values().next().value;
   }
 
+  /**
+   * Why a job of this kind cannot be taken now. On a disk that is only nearly full, what grows with traffic is refused;
+   * a token can still be revoked. On one that failed, only what frees space is let through.
+   */
+  #refusing(kind: Job['kind']): string | undefined {
+    if (kind === 'prune' || kind === 'sweep') return undefined;
+    const grows = kind === 'append' || kind === 'receipts';
+    return this.#troubles.get('writer') ?? (grows ? this.#troubles.get('free space') : undefined);
+  }
+
   /** Jobs accepted and not yet durable. */
   get depth(): number {
     return this.#waiting.length + this.#committing;
@@ -51,10 +61,8 @@ export class WriteQueue {
    * @throws AppError `unavailable` at once when the queue is full or the disk is known to be in trouble.
    */
   push<K extends Job['kind']>(job: Extract<Job, { kind: K }>): Promise<JobResults[K]> {
-    // What frees space is let through: a full disk must be able to become less full.
-    const { trouble } = this;
-    if (trouble !== undefined && job.kind !== 'prune' && job.kind !== 'sweep')
-      return Promise.reject(unavailable(`not stored: ${trouble}`));
+    const trouble = this.#refusing(job.kind);
+    if (trouble !== undefined) return Promise.reject(unavailable(`not stored: ${trouble}`));
     if (this.depth >= this.#capacity) {
       return Promise.reject(
         unavailable(`not stored: ${this.#capacity} notifications are waiting for the disk; try again`),

@@ -56,6 +56,8 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
     return transaction(current, () => jobs.map((job) => ({ value: perform(current, job) })));
   } catch (error) {
     if (isDiskTrouble(error)) throw giveUp(error);
+    // Another process holds the write lock: each job alone would only wait as long again.
+    if (isBusy(error)) return jobs.map(() => refusal(error));
     return jobs.length === 1 ? [refusal(error)] : jobs.map((job) => alone(current, job));
   } finally {
     behind = true;
@@ -124,9 +126,13 @@ function isDiskTrouble(error: unknown): boolean {
   );
 }
 
+function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+}
+
 function refusal(error: unknown): JobAnswer {
   if (error instanceof AppError) return { refused: { code: error.code, message: error.message } };
-  if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
+  if (isBusy(error)) {
     return { refused: { code: 'unavailable', message: 'another process holds the database; try again' } };
   }
   return {

@@ -1,4 +1,23 @@
--- More for searches, filled like the other indexes and up to the same mark.
+-- The search indexes, filled off the commit path up to logs.indexed like index_id and index_text; what is newer is read from the log.
+
+DROP TABLE index_host;
+DROP TABLE index_ip;
+DROP TABLE index_source;
+DROP TABLE index_level;
+DROP TABLE index_token;
+DROP TABLE index_key;
+DROP TABLE index_route;
+
+-- Which notifications have a value in a field: for each 4,096 positions a list or a bitmap of them (see `blocks.ts`). A frequent
+-- value costs a bit a notification, and lists of millions are intersected in milliseconds.
+CREATE TABLE postings (
+  tenant INTEGER NOT NULL,
+  field TEXT NOT NULL,       -- host, key, ip, source, level, token, route, state
+  value NOT NULL,            -- text; bytes for addresses; a number for routes
+  block INTEGER NOT NULL,    -- position / 4096
+  positions BLOB NOT NULL,
+  PRIMARY KEY (tenant, field, value, block)
+) WITHOUT ROWID;
 
 -- Where in the log each hour's notifications stand: few rows, so that bounds on time become bounds on positions at once.
 CREATE TABLE index_hour (
@@ -8,7 +27,3 @@ CREATE TABLE index_hour (
   last INTEGER NOT NULL,
   PRIMARY KEY (tenant, hour)
 ) WITHOUT ROWID;
-
--- States that nothing else leads to: "throttled"; "expires" for what goes to panels and does not stay; "unseen" for what goes to
--- panels and was not shown when it was indexed.
-CREATE TABLE index_state (tenant INTEGER NOT NULL, state TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, state, position)) WITHOUT ROWID;

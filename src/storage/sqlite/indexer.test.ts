@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { draft, HistoryModel, routeTo } from '../../../test/support/history-model.ts';
+import { context } from '../../../test/support/search-context.ts';
+import type { NotificationDraft } from '../../core/ports.ts';
+import { parseQuery } from '../../core/search.ts';
+import { indexSlice, markSeen, unindex } from './indexer.ts';
+import { searchPage } from './search.ts';
+
+function filled(count: number, over: (i: number) => Partial<NotificationDraft> = () => ({})): HistoryModel {
+  const model = new HistoryModel();
+  model.transaction(() => {
+    for (let i = 0; i < count; i++) model.append(draft(over(i)));
+  });
+  return model;
+}
+
+const marks = (model: HistoryModel) =>
+  model.db.prepare('SELECT tenant, indexed, head FROM logs ORDER BY tenant').all();
+const count = (model: HistoryModel, table: string) =>
+  model.db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get();
+const tables = ['index_id', 'postings', 'index_text_docsize', 'index_hour'];
+
+describe('a slice', () => {
+  test('takes no more than it is asked to, and tells whether there is more', () => {
+    const model = filled(10);
+    expect(indexSlice(model.db, 4)).toEqual({ indexed: 4, behind: true });
+    expect(indexSlice(model.db, 4)).toEqual({ indexed: 4, behind: true });
+    expect(indexSlice(model.db, 4)).toEqual({ indexed: 2, behind: false });
+    expect(indexSlice(model.db, 4)).toEqual({ indexed: 0, behind: false });
+    expect(marks(model)).toEqual([{ tenant: 7, indexed: 10, head: 10 }]);
+    expect(count(model, 'index_id')).toBe(10);
+  });
+
+  test('ends early when texts are long', () => {
+    const model = filled(40, () => ({ message: 'word '.repeat(3000) }));
+    const { indexed, behind } = indexSlice(model.db, 1000);
+    expect(indexed).toBeGreaterThan(5);
+    expect(indexed).toBeLessThan(40);
+    expect(behind).toBe(true);
+  });
+
+  test('gives every tenant its share', () => {
+    const model = filled(100);
+    model.transaction(() => {
+      for (const tenant of [8, 9]) for (let i = 0; i < 5; i++) model.append(draft(), tenant);
+    });
+    indexSlice(model.db, 12);
+    expect(marks(model)).toEqual([
+      { tenant: 7, indexed: 4, head: 100 },
+      { tenant: 8, indexed: 4, head: 5 },
+      { tenant: 9, indexed: 4, head: 5 },
+    ]);
+  });
+
+  test('passes over positions of clears', () => {
+    const model = filled(3);
+    model.transaction(() => model.clear(model.known[0]!.id, 2_000_000));
+    expect(indexSlice(model.db, 10)).toEqual({ indexed: 3, behind: false });
+    expect(marks(model)).toEqual([{ tenant: 7, indexed: 4, head: 4 }]);
+  });
+
+  test('that fails leaves nothing behind', () => {
+    const model = filled(5);
+    model.db.exec(
+      "CREATE TRIGGER stop BEFORE INSERT ON postings WHEN new.field = 'route' BEGIN SELECT raise(ABORT, 'no'); END",
+    );
+    expect(() => indexSlice(model.db, 10)).toThrow('no');
+    expect(tables.map((table) => count(model, table))).toEqual([0, 0, 0, 0]);
+    expect(marks(model)).toEqual([{ tenant: 7, indexed: 0, head: 5 }]);
+    model.db.exec('DROP TRIGGER stop');
+    expect(indexSlice(model.db, 10)).toEqual({ indexed: 5, behind: false });
+  });
+});
+
+describe('unindexing', () => {
+  const varied = (i: number): Partial<NotificationDraft> => ({
+    receivedAt: i * 3_600_000,
+    host: i % 3 === 0 ? null : `host-${i % 5}`,
+    ip: i % 4 === 0 ? null : `10.0.0.${i % 7}`,
+    key: i % 2 === 0 ? null : `key-${i}`,
+    level: i % 6 === 0 ? 'error' : 'info',
+    title: `title ${i}`,
+    expiresAt: i % 2 === 0 ? null : i + 10,
+    route: i % 5 === 0 ? routeTo({}) : routeTo({ all: true }),
+    throttledOn: i % 9 === 0 ? '0199c0de-7000-7000-8000-000000000001' : null,
+  });
+
+  test('of everything leaves every index empty, also after panels reported', () => {
+    const model = filled(300, varied);
+    while (indexSlice(model.db, 50).behind);
+    for (const { id } of model.known.slice(0, 20))
+      model.transaction(() => model.show(id, { id: 'p', tags: [] }));
+    markSeen(model.db, model.tenant, model.known[1]!.position);
+    model.transaction(() => unindex(model.db, model.tenant, 1, 120));
+    model.transaction(() => unindex(model.db, model.tenant, 121, 300));
+    expect(tables.map((table) => count(model, table))).toEqual([0, 0, 0, 0]);
+    expect(
+      model.db.prepare("SELECT count(*) FROM index_text WHERE index_text MATCH 'title'").pluck().get(),
+    ).toBe(0);
+  });
+
+  test('of some leaves the others to be found', () => {
+    const model = filled(300, varied);
+    while (indexSlice(model.db, 50).behind);
+    model.transaction(() => {
+      unindex(model.db, model.tenant, 1, 150);
+      model.db.exec(
+        'DELETE FROM notifications WHERE entry & 1099511627775 <= 150; UPDATE logs SET first = 151',
+      );
+    });
+    for (const text of [
+      'title',
+      'level:error',
+      'host:host-1',
+      'ip:10.0.0.0/24',
+      'is:throttled',
+      'key:"key-1*"',
+      'is:unseen',
+    ]) {
+      const query = parseQuery(text, context);
+      const expected = model
+        .search(query, 0)
+        .filter((id) => (model.known.find((known) => known.id === id)?.position ?? 0) > 150);
+      const found = searchPage(model.db, model.tenant, query, { limit: 200, now: 0 }).records.map(
+        ({ id }) => id,
+      );
+      expect(found, text).toEqual(expected);
+    }
+  });
+
+  test('reaches only what is indexed', () => {
+    const model = filled(10);
+    indexSlice(model.db, 4);
+    model.transaction(() => unindex(model.db, model.tenant, 1, 8));
+    expect(count(model, 'index_id')).toBe(0);
+    expect(indexSlice(model.db, 100)).toEqual({ indexed: 6, behind: false });
+  });
+});

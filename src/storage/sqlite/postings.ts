@@ -1,0 +1,71 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { changeBlock } from './blocks.ts';
+import { blockOf, startOf } from './position-set.ts';
+
+/** What notifications are looked up by. */
+export type Field = 'host' | 'key' | 'ip' | 'source' | 'level' | 'token' | 'route' | 'state';
+/** Text; bytes for addresses, where the order of bytes is the order of addresses; a number for routes. */
+export type FieldValue = string | number | Uint8Array;
+
+export interface Posting {
+  readonly field: Field;
+  readonly value: FieldValue;
+  readonly position: number;
+}
+
+interface Group extends Posting {
+  readonly block: number;
+  readonly offsets: number[];
+}
+
+/** Writes the postings table. Every call belongs inside a transaction of the caller's. */
+export class PostingsWriter {
+  readonly #get: Statement<unknown[], Buffer>;
+  readonly #put: Statement;
+  readonly #drop: Statement;
+
+  constructor(db: Database) {
+    const place = 'tenant = ? AND field = ? AND value = ? AND block = ?';
+    this.#get = db.prepare<unknown[], Buffer>(`SELECT positions FROM postings WHERE ${place}`).pluck();
+    this.#put =
+      db.prepare(`INSERT INTO postings (tenant, field, value, block, positions) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET positions = excluded.positions`);
+    this.#drop = db.prepare(`DELETE FROM postings WHERE ${place}`);
+  }
+
+  add(tenant: number, postings: readonly Posting[]): void {
+    this.#change(tenant, postings, true);
+  }
+
+  /** Postings that are not there are no harm. */
+  remove(tenant: number, postings: readonly Posting[]): void {
+    this.#change(tenant, postings, false);
+  }
+
+  #change(tenant: number, postings: readonly Posting[], adds: boolean): void {
+    for (const { field, value, block, offsets } of grouped(postings)) {
+      // The driver binds a number as a double, which would be stored as one.
+      const bound = typeof value === 'number' ? BigInt(value) : value;
+      const known = this.#get.get(tenant, field, bound, block);
+      const changed = changeBlock(known, offsets, adds);
+      if (changed) this.#put.run(tenant, field, bound, block, changed);
+      else if (known) this.#drop.run(tenant, field, bound, block);
+    }
+  }
+}
+
+/** By block, in order, so that each page of the table is touched once. */
+function grouped(postings: readonly Posting[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const posting of postings) {
+    const { field, value, position } = posting;
+    const block = blockOf(position);
+    const text = value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;
+    const key = `${field} ${text} ${block}`;
+    const group = groups.get(key);
+    const offset = position - startOf(block);
+    if (group) group.offsets.push(offset);
+    else groups.set(key, { ...posting, block, offsets: [offset] });
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}
