@@ -42,6 +42,11 @@ const rows: Record<string, Row> = {
     ],
     plain: true,
   },
+  pages: {
+    about: 'what a first look at a page costs',
+    steps: [[new URL('./page-weight.ts', import.meta.url)]],
+    plain: true,
+  },
 };
 
 const results = new URL('./RESULTS.md', import.meta.url);

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { die, Interrupted, run } from './child.mjs';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureNode } from './node-runtime.mjs';
+import { ensurePages } from './pages.mjs';
 import { SetupError } from './setup-error.mjs';
 import { targetNames, targets } from './targets.mjs';
 
@@ -36,7 +37,8 @@ async function main(name, args) {
 
   /** @type {import('./child.mjs').Ending} */
   let ending = { code: 0, signal: null };
-  for (const { argv, goOn } of target(args)) {
+  for (const { argv, goOn, pages } of target(args)) {
+    if (pages) await ensurePages(root, node, env);
     const next = await run(node, argv, { cwd: root, env });
     if (next.signal || next.code !== 0) ending = next;
     if (ending.signal || (ending.code !== 0 && !goOn)) break;

@@ -2,7 +2,8 @@
 
 /**
  * `goOn`: the following steps run even when this one or an earlier one has failed.
- * @typedef {{ argv: string[], goOn?: boolean }} Step
+ * `pages`: it shows the pages of src/web, which are built first where they are missing or stale.
+ * @typedef {{ argv: string[], goOn?: boolean, pages?: boolean }} Step
  */
 
 // The server runs from its TypeScript sources; the first releases of Node 24 still call that experimental. Room for young
@@ -15,12 +16,14 @@ const knip = ['node_modules/knip/bin/knip.js'];
 
 /** @type {Record<string, (args: string[]) => Step[]>} */
 export const targets = {
-  start: (args) => [{ argv: [...server, 'serve', ...args] }],
-  belfry: (args) => [{ argv: [...server, ...args] }],
+  start: (args) => [{ argv: [...server, 'serve', ...args], pages: true }],
+  belfry: (args) => [{ argv: [...server, ...args], pages: args[0] === 'serve' }],
   test: (args) => [{ argv: [...vitest, ...args] }],
   check: () => [
     { argv: biome, goOn: true },
     { argv: tsc, goOn: true },
+    { argv: [...tsc, '--project', 'src/web'], goOn: true },
+    { argv: [...tsc, '--project', 'test/browser'], goOn: true },
     { argv: knip },
     { argv: [...vitest, '--project', 'unit'] },
   ],

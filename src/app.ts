@@ -1,4 +1,5 @@
 /** Wiring: the only file that knows every folder. */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createInProcessBus } from './bus/in-process.ts';
 import type { Config } from './config.ts';
@@ -50,6 +51,7 @@ const pollMs = 400;
 const flushMs = 5_000;
 const sweepMs = 2_000;
 const retentionMs = 60_000;
+const webFolder = join(import.meta.dirname, '../dist/web');
 
 /** Opens the database, makes it when it is new, and makes sure that the tenant `default` exists. */
 export async function openStorage(config: Config, logger: Logger): Promise<OpenedStorage> {
@@ -171,6 +173,7 @@ async function createServices(
       rateAuth: config.rate.auth,
       trustedProxies: config.trustedProxies,
       metricsToken: config.metrics.token,
+      webFolder,
     },
   };
 }

@@ -210,3 +210,52 @@ describe('npm test', () => {
     expect(code).toBe(status);
   });
 });
+
+describe('the pages', () => {
+  /** Does for `vite build` what the tests need: notes that it ran, fails when told to, writes a page. */
+  const vite = `
+    import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+    appendFileSync('vite.log', 'built ');
+    if (existsSync('vite-fault')) throw new Error('a fault in a page');
+    const folder = process.argv[process.argv.indexOf('--outDir') + 1];
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(folder + '/page.html', 'a page');
+  `;
+  const serve = async () => {
+    const server = checkout.start(['start']);
+    await server.printed('serving');
+    server.process.kill('SIGTERM');
+    return server.ended;
+  };
+  beforeEach(async () => {
+    await checkout.run(['belfry']);
+    checkout.write('node_modules/vite/package.json', '{"type": "module"}');
+    checkout.write('node_modules/vite/bin/vite.js', vite);
+    checkout.write('src/web/panel/main.ts', 'one');
+  });
+
+  test('are built before the server starts, and again only when their sources have changed', async () => {
+    const first = await serve();
+    expect(first.stderr).toBe('belfry: building the pages …\n');
+    expect(checkout.has('dist/web/page.html')).toBe(true);
+    expect((await serve()).stderr).toBe('');
+    checkout.write('src/web/panel/main.test.ts', 'a test is no part of a page');
+    expect((await serve()).stderr).toBe('');
+    checkout.write('src/web/panel/main.ts', 'two');
+    expect((await serve()).stderr).toBe('belfry: building the pages …\n');
+  });
+
+  test('that cannot be built stop the start, with the reason, and leave the old ones', async () => {
+    await serve();
+    checkout.write('src/web/panel/main.ts', 'broken');
+    checkout.write('vite-fault', '');
+    const { code, stderr } = await checkout.run(['start']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('a fault in a page');
+    expect(checkout.has('dist/web/page.html')).toBe(true);
+  });
+
+  test('are not built for a command that shows none', async () => {
+    expect((await checkout.run(['belfry', 'token', 'list'])).stderr).toBe('');
+  });
+});

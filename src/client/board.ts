@@ -106,7 +106,8 @@ export class Board {
 
   #makeRoom(): BoardChange[] {
     if (this.#cards.size <= maxCards) return [];
-    const last = [...this.#cards.values()].sort(compareCards).at(-1);
+    let last: Card | undefined;
+    for (const card of this.#cards.values()) if (!last || compareCards(card, last) > 0) last = card;
     return last ? this.#remove(last.notification.id, 'dropped') : [];
   }
 

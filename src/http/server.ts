@@ -30,6 +30,7 @@ import type { App, Services } from './services.ts';
 import { streamRoutes } from './stream.ts';
 import { tenantRoutes } from './tenant.ts';
 import { tokenRoutes } from './tokens.ts';
+import { webRoutes } from './web.ts';
 
 export interface ServerOptions {
   readonly services: Services;
@@ -91,6 +92,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   }
   metricsRoutes(app, services);
   docsRoutes(app);
+  webRoutes(app, services);
   await app.ready();
   return { app, routes: routes.seal() };
 }

@@ -42,6 +42,8 @@ export interface HttpSettings {
   readonly trustedProxies: readonly string[];
   /** Bearer token for /metrics; undefined: it is not served on this listener. */
   readonly metricsToken: string | undefined;
+  /** Where the built pages are. */
+  readonly webFolder: string;
 }
 
 export type App = FastifyInstance<

@@ -113,11 +113,13 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/panels',
     'POST /api/panels/:id/receipts',
   ]);
-  const open = names((policy) => policy === 'public').filter((name) => !name.includes('/docs/'));
+  const open = names((policy) => policy === 'public').filter((name) => !/\/(?:docs|assets)\//.test(name));
   expect(open).toEqual([
     'GET /api/pairings/:secret',
     'GET /healthz',
     'GET /openapi.json',
+    'GET /panel',
+    'GET /panel/',
     'GET /readyz',
     'POST /api/pairings',
   ]);

@@ -38,6 +38,7 @@ export class OpenApiCheck {
     if (status >= 400) {
       if (!contentType.startsWith('application/json'))
         throw new Error(`${at}: an error of type ${contentType}`);
+      if (method === 'HEAD') return;
       if (!this.#errorBody(JSON.parse(body))) throw new Error(`${at}: not {"error": …} alone: ${body}`);
     }
     const template = this.#template(path);

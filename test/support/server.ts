@@ -84,7 +84,7 @@ export class TestServer {
       status: response.status,
       headers: response.headers,
       text,
-      json: type.startsWith('application/json') ? JSON.parse(text) : undefined,
+      json: type.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined,
     };
   }
 

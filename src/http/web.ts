@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyError, FastifyReply } from 'fastify';
+import { AppError } from '../core/errors.ts';
+import { answerError } from './errors.ts';
+import type { App, Services } from './services.ts';
+
+/**
+ * What a page may do: nothing but what its own files say. No inline script or style, no other origin, no frame around
+ * it, and no string that becomes markup or code (Trusted Types without a single policy).
+ */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** The pages, each at its path. */
+const pages = { '/panel': 'panel/index.html' } as const;
+
+const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
+
+/** The pages people open and the files they load, as `npm start` built them. */
+export function webRoutes(app: App, { settings }: Services): void {
+  const folder = settings.webFolder;
+  void app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, policy: 'public' };
+    });
+    await scope.register(fastifyStatic, {
+      root: join(folder, 'assets'),
+      prefix: '/assets/',
+      // The hash of what is inside is in the name: a name never means anything else.
+      immutable: true,
+      maxAge: '365d',
+      lastModified: false,
+      preCompressed: true,
+      index: false,
+      // The folder may be built while the server runs.
+      suppressWarning: true,
+    });
+    // What cannot be the name of a file is nothing that is there.
+    scope.setErrorHandler((error: FastifyError, request, reply) => {
+      const isOurs = error instanceof AppError || (error.statusCode ?? 500) >= 500;
+      return answerError(isOurs ? error : nothingThere(), request, reply);
+    });
+    for (const [path, file] of Object.entries(pages)) {
+      for (const each of [path, `${path}/`])
+        scope.get(each, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, folder, file));
+    }
+  });
+}
+
+function sendPage(reply: FastifyReply, folder: string, file: string): FastifyReply {
+  if (!existsSync(join(folder, file)))
+    throw new AppError('not-found', 'the pages are not built here: start with npm start, which builds them');
+  return reply
+    .header('content-security-policy', pagePolicy)
+    .header('referrer-policy', 'no-referrer')
+    .header('cross-origin-opener-policy', 'same-origin')
+    .header('cache-control', 'no-cache')
+    .sendFile(file, folder, { cacheControl: false, lastModified: false });
+}

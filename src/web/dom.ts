@@ -1,0 +1,36 @@
+/** Building elements without markup: what came from outside is only ever text. */
+
+interface Content {
+  readonly class?: string;
+  readonly text?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  { class: className, text, attributes = {} }: Content = {},
+  ...children: readonly Node[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  if (className !== undefined) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+export function svgElement<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string>>,
+  ...children: readonly Node[]
+): SVGElementTagNameMap[K] {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** Sets the text only when it is another: what did not change is not laid out again. */
+export function setText(node: Node, text: string): void {
+  if (node.textContent !== text) node.textContent = text;
+}

@@ -1,0 +1,56 @@
+/** The page of a panel: pairs the screen when it has no token, then shows the panel, for ever. */
+import '../fonts.css';
+import '../tokens.css';
+import './view/frame.css';
+import './view/notice.css';
+import './view/board.css';
+import './view/special-cards.css';
+import './view/edges.css';
+import './view/pairing.css';
+import './view/settings.css';
+import { createPairingCalls } from '../../client/pairing.ts';
+import { createTranslate } from '../language.ts';
+import { pair } from './pair.ts';
+import { type PanelEnd, showPanel } from './panel-page.ts';
+import { keepAwake } from './screen-care.ts';
+import { lookOf } from './state/look.ts';
+import { createScreenStore, type ScreenStore, type StoredPairing } from './stored-pairing.ts';
+import { de } from './texts/de.ts';
+import { en } from './texts/en.ts';
+import type { PanelTexts } from './texts/panel-texts.ts';
+import { createPairingView } from './view/pairing-view.ts';
+import { createStage } from './view/stage.ts';
+import { watchIdle } from './view/tools-view.ts';
+
+const languages: { readonly en: PanelTexts; readonly de: PanelTexts } = { en, de };
+const server = location.origin;
+
+async function start(): Promise<void> {
+  const store = createScreenStore(new URLSearchParams(location.search).get('panel') ?? '');
+  keepAwake();
+  watchIdle();
+  for (let ended: PanelEnd | undefined; ; ) {
+    const pairing = store.pairing() ?? (await pairScreen(store, ended));
+    ended = await showPanel(pairing, { store, server, languages, root: document.body });
+    store.setPairing(undefined);
+  }
+}
+
+async function pairScreen(store: ScreenStore, ended: PanelEnd | undefined): Promise<StoredPairing> {
+  const light = matchMedia('(prefers-color-scheme: light)').matches;
+  const facts = { languages: navigator.languages, timeZone: 'UTC', prefersLight: light };
+  const look = lookOf(undefined, store.choices(), facts);
+  const { language, translate } = createTranslate(languages, look.languages);
+  document.documentElement.lang = language;
+  document.documentElement.classList.toggle('light', look.scheme === 'light');
+  document.title = `${translate('pairTitle')} · Belfry`;
+  const stage = createStage(look.scale, () => undefined);
+  const view = createPairingView(server, ended && translate(ended), translate);
+  document.body.replaceChildren(view.root);
+  const pairing = await pair(createPairingCalls(server), view.show, new AbortController().signal);
+  stage.close();
+  store.setPairing(pairing);
+  return pairing;
+}
+
+void start();

@@ -1,0 +1,17 @@
+/** A screen stays open for months: it takes up the page of a newer server by itself. */
+
+const leastMs = 10 * 60_000;
+const reloadedKey = 'belfry.reloaded';
+
+/** Loads the page anew when the server's is another than this one; to be called when the server was away. */
+export async function reloadWhenNew(): Promise<void> {
+  const own = document.querySelector<HTMLScriptElement>('script[src*="/assets/"]');
+  if (!own) return;
+  const response = await fetch(location.pathname, { cache: 'no-cache' });
+  const html = response.ok ? await response.text() : '';
+  // Whatever answers in its place is no reason to leave what works.
+  if (!html.includes('/assets/panel-') || html.includes(new URL(own.src).pathname)) return;
+  if (Date.now() - Number(sessionStorage.getItem(reloadedKey) ?? 0) < leastMs) return;
+  sessionStorage.setItem(reloadedKey, String(Date.now()));
+  location.reload();
+}

@@ -1,0 +1,68 @@
+import { ApiError } from '../../client/api-error.ts';
+import { backoffMs } from '../../client/backoff.ts';
+import type { PairingCalls } from '../../client/pairing.ts';
+import type { StoredPairing } from './stored-pairing.ts';
+
+/** What the waiting screen says. */
+export type PairingProgress =
+  | { readonly state: 'asking' }
+  | { readonly state: 'waiting'; readonly code: string }
+  | { readonly state: 'limited'; readonly seconds: number }
+  /** The code, if there is one, is still good: only the server is away. */
+  | { readonly state: 'trouble'; readonly code: string | undefined };
+
+const askEveryMs = 2_000;
+const retry = { baseMs: 2_000, capMs: 30_000 };
+
+/** Shows codes until one of them is approved; for as long as it takes. Resolves with what this screen is from then on. */
+export async function pair(
+  calls: PairingCalls,
+  onProgress: (progress: PairingProgress) => void,
+  signal: AbortSignal,
+): Promise<StoredPairing> {
+  onProgress({ state: 'asking' });
+  for (let failures = 0; ; ) {
+    signal.throwIfAborted();
+    try {
+      const { code, secret } = await calls.open(signal);
+      failures = 0;
+      const paired = await waitForApproval(calls, { code, secret }, onProgress, signal);
+      if (paired) return paired;
+    } catch (error) {
+      signal.throwIfAborted();
+      const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined;
+      if (seconds !== undefined) onProgress({ state: 'limited', seconds });
+      else onProgress({ state: 'trouble', code: undefined });
+      await pause(seconds === undefined ? backoffMs(failures++, retry) : seconds * 1_000);
+    }
+  }
+}
+
+/** undefined when this code is spent and another is to be shown. */
+async function waitForApproval(
+  calls: PairingCalls,
+  { code, secret }: { readonly code: string; readonly secret: string },
+  onProgress: (progress: PairingProgress) => void,
+  signal: AbortSignal,
+): Promise<StoredPairing | undefined> {
+  onProgress({ state: 'waiting', code });
+  for (let failures = 0; ; ) {
+    await pause(failures === 0 ? askEveryMs : backoffMs(failures, retry));
+    signal.throwIfAborted();
+    try {
+      const { state, token, panel } = await calls.collect(secret, signal);
+      if (failures > 0) onProgress({ state: 'waiting', code });
+      failures = 0;
+      if (state === 'collected') return undefined;
+      if (state === 'approved' && token !== undefined && panel)
+        return { token, panelId: panel.id, panelName: panel.name };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof ApiError && (error.status === 404 || error.status === 410)) return undefined;
+      failures += 1;
+      if (!(error instanceof ApiError && error.status === 429)) onProgress({ state: 'trouble', code });
+    }
+  }
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

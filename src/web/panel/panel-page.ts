@@ -1,0 +1,231 @@
+import type { BoardChange, Card } from '../../client/board.ts';
+import { type Client, createClient } from '../../client/client.ts';
+import type { SettingsEvent } from '../../client/panel-event.ts';
+import { createTranslate } from '../language.ts';
+import { reloadWhenNew } from './page-version.ts';
+import { createPainter } from './painter.ts';
+import { pixelShift } from './screen-care.ts';
+import { type EndReason, Session } from './session.ts';
+import { Sound } from './sound.ts';
+import { type Clock, createClock, isWithin } from './state/clock.ts';
+import { type Look, lookOf, type OwnChoices } from './state/look.ts';
+import { soundFor } from './state/sound-choice.ts';
+import type { ScreenStore, StoredPairing } from './stored-pairing.ts';
+import type { PanelTexts, PanelTranslate } from './texts/panel-texts.ts';
+import { createPanelView, type PanelView } from './view/panel-view.ts';
+import { toggleFullscreen } from './view/tools-view.ts';
+
+/** Why the screen has to be paired again, as the key of the sentence that says so. */
+export type PanelEnd = 'endedRevoked' | 'endedRefused' | 'endedDeleted' | 'endedUnpaired';
+
+export interface PanelPageOptions {
+  readonly store: ScreenStore;
+  readonly server: string;
+  readonly languages: { readonly en: PanelTexts; readonly de: PanelTexts };
+  readonly root: HTMLElement;
+}
+
+const endings: Readonly<Record<EndReason, PanelEnd>> = {
+  revoked: 'endedRevoked',
+  refused: 'endedRefused',
+  deleted: 'endedDeleted',
+};
+const tickMs = 500;
+const urgentRank = 50;
+/** From here on a screen reader is told; all of it would drown it. */
+const toldRank = 40;
+
+/** Shows the panel that this screen was paired with, until its token or the panel is gone; answers why it ended. */
+export async function showPanel(pairing: StoredPairing, options: PanelPageOptions): Promise<PanelEnd> {
+  const page = new PanelPage(pairing, options);
+  try {
+    return await page.run();
+  } finally {
+    page.close();
+  }
+}
+
+class PanelPage {
+  readonly #pairing: StoredPairing;
+  readonly #options: PanelPageOptions;
+  readonly #client: Client;
+  readonly #session: Session;
+  readonly #painter = createPainter(() => this.#paint());
+  readonly #sound = new Sound(() => this.#painter.paint('soon'));
+  readonly #stop = new AbortController();
+  readonly #light = matchMedia('(prefers-color-scheme: light)');
+  #look: Look;
+  #clock: Clock;
+  #view: PanelView;
+  /** What the view was made for: it is made anew when this has changed. */
+  #style = '';
+  #settings: SettingsEvent | undefined;
+  /** Server time since when nothing is shown; and whether something was shown before that. */
+  #quiet: { readonly since: number; readonly wasBusy: boolean } | undefined;
+
+  constructor(pairing: StoredPairing, options: PanelPageOptions) {
+    this.#pairing = pairing;
+    this.#options = options;
+    this.#client = createClient({ url: options.server, token: pairing.token });
+    this.#session = new Session({
+      client: this.#client,
+      panelId: pairing.panelId,
+      now: Date.now,
+      onChange: (changes) => this.#changed(changes),
+      onReturn: () => void reloadWhenNew().catch(() => undefined),
+    });
+    this.#look = this.#readLook();
+    this.#clock = createClock(this.#look.locale, this.#look.timeZone);
+    this.#view = this.#createView();
+  }
+
+  async run(): Promise<PanelEnd> {
+    const { signal } = this.#stop;
+    const tick = setInterval(() => this.#tick(), tickMs);
+    signal.addEventListener('abort', () => clearInterval(tick));
+    const unlock = () => this.#sound.unlock();
+    addEventListener('pointerdown', unlock, { signal });
+    addEventListener('keydown', (event) => this.#key(event), { signal });
+    this.#light.addEventListener('change', () => this.#restyle(), { signal });
+    document.addEventListener('visibilitychange', () => this.#painter.paint('now'), { signal });
+    this.#painter.paint('now');
+    const reason = await this.#session.run(signal);
+    return reason ? endings[reason] : 'endedUnpaired';
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#painter.stop();
+  }
+
+  #changed(changes: readonly BoardChange[]): void {
+    const added = changes.flatMap(({ kind, card }) => (kind === 'added' ? [card] : []));
+    this.#ring(added);
+    this.#settle();
+    const isUrgent = added.some(({ notification }) => notification.rank >= urgentRank);
+    const told = added.findLast(({ notification }) => notification.rank >= toldRank);
+    if (told) this.#view.announce(told);
+    this.#painter.paint(isUrgent ? 'now' : 'soon');
+  }
+
+  #ring(added: Parameters<typeof soundFor>[0]): void {
+    if (added.length === 0 || !this.#look.sound) return;
+    const { board } = this.#session;
+    const serverTime = board.serverTime(Date.now());
+    const { quiet } = this.#look;
+    const sound = soundFor(added, {
+      serverTime,
+      quiet: quiet !== undefined && isWithin(quiet, this.#clock.minuteOfDay(serverTime)),
+      level: (name) => board.level(name),
+      known: (id) => this.#session.isKnown(id),
+    });
+    if (sound) this.#sound.play(sound);
+  }
+
+  #tick(): void {
+    this.#session.expire();
+    this.#painter.paint('soon');
+    this.#view.tick();
+  }
+
+  #paint(): void {
+    const { board, contact, connection, lastHeardAt } = this.#session;
+    const serverTime = board.serverTime(Date.now());
+    const cards = board.cards();
+    if (contact.state === 'never' || cards.length > 0) this.#quiet = undefined;
+    else this.#quiet ??= { since: serverTime, wasBusy: this.#session.wasBusy };
+    const { dim } = this.#look;
+    const shown = this.#view.render({
+      cards,
+      name: board.settings?.panel.name ?? this.#pairing.panelName,
+      serverTime,
+      clock: this.#clock,
+      contact,
+      connection,
+      heardAt: lastHeardAt === undefined ? undefined : board.serverTime(lastHeardAt),
+      quiet: this.#quiet,
+      soundLocked: this.#look.sound && this.#sound.locked,
+      dimmed: dim !== undefined && isWithin(dim, this.#clock.minuteOfDay(serverTime)),
+      shift: pixelShift(serverTime),
+    });
+    if (document.visibilityState === 'visible') this.#session.shown(shown);
+  }
+
+  #readLook(): Look {
+    return lookOf(this.#session.board.settings, this.#options.store.choices(), {
+      languages: navigator.languages,
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      prefersLight: this.#light.matches,
+    });
+  }
+
+  /** Takes up settings that are not those of before. */
+  #settle(): void {
+    const { settings } = this.#session.board;
+    if (settings === this.#settings) return;
+    this.#settings = settings;
+    if (this.#styleNow() !== this.#style) this.#restyle();
+  }
+
+  #styleNow(): string {
+    return JSON.stringify([this.#readLook(), this.#session.board.settings?.levels]);
+  }
+
+  /** A choice was made, or the panel's settings have changed: the page is built anew around what it shows. */
+  #restyle(): void {
+    const { settingsOpen } = this.#view;
+    const buttons = () => [...document.querySelectorAll<HTMLElement>('dialog button')];
+    const focused = buttons().indexOf(document.activeElement as HTMLElement);
+    this.#view.close();
+    this.#look = this.#readLook();
+    this.#clock = createClock(this.#look.locale, this.#look.timeZone);
+    this.#view = this.#createView();
+    if (settingsOpen) this.#view.openSettings();
+    buttons()[focused]?.focus();
+    this.#painter.paint('now');
+  }
+
+  #createView(): PanelView {
+    const { languages, root, store, server } = this.#options;
+    const { board } = this.#session;
+    const { language, translate } = createTranslate(languages, this.#look.languages);
+    document.documentElement.lang = language;
+    document.documentElement.classList.toggle('light', this.#look.scheme === 'light');
+    this.#style = this.#styleNow();
+    return createPanelView(root, {
+      translate,
+      server,
+      look: this.#look,
+      level: (name) => board.level(name),
+      serverTime: () => board.serverTime(Date.now()),
+      clear: (card) => this.#clear(card, translate),
+      choices: () => store.choices(),
+      choose: (choices) => this.#choose(choices),
+      testSound: () => this.#sound.play('chime'),
+      unpair: () => this.#stop.abort(),
+      onResize: () => this.#painter.paint('now'),
+    });
+  }
+
+  #choose(choices: OwnChoices): void {
+    const { store } = this.#options;
+    store.setChoices({ ...store.choices(), ...choices });
+    this.#restyle();
+  }
+
+  /** The card goes when the stream says so, here as on every other screen. */
+  #clear({ notification }: Card, translate: PanelTranslate): void {
+    this.#client.clear(notification.id).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#view.say(translate('clearFailed', { reason }));
+    });
+  }
+
+  #key({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): void {
+    this.#sound.unlock();
+    if (ctrlKey || metaKey || altKey) return;
+    if (key === 'f' || key === 'F') toggleFullscreen();
+    if (key === 's' || key === 'S') this.#view.openSettings();
+    if (key === 'm' || key === 'M') this.#choose({ sound: !this.#look.sound });
+  }
+}

@@ -1,0 +1,149 @@
+import { ApiError } from '../../client/api-error.ts';
+import { Board, type BoardChange, type Card } from '../../client/board.ts';
+import type { Client } from '../../client/client.ts';
+import type { PanelEvent } from '../../client/panel-event.ts';
+import type { Connection } from '../../client/panel-events.ts';
+import { ReceiptOutbox } from '../../client/receipt-outbox.ts';
+import { type Contact, contactOf, type Line } from './state/contact.ts';
+
+/** Why a screen has to be paired again. */
+export type EndReason = 'revoked' | 'refused' | 'deleted';
+
+export interface SessionOptions {
+  readonly client: Client;
+  readonly panelId: string;
+  /** What is shown, or how the line is, has changed; `changes` is what became of cards. */
+  readonly onChange: (changes: readonly BoardChange[]) => void;
+  /** The server is back after it was away. */
+  readonly onReturn: () => void;
+  readonly now: () => number;
+}
+
+/** Ids that this screen has shown, so that a reset does not ring for them again. */
+const mostKnown = 5_000;
+/** A proxy that answers for the server while it is away is asked again so often. */
+const foreignAnswerMs = 10_000;
+const usualHeartbeatMs = 15_000;
+
+/** One panel on this screen: its board, its line to the server, and its receipts. */
+export class Session {
+  readonly board = new Board();
+  readonly #options: SessionOptions;
+  readonly #outbox: ReceiptOutbox;
+  readonly #known = new Set<string>();
+  readonly #receipted = new Set<string>();
+  #line: Line = {
+    connection: { state: 'connecting' },
+    lastHeardAt: undefined,
+    heartbeatMs: usualHeartbeatMs,
+  };
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#outbox = new ReceiptOutbox({
+      post: (receipts) => options.client.receipts(options.panelId, receipts),
+    });
+  }
+
+  get connection(): Connection {
+    return this.#line.connection;
+  }
+
+  get contact(): Contact {
+    return contactOf(this.#line, this.#options.now());
+  }
+
+  get lastHeardAt(): number | undefined {
+    return this.#line.lastHeardAt;
+  }
+
+  /** Whether anything was ever shown. */
+  get wasBusy(): boolean {
+    return this.#known.size > 0;
+  }
+
+  /** Whether the notification was on this screen before the present change. */
+  isKnown(id: string): boolean {
+    return this.#known.has(id);
+  }
+
+  /** Shows the panel until `signal` says stop, or the token or the panel is gone for good; answers why it ended. */
+  async run(signal: AbortSignal): Promise<EndReason | undefined> {
+    while (!signal.aborted) {
+      try {
+        await this.#follow(signal);
+      } catch (error) {
+        const reason = endReason(error);
+        if (reason) return reason;
+        const message = error instanceof Error ? error.message : String(error);
+        this.#connect({ state: 'waiting', reason: message, retryInMs: foreignAnswerMs });
+        await new Promise((resolve) => setTimeout(resolve, foreignAnswerMs));
+      }
+    }
+    return undefined;
+  }
+
+  /** Takes off what has been shown for its time. */
+  expire(): void {
+    this.#took(this.board.expire(this.#options.now()));
+  }
+
+  /** These are on the screen now, for people to see. */
+  shown(cards: readonly Card[]): void {
+    for (const { notification } of cards) {
+      if (this.#receipted.has(notification.id)) continue;
+      remember(this.#receipted, notification.id);
+      this.#receipt(notification.id, 'shown');
+    }
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { client, panelId, now } = this.#options;
+    const onConnection = (connection: Connection) => this.#connect(connection);
+    for await (const event of client.panelEvents(panelId, { signal, onConnection })) {
+      this.#heard(event);
+      this.#took(this.board.apply(event, now()), event.type !== 'heartbeat');
+    }
+  }
+
+  #heard(event: PanelEvent): void {
+    if (event.type === 'ready' && this.#line.lastHeardAt !== undefined) this.#options.onReturn();
+    const heartbeatMs = event.type === 'ready' ? event.data.heartbeatMs : this.#line.heartbeatMs;
+    this.#line = { ...this.#line, heartbeatMs, lastHeardAt: this.#options.now() };
+  }
+
+  #connect(connection: Connection): void {
+    this.#line = { ...this.#line, connection };
+    this.#options.onChange([]);
+  }
+
+  #took(changes: readonly BoardChange[], always = false): void {
+    if (changes.length === 0 && !always) return;
+    for (const { kind, card } of changes) {
+      const { id } = card.notification;
+      if (kind === 'expired') this.#receipt(id, 'expired');
+      if (kind === 'cleared' || kind === 'replaced') this.#receipt(id, 'cleared');
+    }
+    this.#options.onChange(changes);
+    for (const { kind, card } of changes) if (kind === 'added') remember(this.#known, card.notification.id);
+  }
+
+  #receipt(id: string, state: 'shown' | 'expired' | 'cleared'): void {
+    this.#outbox.add({ id, state, at: Math.round(this.board.serverTime(this.#options.now())) });
+  }
+}
+
+/** undefined for what may pass: above all an answer that is not the server's own, from a proxy in front of it. */
+function endReason(error: unknown): EndReason | undefined {
+  if (!(error instanceof ApiError) || error.message.startsWith('the server answered')) return undefined;
+  if (error.status === 401) return 'revoked';
+  if (error.status === 403) return 'refused';
+  return error.status === 404 ? 'deleted' : undefined;
+}
+
+function remember(known: Set<string>, id: string): void {
+  known.add(id);
+  if (known.size <= mostKnown) return;
+  const oldest = known.values().next().value;
+  if (oldest !== undefined) known.delete(oldest);
+}

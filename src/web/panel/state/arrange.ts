@@ -1,0 +1,133 @@
+/** Which cards a screen shows, how large, and where: the highest in rank first, and one roll-up for what has no room. */
+import type { Card } from '../../../client/board.ts';
+import { isLong, type Shape, shapeOf } from './title-size.ts';
+
+/** In design pixels: what they are on a wall of 1920 × 1080. */
+export interface Area {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Place {
+  /** undefined for the roll-up of what has no room. */
+  readonly card: Card | undefined;
+  readonly row: number;
+  /** Of the twelve columns, from 1. */
+  readonly column: number;
+  readonly span: number;
+}
+
+export interface Row {
+  readonly height: number;
+  /** How much larger than usual its text is. */
+  readonly zoom: number;
+}
+
+export interface Arrangement {
+  readonly places: readonly Place[];
+  readonly rows: readonly Row[];
+  readonly hidden: readonly Card[];
+  /** The zoom of everything but the most serious. */
+  readonly zoom: number;
+}
+
+export const gap = 16;
+/** The least height of a row at zoom 1: level, title on one line, a line of message, and where it is from … */
+const leastHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 236, minor: 190 };
+/** … and with a title on two lines. */
+const longHeight: Readonly<Record<Shape, number>> = { critical: 316, major: 240, minor: 222 };
+const mostStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
+const zooms = [1.6, 1.45, 1.3, 1.15, 1];
+const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1];
+/** More than this no wall has room for. */
+const mostOnWall = 60;
+
+/**
+ * Fills a screen that does not scroll.
+ * @param cards in the order in which they are to stand.
+ */
+export function arrange(
+  cards: readonly Card[],
+  area: Area,
+  { maxCards = mostOnWall, maxZoom = Number.POSITIVE_INFINITY } = {},
+): Arrangement {
+  let shown = Math.min(cards.length, maxCards, mostOnWall);
+  let packed = pack(cards, shown, area);
+  while (shown > 1 && heightOf(packed, area) > area.height) {
+    shown -= 1;
+    packed = pack(cards, shown, area);
+  }
+  const all = shown === cards.length;
+  const fits = (zoom: number, critical = zoom) => heightOf(packed, area, zoom, critical) <= area.height;
+  const zoom = all ? (zooms.find((each) => each <= maxZoom && fits(each)) ?? 1) : 1;
+  const critical = criticalZooms.find((each) => each >= zoom && fits(zoom, each)) ?? zoom;
+  return {
+    places: packed.flatMap(({ places }) => places),
+    rows: stretch(packed, area, zoom, critical),
+    hidden: cards.slice(shown),
+    zoom,
+  };
+}
+
+interface PackedRow {
+  readonly shape: Shape;
+  readonly places: readonly Place[];
+}
+
+/** The first `shown` cards and the roll-up of the others, in rows. A row is as the first card in it. */
+function pack(cards: readonly Card[], shown: number, area: Area): PackedRow[] {
+  const cells: (Card | undefined)[] = cards.slice(0, shown);
+  if (shown < cards.length) cells.push(undefined);
+  const counts = { critical: 0, major: 0, minor: 0 };
+  for (const cell of cells) if (cell) counts[shapeOf(cell)] += 1;
+  const rows: PackedRow[] = [];
+  for (let at = 0; at < cells.length; ) {
+    const first = cells[at];
+    const shape = first ? shapeOf(first) : 'minor';
+    const perRow = columnsOf(shape, counts[shape], cells.length, area);
+    const row = rows.length;
+    const span = 12 / perRow;
+    const inRow = cells.slice(at, at + perRow);
+    rows.push({
+      shape,
+      places: inRow.map((card, index) => ({ card, row, column: 1 + index * span, span })),
+    });
+    at += perRow;
+  }
+  return rows;
+}
+
+/** How many cards of a shape stand side by side. */
+function columnsOf(shape: Shape, count: number, cells: number, { width }: Area): number {
+  if (width < 900) return 1;
+  const isAlone = count === 1 || (count === 2 && cells <= 3);
+  if (width < 1500) return shape === 'critical' && isAlone ? 1 : 2;
+  if (shape === 'critical') return isAlone ? 1 : count <= 6 ? 2 : 3;
+  if (shape === 'major') return count <= 6 ? 2 : 3;
+  return 3;
+}
+
+function heightOf(rows: readonly PackedRow[], area: Area, zoom = 1, critical = zoom): number {
+  const heights = rows.map((row) => leastOf(row, area, zoomOf(row, zoom, critical)));
+  return heights.reduce((sum, height) => sum + height, 0) + gap * Math.max(0, rows.length - 1);
+}
+
+const zoomOf = ({ shape }: PackedRow, zoom: number, critical: number) =>
+  shape === 'critical' ? critical : zoom;
+
+function leastOf({ shape, places }: PackedRow, { width }: Area, zoom: number): number {
+  const long = places.some(({ card, span }) => card && isLong(card, ((width + gap) * span) / 12 - gap, zoom));
+  return zoom * (long ? longHeight : leastHeight)[shape];
+}
+
+/** Gives the rows what height is left over, so that the screen is filled and messages have more lines. */
+function stretch(rows: readonly PackedRow[], area: Area, zoom: number, critical: number): Row[] {
+  const used = heightOf(rows, area, zoom, critical);
+  const gaps = gap * Math.max(0, rows.length - 1);
+  const factor = (area.height - gaps) / Math.max(1, used - gaps);
+  return rows.map((row) => {
+    const own = zoomOf(row, zoom, critical);
+    const most = Math.max(1, Math.min(factor, mostStretch[row.shape]));
+    return { height: Math.floor(leastOf(row, area, own) * most), zoom: own };
+  });
+}

@@ -1,0 +1,68 @@
+/** Times as people read them at the place where the screen is. */
+
+export interface Clock {
+  readonly timeZone: string;
+  /** As in 21:47. */
+  time(at: number): string;
+  /** As in Fri 20 Nov. */
+  date(at: number): string;
+  /** Minutes since midnight. */
+  minuteOfDay(at: number): number;
+}
+
+/** Where the zone or the locale is none that this browser knows, UTC or the browser's own stand in. */
+export function createClock(locale: string | undefined, timeZone: string): Clock {
+  const zone = isKnown(() => new Intl.DateTimeFormat('en', { timeZone })) ? timeZone : 'UTC';
+  const tag = isKnown(() => new Intl.DateTimeFormat(locale)) ? locale : undefined;
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(tag, { timeZone: zone, ...options });
+  const time = format({ hour: '2-digit', minute: '2-digit' });
+  const date = format({ weekday: 'short', day: 'numeric', month: 'short' });
+  const minutes = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' });
+  return {
+    timeZone: zone,
+    time: (at) => time.format(at),
+    date: (at) => date.format(at),
+    minuteOfDay(at) {
+      const [hour, minute] = minutes.format(at).split(':').map(Number);
+      return ((hour ?? 0) % 24) * 60 + (minute ?? 0);
+    },
+  };
+}
+
+function isKnown(make: () => unknown): boolean {
+  try {
+    make();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export type AgeUnit = 's' | 'min' | 'h' | 'd';
+
+/** A span of time in the one unit that says enough. */
+export function ageOf(ms: number): { readonly unit: AgeUnit; readonly n: number } {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return { unit: 's', n: seconds };
+  if (seconds < 3_600) return { unit: 'min', n: Math.floor(seconds / 60) };
+  if (seconds < 86_400) return { unit: 'h', n: Math.floor(seconds / 3_600) };
+  return { unit: 'd', n: Math.floor(seconds / 86_400) };
+}
+
+/** A part of every day, as in 22:00 to 06:00; it may go past midnight. */
+export interface DailyWindow {
+  readonly from: string;
+  readonly until: string;
+}
+
+/** Whether a minute of the day lies in the window. One that ends where it begins is the whole day. */
+export function isWithin({ from, until }: DailyWindow, minute: number): boolean {
+  const [start, end] = [minutesOf(from), minutesOf(until)];
+  return start < end ? minute >= start && minute < end : minute >= start || minute < end;
+}
+
+function minutesOf(text: string): number {
+  const [hour, minute] = text.split(':').map(Number);
+  return (hour ?? 0) * 60 + (minute ?? 0);
+}

@@ -1,0 +1,55 @@
+import type { SettingsEvent } from '../../../client/panel-event.ts';
+import type { DailyWindow } from './clock.ts';
+
+/** What someone chose at this very screen; it goes before what is set for the panel. */
+export interface OwnChoices {
+  readonly scheme?: 'dark' | 'light' | 'auto';
+  readonly scale?: number;
+  readonly sound?: boolean;
+  readonly language?: string;
+}
+
+/** How the screen looks and sounds, when everything has been asked. */
+export interface Look {
+  readonly scheme: 'dark' | 'light';
+  readonly scale: number;
+  readonly maxCards: number | undefined;
+  readonly sound: boolean;
+  readonly quiet: DailyWindow | undefined;
+  readonly dim: DailyWindow | undefined;
+  readonly timeZone: string;
+  readonly locale: string | undefined;
+  /** The most wanted first. */
+  readonly languages: readonly string[];
+}
+
+export interface BrowserFacts {
+  readonly languages: readonly string[];
+  readonly timeZone: string;
+  readonly prefersLight: boolean;
+}
+
+/** The choice at the screen, else what is set for the panel, else what suits. */
+export function lookOf(settings: SettingsEvent | undefined, own: OwnChoices, browser: BrowserFacts): Look {
+  const display = settings?.panel.display ?? {};
+  const scheme = own.scheme ?? display.scheme ?? 'dark';
+  const wanted = [own.language, display.locale, ...browser.languages].filter((tag) => tag !== undefined);
+  return {
+    scheme: scheme === 'auto' ? (browser.prefersLight ? 'light' : 'dark') : scheme,
+    scale: clamp(own.scale ?? display.scale ?? 1, 0.5, 4),
+    maxCards: display.maxCards,
+    sound: own.sound ?? display.sound ?? true,
+    quiet: windowOf(display.quietFrom, display.quietUntil),
+    dim: windowOf(display.dimFrom, display.dimUntil),
+    timeZone: display.timeZone ?? settings?.tenant.timeZone ?? browser.timeZone,
+    locale: display.locale ?? own.language ?? browser.languages[0],
+    languages: wanted,
+  };
+}
+
+/** Half a window is none. */
+function windowOf(from: string | undefined, until: string | undefined): DailyWindow | undefined {
+  return from !== undefined && until !== undefined ? { from, until } : undefined;
+}
+
+const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));

@@ -1,0 +1,109 @@
+import type { Card } from '../../../client/board.ts';
+import { type Arrangement, arrange, type Place } from '../state/arrange.ts';
+import { dwellOrder } from '../state/dwell.ts';
+import { type CardContext, type CardView, createCardView } from './card-view.ts';
+import { createRollUpView } from './roll-up-view.ts';
+import type { Stage } from './stage.ts';
+
+export interface BoardView {
+  /** Shows what has room; answers those that are on the screen now. */
+  render(cards: readonly Card[], maxCards: number | undefined): readonly Card[];
+  tick(): void;
+}
+
+/** Text that grew back at once would jump with every card that comes and goes. */
+const growAfterMs = 15_000;
+/** A page that scrolls ends somewhere too. */
+const mostScrolled = 40;
+
+/** The cards in their grid. Elements are kept by notification: only what changed is touched. */
+export function createBoardView(root: HTMLElement, stage: Stage, context: CardContext): BoardView {
+  const views = new Map<string, CardView>();
+  const shownSince = new Map<string, number>();
+  const sizes = new Map<string, string>();
+  const more = createRollUpView(context);
+  let zoom = { is: Number.POSITIVE_INFINITY, since: 0 };
+
+  const arrangeNow = (cards: readonly Card[], maxCards: number | undefined, now: number): Arrangement => {
+    const area = stage.area();
+    const most = maxCards ?? (area.scrolls ? mostScrolled : undefined);
+    const options = { ...(most !== undefined && { maxCards: most }) };
+    const held = now - zoom.since < growAfterMs ? { ...options, maxZoom: zoom.is } : options;
+    const arranged = arrange(cards, area, held);
+    return arranged.hidden.length === 0 ? arranged : arrange(dwellOrder(cards, shownSince, now), area, held);
+  };
+
+  const place = (element: HTMLElement, { row, column, span }: Place) => {
+    const area = `${row + 1} / ${column} / auto / span ${span}`;
+    if (element.style.gridArea !== area) element.style.gridArea = area;
+  };
+
+  return {
+    render(cards, maxCards) {
+      const now = performance.now();
+      const { scrolls, unitPx, width } = stage.area();
+      const arrangement = arrangeNow(cards, maxCards, now);
+      if (arrangement.zoom !== zoom.is) zoom = { is: arrangement.zoom, since: now };
+      root.style.gridTemplateRows = scrolls
+        ? 'none'
+        : arrangement.rows.map(({ height }) => `${height * unitPx}px`).join(' ');
+      const shown: Card[] = [];
+      const order: HTMLElement[] = [];
+      const resized: CardView[] = [];
+      for (const each of arrangement.places) {
+        const row = scrolls ? undefined : arrangement.rows[each.row];
+        if (!each.card) {
+          more.update(arrangement.hidden);
+          more.size(row);
+          place(more.root, each);
+          order.push(more.root);
+          continue;
+        }
+        const { id } = each.card.notification;
+        const view = views.get(id) ?? createCardView(each.card, context);
+        if (views.has(id)) view.update(each.card);
+        else shownSince.set(id, now);
+        views.set(id, view);
+        const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width}`;
+        if (sizes.get(id) !== size) {
+          sizes.set(id, size);
+          view.size(row, unitPx);
+          resized.push(view);
+        }
+        place(view.root, each);
+        order.push(view.root);
+        shown.push(each.card);
+      }
+      forget(views, shown, (id) => {
+        shownSince.delete(id);
+        sizes.delete(id);
+      });
+      reorder(root, order);
+      for (const view of resized) view.fit();
+      return shown;
+    },
+    tick() {
+      for (const view of views.values()) view.tick();
+    },
+  };
+}
+
+function forget(views: Map<string, CardView>, shown: readonly Card[], onGone: (id: string) => void): void {
+  const kept = new Set(shown.map(({ notification }) => notification.id));
+  for (const [id, view] of views) {
+    if (kept.has(id)) continue;
+    view.root.remove();
+    views.delete(id);
+    onGone(id);
+  }
+}
+
+/** Puts the elements in the order in which they are read, moving only those that stand elsewhere. */
+function reorder(root: HTMLElement, order: readonly HTMLElement[]): void {
+  const wanted = new Set<Element>(order);
+  for (const child of [...root.children]) if (!wanted.has(child)) child.remove();
+  order.forEach((element, at) => {
+    const there = root.children[at];
+    if (there !== element) root.insertBefore(element, there ?? null);
+  });
+}

@@ -1,0 +1,160 @@
+import type { Card } from '../../../client/board.ts';
+import { element, setText } from '../../dom.ts';
+import { icon } from '../../icon.ts';
+import type { Row } from '../state/arrange.ts';
+import { ageOf } from '../state/clock.ts';
+import { shapeOf, titleScale } from '../state/title-size.ts';
+import type { PanelTranslate } from '../texts/panel-texts.ts';
+import type { LevelLook } from './level-look.ts';
+
+export interface CardContext {
+  readonly translate: PanelTranslate;
+  readonly lookOf: (level: string) => LevelLook;
+  readonly serverTime: () => number;
+  readonly clear: (card: Card) => void;
+}
+
+/** One notification on the screen. Whatever a sender wrote is text in it, and stays inside it. */
+export interface CardView {
+  readonly root: HTMLElement;
+  update(card: Card): void;
+  /** Says how old it is by now. */
+  tick(): void;
+  /** How large its text is, and in how high a row; undefined where the page scrolls and a card is as high as it must be. */
+  size(row: Row | undefined, unitPx: number): void;
+  /** Gives the message the lines there is room for; after `size`, when the page has been laid out. */
+  fit(): void;
+}
+
+/** Heights of a line of the message, in design pixels; as in board.css. */
+const lineHeight = { critical: 40, major: 31, minor: 30 };
+const bodyGap = 6;
+/** Less than the space between two lines of the message, more than a title's tails. */
+const leeway = 4;
+
+export function createCardView(first: Card, context: CardContext): CardView {
+  const { translate, lookOf, serverTime } = context;
+  let card = first;
+  let available: { readonly unitPx: number; readonly zoom: number } | undefined;
+  const { notification } = first;
+  const shape = shapeOf(first);
+  const look = lookOf(notification.level);
+  const count = element('span', { class: 'count' });
+  const age = element('span', { class: 'age' });
+  const stays = shape === 'critical' && first.expiresAt === null;
+  const until = element('span', {
+    class: 'until',
+    text: stays ? ` · ${translate('staysUntilCleared')}` : '',
+  });
+  const heading = element('h2', {
+    text: notification.title,
+    attributes: { dir: 'auto', id: `title-${notification.id}` },
+  });
+  const message = element('p', { text: notification.message, attributes: { dir: 'auto' } });
+  const body = element('div', { class: 'body' }, heading, message);
+  const root = element(
+    'article',
+    { class: `card ${shape}`, attributes: { 'aria-labelledby': heading.id, 'data-id': notification.id } },
+    element(
+      'div',
+      { class: 'level' },
+      icon(look.icon),
+      element('span', { class: 'word', text: look.word }),
+      count,
+      age,
+      until,
+    ),
+    body,
+    ...originOf(first, context),
+    clearButton(() => context.clear(card), notification.title, translate),
+  );
+  root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
+  root.style.setProperty('--fill', look.fill);
+  root.style.setProperty('--t', String(titleScale(notification.title)));
+  const bar = first.expiresAt === null ? undefined : ttlBar(first, serverTime);
+  if (bar) root.append(bar.root);
+
+  const tick = () => {
+    setText(age, ageText(card, serverTime(), translate));
+    bar?.tick();
+  };
+  const update = (next: Card) => {
+    card = next;
+    setText(count, next.count > 0 ? `×${next.count + 1}` : '');
+    count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
+    tick();
+  };
+  update(first);
+  return {
+    root,
+    update,
+    tick,
+    size(row, unitPx) {
+      available = row && { unitPx, zoom: row.zoom };
+      root.style.setProperty('--z', String(row?.zoom ?? 1));
+      message.style.removeProperty('-webkit-line-clamp');
+      message.hidden = false;
+    },
+    fit() {
+      if (!available) return;
+      const scale = available.unitPx * available.zoom;
+      const room = body.clientHeight - heading.offsetHeight - bodyGap * scale;
+      const lines = Math.floor((room + leeway * scale) / (lineHeight[shape] * scale));
+      message.hidden = lines < 1;
+      message.style.setProperty('-webkit-line-clamp', String(Math.max(1, lines)));
+    },
+  };
+}
+
+function ageText({ receivedAt }: Card, serverTime: number, translate: PanelTranslate): string {
+  const { unit, n } = ageOf(serverTime - receivedAt);
+  return translate(`age.${unit}`, { n });
+}
+
+/** Where it is from, and where it leads. */
+function originOf({ notification: { host, ip, url } }: Card, { translate }: CardContext): HTMLElement[] {
+  const parts: HTMLElement[] = [];
+  if (host !== null)
+    parts.push(element('span', { class: 'host mono', text: host, attributes: { dir: 'auto' } }));
+  if (ip !== null) parts.push(element('span', { class: 'ip mono', text: ip }));
+  if (url !== null && /^https?:\/\//i.test(url)) {
+    const attributes = { href: url, target: '_blank', rel: 'noopener noreferrer' };
+    parts.push(
+      element('a', { attributes }, icon('arrow-up-right'), element('span', { text: translate('open') })),
+    );
+  }
+  return parts.length === 0 ? [] : [element('div', { class: 'origin' }, ...parts)];
+}
+
+function clearButton(onClear: () => void, title: string, translate: PanelTranslate): HTMLElement {
+  const button = element(
+    'button',
+    {
+      class: 'clear',
+      attributes: { type: 'button', 'aria-label': translate('clearThis', { title: title.slice(0, 80) }) },
+    },
+    icon('check'),
+    element('span', { text: translate('clear') }),
+  );
+  button.addEventListener('click', onClear);
+  return button;
+}
+
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** Runs down by itself, on the compositor, from where it stands now; where motion is unwelcome, with each tick. */
+function ttlBar({ receivedAt, expiresAt }: Card, serverTime: () => number) {
+  const run = element('i');
+  const total = Math.max(1, (expiresAt ?? 0) - receivedAt);
+  const elapsed = () => Math.min(total, Math.max(0, serverTime() - receivedAt));
+  const stand = () => run.style.setProperty('--left', String(1 - elapsed() / total));
+  run.style.setProperty('--total', `${total}ms`);
+  run.style.setProperty('--elapsed', `${-elapsed()}ms`);
+  stand();
+  return {
+    root: element('div', { class: 'ttl', attributes: { 'aria-hidden': 'true' } }, run),
+    tick: () => {
+      if (still.matches) stand();
+    },
+  };
+}

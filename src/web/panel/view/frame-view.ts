@@ -1,0 +1,94 @@
+import type { Card } from '../../../client/board.ts';
+import { element, setText } from '../../dom.ts';
+import { icon } from '../../icon.ts';
+import type { Clock } from '../state/clock.ts';
+import type { PanelTranslate } from '../texts/panel-texts.ts';
+import type { LevelLook } from './level-look.ts';
+
+export interface FrameState {
+  readonly name: string;
+  readonly cards: readonly Card[];
+  readonly serverTime: number;
+  readonly clock: Clock;
+  /** How the line is, in words. */
+  readonly line: string;
+  readonly health: 'online' | 'waiting' | 'stale';
+  /** The head and the sentence of the banner while the screen cannot be believed. */
+  readonly stale: { readonly head: string; readonly detail: string } | undefined;
+}
+
+/** What stands around the cards: name, counts and clock above, the line and the date below, and the banner when stale. */
+export interface FrameView {
+  readonly header: HTMLElement;
+  readonly footer: HTMLElement;
+  readonly banner: HTMLElement;
+  update(state: FrameState): void;
+}
+
+export function createFrameView(translate: PanelTranslate, lookOf: (level: string) => LevelLook): FrameView {
+  const name = element('h1');
+  const counts = element('ul', { class: 'counts' });
+  const clock = element('time', { class: 'clock' });
+  const line = element('span', { class: 'line' });
+  const date = element('span', { class: 'date' });
+  const head = element('strong');
+  const detail = element('span');
+  const banner = element(
+    'div',
+    { class: 'banner', attributes: { role: 'alert' } },
+    icon('plug-connected-x'),
+    element('div', {}, head, detail),
+  );
+  const header = element('header', {}, element('span', { class: 'dot' }), name, counts, clock);
+  let counted = '';
+
+  const count = (cards: readonly Card[]) => {
+    const levels = countLevels(cards);
+    const now = JSON.stringify(levels);
+    if (now === counted) return;
+    counted = now;
+    counts.replaceChildren(
+      ...levels.map(([level, n]) => {
+        const look = lookOf(level);
+        const label = translate('showing', { n, level: look.word });
+        const item = element(
+          'li',
+          { attributes: { title: label } },
+          icon(look.icon),
+          element('span', { text: String(n), attributes: { 'aria-label': label, role: 'text' } }),
+        );
+        item.style.setProperty('--c', look.color);
+        return item;
+      }),
+    );
+  };
+
+  return {
+    header,
+    banner,
+    footer: element('footer', {}, element('span', { class: 'brand', text: 'Belfry' }), line, date),
+    update(state) {
+      setText(name, state.name);
+      count(state.cards);
+      setText(clock, state.clock.time(state.serverTime));
+      setText(line, state.line);
+      setText(date, `${state.clock.date(state.serverTime)} · ${state.clock.timeZone}`);
+      header.dataset.health = state.health;
+      banner.hidden = !state.stale;
+      if (state.stale) {
+        setText(head, state.stale.head);
+        setText(detail, state.stale.detail);
+      }
+    },
+  };
+}
+
+const mostCounted = 6;
+
+/** The highest in rank first. */
+function countLevels(cards: readonly Card[]): (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const { notification } of cards)
+    counts.set(notification.level, (counts.get(notification.level) ?? 0) + 1);
+  return [...counts].slice(0, mostCounted);
+}

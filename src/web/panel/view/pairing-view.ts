@@ -1,0 +1,86 @@
+import { encode } from 'uqr';
+import { element, setText, svgElement } from '../../dom.ts';
+import type { PairingProgress } from '../pair.ts';
+import type { PanelTranslate } from '../texts/panel-texts.ts';
+import { bell } from './notice-view.ts';
+
+export interface PairingView {
+  readonly root: HTMLElement;
+  show(progress: PairingProgress): void;
+}
+
+/**
+ * The screen that waits to be let in.
+ * @param server where the dashboard is, as in https://belfry.example.org.
+ * @param notice why this screen has to be paired again, if it was before.
+ */
+export function createPairingView(
+  server: string,
+  notice: string | undefined,
+  translate: PanelTranslate,
+): PairingView {
+  const code = element('output', { class: 'code', attributes: { 'aria-label': translate('pairCode') } });
+  const qr = element('div', { class: 'qr' });
+  const status = element('p', { class: 'status', attributes: { role: 'status' } });
+  const steps = (['pairStep1', 'pairStep2', 'pairStep3'] as const).map((key) =>
+    element('li', { text: translate(key) }),
+  );
+  const said =
+    notice === undefined
+      ? []
+      : [element('p', { class: 'ended', text: notice, attributes: { role: 'alert' } })];
+  const root = element(
+    'main',
+    { class: 'pairing' },
+    element('div', { class: 'brand' }, bell(), element('span', { text: 'Belfry' })),
+    ...said,
+    element('h1', { text: translate('pairTitle') }),
+    element(
+      'div',
+      { class: 'offer' },
+      element(
+        'div',
+        { class: 'words' },
+        code,
+        element('ol', {}, ...steps),
+        element('p', { class: 'server mono', text: server }),
+      ),
+      qr,
+    ),
+    status,
+  );
+
+  const showCode = (text: string | undefined) => {
+    if (code.dataset.code === (text ?? '')) return;
+    code.dataset.code = text ?? '';
+    code.replaceChildren(...[...(text ?? '······')].map((char) => element('span', { text: char })));
+    code.classList.toggle('empty', text === undefined);
+    const label = translate('pairQr', { server });
+    qr.replaceChildren(...(text === undefined ? [] : [qrCode(`${server}/?pair=${text}`, label)]));
+  };
+
+  return {
+    root,
+    show(progress) {
+      const { state } = progress;
+      showCode('code' in progress ? progress.code : undefined);
+      status.classList.toggle('trouble', state === 'trouble' || state === 'limited');
+      if (state === 'waiting') setText(status, translate('pairFresh'));
+      if (state === 'asking') setText(status, translate('pairAsking'));
+      if (state === 'trouble') setText(status, translate('pairTrouble', { server }));
+      if (state === 'limited') setText(status, translate('pairLimited', { n: progress.seconds }));
+    },
+  };
+}
+
+/** As one path: every dark square of the code, on white with the quiet zone that scanners want. */
+function qrCode(text: string, label: string): SVGSVGElement {
+  const { data, size } = encode(text, { ecc: 'M', border: 3 });
+  const d = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
+  return svgElement(
+    'svg',
+    { viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': label, 'shape-rendering': 'crispEdges' },
+    svgElement('path', { d: `M0 0h${size}v${size}H0z`, fill: '#fff' }),
+    svgElement('path', { d, fill: '#0b0e14' }),
+  );
+}

@@ -1,0 +1,183 @@
+import type { Card } from '../../../client/board.ts';
+import type { Connection } from '../../../client/panel-events.ts';
+import type { Level } from '../../../contract/level.ts';
+import { element, setText } from '../../dom.ts';
+import { icon } from '../../icon.ts';
+import { ageOf, type Clock } from '../state/clock.ts';
+import type { Contact } from '../state/contact.ts';
+import type { Look, OwnChoices } from '../state/look.ts';
+import type { PanelTranslate } from '../texts/panel-texts.ts';
+import { createBoardView } from './board-view.ts';
+import { createFrameView, type FrameState } from './frame-view.ts';
+import { levelLook } from './level-look.ts';
+import { createNoticeView, type Notice } from './notice-view.ts';
+import { createSettingsView } from './settings-view.ts';
+import { createStage } from './stage.ts';
+import { createToolsView } from './tools-view.ts';
+
+export interface PanelViewOptions {
+  readonly translate: PanelTranslate;
+  readonly server: string;
+  readonly look: Look;
+  readonly level: (name: string) => Level | undefined;
+  readonly serverTime: () => number;
+  readonly clear: (card: Card) => void;
+  readonly choices: () => OwnChoices;
+  readonly choose: (choices: OwnChoices) => void;
+  readonly testSound: () => void;
+  readonly unpair: () => void;
+  readonly onResize: () => void;
+}
+
+/** All that a moment of the panel is made of. */
+export interface PanelMoment {
+  readonly name: string;
+  /** The highest in rank first, then the newest. */
+  readonly cards: readonly Card[];
+  readonly serverTime: number;
+  readonly clock: Clock;
+  readonly contact: Contact;
+  readonly connection: Connection;
+  /** When the server was last heard, in its own time. */
+  readonly heardAt: number | undefined;
+  /** Since when nothing is shown, and whether anything was shown before. */
+  readonly quiet: { readonly since: number; readonly wasBusy: boolean } | undefined;
+  readonly soundLocked: boolean;
+  readonly dimmed: boolean;
+  readonly shift: readonly [x: number, y: number];
+}
+
+export interface PanelView {
+  /** Answers the cards that are on the screen now. */
+  render(moment: PanelMoment): readonly Card[];
+  tick(): void;
+  readonly settingsOpen: boolean;
+  openSettings(): void;
+  /** Tells a screen reader that this has come. */
+  announce(card: Card): void;
+  /** Says a sentence for a while, at the edge of the screen. */
+  say(sentence: string): void;
+  close(): void;
+}
+
+const sayMs = 6_000;
+
+export function createPanelView(root: HTMLElement, options: PanelViewOptions): PanelView {
+  const { translate, look } = options;
+  const stage = createStage(look.scale, options.onResize);
+  const lookOf = (name: string) => levelLook(name, options.level(name), look.scheme, translate);
+  const frame = createFrameView(translate, lookOf);
+  const notice = createNoticeView();
+  const grid = element('div', { class: 'cards' });
+  const board = createBoardView(grid, stage, { ...options, lookOf });
+  const settings = createSettingsView(options);
+  const toggleSound = () => options.choose({ sound: !look.sound });
+  const openSettings = () => settings.open();
+  const tools = createToolsView({ translate, isSoundOn: look.sound, toggleSound, openSettings });
+  const hint = element(
+    'div',
+    { class: 'hint' },
+    icon('volume-off'),
+    element('span', { text: translate('soundLocked') }),
+  );
+  const said = element('div', { class: 'said', attributes: { role: 'status' } });
+  const told = element('div', { class: 'told', attributes: { 'aria-live': 'assertive' } });
+  const main = element('main', {}, notice.root, grid);
+  const screen = element('div', { class: 'screen' }, frame.header, main, frame.footer);
+  const night = element('div', { class: 'night', attributes: { 'aria-hidden': 'true' } });
+  const asides = element(
+    'aside',
+    { attributes: { 'aria-label': translate('asides') } },
+    frame.banner,
+    hint,
+    said,
+  );
+  root.replaceChildren(screen, night, asides, tools.root, settings.root);
+
+  return {
+    render(moment) {
+      const { contact, cards, shift } = moment;
+      const words = wordsOf(moment, options);
+      frame.update({ ...moment, ...words });
+      notice.show(words.notice);
+      screen.classList.toggle('stale', contact.state === 'stale');
+      night.classList.toggle('dimmed', moment.dimmed);
+      hint.hidden = !moment.soundLocked;
+      // A page that scrolls does not stand still for hours.
+      const moved = stage.area().scrolls ? '' : `translate(${shift[0]}px, ${shift[1]}px)`;
+      if (screen.style.transform !== moved) screen.style.transform = moved;
+      document.title = titleOf(moment);
+      return board.render(cards, look.maxCards);
+    },
+    tick: () => board.tick(),
+    get settingsOpen() {
+      return settings.root.open;
+    },
+    openSettings,
+    announce({ notification: { level, title } }) {
+      setText(told, `${lookOf(level).word}: ${title}`);
+    },
+    say(sentence) {
+      setText(said, sentence);
+      setTimeout(() => setText(said, ''), sayMs);
+    },
+    close() {
+      stage.close();
+      tools.close();
+    },
+  };
+}
+
+type Words = Pick<FrameState, 'line' | 'health' | 'stale'> & { readonly notice: Notice | undefined };
+
+/** What the moment is in words: of the line, of the banner, and in place of cards. */
+function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): Words {
+  const { contact, connection, cards, clock, heardAt } = moment;
+  const isStale = contact.state === 'stale';
+  const time = heardAt === undefined ? '' : clock.time(heardAt);
+  const { unit, n } = ageOf(contact.silentMs);
+  const line =
+    connection.state === 'online'
+      ? translate('connected', { age: translate(`age.${unit}`, { n }) })
+      : connection.state === 'connecting'
+        ? translate('trying')
+        : translate('retrying', { n: Math.max(1, Math.round(connection.retryInMs / 1_000)) });
+  return {
+    line,
+    health: isStale ? 'stale' : connection.state === 'online' ? 'online' : 'waiting',
+    stale: isStale
+      ? { head: translate('noContact', { time }), detail: translate('noContactDetail') }
+      : undefined,
+    notice: cards.length > 0 ? undefined : noticeOf(moment, translate, server),
+  };
+}
+
+function noticeOf(
+  { contact, connection, quiet, clock }: PanelMoment,
+  translate: PanelTranslate,
+  server: string,
+): Notice | undefined {
+  if (contact.state === 'never') {
+    if (connection.state !== 'waiting')
+      return {
+        kind: 'connecting',
+        head: translate('connecting'),
+        detail: translate('connectingTo', { server }),
+      };
+    const { reason } = connection;
+    const isSilent = reason.startsWith('no answer');
+    return {
+      kind: 'trouble',
+      head: translate('notYet'),
+      detail: isSilent ? translate('notYetDetail', { server }) : translate('notYetReason', { reason }),
+    };
+  }
+  if (!quiet) return undefined;
+  const detail = translate(quiet.wasBusy ? 'quietSince' : 'watchingSince', { time: clock.time(quiet.since) });
+  return { kind: 'quiet', head: translate('allQuiet'), detail };
+}
+
+/** A tab tells how many there are, too. */
+function titleOf({ name, cards }: PanelMoment): string {
+  return cards.length === 0 ? `${name} · Belfry` : `(${cards.length}) ${name} · Belfry`;
+}

@@ -1,0 +1,46 @@
+import type { Card } from '../../../client/board.ts';
+import { element, setText } from '../../dom.ts';
+import { icon } from '../../icon.ts';
+import type { Row } from '../state/arrange.ts';
+import { ageOf } from '../state/clock.ts';
+import { rollUp } from '../state/roll-up.ts';
+import type { CardContext } from './card-view.ts';
+
+/** The card that stands for those that have no room. */
+export interface RollUpView {
+  readonly root: HTMLElement;
+  update(hidden: readonly Card[]): void;
+  size(row: Row | undefined): void;
+}
+
+const mostLevels = 5;
+
+export function createRollUpView({ translate, lookOf, serverTime }: CardContext): RollUpView {
+  const heading = element('h2');
+  const levels = element('div', { class: 'levels' });
+  const last = element('p');
+  const root = element('article', { class: 'card roll-up' }, heading, levels, last);
+  return {
+    root,
+    update(hidden) {
+      const { count, hosts, levels: each, newestAt, rank } = rollUp(hidden);
+      setText(
+        heading,
+        hosts === undefined ? translate('more', { count }) : translate('moreFrom', { count, host: hosts }),
+      );
+      const { unit, n } = ageOf(serverTime() - newestAt);
+      setText(last, translate('lastOne', { age: translate(`age.${unit}`, { n }) }));
+      root.classList.toggle('urgent', rank >= 50);
+      levels.replaceChildren(
+        ...each.slice(0, mostLevels).map((one) => {
+          const look = lookOf(one.level);
+          const label = element('span', { text: `${one.count} ${look.word}` });
+          const chip = element('span', { class: 'chip' }, icon(look.icon), label);
+          chip.style.setProperty('--c', look.color);
+          return chip;
+        }),
+      );
+    },
+    size: (row) => root.style.setProperty('--z', String(Math.min(1.3, row?.zoom ?? 1))),
+  };
+}

@@ -1,0 +1,50 @@
+import type { Area } from '../state/arrange.ts';
+
+/** The room for cards, in design pixels, and what one of them is on this screen. */
+export interface StageArea extends Area {
+  readonly unitPx: number;
+  /** A phone or a low window: the page scrolls, and cards are as high as their text. */
+  readonly scrolls: boolean;
+}
+
+export interface Stage {
+  area(): StageArea;
+  close(): void;
+}
+
+/** Below this, text of a distance meant for walls is too small for the eye before it. */
+const leastUnitPx = 0.7;
+const design = { width: 1920, height: 1080 };
+/** Header, footer and padding around the cards; as in frame.css. */
+const around = { x: 80, y: 76 + 56 + 8 };
+const lowest = 560;
+const narrowest = 900;
+
+/** Keeps `--u`, the size of one design pixel, right for the window; calls back when that has changed. */
+export function createStage(scale: number, onResize: () => void): Stage {
+  let area = measure(scale);
+  const apply = () => {
+    area = measure(scale);
+    const { style, classList } = document.documentElement;
+    style.setProperty('--u', `${area.unitPx}px`);
+    classList.toggle('scrolls', area.scrolls);
+    classList.toggle('narrow', area.width < narrowest);
+  };
+  apply();
+  const onWindow = () => {
+    apply();
+    onResize();
+  };
+  addEventListener('resize', onWindow);
+  return { area: () => area, close: () => removeEventListener('resize', onWindow) };
+}
+
+function measure(scale: number): StageArea {
+  const { innerWidth, innerHeight } = window;
+  const unitPx =
+    scale * Math.max(leastUnitPx, Math.min(innerWidth / design.width, innerHeight / design.height));
+  const width = innerWidth / unitPx - around.x;
+  const height = innerHeight / unitPx - around.y;
+  const scrolls = width < narrowest || height < lowest;
+  return { unitPx, width, height: scrolls ? Number.POSITIVE_INFINITY : height, scrolls };
+}

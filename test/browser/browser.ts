@@ -1,0 +1,59 @@
+/** A real browser for the tests: Debian's chromium, installed when it is missing. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium } from 'playwright-core';
+
+const root = join(import.meta.dirname, '../..');
+const candidates = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Where a browser is, installing one where there is none. Throws when that cannot be done: a missing browser is a failure. */
+export async function ensureBrowser(): Promise<string> {
+  const found = findBrowser();
+  if (found !== undefined) return found;
+  process.stderr.write('belfry: installing a browser for the tests …\n');
+  if (process.getuid?.() === 0) tryApt();
+  return findBrowser() ?? (await fromPackage());
+}
+
+export async function launchBrowser(executablePath: string, more: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath, headless: true, args: [...flags, ...more] });
+}
+
+const findBrowser = () => candidates.find((path) => existsSync(path));
+
+function tryApt(): void {
+  try {
+    const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+    execFileSync('apt-get', ['update', '-qq'], options);
+    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options);
+  } catch {
+    // No Debian, or no network: there is the other way.
+  }
+}
+
+/** For machines without apt: a browser that comes as a package, kept beside the checkout's own Node. */
+async function fromPackage(): Promise<string> {
+  const folder = join(root, '.node', 'browser');
+  const entry = join(folder, 'node_modules/@sparticuz/chromium/build/index.js');
+  if (!existsSync(entry)) {
+    mkdirSync(folder, { recursive: true });
+    const args = ['install', '--prefix', folder, '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
+    execFileSync('npm', [...args, '@sparticuz/chromium@153.0.0'], { stdio: 'ignore' });
+  }
+  const { default: packaged } = (await import(pathToFileURL(entry).href)) as {
+    default: { executablePath(): Promise<string> };
+  };
+  return packaged.executablePath();
+}

@@ -1,0 +1,83 @@
+/** A server, a browser and a paired screen, for tests that look at the panel page. */
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { TestServer } from '../support/server.ts';
+import { launchBrowser } from './browser.ts';
+
+export interface Screen {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly panelId: string;
+  readonly token: string;
+  /** What the page's policy refused, and what broke in it. */
+  readonly complaints: string[];
+}
+
+export interface ScreenOptions extends BrowserContextOptions {
+  readonly name?: string;
+  /** Appended to /panel. */
+  readonly query?: string;
+}
+
+export class PanelLab {
+  readonly browser: Browser;
+  server: TestServer;
+
+  private constructor(browser: Browser, server: TestServer) {
+    this.browser = browser;
+    this.server = server;
+  }
+
+  static async start(
+    browserPath: string,
+    env: Record<string, string> = {},
+    flags: readonly string[] = [],
+  ): Promise<PanelLab> {
+    const [browser, server] = await Promise.all([launchBrowser(browserPath, flags), TestServer.start(env)]);
+    return new PanelLab(browser, server);
+  }
+
+  /** Opens the page of a panel that is paired already, and waits for its first word from the server. */
+  async screen({ name = 'NOC east wall', query = '', ...options }: ScreenOptions = {}): Promise<Screen> {
+    const token = await this.server.token({ scopes: ['panel'] });
+    const { json } = await this.server.call('POST', '/api/panels', { token, json: { name } });
+    const context = await this.browser.newContext({ viewport: { width: 1920, height: 1080 }, ...options });
+    const pairing = { token, panelId: json.id as string, panelName: name };
+    await context.addInitScript(
+      (stored) => localStorage.getItem('belfry.panel') ?? localStorage.setItem('belfry.panel', stored),
+      JSON.stringify(pairing),
+    );
+    const page = await context.newPage();
+    const complaints = watchComplaints(page);
+    await page.goto(`${this.server.url}/panel${query}`);
+    await page.locator('header[data-health="online"]').waitFor();
+    return { page, context, complaints, panelId: pairing.panelId, token };
+  }
+
+  /** Takes everything off every panel. */
+  async clearAll(): Promise<void> {
+    const token = await this.server.key('admin');
+    const { json } = await this.server.call('GET', '/api/history?limit=200&q=is:live', { token });
+    for (const { id } of json.notifications)
+      await this.server.call('POST', `/api/notifications/${id}/clear`, { token });
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await this.server.stop();
+  }
+}
+
+/** Errors, and everything that the page's policy refused. */
+export function watchComplaints(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (/Content Security Policy|TrustedHTML|TrustedScript/i.test(text)) complaints.push(`policy: ${text}`);
+  });
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return complaints;
+}

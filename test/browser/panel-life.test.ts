@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { TestServer } from '../support/server.ts';
+import { PanelLab, type Screen, watchComplaints } from './panel-lab.ts';
+
+let lab: PanelLab;
+let open: Screen | undefined;
+beforeAll(async () => {
+  lab = await PanelLab.start(inject('browserPath'), { BELFRY_HEARTBEAT_MS: '700' });
+});
+afterAll(() => lab.stop());
+afterEach(async () => {
+  await open?.context.close();
+  open = undefined;
+  await lab.clearAll();
+});
+
+/** A screen of its own name, so that no test sees the notifications of another. */
+async function screenWithRule(name: string): Promise<Screen & { send: (body: object) => Promise<string> }> {
+  open = await lab.screen({ name });
+  const token = await lab.server.token({ scopes: ['notify'] });
+  const send = async (body: object) => {
+    const { json, text } = await lab.server.notify(token, { message: 'm', ...body });
+    expect(json?.ok, text).toBe(true);
+    return json.id as string;
+  };
+  return { ...open, send };
+}
+
+const cards = ({ page }: Screen) => page.locator('.card[data-id]');
+const titles = (screen: Screen) => cards(screen).locator('h2').allTextContents();
+
+test('a screen without a token shows a code, and its panel once someone has approved it', async () => {
+  const context = await lab.browser.newContext({ viewport: { width: 1920, height: 1080 } });
+  const page = await context.newPage();
+  const complaints = watchComplaints(page);
+  await page.goto(`${lab.server.url}/panel`);
+  await page.locator('.pairing .qr svg').waitFor();
+  const code = await page.locator('.code').textContent();
+  expect(code).toMatch(/^[2-9A-Z]{6}$/);
+  const { status } = await lab.server.call('POST', `/api/pairings/${code}/approve`, {
+    token: await lab.server.key('admin'),
+    json: { name: 'lobby' },
+  });
+  expect(status).toBe(200);
+  await page.locator('header[data-health="online"] h1', { hasText: 'lobby' }).waitFor();
+  await page.locator('.notice h2', { hasText: 'All quiet' }).waitFor();
+  await page.reload();
+  await page.locator('header[data-health="online"] h1', { hasText: 'lobby' }).waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test('a notification appears, a later one with its key takes its place, and clearing takes it off', async () => {
+  const screen = await screenWithRule('keys');
+  await screen.send({ title: 'db is down', key: 'db', level: 'critical', host: 'db-01', ip: '10.0.0.7' });
+  await screen.page.locator('.card.critical h2', { hasText: 'db is down' }).waitFor();
+  expect(await screen.page.locator('.card.critical .origin').textContent()).toBe('db-0110.0.0.7');
+  const up = await screen.send({ title: 'db is up', key: 'db', level: 'success', ttl: 60_000 });
+  await screen.page.locator('.card h2', { hasText: 'db is up' }).waitFor();
+  expect(await titles(screen)).toEqual(['db is up']);
+  const key = await lab.server.key('admin');
+  await lab.server.call('POST', `/api/notifications/${up}/clear`, { token: key });
+  await screen.page.locator('.notice h2', { hasText: 'All quiet' }).waitFor();
+});
+
+test('a card is cleared from the screen itself, and expires by its ttl; each is told in receipts', async () => {
+  const screen = await screenWithRule('receipts');
+  const cleared = await screen.send({ title: 'to clear', level: 'error' });
+  const expired = await screen.send({ title: 'to expire', level: 'info', ttl: 4_000 });
+  await expect.poll(() => titles(screen)).toEqual(['to clear', 'to expire']);
+  await expect.poll(() => titles(screen)).toEqual(['to clear']);
+  await cards(screen).first().hover();
+  await cards(screen).getByRole('button').click();
+  await expect.poll(() => titles(screen)).toEqual([]);
+  const key = await lab.server.key('admin');
+  const receipt = async (id: string) => {
+    const { json } = await lab.server.call('GET', `/api/notifications/${id}`, { token: key });
+    const all = json.deliveries as { panel: { id: string } }[];
+    return all.find(({ panel }) => panel.id === screen.panelId);
+  };
+  const at = expect.stringMatching(/^20/);
+  await expect.poll(() => receipt(cleared)).toMatchObject({ shownAt: at, expiredAt: null, clearedAt: at });
+  await expect.poll(() => receipt(expired)).toMatchObject({ shownAt: at, expiredAt: at, clearedAt: null });
+});
+
+test('the most serious stand first whatever came last, and what has no room is rolled up', async () => {
+  const screen = await screenWithRule('order');
+  for (let n = 1; n <= 20; n++) await screen.send({ title: `info ${n}`, ttl: 60_000, host: `web-${n}` });
+  await screen.send({ title: 'worst', level: 'critical', ttl: 60_000 });
+  await screen.send({ title: 'bad', level: 'warning', ttl: 60_000 });
+  await expect.poll(async () => (await titles(screen)).slice(0, 2)).toEqual(['worst', 'bad']);
+  await expect
+    .poll(() => screen.page.locator('.roll-up h2').textContent())
+    .toMatch(/^\+\d+ more from web-\*$/);
+  const hidden = Number((await screen.page.locator('.roll-up h2').textContent())?.match(/\d+/)?.[0]);
+  expect((await cards(screen).count()) + hidden).toBe(22);
+  const fits = await screen.page.evaluate(() => document.documentElement.scrollHeight <= innerHeight);
+  expect(fits).toBe(true);
+});
+
+test('through a restart of the server the screen keeps what it shows, says that it is stale, and goes on', async () => {
+  const screen = await screenWithRule('restart');
+  await screen.send({ title: 'before', level: 'error' });
+  await screen.page.locator('.card h2', { hasText: 'before' }).waitFor();
+  await screen.page.evaluate(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    new MutationObserver((records) => {
+      for (const { addedNodes } of records)
+        for (const node of addedNodes)
+          if (node instanceof HTMLElement && node.dataset.id)
+            seen.push(node.querySelector('h2')?.textContent ?? '');
+    }).observe(document.body, { childList: true, subtree: true });
+  });
+  const { folder, url } = lab.server;
+  const port = new URL(url).port;
+  await lab.server.stop({ keep: true });
+  await screen.page.locator('.screen.stale').waitFor();
+  expect(await screen.page.locator('.banner strong').textContent()).toMatch(/^No contact since \d/);
+  expect(await titles(screen)).toEqual(['before']);
+  lab.server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '700', BELFRY_PORT: port }, folder);
+  const token = await lab.server.token({ scopes: ['notify'] });
+  await lab.server.notify(token, { title: 'while away', message: 'm', level: 'error' });
+  await screen.page.locator('header[data-health="online"]').waitFor();
+  await expect.poll(() => titles(screen)).toEqual(['while away', 'before']);
+  expect(await screen.page.locator('.screen.stale, .banner:not([hidden])').count()).toBe(0);
+  expect(await screen.page.evaluate(() => (window as unknown as { seen: string[] }).seen)).toEqual([
+    'while away',
+  ]);
+});
+
+test.each([
+  ['revoked', 'The token of this screen was revoked'],
+  ['deleted', 'This panel was deleted'],
+])(
+  'a screen whose token was revoked or whose panel was deleted says so and can be paired again: %s',
+  async (how, says) => {
+    const screen = await screenWithRule(how);
+    const token = await lab.server.key('admin');
+    const id = screen.token.split('_')[1];
+    const path = how === 'revoked' ? `/api/tokens/${id}` : `/api/panels/${screen.panelId}`;
+    const { status, text } = await lab.server.call('DELETE', path, { token });
+    expect(status, text).toBeLessThan(300);
+    await screen.page.locator('.pairing .ended', { hasText: says }).waitFor();
+    await screen.page.locator('.pairing .qr svg').waitFor();
+    expect(await screen.page.evaluate(() => localStorage.getItem('belfry.panel'))).toBeNull();
+  },
+);

@@ -1,0 +1,32 @@
+import type { Card } from '../../src/client/board.ts';
+import type { NotificationEvent } from '../../src/contract/notification.ts';
+
+/** A card for tests: what is not said of it does not matter. */
+export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
+  const notification: NotificationEvent = {
+    id: 'n',
+    position: 1,
+    title: 'Title',
+    message: 'Message',
+    level: 'info',
+    rank: 20,
+    ttl: 0,
+    ip: null,
+    host: null,
+    key: null,
+    url: null,
+    sourceIp: '127.0.0.1',
+    receivedAt: '2026-11-20T10:00:00.000Z',
+    expiresAt: null,
+    remainingMs: null,
+    count,
+    ...over,
+  };
+  const { receivedAt, expiresAt } = notification;
+  return {
+    notification,
+    receivedAt: Date.parse(receivedAt),
+    expiresAt: expiresAt === null ? null : Date.parse(expiresAt),
+    count,
+  };
+}
