@@ -60,7 +60,6 @@ export const PanelList = Type.Object(
 );
 
 export const receiptStates = ['shown', 'expired', 'cleared'] as const;
-export type ReceiptState = (typeof receiptStates)[number];
 
 /** A panel's word on what became of a notification; `at` is the panel's clock, corrected by the server's time. */
 export const Receipts = Type.Array(
