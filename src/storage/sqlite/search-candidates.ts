@@ -96,15 +96,17 @@ function postings(field: Field, condition: Sql, { db, tenant, tuning }: Place, k
       if (first.length < probedBlocks) return measure(first, range);
       if (isOne) return measure(first, { low: startOf(first.at(-1)?.block ?? 0), high: range.high });
       if (isWhole) return undefined;
-      const newest = { low: Math.max(range.low, range.high - 8 * probed), high: range.high };
-      const recent = measure(some(newest, sql`LIMIT ${probed}`), newest);
-      return recent.share > 0 ? recent : measure(first, range);
+      // The newest block may have just begun: the one before it tells more.
+      const newest = { low: Math.max(range.low, startOf(blockOf(range.high) - 1)), high: range.high };
+      const recent = measure(some(newest, sql`LIMIT ${2 * probed}`), newest);
+      return recent.share > 0 ? recent : measure(some(range, sql`LIMIT ${probed}`), range);
     },
   };
 }
 
+/** Blocks are counted whole, so that they count for all of the block in which the range begins. */
 function measure(blocks: readonly Block[], { low, high }: Positions): Estimate {
-  const size = high - low + 1;
+  const size = high - startOf(blockOf(low)) + 1;
   const count = blocks.reduce((sum, { positions }) => sum + countInBlock(positions), 0);
   return { share: Math.min(1, count / size), reads: blocks.length / size };
 }
@@ -119,7 +121,7 @@ export function matched(match: string, hasPrefix: boolean, place: Place): Source
     isExact: true,
     readCost: tuning.costs.match,
     find,
-    newest: (range) => sql`${find(range)} ORDER BY rowid DESC LIMIT ${tuning.probed}`,
+    order: 'rowid',
   });
 }
 
@@ -133,7 +135,7 @@ export function cleared(place: Place): Source {
     isExact: true,
     readCost: tuning.costs.posting,
     find,
-    newest: (range) => sql`${find(range)} ORDER BY cleared DESC LIMIT ${tuning.probed}`,
+    order: 'cleared',
   });
 }
 
@@ -149,7 +151,6 @@ export function live(place: Place): Source {
     isExact: false,
     readCost: tuning.costs.posting,
     find,
-    newest: (range) => sql`${find(range)} LIMIT ${tuning.probed}`,
   });
 }
 
@@ -158,13 +159,16 @@ interface Rows {
   readonly isExact: boolean;
   readonly readCost: number;
   find(range: Positions): Sql;
-  /** Some of the newest, in any order, or all. */
-  newest(range: Positions): Sql;
+  /** The column in whose order they can be had, and is that of positions; without one, all are counted. */
+  readonly order?: string;
 }
 
-function rows({ db, tuning }: Place, { isWhole, isExact, readCost, find, newest }: Rows): Source {
+function rows({ db, tuning }: Place, { isWhole, isExact, readCost, find, order }: Rows): Source {
   const counted = (range: Positions) => {
-    const { text, values } = sql`SELECT count(*) AS count, min(position) AS oldest FROM (${newest(range)})`;
+    const newest =
+      order === undefined ? rawSql('') : sql`ORDER BY ${rawSql(order)} DESC LIMIT ${tuning.probed}`;
+    const { text, values } =
+      sql`SELECT count(*) AS count, min(position) AS oldest FROM (${find(range)} ${newest})`;
     return db.prepare<unknown[], { count: number; oldest: number | null }>(text).get(...values);
   };
   return {
@@ -173,17 +177,14 @@ function rows({ db, tuning }: Place, { isWhole, isExact, readCost, find, newest 
     readCost,
     read(into, window) {
       const { text, values } = find(window);
-      for (const position of db
-        .prepare<unknown[], number>(text)
-        .pluck()
-        .all(...values))
-        into.add(position);
+      const positions = db.prepare<unknown[], number>(text).pluck();
+      for (const position of positions.all(...values)) into.add(position);
     },
     estimate(range) {
       // To read some of it is to read it all.
       if (isWhole) return undefined;
       const { count = 0, oldest = null } = counted(range) ?? {};
-      const isAll = count < tuning.probed || oldest === null;
+      const isAll = order === undefined || count < tuning.probed || oldest === null;
       const share = Math.min(1, count / (range.high - (isAll ? range.low : oldest) + 1));
       return { share, reads: share };
     },

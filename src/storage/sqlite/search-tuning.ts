@@ -53,5 +53,5 @@ export const defaultTuning: Tuning = {
   visitedValues: 4000,
   patience: 10,
   leastPatience: 30_000,
-  costs: { open: 100, block: 2, posting: 0.1, match: 0.2, row: 5, text: 1.5, logRow: 0.6 },
+  costs: { open: 100, block: 2, posting: 0.1, match: 0.2, row: 8, text: 1.5, logRow: 1 },
 };
