@@ -14,7 +14,7 @@ const floorMs = 2_000;
 const pageLimit = 50;
 /** What a tail holds at most of what is newer than it has shown: beyond either, it says `gap` and shows the newest. */
 const heldRecords = 1_000;
-const heldChars = 1024 * 1024;
+const heldChars = 4 * 1024 * 1024;
 /** One write takes this much at most, and a reader has this long for it. */
 const chunkChars = 16 * 1024;
 const stalledMs = 30_000;
