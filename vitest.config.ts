@@ -14,7 +14,12 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/architecture.test.ts', 'test/conformance/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'test/architecture.test.ts',
+            'test/security-table.test.ts',
+            'test/conformance/**/*.test.ts',
+          ],
           pool: 'forks',
           testTimeout: 10_000,
           sequence: { groupOrder: 0 },

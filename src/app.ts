@@ -1,32 +1,43 @@
 /** Wiring: the only file that knows every folder. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createAccounts } from './accounts/accounts.ts';
+import { readKeyFile } from './accounts/key-file.ts';
+import { startLoops } from './background.ts';
 import { createInProcessBus } from './bus/in-process.ts';
+import { watchClock } from './clock-watch.ts';
 import type { Config } from './config.ts';
+import type { AccountStore } from './core/accounts.ts';
 import { Bookkeeping } from './core/bookkeeping.ts';
 import type { Directory } from './core/directory.ts';
 import { AppError } from './core/errors.ts';
-import { Feeds } from './core/feed.ts';
 import { Intake } from './core/intake.ts';
 import { Metrics } from './core/metrics.ts';
 import type { NotificationDraft } from './core/ports.ts';
-import { enforceRetention } from './core/retention.ts';
+import { Throttle } from './core/routing/throttle.ts';
+import type { ClockMemory } from './core/settled-clock.ts';
+import { SetUp } from './core/setup.ts';
+import { Feeds } from './core/stream/feed.ts';
 import { isEmpty } from './core/target.ts';
 import { Tenancy } from './core/tenancy.ts';
-import { Throttle } from './core/throttle.ts';
-import { startMetricsListener } from './http/metrics-listener.ts';
+import { startMetricsListener } from './http/operator/metrics-listener.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
+import { createAccountStore } from './storage/accounts.ts';
+import { createClockMemory } from './storage/clock-memory.ts';
 import { createDirectory } from './storage/directory.ts';
+import { giveBackIdleMemory } from './storage/idle-memory.ts';
 import { createSqliteBuilder } from './storage/sqlite/builder.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
 import { openSqlite, type SqliteStorage } from './storage/sqlite/open.ts';
 import { version } from './version.ts';
 
 // What the command line may use of the other folders comes through here.
+export { hashNewPassword, newPerson } from './accounts/new-person.ts';
 export { type Config, describeConfig } from './config.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
+export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';
 export { backUp } from './storage/sqlite/backup.ts';
 export { restore } from './storage/sqlite/restore.ts';
@@ -35,6 +46,8 @@ export { restore } from './storage/sqlite/restore.ts';
 export interface OpenedStorage {
   readonly storage: SqliteStorage;
   readonly directory: Directory;
+  readonly accounts: AccountStore;
+  readonly clockMemory: ClockMemory;
   close(): Promise<void>;
 }
 
@@ -42,15 +55,16 @@ export interface RunningServer {
   /** Where it listens, as in http://127.0.0.1:8080. */
   readonly url: string;
   readonly directory: Directory;
+  readonly accounts: AccountStore;
+  /** Stands behind # in the link with which the first account is made; undefined when there is one. */
+  readonly setUpSecret: string | undefined;
   readonly routes: Server['routes'];
   /** Takes no more, finishes what it has, says goodbye to panels, and closes; at most `drainMs`. */
   stop(): Promise<void>;
 }
 
-const pollMs = 400;
-const flushMs = 5_000;
-const sweepMs = 2_000;
-const retentionMs = 60_000;
+/** As many connections as the system lets wait: a herd of panels that comes back at once would lose seconds to a full queue. */
+const backlog = 65_535;
 const webFolder = join(import.meta.dirname, '../dist/web');
 
 /** Opens the database, makes it when it is new, and makes sure that the tenant `default` exists. */
@@ -64,9 +78,12 @@ export async function openStorage(config: Config, logger: Logger): Promise<Opene
         ? logger.info('storage works again')
         : logger.error({ trouble: message }, 'storage is in trouble'),
   });
-  const directory = createDirectory(createSqliteBuilder(), storage.executor);
+  const builder = createSqliteBuilder();
+  const directory = createDirectory(builder, storage.executor);
+  const clockMemory = createClockMemory(builder, storage.executor);
   await makeDefaultTenant(directory);
-  return { storage, directory, close: () => storage.close() };
+  const accounts = createAccountStore(builder, storage.executor);
+  return { storage, directory, accounts, clockMemory, close: () => storage.close() };
 }
 
 async function makeDefaultTenant({ tenants }: Directory): Promise<void> {
@@ -85,18 +102,37 @@ async function makeDefaultTenant({ tenants }: Directory): Promise<void> {
  */
 export async function startServer(config: Config, logger: Logger): Promise<RunningServer> {
   const lock = lockDatabase(config);
-  const opened = await openStorage(config, logger);
+  let opened: OpenedStorage | undefined;
+  try {
+    opened = await openStorage(config, logger);
+    return await serve(config, logger, opened, lock);
+  } catch (error) {
+    await opened?.close();
+    lock.release();
+    throw error;
+  }
+}
+
+async function serve(
+  config: Config,
+  logger: Logger,
+  opened: OpenedStorage,
+  lock: { release(): void },
+): Promise<RunningServer> {
   const services = await createServices(config, logger, opened);
+  const setUpSecret = await prepareFirstAccount(config, services);
   const server = await createServer({ services, logger });
-  const url = await server.app.listen({ host: config.host, port: config.port });
-  const metricsListener = await startMetricsListener(config.metrics, services);
-  const stopLoops = startLoops(config, logger, services, opened);
+  const clock = await watchClock(opened.clockMemory, logger, services.now);
+  const { url, metricsListener } = await listen(config, services, server);
+  const stopGivingBack = giveBackIdleMemory();
+  const stopLoops = startLoops(config, logger, services, { ...opened, clock });
   const stop = async () => {
     const closing = server.app.close();
     await services.feeds.drain();
-    server.app.server.closeIdleConnections();
+    server.closeIdleConnections();
     await Promise.race([closing, sleep(config.drainMs, undefined, { ref: false })]);
     server.app.server.closeAllConnections();
+    stopGivingBack();
     await stopLoops();
     await services.feeds.close();
     await metricsListener?.close();
@@ -106,7 +142,32 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
     await opened.close();
     lock.release();
   };
-  return { url, directory: opened.directory, routes: server.routes, stop };
+  const { directory, accounts } = opened;
+  return { url, directory, accounts, setUpSecret, routes: server.routes, stop };
+}
+
+/** Opens the listeners: all of them, or none. */
+async function listen(config: Config, services: Services, { app }: Server) {
+  try {
+    const url = await app.listen({ host: config.host, port: config.port, backlog });
+    return { url, metricsListener: await startMetricsListener(config.metrics, services) };
+  } catch (error) {
+    await app.close();
+    await services.feeds.close();
+    throw error;
+  }
+}
+
+/** Makes the owner that the environment names, or else opens the set-up; nothing of both once there is an account. */
+async function prepareFirstAccount({ admin }: Config, services: Services): Promise<string | undefined> {
+  const { accounts, signIn, directory, setUp, now } = services;
+  if (!(await accounts.isEmpty())) return undefined;
+  if (!admin) return setUp.open();
+  const name = admin.email.split('@')[0] ?? admin.email;
+  const person = await signIn.newPerson({ ...admin, name, emailVerified: true });
+  const tenant = await directory.tenants.findByName('default');
+  if (tenant) await accounts.found(person, { id: tenant.id }, 'belfry', now());
+  return undefined;
 }
 
 function lockDatabase({ database }: Config): { release(): void } {
@@ -122,7 +183,7 @@ function lockDatabase({ database }: Config): { release(): void } {
 async function createServices(
   config: Config,
   logger: Logger,
-  { storage, directory }: OpenedStorage,
+  { storage, directory, accounts }: OpenedStorage,
 ): Promise<Services> {
   const now = Date.now;
   const { history } = storage;
@@ -130,7 +191,7 @@ async function createServices(
   const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
   const tenancy = new Tenancy({ directory, onError });
   await tenancy.poll();
-  const metrics = new Metrics();
+  const metrics = new Metrics(now());
   const bookkeeping = new Bookkeeping(directory);
   const onStored = (tenant: number, draft: NotificationDraft) => {
     const ofTenant = metrics.of(tenant);
@@ -148,21 +209,32 @@ async function createServices(
     bus,
     tenancy,
     now,
+    ticks: () => performance.now(),
     onError,
     epoch: await directory.epoch(),
     heartbeatMs: config.heartbeatMs,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
-    onSeen: (tenant, id, cursor) => bookkeeping.seen({ tenant, id, cursor, at: now() }),
+    onSeen: (tenant, panel) => bookkeeping.seen({ tenant, ...panel, at: now() }),
   });
   return {
     directory,
     history,
     receipts: history,
+    figures: storage.figures,
     bus,
     tenancy,
     feeds,
     metrics,
     bookkeeping,
+    accounts,
+    signIn: createAccounts({
+      store: accounts,
+      oidc: config.oidc,
+      key: () => readKeyFile(`${config.database.path}.key`),
+      now,
+      onTrouble: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
+    }),
+    setUp: new SetUp(),
     storage,
     now,
     version,
@@ -171,48 +243,10 @@ async function createServices(
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,
       rateAuth: config.rate.auth,
+      baseUrl: config.baseUrl,
       trustedProxies: config.trustedProxies,
       metricsToken: config.metrics.token,
       webFolder,
     },
-  };
-}
-
-/** What runs beside requests. Each loop waits for its own last run, and none ends the process. */
-function startLoops(
-  config: Config,
-  logger: Logger,
-  services: Services,
-  { storage, directory }: OpenedStorage,
-): () => Promise<void> {
-  const { tenancy, bookkeeping, history, bus, now } = services;
-  let stopped = false;
-  const loop = async (name: string, everyMs: number, work: () => Promise<unknown>): Promise<void> => {
-    while (!stopped) {
-      await sleep(everyMs, undefined, { ref: false });
-      if (stopped) return;
-      await work().catch((error: unknown) =>
-        logger.warn({ err: error, loop: name }, 'a background task failed; it goes on'),
-      );
-    }
-  };
-  const sweep = async () => {
-    while ((await storage.sweep(now())) > 0 && !stopped) await sleep(5);
-    await directory.pairings.sweep(now());
-  };
-  const retention = {
-    directory,
-    history,
-    bus,
-    days: config.retention.days,
-    count: config.retention.count,
-    now,
-  };
-  void loop('poll', pollMs, () => tenancy.poll());
-  void loop('flush', flushMs, () => bookkeeping.flush());
-  void loop('sweep', sweepMs, sweep);
-  void loop('retention', retentionMs, () => enforceRetention(retention, () => stopped));
-  return async () => {
-    stopped = true;
   };
 }

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { canonicalAddress } from './core/addresses.ts';
 import type { Rate } from './core/directory.ts';
+import { findEmail } from './core/email.ts';
 
 /** Reads the text of one setting. @throws UnfitValue with what would be right, as in "must be …". */
 export type Reader<T> = (text: string) => T;
@@ -140,7 +141,14 @@ export const secret: Reader<string> = (text) => {
 
 export const password: Reader<string> = (text) => text;
 
+/** A few words for people. */
+export const label: Reader<string> = (text) => {
+  if (text.trim() !== '' && text.length <= 60 && !/\p{Cc}/u.test(text)) return text.trim();
+  throw new UnfitValue('must be 1 to 60 characters');
+};
+
 export const email: Reader<string> = (text) => {
-  if (/^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254) return text;
+  const found = findEmail(text);
+  if (found !== undefined) return found;
   throw new UnfitValue('must be an e-mail address, as in admin@example.org');
 };

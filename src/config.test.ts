@@ -187,3 +187,44 @@ describe('the description of a configuration', () => {
     expect(readConfig(env)).toEqual(config);
   });
 });
+
+describe('settings that belong together', () => {
+  test.each([
+    [
+      { BELFRY_ADMIN_EMAIL: 'a@example.org' },
+      'BELFRY_ADMIN_EMAIL and BELFRY_ADMIN_PASSWORD belong together: set both, or neither',
+    ],
+    [
+      { BELFRY_OIDC_CLIENT_ID: 'x' },
+      'BELFRY_OIDC_ISSUER and BELFRY_OIDC_CLIENT_ID belong together: set both, or neither',
+    ],
+    [
+      { BELFRY_OIDC_CLIENT_SECRET: 'x' },
+      'BELFRY_OIDC_CLIENT_SECRET is of no use without BELFRY_OIDC_ISSUER: set both, or neither',
+    ],
+    [
+      { BELFRY_ADMIN_EMAIL: 'a@example.org', BELFRY_ADMIN_PASSWORD: 'password123' },
+      'BELFRY_ADMIN_PASSWORD is one of the most common ones: take several words that do not belong together',
+    ],
+    [
+      { BELFRY_ADMIN_EMAIL: 'a@localhost', BELFRY_ADMIN_PASSWORD: 'four plain boxes' },
+      'BELFRY_ADMIN_EMAIL is "a@localhost": must be an e-mail address, as in admin@example.org',
+    ],
+  ])('%j is one problem', (env, problem) => {
+    expect(problemsOf(env)).toEqual([problem]);
+  });
+
+  test('are given together, or not at all', () => {
+    expect(readConfig({})).toMatchObject({ admin: undefined, oidc: undefined });
+    const env = {
+      BELFRY_ADMIN_EMAIL: 'A@Example.org',
+      BELFRY_ADMIN_PASSWORD: 'four plain boxes',
+      BELFRY_OIDC_ISSUER: 'https://id.example.org/',
+      BELFRY_OIDC_CLIENT_ID: 'belfry',
+    };
+    expect(readConfig(env)).toMatchObject({
+      admin: { email: 'a@example.org', password: 'four plain boxes' },
+      oidc: { issuer: 'https://id.example.org', clientId: 'belfry', name: 'Single sign-on' },
+    });
+  });
+});

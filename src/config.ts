@@ -1,11 +1,13 @@
 /** The environment, read once and completely: nothing else of the server looks at it. */
 import { readFileSync } from 'node:fs';
+import { adminOf, oidcOf, problemsBetween } from './config-people.ts';
 import {
   busUrl,
   bytes,
   email,
   host,
   httpUrl,
+  label,
   networks,
   oneOf,
   orOff,
@@ -17,7 +19,7 @@ import {
   UnfitValue,
   wholeNumber,
 } from './config-values.ts';
-import { offerNearest } from './core/search-nearest.ts';
+import { offerNearest } from './core/search/search-nearest.ts';
 
 interface Variable<T, D extends string | undefined> {
   readonly read: Reader<T>;
@@ -98,8 +100,15 @@ const variables = {
     orOff(port),
     'port of the listener for /metrics alone; 0 or off is none',
   ),
-  BELFRY_ADMIN_EMAIL: optional(email, 'first account; not used by this version yet'),
-  BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'its password; not used by this version yet'),
+  BELFRY_ADMIN_EMAIL: optional(email, 'owner to make when there is no account yet'),
+  BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'password of that owner'),
+  BELFRY_OIDC_ISSUER: optional(httpUrl, 'identity provider (OpenID Connect) that people may sign in with'),
+  BELFRY_OIDC_CLIENT_ID: optional(secret, 'what it knows this server by'),
+  BELFRY_OIDC_CLIENT_SECRET: optionalSecret(
+    secret,
+    'what this server proves itself with; none for a public client',
+  ),
+  BELFRY_OIDC_NAME: setting('Single sign-on', label, 'what the sign-in page calls it'),
   BELFRY_URL: setting('http://127.0.0.1:8080', httpUrl, 'server that belfry send and belfry tail talk to'),
   BELFRY_TOKEN: optionalSecret(secret, 'API token that belfry send and belfry tail use'),
 };
@@ -157,6 +166,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push(`${name} ${shown(env[name], isSecret)}${error.message}`);
     }
   }
+  problems.push(...problemsBetween(settings));
   if (problems.length > 0) throw new ConfigError(problems);
   return arrange(settings as Settings, effective);
 }
@@ -238,7 +248,8 @@ function arrange(of: Settings, effective: readonly Effective[]) {
       host: of.BELFRY_METRICS_HOST,
       port: of.BELFRY_METRICS_PORT === 'off' ? undefined : of.BELFRY_METRICS_PORT || undefined,
     }),
-    admin: Object.freeze({ email: of.BELFRY_ADMIN_EMAIL, password: of.BELFRY_ADMIN_PASSWORD }),
+    admin: adminOf(of),
+    oidc: oidcOf(of),
     client: Object.freeze({ url: of.BELFRY_URL, token: of.BELFRY_TOKEN }),
     effective: Object.freeze(effective),
   });

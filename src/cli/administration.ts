@@ -6,13 +6,17 @@ import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
 
 export type Directory = OpenedStorage['directory'];
+export type Accounts = OpenedStorage['accounts'];
 type Tenant = Awaited<ReturnType<Directory['tenants']['get']>>;
 
 /** The name under which what is done here stands in the audit log. */
 export const actor = 'cli';
 
 /** Does some work on the database itself, whether a server runs on it or not. */
-export async function withDirectory<T>(io: Io, work: (directory: Directory) => Promise<T>): Promise<T> {
+export async function withDirectory<T>(
+  io: Io,
+  work: (directory: Directory, accounts: Accounts) => Promise<T>,
+): Promise<T> {
   const config = io.config();
   const { openStorage, createLogger } = await import('../app.ts');
   return withDatabase(config, async () => {
@@ -20,7 +24,7 @@ export async function withDirectory<T>(io: Io, work: (directory: Directory) => P
     const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }));
     if (isNew) io.stderr.write(`belfry: made a new database, ${resolve(config.database.path)}\n`);
     try {
-      return await work(opened.directory);
+      return await work(opened.directory, opened.accounts);
     } finally {
       await opened.close();
     }

@@ -2,8 +2,20 @@ import { expect, test } from 'vitest';
 import { FakeIo } from '../../test/support/fake-io.ts';
 import { firstSteps } from './first-steps.ts';
 
-function steps(env: Record<string, string>, url = 'http://127.0.0.1:8080', program = 'belfry'): string {
-  return firstSteps({ url, env, program, config: new FakeIo({ env }).config(), version: '1.2.3' });
+function steps(
+  env: Record<string, string>,
+  url = 'http://127.0.0.1:8080',
+  program = 'belfry',
+  setUpSecret?: string,
+): string {
+  return firstSteps({
+    url,
+    env,
+    program,
+    config: new FakeIo({ env }).config(),
+    version: '1.2.3',
+    setUpSecret,
+  });
 }
 
 test('with the usual settings the commands carry none', () => {
@@ -32,4 +44,11 @@ test('in a checkout the commands are called through npm', () => {
   const text = steps({}, undefined, 'npm run --silent belfry --');
   expect(text).toContain('in a second terminal, in this folder');
   expect(text).toContain('$(npm run --silent belfry -- token create --name desk)');
+});
+
+test('while there is no account, the link to make it comes first; the secret stands where no log sees it', () => {
+  const base = 'https://belfry.example.org';
+  const text = steps({ BELFRY_BASE_URL: base }, undefined, undefined, 'Secret123');
+  expect(text).toContain(`is ready at ${base}\n\n  Set up: ${base}/setup#Secret123\n\n`);
+  expect(steps({})).not.toContain('Set up');
 });

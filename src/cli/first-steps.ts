@@ -6,21 +6,25 @@ export interface FirstStepsOptions extends Pick<Io, 'env' | 'program' | 'version
   /** Where the server is reached from this machine. */
   readonly url: string;
   readonly config: Config;
+  /** While there is no account. */
+  readonly setUpSecret: string | undefined;
 }
 
 const usualUrl = 'http://127.0.0.1:8080';
 
 /** What a server says when it is ready: where it is, and what to paste into another terminal to see it work. */
-export function firstSteps({ url, config, env, program, version }: FirstStepsOptions): string {
+export function firstSteps({ url, config, env, program, version, setUpSecret }: FirstStepsOptions): string {
   const database = env.BELFRY_DATABASE_URL
     ? `BELFRY_DATABASE_URL=${quoted(`sqlite:${resolve(config.database.path)}`)} `
     : '';
   const at = url === usualUrl ? '' : `BELFRY_URL=${url} `;
   const second = program.startsWith('npm') ? 'a second terminal, in this folder' : 'a second terminal';
+  const base = config.baseUrl ?? url;
+  const setUp = setUpSecret === undefined ? '' : `  Set up: ${base}/setup#${setUpSecret}\n\n`;
   return `
-  Belfry ${version} is ready at ${config.baseUrl ?? url}
+  Belfry ${version} is ready at ${base}
 
-  Watch a panel, in ${second}:
+${setUp}  Watch a panel, in ${second}:
 
     export BELFRY_TOKEN=$(${database}${program} token create --name desk)
     ${at}${program} tail

@@ -51,6 +51,7 @@ test('every command explains itself, with an example', async () => {
     'token',
     'key',
     'tenant',
+    'user',
     'panel',
     'backup',
     'restore',
@@ -60,6 +61,7 @@ test('every command explains itself, with an example', async () => {
     token: ['create', 'list', 'revoke'],
     key: ['create', 'list', 'revoke'],
     tenant: ['create', 'list'],
+    user: ['create', 'list', 'password'],
     panel: ['list'],
   };
   const paths = commands.flatMap(
@@ -68,7 +70,7 @@ test('every command explains itself, with an example', async () => {
         .find(([group]) => group === name)?.[1]
         .map((sub) => [name, sub]) ?? [[name]],
   );
-  expect(paths).toHaveLength(15);
+  expect(paths).toHaveLength(18);
   for (const path of paths) {
     const { code, stdout, stderr } = await called([...path, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -11,6 +11,7 @@ import { addServe } from './serve.ts';
 import { addTail } from './tail.ts';
 import { addTenant } from './tenant.ts';
 import { addToken } from './token.ts';
+import { addUser } from './user.ts';
 
 /** Runs one command. Answers its exit code: 0 done, 1 failed, 2 called or configured the wrong way. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
@@ -52,6 +53,7 @@ function createProgram(io: Io): Command {
     addToken,
     addKey,
     addTenant,
+    addUser,
     addPanel,
     addBackup,
     addRestore,

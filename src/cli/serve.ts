@@ -36,6 +36,7 @@ export function addServe(program: Command, io: Io): void {
           env: io.env,
           program: io.program,
           version: io.version,
+          setUpSecret: server.setUpSecret,
         }),
       );
       logger.info({ url: server.url, database: resolve(config.database.path), version: io.version }, 'ready');

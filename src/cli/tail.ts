@@ -36,7 +36,8 @@ export function addTail(program: Command, io: Io): void {
           io.stdout.isTTY
             ? new ScreenView(io, { name: panel.name, onSeen, onLeave: leave })
             : new PlainView(io, { url: server.url, onSeen });
-        await followPanel({ client, panelId: panel.id, open, signal: stop.signal }).finally(forget);
+        const screen = `tail/${io.version}`;
+        await followPanel({ client, panelId: panel.id, screen, open, signal: stop.signal }).finally(forget);
       });
     });
 }

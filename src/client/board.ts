@@ -1,6 +1,7 @@
 import type { Level } from '../contract/level.ts';
 import type { NotificationEvent } from '../contract/notification.ts';
-import type { PanelEvent, SettingsEvent } from './panel-event.ts';
+import type { SettingsEvent } from '../contract/panel-events.ts';
+import type { PanelEvent } from './panel-event.ts';
 
 /** A notification as a panel shows it. Times are the server's, in Unix milliseconds. */
 export interface Card {

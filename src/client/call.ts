@@ -3,8 +3,10 @@ import { ApiError, errorOf } from './api-error.ts';
 export interface CallerOptions {
   /** Where the server is, as in http://127.0.0.1:8080; a path in front of its own is kept. */
   readonly url: string;
-  /** An API token or an automation key. */
-  readonly token: string;
+  /** An API token or an automation key; a page without one speaks for whoever is signed in. */
+  readonly token?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
 }
 
@@ -18,7 +20,7 @@ export interface CallOptions {
 /** One authenticated request; the answer is a success, anything else is thrown as an ApiError. */
 export type Call = (method: string, path: string, options?: CallOptions) => Promise<Response>;
 
-export function createCall({ url, token, fetch: send = fetch }: CallerOptions): Call {
+export function createCall({ url, token, headers: always, fetch: send = fetch }: CallerOptions): Call {
   const base = url.replace(/\/+$/, '');
   return async (method, path, { body, headers, signal } = {}) => {
     let response: Response;
@@ -27,7 +29,8 @@ export function createCall({ url, token, fetch: send = fetch }: CallerOptions): 
         method,
         cache: 'no-store',
         headers: {
-          authorization: `Bearer ${token}`,
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...always,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },

@@ -1,41 +1,18 @@
 /** What a panel's stream tells. */
 import type { NotificationEvent } from '../contract/notification.ts';
 import type { ReadyEvent } from '../contract/panel.ts';
+import type {
+  ByeEvent,
+  ClearEvent,
+  HeartbeatEvent,
+  IdentifyEvent,
+  ReloadEvent,
+  RestartEvent,
+  SettingsEvent,
+  TestEvent,
+  ThrottledEvent,
+} from '../contract/panel-events.ts';
 import type { SseMessage } from './sse-messages.ts';
-
-export interface ClearEvent {
-  readonly id: string;
-  readonly position: number;
-  readonly reason: 'cleared' | 'replaced';
-  /** Who cleared it, or the id of the notification that replaced it. */
-  readonly by: string;
-}
-
-/** One more that a throttle counted on the notification `id`. */
-export interface ThrottledEvent {
-  readonly id: string;
-  readonly position: number;
-  readonly count: number;
-  readonly receivedAt: string;
-}
-
-export type SettingsEvent = Pick<ReadyEvent, 'panel' | 'tenant' | 'levels'>;
-
-export interface HeartbeatEvent {
-  readonly serverTime: string;
-  readonly head: number;
-}
-
-/** What could not be replayed; what is shown is to be dropped, the live set follows. */
-export interface RestartEvent {
-  readonly reason: string;
-  readonly head: number;
-}
-
-/** The server goes away for a while. */
-export interface ByeEvent {
-  readonly reconnectMs: number;
-}
 
 interface DataOf {
   readonly ready: ReadyEvent;
@@ -47,6 +24,9 @@ interface DataOf {
   readonly gap: RestartEvent;
   readonly reset: RestartEvent;
   readonly bye: ByeEvent;
+  readonly identify: IdentifyEvent;
+  readonly reload: ReloadEvent;
+  readonly test: TestEvent;
 }
 
 /** One event of a panel's stream, told apart by `type`. */
@@ -64,6 +44,9 @@ const known: Readonly<Record<keyof DataOf, true>> = {
   gap: true,
   reset: true,
   bye: true,
+  identify: true,
+  reload: true,
+  test: true,
 };
 
 /** Reads a message of the stream; undefined for an event that a newer server may have added. */

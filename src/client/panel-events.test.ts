@@ -245,3 +245,12 @@ test('who stops listening, or is told to, lets go of the connection', async () =
   await Promise.all(closed);
   expect(closed).toHaveLength(2);
 });
+
+test('the server is told which screen it is, with every connection', async () => {
+  const { url, requests } = await serve(
+    stream([ready(), note(1)]),
+    stream([ready(), note(2)], { open: true }),
+  );
+  await read(url, { count: 4, screen: 'panel/0.1.0' });
+  expect(requests.map(({ headers }) => headers['belfry-client'])).toEqual(['panel/0.1.0', 'panel/0.1.0']);
+});

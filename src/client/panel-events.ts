@@ -16,6 +16,8 @@ export interface PanelEventsOptions {
   readonly signal?: AbortSignal;
   /** Resume after this id of an earlier stream. */
   readonly lastEventId?: string;
+  /** What this screen is, as in panel/0.1.0: it is told with the panel. */
+  readonly screen?: string;
   /** Is told each change of the connection. */
   readonly onConnection?: (connection: Connection) => void;
   /** Wait before the first reconnect when the server names none. */
@@ -66,7 +68,7 @@ export async function* panelEvents(
     let reason = 'the server ended the stream';
     onConnection?.({ state: 'connecting' });
     try {
-      for await (const event of connection(call, panelId, memory, signal)) {
+      for await (const event of connection(call, panelId, memory, options)) {
         if (event.type === 'ready') onConnection?.({ state: 'online' });
         yield event;
       }
@@ -103,13 +105,13 @@ async function* connection(
   call: Call,
   panelId: string,
   memory: Memory,
-  signal: AbortSignal | undefined,
+  { signal, screen }: PanelEventsOptions,
 ): AsyncGenerator<PanelEvent> {
   const abort = new AbortController();
   const stop = () => abort.abort();
   signal?.addEventListener('abort', stop);
   try {
-    const body = await open(call, panelId, memory.lastEventId, abort);
+    const body = await open(call, panelId, { lastEventId: memory.lastEventId, screen }, abort);
     const silenceMs = () => memory.heartbeatMs * silentHeartbeats;
     const onRetry = (ms: number) => {
       memory.retryMs = ms;
@@ -134,7 +136,7 @@ async function* connection(
 async function open(
   call: Call,
   panelId: string,
-  lastEventId: string | undefined,
+  { lastEventId, screen }: { readonly lastEventId: string | undefined; readonly screen: string | undefined },
   abort: AbortController,
 ): Promise<ReadableStream<Uint8Array>> {
   const timer = setTimeout(() => abort.abort(), connectMs);
@@ -144,6 +146,7 @@ async function open(
       headers: {
         accept: 'text/event-stream',
         ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+        ...(screen !== undefined && { 'belfry-client': screen }),
       },
     });
     const type = response.headers.get('content-type') ?? '';

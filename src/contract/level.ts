@@ -1,41 +1,5 @@
 import { type Static, Type } from 'typebox';
-
-/** The levels every tenant has; they can be restyled, not deleted. */
-export const builtInLevels = ['success', 'info', 'warning', 'error', 'critical'] as const;
-
-/** Icons a panel can draw; a level is never told by colour alone. */
-export const levelIcons = [
-  'circle-check',
-  'info-circle',
-  'alert-triangle',
-  'alert-octagon',
-  'flame',
-  'bell',
-  'bolt',
-  'bug',
-  'clock',
-  'cloud',
-  'database',
-  'flag',
-  'heart',
-  'lock',
-  'message',
-  'package',
-  'phone',
-  'rocket',
-  'server',
-  'shield',
-  'star',
-  'tag',
-  'thermometer',
-  'tool',
-  'truck',
-  'user',
-  'wifi',
-] as const;
-
-/** Sounds a panel can play. */
-export const levelSounds = ['none', 'chime', 'ping', 'knock', 'alert', 'alarm', 'siren'] as const;
+import { levelIcons, levelSounds } from './level-styles.ts';
 
 export const LevelName = Type.String({
   pattern: '^[a-z0-9][a-z0-9_.-]{0,31}$',

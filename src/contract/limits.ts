@@ -21,5 +21,6 @@ export const limits = {
   /** The most entries a panel is replayed; further behind, it gets a gap and the live set. */
   replayEntries: 10_000,
   historyPage: 200,
+  auditPage: 200,
   queryChars: 2_000,
 } as const;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Level } from './level.ts';
+import { NotificationEvent } from './notification.ts';
 
 const PanelName = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' });
 const Tag = Type.String({ pattern: '^[a-z0-9][a-z0-9_.-]{0,31}$' });
@@ -49,6 +50,12 @@ export const Panel = Type.Object(
     online: Type.Boolean({ description: 'Its event stream is connected.' }),
     lastSeenAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     lag: Type.Integer({ minimum: 0, description: 'Entries of the log not yet sent to it.' }),
+    version: Type.Union([Type.String(), Type.Null()], {
+      description: 'What its newest screen says it is, as in panel/0.1.0.',
+    }),
+    address: Type.Union([Type.String(), Type.Null()], {
+      description: 'Where its newest screen is connected from, or was.',
+    }),
   },
   { title: 'Panel', additionalProperties: false },
 );
@@ -165,3 +172,19 @@ export const PairingApprove = Type.Object(
   { title: 'PairingApprove', additionalProperties: false },
 );
 export type PairingApprove = Static<typeof PairingApprove>;
+
+/** What a person can have a connected panel do: flash its name, load its page anew, draw a test card. */
+export const panelCommands = ['identify', 'reload', 'test'] as const;
+export type PanelCommand = (typeof panelCommands)[number];
+
+export const PanelCommanded = Type.Object(
+  { ok: Type.Literal(true), reached: Type.Boolean({ description: 'false: it is not connected.' }) },
+  { title: 'PanelCommanded', additionalProperties: false },
+);
+
+/** What a panel should be showing now, the highest in rank first. */
+export const PanelShowing = Type.Object(
+  { notifications: Type.Array(NotificationEvent), more: Type.Integer({ minimum: 0 }) },
+  { title: 'PanelShowing', additionalProperties: false },
+);
+export type PanelShowing = Static<typeof PanelShowing>;

@@ -104,10 +104,24 @@ const Result = Type.Object(
   { additionalProperties: false },
 );
 
+/** What a change comes to for those who look at panels; the first that holds. */
+export const replayChanges = [
+  'muted',
+  'throttled',
+  'newly-shown',
+  'no-longer-shown',
+  'other-panels',
+  'other-look',
+] as const;
+export type ReplayChange = (typeof replayChanges)[number];
+
 export const ReplayResponse = Type.Object(
   {
     considered: Type.Integer(),
     changed: Type.Integer(),
+    changes: Type.Record(Type.Enum([...replayChanges]), Type.Integer({ minimum: 0 }), {
+      description: 'The changed ones, by what the change comes to.',
+    }),
     shownBefore: Type.Integer({ description: 'How many were shown on at least one panel.' }),
     shownAfter: Type.Integer(),
     complete: Type.Boolean({
@@ -120,12 +134,13 @@ export const ReplayResponse = Type.Object(
           title: Type.String(),
           host: Type.Union([Type.String(), Type.Null()]),
           receivedAt: Type.String({ format: 'date-time' }),
+          change: Type.Enum([...replayChanges]),
           before: Result,
           after: Result,
         },
         { additionalProperties: false },
       ),
-      { description: 'The newest changed ones, at most 100.' },
+      { description: 'The newest changed ones, at most 20 of each kind of change, the newest first.' },
     ),
   },
   { title: 'ReplayResponse', additionalProperties: false },

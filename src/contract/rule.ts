@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { LevelName } from './level.ts';
 import { PanelsTarget } from './notification.ts';
+import { weekdays } from './weekdays.ts';
 
 const list = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
   Type.Array(item, { minItems: 1, maxItems: 1000 });
@@ -84,7 +85,7 @@ export const RuleThen = Type.Object(
 );
 export type RuleThen = Static<typeof RuleThen>;
 
-export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export { weekdays };
 
 /** A weekly window; `until` at or before `from` runs past midnight. */
 export const RuleWindow = Type.Object(

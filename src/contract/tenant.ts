@@ -28,6 +28,15 @@ export const Tenant = Type.Object(
 );
 export type Tenant = Static<typeof Tenant>;
 
+export const TenantCreate = Type.Object(
+  {
+    name: TenantName,
+    title: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    timeZone: Type.Optional(settings.timeZone),
+  },
+  { title: 'TenantCreate', additionalProperties: false },
+);
+
 export const TenantPatch = Type.Partial(Type.Object(settings), {
   title: 'TenantPatch',
   additionalProperties: false,

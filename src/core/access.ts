@@ -22,16 +22,38 @@ export type Principal =
       readonly id: string;
       readonly name: string;
       readonly role: Role;
+    }
+  | {
+      readonly kind: 'person';
+      readonly tenant: TenantId;
+      readonly id: string;
+      readonly name: string;
+      readonly email: string;
+      /** In this tenant. */
+      readonly role: Role;
+      readonly sessionId: string;
     };
 
-/** What a route asks for: nothing at all, or a token with the scope, or a key with at least the role. */
-export type Policy = 'public' | { readonly scope?: Scope; readonly role?: Role };
+/**
+ * What a route asks for: nothing at all, somebody who is signed in (whatever their tenants), or a token with the scope,
+ * or a key or person with at least the role.
+ */
+export type Policy = 'public' | 'person' | { readonly scope?: Scope; readonly role?: Role };
+
+export function roleOf(policy: Policy): Role | undefined {
+  return typeof policy === 'string' ? undefined : policy.role;
+}
+
+export function scopeOf(policy: Policy): Scope | undefined {
+  return typeof policy === 'string' ? undefined : policy.scope;
+}
 
 export function allows(policy: Policy, principal: Principal): boolean {
   if (policy === 'public') return true;
-  if (principal.kind === 'token')
-    return policy.scope !== undefined && principal.scopes.includes(policy.scope);
-  return policy.role !== undefined && roles.indexOf(principal.role) >= roles.indexOf(policy.role);
+  if (policy === 'person') return principal.kind === 'person';
+  const [scope, role] = [scopeOf(policy), roleOf(policy)];
+  if (principal.kind === 'token') return scope !== undefined && principal.scopes.includes(scope);
+  return role !== undefined && roles.indexOf(principal.role) >= roles.indexOf(role);
 }
 
 /** Whether a principal may act for this panel: a screen's own token reaches no other. */
@@ -41,5 +63,5 @@ export function mayUsePanel(principal: Principal, panelId: string): boolean {
 
 /** The name under which a principal's changes stand in log and audit. */
 export function actorOf(principal: Principal): string {
-  return `${principal.kind} ${principal.name}`;
+  return principal.kind === 'person' ? principal.email : `${principal.kind} ${principal.name}`;
 }

@@ -11,13 +11,16 @@ export interface AddressRange {
 }
 
 const v4Offset = 12;
+const scratch: AddressKey = new Uint8Array(16);
 
 /**
  * The one text of an address: dotted decimal for IPv4 and for IPv4 mapped into IPv6, RFC 5952 for IPv6. Undefined when
  * `text` is no address: zone ids, octal, hexadecimal and short forms of IPv4 are none.
  */
 export function canonicalAddress(text: string): string | undefined {
-  const key = findAddressKey(text);
+  // Of IPv4 nothing but the canonical text is taken.
+  if (!text.includes(':')) return readQuad(text, scratch, v4Offset) ? text : undefined;
+  const key = readV6(text);
   return key && addressText(key);
 }
 

@@ -1,4 +1,4 @@
-import type { Directory } from './directory.ts';
+import type { Directory, Screen } from './directory.ts';
 import type { TenantId } from './ports.ts';
 
 interface Use {
@@ -8,11 +8,17 @@ interface Use {
   readonly from: string;
 }
 
-interface Seen {
+interface Seen extends Screen {
   readonly tenant: TenantId;
   readonly id: string;
   readonly at: number;
   readonly cursor: number;
+}
+
+interface Visit {
+  readonly tenant: TenantId;
+  readonly person: string;
+  readonly at: number;
 }
 
 interface Hit {
@@ -23,22 +29,30 @@ interface Hit {
 
 /**
  * What is noted of each request and stream, but not worth a write of its own: a token's last use, a panel's last sign,
- * a rule's hits. Kept in memory and written in bulk by `flush`; what a crash loses of it is a few seconds.
+ * a member's last visit, a rule's hits. Kept in memory and written in bulk by `flush`; what a crash loses of it is a few seconds.
  */
 export class Bookkeeping {
-  readonly #directory: Pick<Directory, 'credentials' | 'panels' | 'rules'>;
+  readonly #directory: Pick<Directory, 'credentials' | 'panels' | 'rules' | 'members'>;
   #uses = new Map<string, Use>();
   #seen = new Map<string, Seen>();
   /** What the last flush wrote, or is writing: a reader may have looked into the directory before it got there. */
   #seenBefore: ReadonlyMap<string, Seen> = new Map();
+  #visits = new Map<TenantId, Map<string, Visit>>();
   #hits = new Map<TenantId, Map<string, Hit>>();
 
-  constructor(directory: Pick<Directory, 'credentials' | 'panels' | 'rules'>) {
+  constructor(directory: Pick<Directory, 'credentials' | 'panels' | 'rules' | 'members'>) {
     this.#directory = directory;
   }
 
   used(use: Use): void {
     this.#uses.set(use.id, use);
+  }
+
+  /** Somebody was here. */
+  visited(visit: Visit): void {
+    const ofTenant = this.#visits.get(visit.tenant) ?? new Map<string, Visit>();
+    ofTenant.set(visit.person, visit);
+    this.#visits.set(visit.tenant, ofTenant);
   }
 
   seen(seen: Seen): void {
@@ -75,12 +89,14 @@ export class Bookkeeping {
   async flush(): Promise<void> {
     const uses = [...this.#uses.values()];
     const seen = [...this.#seen.values()];
+    const visits = [...this.#visits.values()].flatMap((each) => [...each.values()]);
     const hits = [...this.#hits];
     this.#uses = new Map();
     this.#seenBefore = this.#seen;
     this.#seen = new Map();
+    this.#visits = new Map();
     this.#hits = new Map();
-    const { credentials, panels, rules } = this.#directory;
+    const { credentials, panels, rules, members } = this.#directory;
     for (const [tenant, byRule] of hits) {
       await rules.hit(tenant, [...byRule.values()]).catch((error: unknown) => {
         for (const { id, count, at } of byRule.values()) this.hit(tenant, [id], at, count);
@@ -89,6 +105,7 @@ export class Bookkeeping {
     }
     for (const some of chunks(uses)) await credentials.touch(some);
     for (const some of chunks(seen)) await panels.touch(some);
+    for (const some of chunks(visits)) await members.touch(some);
   }
 }
 

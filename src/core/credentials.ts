@@ -13,9 +13,9 @@ import type { Principal } from './access.ts';
 import { canonicalAddress } from './addresses.ts';
 import type { Actor, CredentialRecord, Credentials, PanelRecord } from './directory.ts';
 import { AppError, badRequest } from './errors.ts';
-import { iso } from './frames.ts';
 import type { TenantId } from './ports.ts';
 import { type MintedSecret, mintSecret } from './secrets.ts';
+import { iso } from './stream/frames.ts';
 
 export interface NewCredential {
   readonly record: CredentialRecord;
@@ -69,7 +69,7 @@ export function tokenChange(patch: TokenPatch, now: number): Parameters<Credenti
 
 /** Nobody makes or revokes a key that may do more than they may. @throws AppError `forbidden`. */
 export function refuseHigherRole(principal: Principal, role: Role | null): void {
-  const own = principal.kind === 'key' ? principal.role : undefined;
+  const own = principal.kind === 'token' ? undefined : principal.role;
   if (own === undefined || roles.indexOf(role ?? 'owner') > roles.indexOf(own))
     throw new AppError('forbidden', 'forbidden');
 }

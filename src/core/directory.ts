@@ -1,9 +1,12 @@
-/** What a tenant has besides its log: tokens, keys, rules, levels, panels. The promises storage keeps for them. */
+/** What a tenant has besides its log: tokens, keys, rules, levels, panels, members. The promises storage keeps for them. */
 import type { Level, LevelPut } from '../contract/level.ts';
-import type { DisplaySettings } from '../contract/panel.ts';
+import type { DisplaySettings, PanelCommand } from '../contract/panel.ts';
 import type { RuleSpec } from '../contract/rule.ts';
 import type { SavedSearch } from '../contract/search.ts';
 import type { Role, Scope } from '../contract/token.ts';
+import type { AuditLog } from './audit.ts';
+import type { Invitations } from './invitations.ts';
+import type { Members } from './members.ts';
 import type { TenantId } from './ports.ts';
 
 export interface Rate {
@@ -65,7 +68,13 @@ export interface RuleSet {
   readonly rules: readonly RuleSpec[];
 }
 
-export interface PanelRecord {
+/** The screen that shows a panel: what it says it is, as in panel/0.1.0, and where it is connected from. */
+export interface Screen {
+  readonly client: string | null;
+  readonly address: string | null;
+}
+
+export interface PanelRecord extends Screen {
   readonly id: string;
   readonly name: string;
   readonly tags: readonly string[];
@@ -142,11 +151,19 @@ export interface Rules {
   /** The set in force, or the one that was at `revision`. */
   set(tenant: TenantId, revision?: number): Promise<RuleSet>;
   create(tenant: TenantId, spec: RuleSpec, by: Actor, at: number): Promise<RuleRecord>;
-  /** undefined when there is no such rule. */
-  update(tenant: TenantId, spec: RuleSpec, by: Actor, at: number): Promise<RuleRecord | undefined>;
+  /** undefined when there is no such rule, or, given `revision`, when it has changed since the set of that revision. */
+  update(
+    tenant: TenantId,
+    spec: RuleSpec,
+    by: Actor,
+    at: number,
+    revision?: number,
+  ): Promise<RuleRecord | undefined>;
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
   /** `ids` names every rule once; false when it does not. */
   order(tenant: TenantId, ids: readonly string[], by: Actor, at: number): Promise<boolean>;
+  /** Forgets versions that were no longer in force at `revision`: sets from before it cannot be told again. */
+  prune(tenant: TenantId, revision: number): Promise<void>;
   /** Adds to hit counts, in bulk and now and then. */
   hit(
     tenant: TenantId,
@@ -158,7 +175,7 @@ export interface Levels {
   /** Built-in ones first, then by name. */
   list(tenant: TenantId): Promise<readonly Level[]>;
   /** Makes a custom level with the rank and look of info; false when the tenant has as many as it may. Known ones stay as they are. */
-  register(tenant: TenantId, name: string, at: number): Promise<boolean>;
+  register(tenant: TenantId, name: string, by: Actor, at: number): Promise<boolean>;
   /** Omitted fields keep their value; undefined when it is new and the tenant has as many as it may. */
   put(tenant: TenantId, name: string, style: LevelPut, by: Actor, at: number): Promise<Level | undefined>;
   remove(tenant: TenantId, name: string, by: Actor, at: number): Promise<boolean>;
@@ -166,6 +183,7 @@ export interface Levels {
 
 export interface Panels {
   list(tenant: TenantId): Promise<readonly PanelRecord[]>;
+  find(tenant: TenantId, id: string): Promise<PanelRecord | undefined>;
   /** The panel of that name, made when there is none. `created` tells which; undefined when the tenant has as many as it may. */
   register(
     tenant: TenantId,
@@ -187,14 +205,16 @@ export interface Panels {
     at: number,
   ): Promise<PanelRecord | undefined>;
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+  /** Writes into the audit log what a panel was told to do; false when there is no such panel. */
+  noteCommand(tenant: TenantId, id: string, command: PanelCommand, by: Actor, at: number): Promise<boolean>;
   /** Last contact and cursor, in bulk and now and then. */
   touch(
-    seen: readonly {
+    seen: readonly (Screen & {
       readonly tenant: TenantId;
       readonly id: string;
       readonly at: number;
       readonly cursor: number;
-    }[],
+    })[],
   ): Promise<void>;
 }
 
@@ -224,6 +244,9 @@ export interface Directory {
   readonly panels: Panels;
   readonly pairings: Pairings;
   readonly savedSearches: SavedSearches;
+  readonly members: Members;
+  readonly invitations: Invitations;
+  readonly auditLog: AuditLog;
   /** Tenants whose configuration changed after `revision`, by any process; ask again with the revision it answers. */
   changedSince(
     revision: number,

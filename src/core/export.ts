@@ -1,6 +1,7 @@
 /** History as a file: one record a line, as JSON or as CSV. */
-import { iso } from './frames.ts';
+
 import type { HistoryRecord } from './ports.ts';
+import { iso } from './stream/frames.ts';
 
 const optionalIso = (at: number | null) => (at === null ? null : iso(at));
 

@@ -1,6 +1,6 @@
 import type { HistoryNotification, historyStates } from '../contract/notification.ts';
-import { iso } from './frames.ts';
 import type { HistoryRecord, Ref, Target } from './ports.ts';
+import { iso } from './stream/frames.ts';
 import { isEmpty, reaches } from './target.ts';
 import type { TenantSnapshot } from './tenancy.ts';
 

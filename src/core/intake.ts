@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
-import { uuidv7 } from 'uuidv7';
 import { limits } from '../contract/limits.ts';
 import type { Principal } from './access.ts';
 import type { Directory } from './directory.ts';
 import { AppError, badRequest } from './errors.ts';
 import type { CheckedFields } from './notification.ts';
-import type { AppendOutcome, Bus, History, Idempotency, NotificationDraft, Route } from './ports.ts';
-import type { Decision } from './routing.ts';
+import { newNotificationId } from './notification-id.ts';
+import type { AppendOutcome, Bus, History, Idempotency, NotificationDraft } from './ports.ts';
+import { RegexTime } from './routing/regex-budget.ts';
+import type { RoutingSubject } from './routing/subject.ts';
+import type { Throttle, ThrottleDemand, Throttled } from './routing/throttle.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
-import type { Throttle, ThrottleDemand, Throttled } from './throttle.ts';
 
 export interface IntakeOptions {
-  readonly history: Pick<History, 'append'>;
+  readonly history: Pick<History, 'append' | 'findRepeat'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly directory: Pick<Directory, 'levels'>;
   readonly tenancy: Tenancy;
@@ -26,6 +27,7 @@ export type Sender = Extract<Principal, { kind: 'token' }>;
 /** The way of one notification, from checked fields to the log. */
 export class Intake {
   readonly #options: IntakeOptions;
+  readonly #regexTime = new RegexTime();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -45,10 +47,15 @@ export class Intake {
   ): Promise<string> {
     const { history, bus, tenancy, throttle, onStored } = this.#options;
     const { tenant } = sender;
-    let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
-    if (!snapshot.levels.has(fields.level)) snapshot = await this.#register(tenant, fields.level);
-    const { draft, demands, counted } = this.#draft(sender, sourceIp, fields, snapshot);
     const idempotency = retryKey === null ? null : { key: retryKey, hash: contentHash(fields) };
+    let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
+    if (!snapshot.levels.has(fields.level)) {
+      // What will not be stored registers no level either.
+      const repeat = idempotency && (await history.findRepeat(tenant, idempotency, this.#options.now()));
+      if (repeat) return idOf(repeat, idempotency);
+      snapshot = await this.#register(sender, fields.level);
+    }
+    const { draft, demands, counted } = this.#draft(sender, sourceIp, fields, snapshot);
     let stored = false;
     try {
       const outcome = await history.append(tenant, draft, idempotency);
@@ -75,16 +82,24 @@ export class Intake {
   } {
     const { throttle, now } = this.#options;
     const receivedAt = now();
-    const id = uuidv7();
+    const id = newNotificationId(receivedAt);
+    const started = router.regexWeight > 0 ? performance.now() : 0;
     const decision = router.route(
-      { ...fields, rank: router.rankOf(fields.level), sourceIp, tokenId: sender.id, tokenName: sender.name },
+      subjectOf(sender, sourceIp, fields, router.rankOf(fields.level)),
       receivedAt,
+      this.#regexTime.allowance(sender.tenant, receivedAt),
     );
+    if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
     const counted = throttle.check(sender.tenant, decision.throttle, id, receivedAt);
+    const { level, rank, ttl, route } = decision;
     const draft = {
-      ...resolved(decision, receivedAt),
       id,
       receivedAt,
+      level,
+      rank,
+      ttl,
+      route,
+      expiresAt: ttl === 0 ? null : receivedAt + ttl,
       title: fields.title,
       message: fields.message,
       sentLevel: fields.level,
@@ -102,9 +117,9 @@ export class Intake {
   }
 
   /** Makes an unknown level the tenant's own. */
-  async #register(tenant: number, level: string): Promise<TenantSnapshot> {
+  async #register({ tenant, name }: Sender, level: string): Promise<TenantSnapshot> {
     const { directory, tenancy, now } = this.#options;
-    if (!(await directory.levels.register(tenant, level, now()))) {
+    if (!(await directory.levels.register(tenant, level, `token ${name}`, now()))) {
       throw badRequest(
         `level "${level}" is unknown and there are ${limits.customLevelsPerTenant} custom levels already: use one of them, or delete some`,
       );
@@ -113,11 +128,10 @@ export class Intake {
   }
 }
 
-function resolved(
-  { level, rank, ttl, route }: Decision,
-  receivedAt: number,
-): { level: string; rank: number; ttl: number; route: Route; expiresAt: number | null } {
-  return { level, rank, ttl, route, expiresAt: ttl === 0 ? null : receivedAt + ttl };
+function subjectOf(sender: Sender, sourceIp: string, fields: CheckedFields, rank: number): RoutingSubject {
+  const { title, message, level, ttl, ip, host, key } = fields;
+  const { id: tokenId, name: tokenName } = sender;
+  return { title, message, level, rank, ttl, ip, sourceIp, host, key, tokenId, tokenName };
 }
 
 function contentHash(fields: CheckedFields): string {

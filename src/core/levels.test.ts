@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { builtInLevels } from '../contract/level.ts';
-import { builtInStyles, compareLevels, isBuiltInLevel } from './levels.ts';
+import { builtInLevels, builtInStyles } from '../contract/level-styles.ts';
+import { compareLevels, isBuiltInLevel } from './levels.ts';
 
 test('every built-in level has a look, and they rise in rank', () => {
   expect(Object.keys(builtInStyles)).toEqual([...builtInLevels]);

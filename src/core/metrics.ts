@@ -22,6 +22,8 @@ export interface TenantMetrics {
   readonly registry: Registry;
   received(level: string): void;
   rejected(reason: RejectionReason): void;
+  /** How many were refused, by reason; reasons without any are left out. */
+  rejections(): Promise<{ readonly reason: string; readonly count: number }[]>;
   unrouted(): void;
   muted(): void;
   rateLimited(scope: 'token' | 'tenant'): void;
@@ -34,7 +36,19 @@ export interface TenantMetrics {
 
 /** Each tenant's own registry, so that one tenant's figures can never stand among another's. */
 export class Metrics {
+  /** Notifications refused before anyone looked at who sent them: the server's own figure. */
+  readonly overload = new Counter({
+    name: 'belfry_overload_refused_total',
+    help: 'Notifications refused because those taken before waited too long.',
+    registers: [],
+  });
+  /** From when on they count. */
+  readonly since: number;
   readonly #byTenant = new Map<TenantId, TenantMetrics>();
+
+  constructor(since: number) {
+    this.since = since;
+  }
 
   of(tenant: TenantId): TenantMetrics {
     let metrics = this.#byTenant.get(tenant);
@@ -83,10 +97,23 @@ function createTenantMetrics(): TenantMetrics {
   for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);
   for (const scope of ['token', 'tenant']) limited.inc({ scope }, 0);
+  const ofLevel = new Map<string, { inc(): void }>();
   return {
     registry,
-    received: (level) => received.inc({ level }),
+    received: (level) => {
+      let counted = ofLevel.get(level);
+      // Finding a series by its labels sorts and joins them each time.
+      if (!counted) {
+        counted = received.labels(level);
+        ofLevel.set(level, counted);
+      }
+      counted.inc();
+    },
     rejected: (reason) => rejected.inc({ reason }),
+    rejections: async () =>
+      (await rejected.get()).values.flatMap(({ labels, value }) =>
+        value > 0 ? [{ reason: String(labels.reason), count: value }] : [],
+      ),
     unrouted: () => unrouted.inc(),
     muted: () => muted.inc(),
     rateLimited: (scope) => limited.inc({ scope }),

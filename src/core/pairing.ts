@@ -67,7 +67,7 @@ export async function collectPairing(
   if (pairing.collectedAt !== null) return { state: 'collected', expiresAt };
   if (expiresAt <= now) throw new AppError('gone', 'the code has expired: ask for a new one');
   if (tenant === null) return { state: 'waiting', expiresAt };
-  const panel = (await panels.list(tenant)).find(({ id }) => id === panelId);
+  const panel = panelId === null ? undefined : await panels.find(tenant, panelId);
   if (!panel) throw new AppError('gone', 'the panel of this code was deleted: ask for a new code');
   // Marked first: a crash here costs a new code, never a token that two may hold.
   if (!(await pairings.collect(secretHash, now))) return { state: 'collected', expiresAt };

@@ -1,5 +1,5 @@
 /** Every promise the outside must keep for the core. Times are Unix milliseconds; positions are 1, 2, 3 … per tenant. */
-import type { Query } from './search.ts';
+import type { Query } from './search/search.ts';
 
 /** A tenant's number inside this installation; it never travels. It comes from a credential and from nowhere else. */
 export type TenantId = number;
@@ -146,6 +146,12 @@ export interface SearchPage {
  */
 export interface History {
   append(tenant: TenantId, draft: NotificationDraft, idempotency: Idempotency | null): Promise<AppendOutcome>;
+  /** What `append` would answer without storing, because the key was used within its time; undefined when it was not. */
+  findRepeat(
+    tenant: TenantId,
+    idempotency: Idempotency,
+    now: number,
+  ): Promise<Exclude<AppendOutcome, { readonly kind: 'stored' }> | undefined>;
   /** Takes a live notification off the panels. */
   clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
   bounds(tenant: TenantId): Promise<LogBounds>;
@@ -170,6 +176,11 @@ export interface History {
     bounds: { readonly olderThan: number | null; readonly keep: number | null },
     now: number,
   ): Promise<number>;
+  /**
+   * Forgets routes that no entry refers to any more. Answers the lowest revision by which a kept one was decided;
+   * undefined when none is kept.
+   */
+  pruneRoutes(tenant: TenantId): Promise<number | undefined>;
   /** Rows and bytes of a tenant's history; bytes are an estimate. */
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
 }

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Rate } from './directory.ts';
+import { createRecentMap } from './recent-map.ts';
 
 interface Bucket {
   tokens: number;
@@ -18,7 +18,7 @@ const maxKeys = 100_000;
 
 /** Token buckets by key. Time is the caller's and may jump back: a bucket then simply does not fill. */
 export class RateLimiter<K extends string | number> {
-  readonly #buckets = new LRUCache<K, Bucket>({ max: maxKeys });
+  readonly #buckets = createRecentMap<K, Bucket>(maxKeys);
 
   /** Takes one, when there is one. */
   take(key: K, rate: Rate, now: number): RateState {

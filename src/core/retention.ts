@@ -1,19 +1,28 @@
 import type { Directory, TenantRecord } from './directory.ts';
-import type { Bus, History } from './ports.ts';
+import type { Bus, History, TenantId } from './ports.ts';
 
 export interface RetentionOptions {
-  readonly directory: Pick<Directory, 'tenants'>;
-  readonly history: Pick<History, 'prune'>;
+  readonly directory: {
+    readonly tenants: Pick<Directory['tenants'], 'list'>;
+    readonly rules: Pick<Directory['rules'], 'prune'>;
+  };
+  readonly history: Pick<History, 'prune' | 'pruneRoutes'>;
   readonly bus: Pick<Bus, 'publish'>;
   /** What applies where a tenant has set nothing. */
   readonly days: number | 'off';
   readonly count: number | 'off';
   readonly now: () => number;
+  /** The time by which age is judged: behind `now` while that is in doubt. */
+  readonly settledNow: () => number;
+  /** When, and at which revision of its rules, a tenant was last tidied; empty at first, and to be kept from run to run. */
+  readonly tidied: Map<TenantId, { readonly at: number; readonly revision: number }>;
 }
 
 const dayMs = 86_400_000;
 /** Between two chunks: intake comes first. */
 const pauseMs = 20;
+/** What is tidied grows slowly. */
+const tidyMs = 600_000;
 
 /** Drops what no tenant's retention keeps any more, in small chunks; resolves when there is no more to drop, or when told to stop. */
 export async function enforceRetention(options: RetentionOptions, stopped: () => boolean): Promise<void> {
@@ -21,29 +30,45 @@ export async function enforceRetention(options: RetentionOptions, stopped: () =>
     const keep = bound(tenant.retentionCount, options.count);
     const days = bound(tenant.retentionDays, options.days);
     if (keep === null && days === null) continue;
-    await pruneTenant(options, tenant, keep, days, stopped);
+    const dropped = await pruneTenant(options, tenant, keep, days, stopped);
+    if (dropped > 0 && !stopped()) await tidy(options, tenant);
   }
 }
 
+/**
+ * Forgets routes that no entry refers to any more, and versions of rules that no kept route was decided by. A
+ * notification may be on its way by the rules of a moment ago, so only what had ended at the last tidying goes.
+ */
+async function tidy(
+  { directory, history, tidied, now }: RetentionOptions,
+  { id, rulesRevision }: TenantRecord,
+): Promise<void> {
+  const last = tidied.get(id);
+  if (last && now() < last.at + tidyMs) return;
+  tidied.set(id, { at: now(), revision: rulesRevision });
+  const oldest = await history.pruneRoutes(id);
+  if (last) await directory.rules.prune(id, Math.min(oldest ?? last.revision, last.revision));
+}
+
+/** Answers how many it dropped. */
 async function pruneTenant(
-  { history, bus, now }: RetentionOptions,
+  { history, bus, now, settledNow }: RetentionOptions,
   { id }: TenantRecord,
   keep: number | null,
   days: number | null,
   stopped: () => boolean,
-): Promise<void> {
+): Promise<number> {
+  let all = 0;
   while (!stopped()) {
-    const at = now();
-    const dropped = await history.prune(
-      id,
-      { olderThan: days === null ? null : at - days * dayMs, keep },
-      at,
-    );
-    if (dropped === 0) return;
+    const olderThan = days === null ? null : settledNow() - days * dayMs;
+    const dropped = await history.prune(id, { olderThan, keep }, now());
+    if (dropped === 0) return all;
+    all += dropped;
     // Those that were still on panels have been cleared by entries of their own: ring for them.
     bus.publish(id, []);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+  return all;
 }
 
 function bound(own: number | 'off' | null, server: number | 'off'): number | null {

@@ -30,7 +30,8 @@ const checksumChars = 6;
 const form = new RegExp(
   `^bf([yk])_([0-9A-Za-z]{${idChars}})_([0-9A-Za-z]{${secretChars}})_([0-9A-Za-z]{${checksumChars}})$`,
 );
-const textChars = 4 + idChars + 1 + secretChars + 1 + checksumChars;
+/** Of a whole token or key. */
+export const secretTextChars = 4 + idChars + 1 + secretChars + 1 + checksumChars;
 
 /** A new token or key. */
 export function mintSecret(kind: SecretKind): MintedSecret {
@@ -47,7 +48,7 @@ export function randomSecret(): string {
 
 /** undefined for anything that no `mintSecret` can have made. Cheap: it runs on every request. */
 export function parseSecret(text: string): ParsedSecret | undefined {
-  if (text.length !== textChars) return undefined;
+  if (text.length !== secretTextChars) return undefined;
   const match = form.exec(text);
   if (!match) return undefined;
   const [, kind, id, secret, sum] = match;

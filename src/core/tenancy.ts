@@ -1,14 +1,18 @@
-import { LRUCache } from 'lru-cache';
 import type { Level } from '../contract/level.ts';
+import type { Role } from '../contract/token.ts';
+import { createBreathe } from './breathe.ts';
 import type { CredentialRecord, Directory, PanelRecord, TenantRecord } from './directory.ts';
 import type { TenantId } from './ports.ts';
-import { compileRules, type Router } from './routing.ts';
+import { createRecentMap } from './recent-map.ts';
+import { compileRulesInSlices, type Router } from './routing/routing.ts';
 
 /** A tenant's configuration as of one moment; replaced as a whole, never changed. */
 export interface TenantSnapshot {
   readonly record: TenantRecord;
   readonly levels: ReadonlyMap<string, Level>;
   readonly panels: ReadonlyMap<string, PanelRecord>;
+  /** The role of each member, by the person's id: a request by a person is judged by it. */
+  readonly members: ReadonlyMap<string, Role>;
   readonly router: Router;
 }
 
@@ -28,7 +32,7 @@ export class Tenancy {
   readonly #onError: (error: unknown) => void;
   readonly #snapshots = new Map<TenantId, TenantSnapshot>();
   readonly #loading = new Map<TenantId, Promise<TenantSnapshot>>();
-  readonly #credentials = new LRUCache<string, CredentialRecord>({ max: maxCredentials });
+  readonly #credentials = createRecentMap<string, CredentialRecord>(maxCredentials);
   readonly #finding = new Map<
     string,
     { readonly generation: number; readonly found: Promise<CredentialRecord | undefined> }
@@ -136,17 +140,19 @@ export class Tenancy {
   }
 
   async #read(tenant: TenantId): Promise<TenantSnapshot> {
-    const { tenants, levels, panels } = this.#directory;
-    const [record, levelList, panelList] = await Promise.all([
+    const { tenants, levels, panels, members } = this.#directory;
+    const [record, levelList, panelList, roles] = await Promise.all([
       tenants.get(tenant),
       levels.list(tenant),
       panels.list(tenant),
+      members.roles(tenant),
     ]);
     const levelMap = new Map(levelList.map((level) => [level.name, level]));
     return {
       record,
       levels: levelMap,
       panels: new Map(panelList.map((panel) => [panel.id, panel])),
+      members: roles,
       router: await this.#router(record, levelMap),
     };
   }
@@ -154,10 +160,14 @@ export class Tenancy {
   /** Thousands of rules take a while to read and compile: they are kept while neither they nor the levels change. */
   async #router(record: TenantRecord, levels: ReadonlyMap<string, Level>): Promise<Router> {
     const known = this.#snapshots.get(record.id);
-    if (known?.router.revision === record.rulesRevision && rankAlike(known.levels, levels))
-      return known.router;
+    const previous = known && rankAlike(known.levels, levels) ? known.router : undefined;
+    if (previous?.revision === record.rulesRevision) return previous;
     const set = await this.#directory.rules.set(record.id);
-    return compileRules(set, { levels, onError: this.#onError });
+    return compileRulesInSlices(
+      set,
+      { levels, onError: this.#onError },
+      { breathe: createBreathe(), previous },
+    );
   }
 }
 

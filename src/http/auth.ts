@@ -1,16 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
-import { allows, type Principal } from '../core/access.ts';
+import { allows, type Policy, type Principal } from '../core/access.ts';
 import type { CredentialRecord } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import { RateLimiter } from '../core/rate-limit.ts';
-import { type ParsedSecret, parseSecret, secretMatches } from '../core/secrets.ts';
+import { createRecentMap } from '../core/recent-map.ts';
+import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '../core/secrets.ts';
+import { People } from './people.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
 import { addressSet, networkOf, sourceAddressReader } from './source-address.ts';
 
 /** How soon a revoked credential's streams are closed, at the latest, once the change is known. */
 const recheckMs = 750;
+
+/** "Bearer " and a token or key. */
+const usualHeaderChars = 7 + secretTextChars;
 
 const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 
@@ -21,7 +25,8 @@ interface Prepared {
 }
 
 /**
- * Tells who calls. The answer is the same 401 whether a token is missing, malformed, unknown, revoked, expired or used
+ * Tells who calls: whoever the bearer token or key in `Authorization` speaks for, or else the person whom the session
+ * cookie names. A request without a cookie costs nothing for people's sake. The answer is the same 401 whether a token is missing, malformed, unknown, revoked, expired or used
  * from elsewhere; a caller that fails too often gets 429 before anything is looked up. A token that is known to be good
  * is never locked out by the failures of others behind the same address.
  */
@@ -29,12 +34,16 @@ export class Authenticator {
   readonly #services: Services;
   readonly #failures = new RateLimiter<string>();
   /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
-  readonly #proven = new LRUCache<string, string>({ max: 50_000 });
+  readonly #proven = createRecentMap<string, string>(50_000);
+  /** The headers of callers who were right, with the record they were right about. Held in memory alone. */
+  readonly #recognised = createRecentMap<string, CredentialRecord>(10_000);
   readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
   readonly #sourceOf;
+  readonly people: People;
 
   constructor(services: Services) {
     this.#services = services;
+    this.people = new People(services);
     this.#sourceOf = sourceAddressReader(services.settings.trustedProxies);
   }
 
@@ -48,7 +57,14 @@ export class Authenticator {
       request.principal = principal;
       done(allows(policy, principal) ? undefined : new AppError('forbidden', 'forbidden'));
     };
-    const found = this.#identify(request.headers.authorization, request.sourceIp);
+    const { authorization, cookie } = request.headers;
+    const recognised = this.#recognise(authorization, request.sourceIp);
+    if (recognised) return pass(recognised);
+    if (authorization === undefined && cookie !== undefined) {
+      this.#checkPerson(request, policy).then((found) => done(found ? undefined : unauthorized()), done);
+      return;
+    }
+    const found = this.#identify(authorization, request.sourceIp);
     if (found instanceof Promise) found.then(pass, done);
     else pass(found);
   };
@@ -68,16 +84,28 @@ export class Authenticator {
     return () => clearInterval(timer);
   }
 
-  async #wouldStillPass({
-    principal: { id, tenant },
-    sourceIp,
-    routeOptions,
-  }: FastifyRequest): Promise<boolean> {
+  /** Whether somebody is signed in. @throws AppError when they may not do this. */
+  async #checkPerson(request: FastifyRequest, policy: Policy): Promise<boolean> {
+    const found = await this.people.find(request);
+    if (!found) return false;
+    request.person = found;
+    if (policy === 'person') return true;
+    request.principal = await this.people.principal(request, found);
+    if (!allows(policy, request.principal)) throw new AppError('forbidden', 'forbidden');
+    return true;
+  }
+
+  async #wouldStillPass({ principal, sourceIp, routeOptions }: FastifyRequest): Promise<boolean> {
     const { tenancy } = this.#services;
+    const { id, tenant } = principal;
+    if (principal.kind === 'person') {
+      const renewed = await this.people.renewed(principal);
+      return renewed !== undefined && allows(routeOptions.config.policy ?? 'public', renewed);
+    }
     const record = tenancy.peekCredential(id) ?? (await tenancy.findCredential(id));
     if (record?.tenant !== tenant || !this.#isInForce(record)) return false;
-    const { principal, allowsFrom } = this.#prepare(record);
-    return allows(routeOptions.config.policy ?? 'public', principal) && (allowsFrom?.(sourceIp) ?? true);
+    const { principal: renewed, allowsFrom } = this.#prepare(record);
+    return allows(routeOptions.config.policy ?? 'public', renewed) && (allowsFrom?.(sourceIp) ?? true);
   }
 
   #identify(
@@ -88,22 +116,13 @@ export class Authenticator {
     const parsed = match?.[1] === undefined ? undefined : parseSecret(match[1]);
     if (!parsed) return undefined;
     const verify = (record: CredentialRecord | undefined): Principal | undefined => {
-      if (
-        !record ||
-        !secretMatches(record.hash, parsed.secret) ||
-        record.kind !== parsed.kind ||
-        !this.#isInForce(record)
-      )
+      if (!record || !secretMatches(record.hash, parsed.secret) || record.kind !== parsed.kind)
         return undefined;
-      const { principal, allowsFrom } = this.#prepare(record);
-      if (allowsFrom && !allowsFrom(source)) return undefined;
+      const principal = this.#admit(record, source);
+      if (!principal) return undefined;
       if (this.#proven.get(parsed.id) !== record.hash) this.#proven.set(parsed.id, record.hash);
-      this.#services.bookkeeping.used({
-        tenant: record.tenant,
-        id: record.id,
-        at: this.#services.now(),
-        from: source,
-      });
+      // One blank and no more: what may be longer would fill memory.
+      if (header?.length === usualHeaderChars) this.#recognised.set(header, record);
       return principal;
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
@@ -115,6 +134,27 @@ export class Authenticator {
       if (!principal) this.#proven.delete(parsed.id);
       return principal;
     });
+  }
+
+  /**
+   * A caller who was right before, with the same header to the letter: what the record says still counts, parsing and
+   * hashing are saved. The comparison is the map's; it hashes with a seed of this process and compares texts only where
+   * the hashes agree, so its time tells nothing of how much of a guess is right.
+   */
+  #recognise(header: string | undefined, source: string): Principal | undefined {
+    const record = header === undefined ? undefined : this.#recognised.get(header);
+    if (!record || this.#services.tenancy.peekCredential(record.id) !== record) return undefined;
+    return this.#admit(record, source);
+  }
+
+  /** The principal of a credential whose secret was right, if it is in force and may come from there. */
+  #admit(record: CredentialRecord, source: string): Principal | undefined {
+    if (!this.#isInForce(record)) return undefined;
+    const { principal, allowsFrom } = this.#prepare(record);
+    if (allowsFrom && !allowsFrom(source)) return undefined;
+    const { bookkeeping, now } = this.#services;
+    bookkeeping.used({ tenant: record.tenant, id: record.id, at: now(), from: source });
+    return principal;
   }
 
   #hasFailedTooOften(source: string): boolean {

@@ -18,6 +18,6 @@ export function rateHeaders(reply: FastifyReply, states: readonly NamedState[]):
     policy += `${comma}"${name}";q=${rate.burst};w=${Math.max(1, Math.ceil(rate.burst / rate.perSecond))}`;
     limit += `${comma}"${name}";r=${state.remaining};t=${state.resetSeconds}`;
   }
-  reply.raw.setHeader('RateLimit-Policy', policy);
-  reply.raw.setHeader('RateLimit', limit);
+  reply.header('ratelimit-policy', policy);
+  reply.header('ratelimit', limit);
 }

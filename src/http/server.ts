@@ -9,27 +9,46 @@ import Fastify, {
 } from 'fastify';
 import { limits } from '../contract/limits.ts';
 import { AppError } from '../core/errors.ts';
+import { accountRoutes } from './account/account.ts';
+import { invitationAcceptRoutes } from './account/invitations.ts';
+import { oidcRoutes } from './account/oidc.ts';
+import { passkeyRoutes } from './account/passkeys.ts';
+import { sessionRoutes } from './account/session.ts';
+import { setUpRoutes } from './account/setup.ts';
+import { SignInLimits } from './account/sign-in-limits.ts';
+import { tenantsRoutes } from './account/tenants.ts';
+import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './auth.ts';
-import { docsRoutes } from './docs.ts';
 import { answerClientError, answerConnect, answerError } from './errors.ts';
-import { healthRoutes } from './health.ts';
-import { historyRoutes } from './history.ts';
-import { keyRoutes } from './keys.ts';
-import { levelRoutes } from './levels.ts';
-import { metricsRoutes } from './metrics.ts';
-import { notificationRoutes } from './notifications.ts';
-import { notifyRoutes } from './notify.ts';
+import { fieldValueRoutes } from './history/field-values.ts';
+import { histogramRoutes } from './history/histogram.ts';
+import { historyRoutes } from './history/history.ts';
+import { notificationRoutes } from './history/notifications.ts';
+import { searchRoutes } from './history/searches.ts';
+import { notifyRoutes } from './intake/notify.ts';
+import { guardIntake, IntakeGate } from './intake/overload.ts';
 import { openApiDocument } from './openapi.ts';
-import { pairingRoutes } from './pairings.ts';
-import { panelRoutes } from './panels.ts';
+import { docsRoutes } from './operator/docs.ts';
+import { healthRoutes } from './operator/health.ts';
+import { metricsRoutes } from './operator/metrics.ts';
+import { overviewRoutes } from './overview/overview.ts';
+import { commandRoutes } from './panels/commands.ts';
+import { pairingRoutes } from './panels/pairings.ts';
+import { panelRoutes } from './panels/panels.ts';
+import { showingRoutes } from './panels/showing.ts';
+import { streamRoutes } from './panels/stream.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
-import { routingRoutes } from './routing.ts';
-import { ruleRoutes } from './rules.ts';
-import { searchRoutes } from './searches.ts';
+import { levelRoutes } from './routing/levels.ts';
+import { routingRoutes } from './routing/routing.ts';
+import { ruleRoutes } from './routing/rules.ts';
 import type { App, Services } from './services.ts';
-import { streamRoutes } from './stream.ts';
-import { tenantRoutes } from './tenant.ts';
-import { tokenRoutes } from './tokens.ts';
+import { watchSilentConnections } from './silent-connections.ts';
+import { auditRoutes } from './tenant/audit.ts';
+import { invitationRoutes } from './tenant/invitations.ts';
+import { keyRoutes } from './tenant/keys.ts';
+import { memberRoutes } from './tenant/members.ts';
+import { tenantRoutes } from './tenant/tenant.ts';
+import { tokenRoutes } from './tenant/tokens.ts';
 import { webRoutes } from './web.ts';
 
 export interface ServerOptions {
@@ -41,6 +60,8 @@ export interface Server {
   readonly app: App;
   /** Every route with its policy, for tests that go through all of them. */
   readonly routes: readonly RouteEntry[];
+  /** Ends every connection on which no request is under way, those on which none ever was included. */
+  closeIdleConnections(): void;
 }
 
 /**
@@ -51,9 +72,12 @@ export interface Server {
  */
 export async function createServer({ services, logger }: ServerOptions): Promise<Server> {
   const app = createApp(logger);
+  guardIntake(app.server, new IntakeGate(() => performance.now()), () => services.metrics.overload.inc());
+  const closeSilent = watchSilentConnections(app.server);
   const routes = new RouteTable(app);
   const authenticator = new Authenticator(services);
   app.decorateRequest('principal');
+  app.decorateRequest('person');
   app.decorateRequest('sourceIp', '');
   const nowhere = (request: FastifyRequest, reply: FastifyReply): AppError => {
     const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
@@ -64,7 +88,9 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     return new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`);
   };
   app.addHook('onRequest', (request, reply, done) => {
-    reply.raw.setHeader('x-content-type-options', 'nosniff');
+    // Set on the reply they cost senders less; on the raw response they also hold for streams, which pass the reply by.
+    if (isNotify(request.raw.url ?? '')) reply.header(...noSniffing);
+    else for (const [name, value] of ofApi) reply.raw.setHeader(name, value);
     // A wrong path or method is told before the body is looked at, which the handler below comes after.
     done(refuseHead(request.raw) ?? (request.is404 ? nowhere(request, reply) : undefined));
   });
@@ -72,6 +98,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => answerError(nowhere(request, reply), request, reply));
   await app.register(swagger, openApiDocument(services.version));
+  const account = { services, people: authenticator.people, limits: new SignInLimits(services), logger };
   healthRoutes(app, services);
   notifyRoutes(app, services);
   notificationRoutes(app, services);
@@ -80,21 +107,44 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   for (const routesOf of [
     panelRoutes,
     pairingRoutes,
+    commandRoutes,
+    showingRoutes,
     ruleRoutes,
     routingRoutes,
     levelRoutes,
     tokenRoutes,
     keyRoutes,
     searchRoutes,
+    histogramRoutes,
+    fieldValueRoutes,
+    overviewRoutes,
     tenantRoutes,
+    memberRoutes,
+    invitationRoutes,
+    auditRoutes,
   ]) {
     routesOf(app, services);
   }
+  for (const routesOf of [
+    sessionRoutes,
+    twoFactorRoutes,
+    passkeyRoutes,
+    oidcRoutes,
+    setUpRoutes,
+    accountRoutes,
+    invitationAcceptRoutes,
+    tenantsRoutes,
+  ])
+    routesOf(app, account);
   metricsRoutes(app, services);
   docsRoutes(app);
   webRoutes(app, services);
   await app.ready();
-  return { app, routes: routes.seal() };
+  const closeIdleConnections = () => {
+    app.server.closeIdleConnections();
+    closeSilent();
+  };
+  return { app, routes: routes.seal(), closeIdleConnections };
 }
 
 function createApp(logger: FastifyBaseLogger): App {
@@ -102,6 +152,8 @@ function createApp(logger: FastifyBaseLogger): App {
     // The framework's own notices (an address it listens on) are told once, by whoever started the server.
     loggerInstance: logger.child({}, { level: logger.level === 'info' ? 'warn' : logger.level }),
     logController: new LogController({ disableRequestLogging: true }),
+    // A logger of its own for each request would be made for every notification and used for none.
+    childLoggerFactory: (parent) => parent,
     trustProxy: false,
     bodyLimit: 1024 * 1024,
     exposeHeadRoutes: false,
@@ -134,6 +186,8 @@ function createApp(logger: FastifyBaseLogger): App {
   }) as unknown as App;
   // Beyond about a thousand headers Node silently drops the rest, Authorization included: keep all, and refuse many.
   app.server.maxHeadersCount = 0;
+  // Who says that no more comes (`nc -N`, a shutdown for writing) still waits for the answer. Streams end there: see openSse.
+  (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   app.server.on('checkExpectation', (_request, response) => {
     response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
     response.end('{"error":"only Expect: 100-continue is understood"}');
@@ -141,6 +195,19 @@ function createApp(logger: FastifyBaseLogger): App {
   app.server.on('connect', (_request, socket) => answerConnect(socket as Socket));
   return app;
 }
+
+const noSniffing = ['x-content-type-options', 'nosniff'] as const;
+/** Nobody keeps, frames, embeds or runs what the API answers, whatever it is taken for; a route may say otherwise. */
+const ofApi = [
+  noSniffing,
+  ['cache-control', 'no-store'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['referrer-policy', 'no-referrer'],
+] as const;
+
+/** Senders are no browsers, and there are many of them. */
+const isNotify = (url: string) => url.startsWith('/api/notify');
 
 /** What is wrong with a request's head whoever sends it. */
 function refuseHead({ rawHeaders, headers, httpVersion }: IncomingMessage): AppError | undefined {

@@ -9,24 +9,32 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Policy, Principal } from '../core/access.ts';
+import type { AccountStore, SignedInPerson } from '../core/accounts.ts';
 import type { Bookkeeping } from '../core/bookkeeping.ts';
 import type { Directory, Rate } from '../core/directory.ts';
-import type { Feeds } from '../core/feed.ts';
+import type { Figures } from '../core/figures.ts';
 import type { Intake } from '../core/intake.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Bus, History, ReceiptStore, StorageHealth } from '../core/ports.ts';
+import type { SetUp } from '../core/setup.ts';
+import type { OwnAccount, SignIn } from '../core/sign-in.ts';
+import type { Feeds } from '../core/stream/feed.ts';
 import type { Tenancy } from '../core/tenancy.ts';
 
 export interface Services {
   readonly directory: Directory;
   readonly history: History;
   readonly receipts: ReceiptStore;
+  readonly figures: Figures;
   readonly bus: Bus;
   readonly tenancy: Tenancy;
   readonly intake: Intake;
   readonly feeds: Feeds;
   readonly metrics: Metrics;
   readonly bookkeeping: Bookkeeping;
+  readonly accounts: AccountStore;
+  readonly signIn: SignIn & OwnAccount;
+  readonly setUp: SetUp;
   readonly storage: StorageHealth & { queueDepth(): number };
   readonly now: () => number;
   readonly version: string;
@@ -38,6 +46,8 @@ export interface HttpSettings {
   readonly rateTenant: Rate | 'off';
   /** Failed authentications of one source address. */
   readonly rateAuth: Rate | 'off';
+  /** Where people reach this server; undefined: where each request says. */
+  readonly baseUrl: string | undefined;
   /** Addresses and CIDR blocks whose forwarding headers are believed. */
   readonly trustedProxies: readonly string[];
   /** Bearer token for /metrics; undefined: it is not served on this listener. */
@@ -60,8 +70,10 @@ declare module 'fastify' {
     policy?: Policy;
   }
   interface FastifyRequest {
-    /** Who calls; set on every route whose policy is not `public`. */
+    /** Who calls; set on every route whose policy is neither `public` nor `person`. */
     principal: Principal;
+    /** Who is signed in; set on every route whose policy is `person`. */
+    person: SignedInPerson;
     /** The connection's address, or the right-most untrusted one behind a trusted proxy; canonical. */
     sourceIp: string;
   }

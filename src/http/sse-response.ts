@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Sink } from '../core/panel-stream.ts';
+import type { Sink } from '../core/stream/panel-stream.ts';
 
 export interface SseResponse extends Sink {
   /** Whether anything has been sent; until then an error can still be answered as one. */
@@ -25,6 +25,8 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
     reply.hijack();
     request.raw.socket.setNoDelay(true);
     request.raw.socket.setTimeout(0);
+    // A reader that says no more has gone: none has a reason to half-close. Without this it would be found out by a heartbeat.
+    request.raw.socket.once('end', () => response.destroy());
     response.useChunkedEncodingByDefault = false;
     response.shouldKeepAlive = false;
     response.writeHead(200, {

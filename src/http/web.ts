@@ -24,8 +24,11 @@ const pagePolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The pages, each at its path. */
-const pages = { '/panel': 'panel/index.html' } as const;
+/** The pages, each at its paths; the dashboard reads its own addresses, which stand in its router. */
+const pages = {
+  'panel/index.html': ['/panel'],
+  'dashboard/index.html': ['/', '/t/*', '/sign-in', '/setup', '/invite', '/account', '/new-tenant'],
+} as const;
 
 const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
 
@@ -53,9 +56,9 @@ export function webRoutes(app: App, { settings }: Services): void {
       const isOurs = error instanceof AppError || (error.statusCode ?? 500) >= 500;
       return answerError(isOurs ? error : nothingThere(), request, reply);
     });
-    for (const [path, file] of Object.entries(pages)) {
-      for (const each of [path, `${path}/`])
-        scope.get(each, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, folder, file));
+    for (const [file, paths] of Object.entries(pages)) {
+      for (const path of paths.flatMap((each) => (/[/*]$/.test(each) ? each : [each, `${each}/`])))
+        scope.get(path, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, folder, file));
     }
   });
 }

@@ -48,6 +48,52 @@ export async function change<Row>(
 }
 
 /**
+ * A change that tells what was before it: that is read, and the change made if it still is so, else it is read again.
+ * undefined when nothing is read. `plan` says in its `when` what of `before` must not have changed; with nothing to do
+ * it answers undefined, and `done` is false.
+ */
+export async function changeFrom<Before, Row>(
+  db: Builder,
+  executor: SqlExecutor,
+  read: CompiledQuery<Before>,
+  plan: (before: Before) => Change<Row> | undefined,
+): Promise<(Changed<Row> & { readonly before: Before }) | undefined> {
+  let refused: (Changed<Row> & { readonly seen: string }) | undefined;
+  for (;;) {
+    const [before] = await executor.read(read);
+    if (before === undefined) return undefined;
+    const seen = JSON.stringify(before);
+    // Nothing has changed since: it was refused for a reason of its own.
+    if (refused?.seen === seen) return { ...refused, before };
+    const wanted = plan(before);
+    if (!wanted) return { done: false, row: undefined, before };
+    const changed = await change(db, executor, wanted);
+    if (changed.done) return { ...changed, before };
+    refused = { ...changed, seen };
+  }
+}
+
+/** A row's values in the columns that are about to be written. */
+export function pick<Row extends object>(row: Row, columns: Partial<Row>): Partial<Row> {
+  return Object.fromEntries(
+    Object.keys(columns).map((column) => [column, row[column as keyof Row]]),
+  ) as Partial<Row>;
+}
+
+/** That there is a row with these values. */
+export function still<Table extends keyof Schema>(
+  table: Table,
+  values: Partial<Schema[Table]>,
+): Expression<SqlBool> {
+  const conditions = Object.entries(values).map(([column, value]) =>
+    value === null
+      ? sql`${sql.ref(`${table}.${column}`)} is null`
+      : sql`${sql.ref(`${table}.${column}`)} = ${value}`,
+  );
+  return sql<SqlBool>`exists (select 1 from ${sql.table(table)} where ${sql.join(conditions, sql` and `)})`;
+}
+
+/**
  * Makes changes of one tenant wait for each other, so that what `when` saw is still so when its effects are written.
  * SQLite has one writer anyway; for PostgreSQL this is the row lock, after which each statement sees what was committed.
  */

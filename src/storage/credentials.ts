@@ -1,9 +1,10 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
+import type { CompiledQuery, Expression, SqlBool } from 'kysely';
 import type { Role, Scope } from '../contract/token.ts';
 import type { CredentialRecord, Credentials, RateSetting } from '../core/directory.ts';
 import { notFound } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
-import { change, insertWhen } from './change.ts';
+import { difference } from './audit.ts';
+import { change, changeFrom, insertWhen, pick, still } from './change.ts';
 import type { Builder, CredentialRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -59,45 +60,42 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
     },
 
     async update(tenant, kind, id, patch, by, at) {
-      const columns = toColumns(patch);
-      const { row } = await change(db, executor, {
-        entry: { tenant, by, at, action: `${kind}.update`, subject: id, detail: patch },
-        when: exists(tenant, kind, id),
-        effects: (agreed) =>
-          Object.keys(columns).length === 0
-            ? []
-            : [
-                db
-                  .updateTable('credentials')
-                  .set(columns)
-                  .where('tenant', '=', tenant)
-                  .where('id', '=', id)
-                  .where(agreed)
-                  .compile(),
-              ],
-        after: one(tenant, kind, id).compile(),
+      const read = one(tenant, kind, id).compile();
+      const updated = await changeFrom(db, executor, read, (row) => {
+        const detail = difference(legible(toCredential(row)), legible(patch));
+        const columns = toColumns(patch);
+        return (
+          detail && {
+            entry: { tenant, by, at, action: `${kind}.update`, subject: id, detail },
+            when: still('credentials', { tenant, id, kind, ...pick(row, columns) }),
+            effects: (agreed) => [set(db, row, columns, agreed)],
+            after: read,
+          }
+        );
       });
-      return row && toCredential(row);
+      return updated && toCredential(updated.row ?? updated.before);
     },
 
     async revoke(tenant, kind, id, by, at) {
-      const [known] = await executor.read(one(tenant, kind, id).compile());
-      if (!known || known.revoked_at !== null) return known && toCredential(known);
-      const { row } = await change(db, executor, {
-        entry: { tenant, by, at, action: `${kind}.revoke`, subject: id, detail: { name: known.name } },
-        when: exists(tenant, kind, id, sql`revoked_at is null`),
-        effects: (agreed) => [
-          db
-            .updateTable('credentials')
-            .set({ revoked_at: at })
-            .where('tenant', '=', tenant)
-            .where('id', '=', id)
-            .where(agreed)
-            .compile(),
-        ],
-        after: one(tenant, kind, id).compile(),
-      });
-      return row && toCredential(row);
+      const read = one(tenant, kind, id).compile();
+      const revoked = await changeFrom(db, executor, read, (row) =>
+        row.revoked_at !== null
+          ? undefined
+          : {
+              entry: {
+                tenant,
+                by,
+                at,
+                action: `${kind}.revoke`,
+                subject: id,
+                detail: describe(toCredential(row)),
+              },
+              when: still('credentials', { tenant, id, kind, revoked_at: null }),
+              effects: (agreed) => [set(db, row, { revoked_at: at }, agreed)],
+              after: read,
+            },
+      );
+      return revoked && toCredential(revoked.row ?? revoked.before);
     },
 
     async touch(uses) {
@@ -117,21 +115,34 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
   };
 }
 
-function exists(
-  tenant: TenantId,
-  kind: Kind,
-  id: string,
-  also: Expression<unknown> = sql`1 = 1`,
-): Expression<SqlBool> {
-  return sql<SqlBool>`exists (select 1 from credentials
-    where tenant = ${tenant} and id = ${id} and kind = ${kind} and ${also})`;
+function set(
+  db: Builder,
+  { tenant, id }: Pick<CredentialRow, 'tenant' | 'id'>,
+  columns: Partial<CredentialRow>,
+  when: Expression<SqlBool>,
+): CompiledQuery {
+  return db
+    .updateTable('credentials')
+    .set(columns)
+    .where('tenant', '=', tenant)
+    .where('id', '=', id)
+    .where(when)
+    .compile();
 }
 
 /** For the audit log: all but what could open a door. */
-function describe({ kind, name, scopes, role, rate, panelId, allowFrom, expiresAt }: CredentialRecord) {
+function describe(record: CredentialRecord): Record<string, unknown> {
+  const { kind, name, scopes, role, rate, panelId, allowFrom } = record;
+  const { expiresAt } = legible(record);
   return kind === 'key'
     ? { name, role, allowFrom, expiresAt }
     : { name, scopes, rate, panelId, allowFrom, expiresAt };
+}
+
+/** What of a credential can change, with its time as people read it. */
+function legible({ name, scopes, rate, allowFrom, expiresAt }: Patch): Record<string, unknown> {
+  const expiry = expiresAt == null ? expiresAt : new Date(expiresAt).toISOString();
+  return { name, scopes, rate, allowFrom, expiresAt: expiry };
 }
 
 function toColumns(patch: Patch): Partial<CredentialRow> {

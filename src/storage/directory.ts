@@ -1,6 +1,9 @@
 import type { Directory } from '../core/directory.ts';
+import { createAuditLog } from './audit-log.ts';
 import { createCredentials } from './credentials.ts';
+import { createInvitations } from './invitations.ts';
 import { createLevels } from './levels.ts';
+import { createMembers } from './members.ts';
 import { createPairings } from './pairings.ts';
 import { createPanels } from './panels.ts';
 import { createRules } from './rules.ts';
@@ -19,6 +22,9 @@ export function createDirectory(db: Builder, executor: SqlExecutor): Directory {
     panels: createPanels(db, executor),
     pairings: createPairings(db, executor),
     savedSearches: createSavedSearches(db, executor),
+    members: createMembers(db, executor),
+    invitations: createInvitations(db, executor),
+    auditLog: createAuditLog(db, executor),
 
     async changedSince(revision) {
       const changed = await executor.read(

@@ -1,10 +1,12 @@
-import { type Expression, type SqlBool, sql } from 'kysely';
-import { builtInLevels, type Level, type LevelPut } from '../contract/level.ts';
+import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
+import type { Level, LevelPut } from '../contract/level.ts';
+import { builtInLevels } from '../contract/level-styles.ts';
 import { limits } from '../contract/limits.ts';
 import type { Levels } from '../core/directory.ts';
 import { compareLevels, isBuiltInLevel } from '../core/levels.ts';
 import type { TenantId } from '../core/ports.ts';
-import { change, countChange, lockTenant } from './change.ts';
+import { difference } from './audit.ts';
+import { change, changeFrom, still } from './change.ts';
 import type { Builder, LevelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -17,60 +19,90 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
       return rows.map(toLevel).sort(compareLevels);
     },
 
-    async register(tenant, name) {
-      const isNew = sql<SqlBool>`not ${known(tenant, name)} and ${hasRoom(tenant)}`;
-      // No one person did this, so there is no audit row to go by: the condition holds until the last statement.
-      const results = await executor.write([
-        lockTenant(db, tenant),
-        ...countChange(db, tenant, isNew),
-        likeInfo(db, tenant, name, isNew),
-        of(tenant).where('name', '=', name).compile(),
-      ]);
-      return results.at(-1)?.rows.length === 1;
+    async register(tenant, name, by, at) {
+      const { row } = await change(db, executor, {
+        entry: { tenant, by, at, action: 'level.register', subject: name, detail: {} },
+        when: sql<SqlBool>`not ${known(tenant, name)} and ${hasRoom(tenant)}`,
+        effects: (agreed) => [likeInfo(db, tenant, name, agreed)],
+        after: of(tenant).where('name', '=', name).compile(),
+      });
+      return row !== undefined;
     },
 
     async put(tenant, name, style, by, at) {
-      const columns = toColumns(style);
-      const { row } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'level.put', subject: name, detail: style },
-        when: sql<SqlBool>`(${known(tenant, name)} or ${hasRoom(tenant)})`,
-        effects: (agreed) => [
-          likeInfo(db, tenant, name, sql<SqlBool>`not ${known(tenant, name)} and ${agreed}`),
-          ...(Object.keys(columns).length === 0
-            ? []
-            : [
-                db
-                  .updateTable('levels')
-                  .set(columns)
-                  .where('tenant', '=', tenant)
-                  .where('name', '=', name)
-                  .where(agreed)
-                  .compile(),
-              ]),
-        ],
-        after: of(tenant).where('name', '=', name).compile(),
-      });
-      return row && toLevel(row);
+      const entry = { tenant, by, at, action: 'level.put', subject: name };
+      const one = of(tenant).where('name', '=', name).compile();
+      for (;;) {
+        const restyled = await changeFrom(db, executor, one, (row) => {
+          const detail = difference({ ...toLevel(row) }, style);
+          return (
+            detail && {
+              entry: { ...entry, detail },
+              when: still('levels', row),
+              effects: (agreed) => [restyle(db, row, style, agreed)],
+              after: one,
+            }
+          );
+        });
+        if (restyled) return toLevel(restyled.row ?? restyled.before);
+        const { done, row } = await change(db, executor, {
+          entry: { ...entry, detail: { before: null, after: style } },
+          when: sql<SqlBool>`not ${known(tenant, name)} and ${hasRoom(tenant)}`,
+          effects: (agreed) => [
+            likeInfo(db, tenant, name, agreed),
+            ...(Object.keys(style).length === 0 ? [] : [restyle(db, { tenant, name }, style, agreed)]),
+          ],
+          after: one,
+        });
+        // Unless somebody else made it at the same moment.
+        if (done || !row) return row && toLevel(row);
+      }
     },
 
     async remove(tenant, name, by, at) {
       if (isBuiltInLevel(name)) return false;
-      const { done } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'level.delete', subject: name, detail: {} },
-        when: known(tenant, name),
-        effects: (agreed) => [
-          db
-            .deleteFrom('levels')
-            .where('tenant', '=', tenant)
-            .where('name', '=', name)
-            .where(agreed)
-            .compile(),
-        ],
-        after: of(tenant).where('name', '=', name).compile(),
+      const one = of(tenant).where('name', '=', name).compile();
+      const removed = await changeFrom(db, executor, one, (row) => {
+        const { rank, color, icon, sound, durationMs } = toLevel(row);
+        return {
+          entry: {
+            tenant,
+            by,
+            at,
+            action: 'level.delete',
+            subject: name,
+            detail: { rank, color, icon, sound, durationMs },
+          },
+          when: still('levels', row),
+          effects: (agreed) => [
+            db
+              .deleteFrom('levels')
+              .where('tenant', '=', tenant)
+              .where('name', '=', name)
+              .where(agreed)
+              .compile(),
+          ],
+          after: one,
+        };
       });
-      return done;
+      return removed?.done ?? false;
     },
   };
+}
+
+function restyle(
+  db: Builder,
+  { tenant, name }: Pick<LevelRow, 'tenant' | 'name'>,
+  style: LevelPut,
+  when: Expression<SqlBool>,
+): CompiledQuery {
+  return db
+    .updateTable('levels')
+    .set(toColumns(style))
+    .where('tenant', '=', tenant)
+    .where('name', '=', name)
+    .where(when)
+    .compile();
 }
 
 function known(tenant: TenantId, name: string): Expression<SqlBool> {

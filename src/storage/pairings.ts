@@ -42,8 +42,18 @@ export function createPairings(db: Builder, executor: SqlExecutor): Pairings {
     },
 
     async approve(code, tenant, panelId, by, at) {
+      const [panel] = await executor.read(
+        db
+          .selectFrom('panels')
+          .select('name')
+          .where('tenant', '=', tenant)
+          .where('id', '=', panelId)
+          .compile(),
+      );
+      if (!panel) return false;
+      const { name } = panel;
       const { done } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'pairing.approve', subject: panelId, detail: {} },
+        entry: { tenant, by, at, action: 'pairing.approve', subject: panelId, detail: { panel: name } },
         locks: [sql`update pairings set code = code where code = ${code}`.compile(db)],
         when: sql<SqlBool>`exists (select 1 from pairings where code = ${code} and pairings.tenant is null and expires_at > ${at})
           and exists (select 1 from panels where panels.tenant = ${tenant} and panels.id = ${panelId})`,

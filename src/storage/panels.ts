@@ -1,10 +1,11 @@
 import { type SqlBool, sql } from 'kysely';
 import { limits } from '../contract/limits.ts';
 import type { DisplaySettings } from '../contract/panel.ts';
-import type { PanelRecord, Panels } from '../core/directory.ts';
+import type { Actor, PanelRecord, Panels } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
-import { change, insertWhen } from './change.ts';
+import { auditMark, difference } from './audit.ts';
+import { change, changeFrom, insertWhen, pick, still } from './change.ts';
 import type { Builder, PanelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -16,6 +17,11 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
   return {
     async list(tenant) {
       return (await executor.read(of(tenant).orderBy('name').compile())).map(toPanel);
+    },
+
+    async find(tenant, id) {
+      const [row] = await executor.read(of(tenant).where('id', '=', id).compile());
+      return row && toPanel(row);
     },
 
     async register(tenant, { id, name, tags, location }, by, at) {
@@ -33,6 +39,8 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
         created_at: at,
         last_seen_at: null,
         cursor: null,
+        client: null,
+        address: null,
       };
       const { done, row: kept } = await change(db, executor, {
         entry: { tenant, by, at, action: 'panel.create', subject: id, detail: { name, tags, location } },
@@ -45,60 +53,50 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
     },
 
     async update(tenant, id, patch, by, at) {
-      const columns = toColumns(patch);
+      const read = of(tenant).where('id', '=', id).compile();
       const taken = sql`select 1 from panels where tenant = ${tenant} and name = ${patch.name ?? null} and id <> ${id}`;
-      const { done, row } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'panel.update', subject: id, detail: patch },
-        when: sql<SqlBool>`exists (select 1 from panels where tenant = ${tenant} and id = ${id}) and not exists (${taken})`,
-        effects: (agreed) =>
-          Object.keys(columns).length === 0
-            ? []
-            : [
-                db
-                  .updateTable('panels')
-                  .set(columns)
-                  .where('tenant', '=', tenant)
-                  .where('id', '=', id)
-                  .where(agreed)
-                  .compile(),
-              ],
-        after: of(tenant).where('id', '=', id).compile(),
+      const updated = await changeFrom(db, executor, read, (row) => {
+        const detail = difference({ ...toPanel(row) }, patch);
+        const columns = toColumns(patch);
+        return (
+          detail && {
+            entry: { tenant, by, at, action: 'panel.update', subject: id, detail },
+            when: sql<SqlBool>`${still('panels', { tenant, id, ...pick(row, columns) })} and not exists (${taken})`,
+            effects: (agreed) => [
+              db
+                .updateTable('panels')
+                .set(columns)
+                .where('tenant', '=', tenant)
+                .where('id', '=', id)
+                .where(agreed)
+                .compile(),
+            ],
+            after: read,
+          }
+        );
       });
-      if (row && !done)
+      // Refused: there was something to do, and it was not done.
+      if (updated?.row && !updated.done)
         throw new AppError('conflict', `another panel is named "${patch.name}": choose another name`);
-      return row && toPanel(row);
+      return updated && toPanel(updated.row ?? updated.before);
     },
 
-    async remove(tenant, id, by, at) {
-      const [known] = await executor.read(of(tenant).where('id', '=', id).compile());
-      if (!known) return false;
-      const { done } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'panel.delete', subject: id, detail: { name: known.name } },
-        when: sql<SqlBool>`exists (select 1 from panels where tenant = ${tenant} and id = ${id})`,
-        effects: (agreed) => [
-          db.deleteFrom('panels').where('tenant', '=', tenant).where('id', '=', id).where(agreed).compile(),
-          // A screen's own token opens nothing else: it ends with its panel.
-          db
-            .updateTable('credentials')
-            .set({ revoked_at: at })
-            .where('tenant', '=', tenant)
-            .where('panel_id', '=', id)
-            .where('revoked_at', 'is', null)
-            .where(agreed)
-            .compile(),
-        ],
-        after: of(tenant).where('id', '=', id).compile(),
-      });
-      return done;
+    remove: (tenant, id, by, at) => removePanel(db, executor, { tenant, id, by, at }),
+
+    async noteCommand(tenant, id, command, by, at) {
+      const entry = { tenant, by, at, action: `panel.${command}`, subject: id, detail: {} };
+      const isThere = sql<SqlBool>`exists (select 1 from panels where tenant = ${tenant} and id = ${id})`;
+      const [written] = await executor.write([auditMark(db, entry, isThere).insert]);
+      return written?.changes === 1;
     },
 
     async touch(seen) {
       if (seen.length === 0) return;
       await executor.write(
-        seen.map(({ tenant, id, at, cursor }) =>
+        seen.map(({ tenant, id, at, cursor, client, address }) =>
           db
             .updateTable('panels')
-            .set({ last_seen_at: at, cursor })
+            .set({ last_seen_at: at, cursor, client, address })
             .where('tenant', '=', tenant)
             .where('id', '=', id)
             // A node that a panel has left may write after the one it went to.
@@ -108,6 +106,55 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
       );
     },
   };
+}
+
+/** A screen's own tokens open nothing else: they end with its panel, and the audit log tells it of each. */
+async function removePanel(
+  db: Builder,
+  executor: SqlExecutor,
+  { tenant, id, by, at }: { tenant: TenantId; id: string; by: Actor; at: number },
+): Promise<boolean> {
+  const bound = db
+    .selectFrom('credentials')
+    .select('id')
+    .where('tenant', '=', tenant)
+    .where('panel_id', '=', id)
+    .where('revoked_at', 'is', null);
+  for (;;) {
+    const [known] = await executor.read(
+      db.selectFrom('panels').selectAll().where('tenant', '=', tenant).where('id', '=', id).compile(),
+    );
+    if (!known) return false;
+    const { name, tags, location } = toPanel(known);
+    const tokens = await executor.read(bound.compile());
+    const { done } = await change(db, executor, {
+      entry: { tenant, by, at, action: 'panel.delete', subject: id, detail: { name, tags, location } },
+      when: sql<SqlBool>`${still('panels', { tenant, id, name, tags: known.tags, location })}
+        and (select count(*) from (${bound}) as bound) = ${tokens.length}`,
+      effects: (agreed) => [
+        db.deleteFrom('panels').where('tenant', '=', tenant).where('id', '=', id).where(agreed).compile(),
+        ...tokens.map(
+          ({ id: subject }) =>
+            auditMark(
+              db,
+              { tenant, by, at, action: 'token.revoke', subject, detail: { panelId: id } },
+              agreed,
+            ).insert,
+        ),
+        db
+          .updateTable('credentials')
+          .set({ revoked_at: at })
+          .where('tenant', '=', tenant)
+          .where('panel_id', '=', id)
+          .where('revoked_at', 'is', null)
+          .where(agreed)
+          .compile(),
+      ],
+      after: bound.compile(),
+    });
+    // Otherwise it has changed since it was read.
+    if (done) return true;
+  }
 }
 
 function toColumns(patch: Patch): Partial<PanelRow> {
@@ -129,5 +176,7 @@ function toPanel(row: PanelRow): PanelRecord {
     createdAt: row.created_at,
     lastSeenAt: row.last_seen_at,
     cursor: row.cursor,
+    client: row.client,
+    address: row.address,
   };
 }

@@ -16,6 +16,7 @@ interface Move {
 const chunkRows = 256;
 const nobody: Move = { id: '', ordinal: 0 };
 const attempts = 20;
+const mostTold = 40;
 
 /**
  * Puts a tenant's rules in the order of `ids`; only rows that move get a new version. False when `ids` does not name
@@ -32,7 +33,7 @@ export async function reorder(
     if (!moves) return false;
     if (moves.length === 0) return true;
     const { done } = await change(db, executor, {
-      entry: { tenant, by, at, action: 'rule.order', subject: 'rules', detail: { moved: moves.length } },
+      entry: { tenant, by, at, action: 'rule.order', subject: 'rules', detail: told(moves, rules) },
       when: sql<SqlBool>`${currentRevision(tenant)} = ${revision}`,
       effects: (agreed) => [
         bumpRevision(db, tenant, agreed),
@@ -80,6 +81,17 @@ function movesTo(ids: readonly string[], rules: readonly Move[]): readonly Move[
   return rules
     .map(({ ordinal }, index) => ({ id: ids[index] as string, ordinal }))
     .filter(({ id, ordinal }) => before.get(id) !== ordinal);
+}
+
+/** For the audit log: which moved, in the order before and after. Of thousands the first places tell enough. */
+function told(moves: readonly Move[], rules: readonly Move[]) {
+  const before = new Map(rules.map(({ id, ordinal }) => [ordinal, id]));
+  const some = moves.slice(0, mostTold);
+  return {
+    moved: moves.length,
+    before: some.map(({ ordinal }) => before.get(ordinal)),
+    after: some.map(({ id }) => id),
+  };
 }
 
 function chunks(moves: readonly Move[]): Move[][] {

@@ -4,7 +4,8 @@ import type { RuleSpec } from '../contract/rule.ts';
 import type { RuleRecord, Rules } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
-import { change, insertWhen } from './change.ts';
+import { difference } from './audit.ts';
+import { always, change, changeFrom, insertWhen, still } from './change.ts';
 import { reorder } from './rule-order.ts';
 import { bumpRevision, currentRevision, endVersion } from './rule-versions.ts';
 import type { Builder, RuleRow } from './schema.ts';
@@ -14,6 +15,9 @@ interface CountedRule extends RuleRow {
   hits: number | null;
   last_hit_at: number | null;
 }
+
+/** Versions forgotten in one transaction, so that intake hardly notices. */
+const pruneChunk = 500;
 
 /** Rules by version: a change ends the version in force and brings a new one, so that any earlier set can be told again. */
 export function createRules(db: Builder, executor: SqlExecutor): Rules {
@@ -27,6 +31,7 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
       .select(['rule_hits.hits', 'rule_hits.last_hit_at'])
       .where('rules.tenant', '=', tenant)
       .where('rules.until', 'is', null);
+  const parsed = new ParsedRules();
   const one = (tenant: TenantId, id: string) => inForce(tenant).where('rules.id', '=', id).compile();
 
   return {
@@ -34,7 +39,10 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
       return (await executor.read(inForce(tenant).orderBy('rules.ordinal').compile())).map(toRecord);
     },
 
-    set: (tenant, revision) => readSet(db, executor, tenant, revision),
+    async set(tenant, revision) {
+      const { revision: of, texts } = await readSet(db, executor, tenant, revision);
+      return { revision: of, rules: revision === undefined ? parsed.read(tenant, texts) : texts.map(toSpec) };
+    },
 
     async create(tenant, spec, by, at) {
       const version = {
@@ -62,30 +70,37 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
       return toRecord(row);
     },
 
-    async update(tenant, spec, by, at) {
-      const { row } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'rule.update', subject: spec.id, detail: withoutId(spec) },
-        when: isInForce(tenant, spec.id),
-        effects: (agreed) => [
-          bumpRevision(db, tenant, agreed),
-          endVersion(db, tenant, [spec.id], agreed),
-          sql`insert into rules (tenant, id, since, until, ordinal, spec, created_at, updated_at)
-            select tenant, id, ${currentRevision(tenant)}, null, ordinal, ${toJson(spec)}, created_at, ${at}
-            from rules where tenant = ${tenant} and id = ${spec.id} and until = ${currentRevision(tenant)} and ${agreed}`.compile(
-            db,
-          ),
-        ],
-        after: one(tenant, spec.id),
+    async update(tenant, spec, by, at, revision) {
+      const updated = await changeFrom(db, executor, one(tenant, spec.id), (row) => {
+        const detail = difference(toSpec(row), spec);
+        const unchanged = still('rules', { tenant, id: spec.id, since: row.since, until: null });
+        return (
+          detail && {
+            entry: { tenant, by, at, action: 'rule.update', subject: spec.id, detail },
+            when: sql<SqlBool>`${unchanged} and ${isInForce(tenant, spec.id, revision)}`,
+            effects: (agreed) => [
+              bumpRevision(db, tenant, agreed),
+              endVersion(db, tenant, [spec.id], agreed),
+              sql`insert into rules (tenant, id, since, until, ordinal, spec, created_at, updated_at)
+                select tenant, id, ${currentRevision(tenant)}, null, ordinal, ${toJson(spec)}, created_at, ${at}
+                from rules where tenant = ${tenant} and id = ${spec.id} and until = ${currentRevision(tenant)} and ${agreed}`.compile(
+                db,
+              ),
+            ],
+            after: one(tenant, spec.id),
+          }
+        );
       });
-      return row && toRecord(row);
+      if (!updated) return undefined;
+      if (updated.done && updated.row) return toRecord(updated.row);
+      // Nothing to change is no refusal.
+      return updated.row ? undefined : toRecord(updated.before);
     },
 
     async remove(tenant, id, by, at) {
-      const [known] = await executor.read(one(tenant, id));
-      if (!known) return false;
-      const { done } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'rule.delete', subject: id, detail: { name: toRecord(known).name } },
-        when: isInForce(tenant, id),
+      const removed = await changeFrom(db, executor, one(tenant, id), (row) => ({
+        entry: { tenant, by, at, action: 'rule.delete', subject: id, detail: withoutId(toSpec(row)) },
+        when: still('rules', { tenant, id, since: row.since, until: null }),
         effects: (agreed) => [
           bumpRevision(db, tenant, agreed),
           endVersion(db, tenant, [id], agreed),
@@ -97,11 +112,21 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
             .compile(),
         ],
         after: one(tenant, id),
-      });
-      return done;
+      }));
+      return removed?.done ?? false;
     },
 
     order: (tenant, ids, by, at) => reorder(db, executor, { tenant, ids, by, at }),
+
+    async prune(tenant, revision) {
+      for (let dropped = pruneChunk; dropped === pruneChunk; ) {
+        const [result] = await executor.write([
+          sql`delete from rules where (tenant, id, since) in (select tenant, id, since from rules
+            where tenant = ${tenant} and until <= ${revision} limit ${pruneChunk})`.compile(db),
+        ]);
+        dropped = result?.changes ?? 0;
+      }
+    },
 
     async hit(tenant, hits) {
       if (hits.length === 0) return;
@@ -144,13 +169,15 @@ async function readSet(db: Builder, executor: SqlExecutor, tenant: TenantId, rev
   const current = rows[0]?.rules_revision ?? 0;
   return {
     revision: Math.min(revision ?? current, current),
-    rules: rows.flatMap(({ id, spec }) => (id === null || spec === null ? [] : [toSpec(id, spec)])),
+    texts: rows.flatMap(({ id, spec }) => (id === null || spec === null ? [] : [{ id, spec }])),
   };
 }
 
-function isInForce(tenant: TenantId, id: string): Expression<SqlBool> {
+/** Given `revision`: in the version that the set of that revision holds. */
+function isInForce(tenant: TenantId, id: string, revision?: number): Expression<SqlBool> {
+  const unchanged = revision === undefined ? always : sql<SqlBool>`rules.since <= ${revision}`;
   return sql<SqlBool>`exists (select 1 from rules
-    where rules.tenant = ${tenant} and rules.id = ${id} and rules.until is null)`;
+    where rules.tenant = ${tenant} and rules.id = ${id} and rules.until is null and ${unchanged})`;
 }
 
 /** Judged in the insert itself: two rules made at once stand one after the other. */
@@ -166,13 +193,38 @@ function toJson(spec: RuleSpec): string {
   return JSON.stringify(withoutId(spec));
 }
 
-function toSpec(id: string, spec: string): RuleSpec {
+interface SpecText {
+  readonly id: string;
+  readonly spec: string;
+}
+
+function toSpec({ id, spec }: SpecText): RuleSpec {
   return { id, ...(JSON.parse(spec) as Omit<RuleSpec, 'id'>) };
+}
+
+/** The rules in force as objects: those that did not change stay the same objects, which spares compiling them again. */
+class ParsedRules {
+  readonly #tenants = new Map<
+    TenantId,
+    ReadonlyMap<string, { readonly text: string; readonly spec: RuleSpec }>
+  >();
+
+  read(tenant: TenantId, texts: readonly SpecText[]): RuleSpec[] {
+    const before = this.#tenants.get(tenant);
+    const now = new Map(
+      texts.map((row) => {
+        const known = before?.get(row.id);
+        return [row.id, known?.text === row.spec ? known : { text: row.spec, spec: toSpec(row) }];
+      }),
+    );
+    this.#tenants.set(tenant, now);
+    return [...now.values()].map(({ spec }) => spec);
+  }
 }
 
 function toRecord({ id, spec, hits, last_hit_at, created_at, updated_at }: CountedRule): RuleRecord {
   return {
-    ...toSpec(id, spec),
+    ...toSpec({ id, spec }),
     hits: hits ?? 0,
     lastHitAt: last_hit_at === null ? null : new Date(last_hit_at).toISOString(),
     createdAt: new Date(created_at).toISOString(),

@@ -46,7 +46,14 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
       const [known] = await executor.read(of(tenant).where('id', '=', id).compile());
       if (!known) return false;
       const { done } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'search.delete', subject: id, detail: { name: known.name } },
+        entry: {
+          tenant,
+          by,
+          at,
+          action: 'search.delete',
+          subject: id,
+          detail: { name: known.name, q: known.q },
+        },
         when: sql<SqlBool>`exists (select 1 from saved_searches where tenant = ${tenant} and id = ${id})`,
         effects: (agreed) => [
           db

@@ -15,6 +15,13 @@ export interface Schema {
   pairings: PairingRow;
   saved_searches: SavedSearchRow;
   audit: AuditRow;
+  people: PersonRow;
+  members: MemberRow;
+  invitations: InvitationRow;
+  sessions: SessionRow;
+  sign_in_methods: SignInMethodRow;
+  verifications: VerificationRow;
+  two_factors: { id: string; person: string };
 }
 
 /** Builds queries in the dialect of the database they are for; it is never asked to run them. */
@@ -85,6 +92,8 @@ export interface PanelRow {
   created_at: number;
   last_seen_at: number | null;
   cursor: number | null;
+  client: string | null;
+  address: string | null;
 }
 
 export interface PairingRow {
@@ -115,4 +124,68 @@ export interface AuditRow {
   action: string;
   subject: string;
   detail: string;
+}
+
+export interface PersonRow {
+  id: string;
+  /** Compared without regard to case, as the next e-mail is. */
+  email: string;
+  name: string;
+  /** 0 or 1, as the next but one. */
+  email_verified: number;
+  image: string | null;
+  two_factor_enabled: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface MemberRow {
+  tenant: number;
+  person: string;
+  role: string;
+  joined_at: number;
+  last_seen_at: number | null;
+}
+
+export interface InvitationRow {
+  tenant: number;
+  id: string;
+  secret_hash: string;
+  role: string;
+  email: string | null;
+  created_at: number;
+  created_by: string;
+  expires_at: number;
+  accepted_at: number | null;
+  withdrawn_at: number | null;
+}
+
+export interface SessionRow {
+  id: string;
+  token_hash: string;
+  person: string;
+  remembered: number;
+  created_at: number;
+  last_seen_at: number;
+  expires_at: number;
+  address: string | null;
+  user_agent: string | null;
+}
+
+export interface SignInMethodRow {
+  id: string;
+  person: string;
+  provider: string;
+  subject: string;
+  password_hash: string | null;
+  scope: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface VerificationRow {
+  id: string;
+  identifier: string;
+  value: string;
+  expires_at: number;
 }

@@ -1,10 +1,11 @@
 import { type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
+import { builtInStyles } from '../contract/level-styles.ts';
 import type { RateSetting, TenantRecord, Tenants } from '../core/directory.ts';
 import { AppError, notFound } from '../core/errors.ts';
-import { builtInStyles } from '../core/levels.ts';
 import type { TenantId } from '../core/ports.ts';
-import { always, bumpChanges, change, currentChange } from './change.ts';
+import { difference } from './audit.ts';
+import { always, bumpChanges, changeFrom, currentChange, pick, still } from './change.ts';
 import type { Builder, TenantRow } from './schema.ts';
 import type { SqlExecutor, SqlResult } from './sql.ts';
 
@@ -40,18 +41,23 @@ export function createTenants(db: Builder, executor: SqlExecutor): Tenants {
     },
 
     async update(id, patch, by, at) {
-      const columns = toColumns(patch);
-      const { name } = await get(id);
-      const { row } = await change(db, executor, {
-        entry: { tenant: id, by, at, action: 'tenant.update', subject: name, detail: patch },
-        effects: (agreed) =>
-          Object.keys(columns).length === 0
-            ? []
-            : [db.updateTable('tenants').set(columns).where('id', '=', id).where(agreed).compile()],
-        after: all.where('id', '=', id).compile(),
+      const read = all.where('id', '=', id).compile();
+      const updated = await changeFrom(db, executor, read, (row) => {
+        const detail = difference({ ...toTenant(row) }, patch);
+        const columns = toColumns(patch);
+        return (
+          detail && {
+            entry: { tenant: id, by, at, action: 'tenant.update', subject: row.name, detail },
+            when: still('tenants', { id, ...pick(row, columns) }),
+            effects: (agreed) => [
+              db.updateTable('tenants').set(columns).where('id', '=', id).where(agreed).compile(),
+            ],
+            after: read,
+          }
+        );
       });
-      if (!row) throw notFound('tenant');
-      return toTenant(row);
+      if (!updated) throw notFound('tenant');
+      return toTenant(updated.row ?? updated.before);
     },
   };
 }
@@ -93,7 +99,7 @@ function toColumns(patch: Patch): Partial<TenantRow> {
   return columns;
 }
 
-function toTenant(row: TenantRow): TenantRecord {
+export function toTenant(row: TenantRow): TenantRecord {
   return {
     id: row.id,
     name: row.name,

@@ -54,6 +54,8 @@ async function main(folder: string, only: string): Promise<void> {
     }
     await lab.stop();
   }
+  if ('commands'.includes(only))
+    await commands(await PanelLab.start(browserPath, {}, [soundAllowed]), folder);
   if ('stale'.includes(only))
     await stale(await PanelLab.start(browserPath, { BELFRY_HEARTBEAT_MS: '1000' }), folder);
 }
@@ -93,6 +95,24 @@ async function stale(lab: PanelLab, folder: string): Promise<void> {
     await picture(page, join(folder, `stale-${size}-dark.png`));
   }
   await lab.browser.close();
+}
+
+/** What somebody at the dashboard can have a screen do. */
+async function commands(lab: PanelLab, folder: string): Promise<void> {
+  const token = await lab.server.key('admin');
+  for (const [size, viewport] of Object.entries(screens)) {
+    for (const scheme of ['dark', 'light'] as const) {
+      for (const command of ['identify', 'test']) {
+        const { page, context, panelId } = await open(lab, viewport, scheme);
+        await page.emulateMedia({ reducedMotion: 'reduce' });
+        await lab.server.call('POST', `/api/panels/${panelId}/${command}`, { token });
+        await page.locator('.overlay').waitFor();
+        await picture(page, join(folder, `${command}-${size}-${scheme}.png`));
+        await context.close();
+      }
+    }
+  }
+  await lab.stop();
 }
 
 async function pairing({ browser, server }: PanelLab, folder: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { builtInStyles } from '../../src/contract/level-styles.ts';
 import { limits } from '../../src/contract/limits.ts';
-import { builtInStyles } from '../../src/core/levels.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function levelsConformance(lab: () => DirectoryLab): void {
@@ -8,19 +8,25 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     (await lab().directory.levels.list(tenant)).filter(({ builtIn }) => !builtIn);
 
   test('an unknown level is registered with the rank and look of info', async () => {
-    const { directory, newTenant, tellsOfChange } = lab();
+    const { directory, newTenant, audit, tellsOfChange } = lab();
     const tenant = await newTenant();
-    expect(await tellsOfChange(tenant, () => directory.levels.register(tenant, 'deploy', 5))).toBe(true);
+    expect(
+      await tellsOfChange(tenant, () => directory.levels.register(tenant, 'deploy', 'token ci', 5)),
+    ).toBe(true);
     expect(await customOf(tenant)).toEqual([{ name: 'deploy', builtIn: false, ...builtInStyles.info }]);
+    expect(await audit(tenant)).toMatchObject([
+      { at: 5, by: 'token ci', action: 'level.register', subject: 'deploy' },
+    ]);
   });
 
   test('registering a known level leaves it as it is and is no change', async () => {
     const { directory, newTenant, tellsOfChange } = lab();
     const tenant = await newTenant();
     await directory.levels.put(tenant, 'deploy', { rank: 35 }, 'x', 1);
-    const again = async () => expect(await directory.levels.register(tenant, 'deploy', 2)).toBe(true);
+    const again = async () =>
+      expect(await directory.levels.register(tenant, 'deploy', 'token ci', 2)).toBe(true);
     expect(await tellsOfChange(tenant, again)).toBe(false);
-    expect(await directory.levels.register(tenant, 'critical', 2)).toBe(true);
+    expect(await directory.levels.register(tenant, 'critical', 'token ci', 2)).toBe(true);
     expect(await customOf(tenant)).toMatchObject([{ name: 'deploy', rank: 35 }]);
   });
 
@@ -28,7 +34,7 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     const { directory, newTenant } = lab();
     const tenant = await newTenant();
     const known = await Promise.all(
-      Array.from({ length: 10 }, () => directory.levels.register(tenant, 'deploy', 1)),
+      Array.from({ length: 10 }, () => directory.levels.register(tenant, 'deploy', 'token ci', 1)),
     );
     expect(known).toEqual(Array(10).fill(true));
     expect(await customOf(tenant)).toHaveLength(1);
@@ -37,7 +43,8 @@ export function levelsConformance(lab: () => DirectoryLab): void {
   test('built-in ones are listed first, then the others by name', async () => {
     const { directory, newTenant } = lab();
     const tenant = await newTenant();
-    for (const name of ['zulu', 'alpha', 'mike']) await directory.levels.register(tenant, name, 1);
+    for (const name of ['zulu', 'alpha', 'mike'])
+      await directory.levels.register(tenant, name, 'token ci', 1);
     expect((await directory.levels.list(tenant)).map(({ name }) => name)).toEqual([
       ...Object.keys(builtInStyles),
       'alpha',
@@ -54,7 +61,16 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     const expected = { name: 'info', builtIn: true, ...builtInStyles.info, color: '#000000', durationMs: 0 };
     expect((await directory.levels.list(tenant))[1]).toEqual(expected);
     expect(await audit(tenant)).toMatchObject([
-      { at: 9, by: 'ann', action: 'level.put', subject: 'info', detail: { color: '#000000', durationMs: 0 } },
+      {
+        at: 9,
+        by: 'ann',
+        action: 'level.put',
+        subject: 'info',
+        detail: {
+          before: { color: builtInStyles.info.color, durationMs: builtInStyles.info.durationMs },
+          after: { color: '#000000', durationMs: 0 },
+        },
+      },
     ]);
     expect(await directory.levels.put(tenant, 'info', {}, 'ann', 10)).toEqual(expected);
   });
@@ -76,14 +92,15 @@ export function levelsConformance(lab: () => DirectoryLab): void {
   test('a custom level can be deleted once, a built-in one never', async () => {
     const { directory, newTenant, audit, tellsOfChange } = lab();
     const tenant = await newTenant();
-    await directory.levels.register(tenant, 'deploy', 1);
+    await directory.levels.register(tenant, 'deploy', 'token ci', 1);
+    await audit(tenant);
     const remove = (name: string) => directory.levels.remove(tenant, name, 'x', 2);
     expect(await remove('critical')).toBe(false);
     expect(await tellsOfChange(tenant, () => remove('deploy'))).toBe(true);
     expect(await remove('deploy')).toBe(false);
     expect(await directory.levels.list(tenant)).toHaveLength(5);
-    expect((await audit(tenant)).map(({ action, subject }) => [action, subject])).toEqual([
-      ['level.delete', 'deploy'],
+    expect(await audit(tenant)).toMatchObject([
+      { action: 'level.delete', subject: 'deploy', detail: builtInStyles.info },
     ]);
   });
 
@@ -103,14 +120,14 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     const { levels } = directory;
     const tenant = await newTenant();
     const names = Array.from({ length: limits.customLevelsPerTenant + 20 }, (_, i) => `level-${i}`);
-    const made = await Promise.all(names.map((name) => levels.register(tenant, name, 1)));
+    const made = await Promise.all(names.map((name) => levels.register(tenant, name, 'token ci', 1)));
     expect(made.filter(Boolean)).toHaveLength(limits.customLevelsPerTenant);
     expect(await customOf(tenant)).toHaveLength(limits.customLevelsPerTenant);
     expect(await levels.put(tenant, 'one-more', {}, 'x', 1)).toBeUndefined();
-    expect(await levels.register(tenant, 'info', 1)).toBe(true);
+    expect(await levels.register(tenant, 'info', 'token ci', 1)).toBe(true);
     const [known] = await customOf(tenant);
     expect(await levels.put(tenant, known?.name ?? '', { rank: 7 }, 'x', 1)).toMatchObject({ rank: 7 });
     expect(await levels.remove(tenant, known?.name ?? '', 'x', 1)).toBe(true);
-    expect(await levels.register(tenant, 'one-more', 1)).toBe(true);
+    expect(await levels.register(tenant, 'one-more', 'token ci', 1)).toBe(true);
   });
 }

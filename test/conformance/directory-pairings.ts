@@ -65,7 +65,15 @@ export function pairingsConformance(lab: () => DirectoryLab): void {
       approvedBy: 'ann',
     });
     const rows = await audit(tenant);
-    expect(rows).toMatchObject([{ at: 1500, by: 'ann', action: 'pairing.approve', subject: 'tv' }]);
+    expect(rows).toMatchObject([
+      {
+        at: 1500,
+        by: 'ann',
+        action: 'pairing.approve',
+        subject: 'tv',
+        detail: { panel: expect.any(String) },
+      },
+    ]);
     expect(JSON.stringify(rows)).not.toContain(opened.code);
   });
 

@@ -23,11 +23,43 @@ export function panelsConformance(lab: () => DirectoryLab): void {
         createdAt: 5,
         lastSeenAt: null,
         cursor: null,
+        client: null,
+        address: null,
       },
     ]);
     expect(await audit(tenant)).toMatchObject([
       { at: 5, by: 'token tv', action: 'panel.create', subject: 'a', detail: { name: 'Lobby' } },
     ]);
+  });
+
+  test('what a panel was told to do stands in the audit log, and is no change', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    await directory.panels.register(tenant, draft('a'), 'x', 1);
+    await audit(tenant);
+    const note = (of: number, id: string) => directory.panels.noteCommand(of, id, 'identify', 'key me', 7);
+    expect(
+      await tellsOfChange(tenant, async () => {
+        expect([await note(tenant, 'a'), await note(tenant, 'b'), await note(other, 'a')]).toEqual([
+          true,
+          false,
+          false,
+        ]);
+      }),
+    ).toBe(false);
+    expect(await audit(tenant)).toMatchObject([
+      { at: 7, by: 'key me', action: 'panel.identify', subject: 'a', detail: {} },
+    ]);
+    expect(await audit(other)).toEqual([]);
+  });
+
+  test('one panel is found by its id, in its own tenant', async () => {
+    const { directory, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    for (const id of ['a', 'b']) await directory.panels.register(tenant, draft(id), 'x', 5);
+    expect(await directory.panels.find(tenant, 'b')).toEqual((await directory.panels.list(tenant))[1]);
+    expect(await directory.panels.find(tenant, 'c')).toBeUndefined();
+    expect(await directory.panels.find(other, 'b')).toBeUndefined();
   });
 
   test('registering under a name that is taken answers that panel and is no change', async () => {
@@ -69,7 +101,21 @@ export function panelsConformance(lab: () => DirectoryLab): void {
     expect(await tellsOfChange(tenant, () => directory.panels.update(tenant, 'a', patch, 'x', 3))).toBe(true);
     expect(await directory.panels.list(tenant)).toMatchObject([{ id: 'a', ...patch, createdAt: 1 }]);
     expect((await directory.panels.list(tenant))[0]?.display).toEqual({ maxCards: 4 });
-    expect((await audit(tenant)).map(({ action }) => action)).toEqual(['panel.update', 'panel.update']);
+    expect(await audit(tenant)).toMatchObject([
+      { action: 'panel.update' },
+      {
+        action: 'panel.update',
+        detail: {
+          before: {
+            name: 'Lobby',
+            tags: ['noc'],
+            location: 'Hall',
+            display: { scheme: 'dark', sound: true },
+          },
+          after: patch,
+        },
+      },
+    ]);
     expect(await directory.panels.update(tenant, 'a', {}, 'x', 4)).toMatchObject(patch);
   });
 
@@ -114,7 +160,8 @@ export function panelsConformance(lab: () => DirectoryLab): void {
     expect(await directory.credentials.find(bound.id)).toMatchObject({ revokedAt: 9 });
     expect(await directory.credentials.find(free.id)).toMatchObject({ revokedAt: null });
     expect(await audit(tenant)).toMatchObject([
-      { action: 'panel.delete', subject: 'gone', detail: { name: 'Lobby' } },
+      { action: 'panel.delete', subject: 'gone', detail: { name: 'Lobby', tags: ['noc'], location: 'Hall' } },
+      { action: 'token.revoke', subject: 'boundtoken', by: 'x', detail: { panelId: 'gone' } },
     ]);
   });
 
@@ -141,12 +188,14 @@ export function panelsConformance(lab: () => DirectoryLab): void {
     await directory.panels.register(tenant, draft('a'), 'x', 1);
     const touch = () =>
       directory.panels.touch([
-        { tenant, id: 'a', at: 200, cursor: 9 },
-        { tenant, id: 'a', at: 100, cursor: 3 },
-        { tenant, id: 'nobody', at: 100, cursor: 3 },
+        { tenant, id: 'a', at: 200, cursor: 9, client: 'panel/1.0.0', address: '10.0.0.7' },
+        { tenant, id: 'a', at: 100, cursor: 3, client: null, address: null },
+        { tenant, id: 'nobody', at: 100, cursor: 3, client: null, address: null },
       ]);
     expect(await tellsOfChange(tenant, touch)).toBe(false);
-    expect(await directory.panels.list(tenant)).toMatchObject([{ lastSeenAt: 200, cursor: 9 }]);
+    expect(await directory.panels.list(tenant)).toMatchObject([
+      { lastSeenAt: 200, cursor: 9, client: 'panel/1.0.0', address: '10.0.0.7' },
+    ]);
     await directory.panels.touch([]);
   });
 

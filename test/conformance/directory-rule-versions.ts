@@ -58,6 +58,33 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     expect(await idsOf(tenant)).toEqual(['c', 'b', 'a']);
   });
 
+  test('an update by a set that is out of date for this rule changes nothing; by one that is not, it does', async () => {
+    const { tenant, rules } = await start('a', 'b');
+    const { revision } = await rules.set(tenant);
+    await rules.update(tenant, ruleSpec('b', { name: 'b, second' }), 'x', 2, revision);
+    const late = ruleSpec('b', { name: 'b, late' });
+    expect(await rules.update(tenant, late, 'x', 3, revision)).toBeUndefined();
+    expect(await rules.update(tenant, ruleSpec('a', { name: 'a, second' }), 'x', 3, revision)).toBeDefined();
+    expect((await rules.list(tenant)).map(({ name }) => name)).toEqual(['a, second', 'b, second']);
+  });
+
+  test('versions that had ended at a revision can be forgotten; sets from there on are told as before', async () => {
+    const { tenant, rules, rows, newTenant } = await start('a', 'b');
+    const other = await newTenant();
+    await rules.create(other, ruleSpec('a'), 'x', 1);
+    await rules.update(other, ruleSpec('a', { name: 'second' }), 'x', 1);
+    for (let i = 0; i < 600; i++) await rules.update(tenant, ruleSpec('a', { name: `a ${i}` }), 'x', 3);
+    await rules.remove(tenant, 'b', 'x', 4);
+    const { revision } = await rules.set(tenant);
+    const sets = await Promise.all([1, 0].map((back) => rules.set(tenant, revision - back)));
+    await rules.prune(tenant, revision - 1);
+    expect(await Promise.all([1, 0].map((back) => rules.set(tenant, revision - back)))).toEqual(sets);
+    expect(await rows('rules', tenant)).toHaveLength(2);
+    await rules.prune(tenant, revision);
+    expect(await rows('rules', tenant)).toHaveLength(1);
+    expect(await rows('rules', other)).toHaveLength(2);
+  });
+
   test('what changes nothing brings no revision', async () => {
     const { tenant, rules, audit, tellsOfChange } = await start('a', 'b');
     const nothing = async () => {
@@ -80,7 +107,12 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     expect((await rules.set(tenant)).revision).toBe(6);
     expect(await rows('rules', tenant)).toHaveLength(7);
     expect(await audit(tenant)).toMatchObject([
-      { by: 'ann', at: 9, action: 'rule.order', detail: { moved: 2 } },
+      {
+        by: 'ann',
+        at: 9,
+        action: 'rule.order',
+        detail: { moved: 2, before: ['b', 'c'], after: ['c', 'b'] },
+      },
     ]);
   });
 

@@ -41,7 +41,12 @@ export function rulesConformance(lab: () => DirectoryLab): void {
       updatedAt: '2023-11-14T22:13:20.000Z',
     });
     expect(await audit(tenant)).toMatchObject([
-      { by: 'ann', action: 'rule.create', subject: 'b', detail: { name: 'rule b' } },
+      {
+        by: 'ann',
+        action: 'rule.create',
+        subject: 'b',
+        detail: { name: 'rule b', when: {}, then: ruleSpec('b').then },
+      },
     ]);
   });
 
@@ -64,8 +69,43 @@ export function rulesConformance(lab: () => DirectoryLab): void {
       updatedAt: '1970-01-01T00:00:02.000Z',
     });
     expect(await audit(tenant)).toMatchObject([
-      { action: 'rule.update', subject: 'b', detail: { name: 'renamed' } },
+      {
+        action: 'rule.update',
+        subject: 'b',
+        detail: { before: { enabled: true, name: 'rule b' }, after: { enabled: false, name: 'renamed' } },
+      },
     ]);
+  });
+
+  test('an update that changes nothing brings no new version, and is not in the audit log', async () => {
+    const { directory, newTenant, audit, rows, tellsOfChange } = lab();
+    const tenant = await newTenant();
+    const made = await directory.rules.create(tenant, ruleSpec('a'), 'x', 1000);
+    await audit(tenant);
+    const again = async () =>
+      expect(await directory.rules.update(tenant, ruleSpec('a'), 'x', 2000)).toEqual(made);
+    expect(await tellsOfChange(tenant, again)).toBe(false);
+    expect([await audit(tenant), (await rows('rules', tenant)).length]).toEqual([[], 1]);
+  });
+
+  test('of a long condition the audit log keeps the beginning', async () => {
+    const { directory, newTenant, audit } = lab();
+    const tenant = await newTenant();
+    const hosts = Array.from({ length: 1_000 }, (_, i) => `host-${i}.example.org`);
+    await directory.rules.create(tenant, ruleSpec('a', { when: { host: hosts } }), 'x', 1);
+    await directory.rules.update(tenant, ruleSpec('a', { when: { host: hosts.slice(1) } }), 'x', 2);
+    const [created, updated] = await audit(tenant);
+    expect(created).toMatchObject({
+      detail: { when: expect.stringMatching(/^\{"host":\["host-0.{1,1990}…$/) },
+    });
+    expect(updated).toMatchObject({
+      detail: {
+        before: { when: expect.stringMatching(/host-0.*…$/) },
+        after: { when: expect.stringMatching(/host-1.*…$/) },
+      },
+    });
+    expect(JSON.stringify(updated).length).toBeLessThan(6_000);
+    expect((await directory.rules.list(tenant))[0]?.when).toEqual({ host: hosts.slice(1) });
   });
 
   test('a removed rule is gone, once, with its hits', async () => {

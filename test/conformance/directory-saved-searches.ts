@@ -61,7 +61,7 @@ export function savedSearchesConformance(lab: () => DirectoryLab): void {
     expect(await directory.savedSearches.remove(theirs, '1', 'x', 3)).toBe(true);
     expect(await directory.savedSearches.remove(theirs, '1', 'x', 4)).toBe(false);
     expect(await audit(theirs)).toMatchObject([
-      { action: 'search.delete', subject: '1', at: 3, detail: { name: 'night' } },
+      { action: 'search.delete', subject: '1', at: 3, detail: { name: 'night', q: 'level:>=warning' } },
     ]);
   });
 }

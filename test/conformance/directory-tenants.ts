@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { builtInStyles } from '../../src/core/levels.ts';
+import { builtInStyles } from '../../src/contract/level-styles.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function tenantsConformance(lab: () => DirectoryLab): void {
@@ -95,7 +95,41 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     expect(await tellsOfChange(id, () => directory.tenants.update(id, patch, 'key ops', 99))).toBe(true);
     expect(await directory.tenants.get(id)).toEqual({ ...before, changed: before.changed + 1, ...patch });
     expect(await audit(id)).toMatchObject([
-      { at: 99, by: 'key ops', action: 'tenant.update', subject: before.name, detail: patch },
+      {
+        at: 99,
+        by: 'key ops',
+        action: 'tenant.update',
+        subject: before.name,
+        detail: {
+          before: { timeZone: 'UTC', rate: null, retentionDays: null, retentionCount: null },
+          after: patch,
+        },
+      },
+    ]);
+  });
+
+  test('an update that changes nothing is no change, and is not in the audit log', async () => {
+    const { directory, newTenant, audit, tellsOfChange } = lab();
+    const id = await newTenant();
+    const { title } = await directory.tenants.get(id);
+    for (const patch of [{}, { title }, { rate: null }]) {
+      const again = async () =>
+        expect(await directory.tenants.update(id, patch, 'x', 1)).toMatchObject({ id, title });
+      expect(await tellsOfChange(id, again)).toBe(false);
+    }
+    expect(await audit(id)).toEqual([]);
+  });
+
+  test('of changes made at the same time each tells what was before it, whatever was read first', async () => {
+    const { directory, newTenant, audit } = lab();
+    const id = await newTenant();
+    const titles = Array.from({ length: 12 }, (_, i) => `title ${i}`);
+    await Promise.all(titles.map((title) => directory.tenants.update(id, { title }, 'x', 1)));
+    const told = (await audit(id)).map(({ detail }) => detail as Record<string, { title: string }>);
+    expect(told.map(({ after }) => after?.title).toSorted()).toEqual(titles.toSorted());
+    expect(told.map(({ before }) => before?.title)).toEqual([
+      'A lab',
+      ...told.slice(0, -1).map(({ after }) => after?.title),
     ]);
   });
 

@@ -1,11 +1,15 @@
+import type { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CredentialRecord, Directory } from '../../src/core/directory.ts';
 import type { TenantId } from '../../src/core/ports.ts';
 import { createDirectory } from '../../src/storage/directory.ts';
 import type { AuditRow, Builder } from '../../src/storage/schema.ts';
 import type { SqlExecutor } from '../../src/storage/sql.ts';
+import { auditLogConformance } from './directory-audit-log.ts';
 import { credentialsConformance } from './directory-credentials.ts';
+import { invitationsConformance } from './directory-invitations.ts';
 import { levelsConformance } from './directory-levels.ts';
+import { membersConformance } from './directory-members.ts';
 import { pairingsConformance } from './directory-pairings.ts';
 import { panelsConformance } from './directory-panels.ts';
 import { ruleVersionsConformance } from './directory-rule-versions.ts';
@@ -24,12 +28,20 @@ export interface DirectoryDatabase {
 export interface DirectoryLab {
   readonly directory: Directory;
   newTenant(): Promise<TenantId>;
+  /** Somebody who is a member nowhere; answers the id. */
+  newPerson(name: string, email?: string): Promise<string>;
   /** A tenant's audit rows since the last call, oldest first; its creation is not told. */
   audit(tenant: TenantId): Promise<readonly (Omit<AuditRow, 'detail'> & { readonly detail: unknown })[]>;
   /** Whether `work` is something `changedSince` tells of. */
   tellsOfChange(tenant: TenantId, work: () => Promise<unknown>): Promise<boolean>;
-  rows(table: 'rules' | 'audit', tenant: TenantId): Promise<readonly Record<string, unknown>[]>;
+  rows(
+    table: 'rules' | 'audit' | 'invitations',
+    tenant: TenantId,
+  ): Promise<readonly Record<string, unknown>[]>;
   execute(statement: string, parameters: readonly unknown[]): Promise<void>;
+  /** How the database goes about a query, as it tells it itself. */
+  planOf(query: CompiledQuery): Promise<string>;
+  readonly builder: Builder;
 }
 
 /** Every promise of core/directory.ts, to be run against every backend. */
@@ -53,6 +65,9 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
       panels: panelsConformance,
       pairings: pairingsConformance,
       'saved searches': savedSearchesConformance,
+      members: membersConformance,
+      invitations: invitationsConformance,
+      'audit log': auditLogConformance,
     };
     for (const [name, suite] of Object.entries(suites)) describe(name, () => suite(() => lab));
 
@@ -68,6 +83,11 @@ function createLab({ builder, executor }: DirectoryDatabase): DirectoryLab {
   const directory = createDirectory(builder, executor);
   const told = new Set<string>();
   let made = 0;
+  const execute: DirectoryLab['execute'] = async (statement, parameters) => {
+    await executor.write([
+      { ...builder.selectFrom('meta').selectAll().compile(), sql: statement, parameters },
+    ]);
+  };
   const rows: DirectoryLab['rows'] = (table, tenant) =>
     executor.read(builder.selectFrom(table).selectAll().where('tenant', '=', tenant).orderBy('id').compile());
   return {
@@ -96,9 +116,22 @@ function createLab({ builder, executor }: DirectoryDatabase): DirectoryLab {
       return told;
     },
 
-    async execute(statement, parameters) {
-      const query = { ...builder.selectFrom('meta').selectAll().compile(), sql: statement, parameters };
-      await executor.write([query]);
+    execute,
+    builder,
+
+    async newPerson(name, email = `${name}-${made++}@example.org`) {
+      const id = `person-${made++}`;
+      await execute('insert into people (id, email, name, created_at, updated_at) values (?, ?, ?, 1, 1)', [
+        id,
+        email,
+        name,
+      ]);
+      return id;
+    },
+
+    async planOf(query) {
+      const rows = await executor.read({ ...query, sql: `explain query plan ${query.sql}` });
+      return rows.map((row) => (row as { detail: string }).detail).join('; ');
     },
   };
 }

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
 import type { History, TenantId } from '../../src/core/ports.ts';
-import { draft, type HistoryLab, lobby, now, readAll, shownOn, store } from './history-lab.ts';
+import {
+  draft,
+  everyone,
+  type HistoryLab,
+  lobby,
+  now,
+  readAll,
+  routeTo,
+  shownOn,
+  store,
+} from './history-lab.ts';
 
 /** Dropping what is beyond the bounds, a chunk at a time, and what history takes. */
 export function retentionConformance(lab: () => HistoryLab): void {
@@ -200,5 +210,57 @@ export function retentionConformance(lab: () => HistoryLab): void {
     expect(left.notifications).toBe(1);
     expect(left.bytes).toBeLessThan(10_000);
     expect(left.bytes).toBeGreaterThan(0);
+  });
+
+  test('routes go once no entry refers to them, indexed or not; the lowest revision that is left is told', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const by = (revision: number) => ({ ...over, route: routeTo(everyone, { revision }) });
+    expect(await database.history.pruneRoutes(tenant)).toBeUndefined();
+    for (const revision of [1, 2, 2, 3]) await store(database.history, tenant, by(revision));
+    expect(await database.history.pruneRoutes(tenant)).toBe(1);
+    await database.indexed();
+    expect(await database.history.pruneRoutes(tenant)).toBe(1);
+    await prune(database.history, tenant, { keep: 2 });
+    expect(await database.history.pruneRoutes(tenant)).toBe(2);
+    await prune(database.history, tenant, { keep: 1 });
+    expect(await database.history.pruneRoutes(tenant)).toBe(3);
+    await store(database.history, tenant, by(2));
+    const found = await database.history.search(tenant, { kind: 'all' }, { limit: 9, now });
+    expect(found.records.map(({ route }) => route.revision)).toEqual([2, 3]);
+    expect(await database.history.pruneRoutes(tenant)).toBe(2);
+  });
+
+  test('a route stays while a clear needs it, though its notification has gone', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { id } = await store(database.history, tenant, { route: routeTo(everyone, { revision: 1 }) });
+    await store(database.history, tenant, { ...over, route: routeTo(everyone, { revision: 2 }) });
+    await database.history.clear(tenant, id, 'someone', now);
+    await database.indexed();
+    expect(await database.history.prune(tenant, { olderThan: null, keep: 1 }, now)).toBe(1);
+    expect(await database.history.pruneRoutes(tenant)).toBe(1);
+    expect(await readAll(database.history, tenant)).toMatchObject([
+      { kind: 'notification' },
+      { kind: 'clear', id, route: { revision: 1 } },
+    ]);
+    await prune(database.history, tenant, { olderThan: now + 1 });
+    await store(database.history, tenant, { ...over, route: routeTo(everyone, { revision: 4 }) });
+    expect(await database.history.pruneRoutes(tenant)).toBe(4);
+  });
+
+  test('routes of one tenant going leave those of another', async () => {
+    const { database, newTenant } = lab();
+    const [one, other] = [await newTenant(), await newTenant()];
+    for (const tenant of [one, other]) {
+      for (const revision of [1, 2]) {
+        await store(database.history, tenant, { ...over, route: routeTo(everyone, { revision }) });
+      }
+    }
+    await database.indexed();
+    await prune(database.history, one, { keep: 1 });
+    expect(await database.history.pruneRoutes(one)).toBe(2);
+    expect(await readAll(database.history, other)).toHaveLength(2);
+    expect(await database.history.pruneRoutes(other)).toBe(1);
   });
 }

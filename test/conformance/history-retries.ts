@@ -29,6 +29,21 @@ export function retriesConformance(lab: () => HistoryLab): void {
     expect(await readAll(database.history, tenant)).toHaveLength(1);
   });
 
+  test('what a key was used for can be asked without storing, within its time and in its tenant alone', async () => {
+    const { database, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const first = draft();
+    await database.history.append(tenant, first, retry('a'));
+    const { findRepeat } = database.history;
+    const ask = (of: number, key: string, hash = 'same', at = first.receivedAt) =>
+      findRepeat.call(database.history, of, retry(key, hash), at);
+    expect(await ask(tenant, 'a')).toEqual({ kind: 'repeated', id: first.id });
+    expect(await ask(tenant, 'a', 'other')).toEqual({ kind: 'conflict' });
+    expect(await ask(tenant, 'b')).toBeUndefined();
+    expect(await ask(other, 'a')).toBeUndefined();
+    expect(await ask(tenant, 'a', 'same', first.receivedAt + limits.idempotencyMs)).toBeUndefined();
+  });
+
   test('twenty at once with one key: one is stored, and all are told its id', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

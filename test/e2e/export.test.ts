@@ -87,6 +87,20 @@ test('exports that nobody reads take no memory, and nobody waits for them', asyn
   for (const each of stalled) each.close();
 });
 
+test('of one tenant eight run at a time; the ninth is told to wait, and has room when one has ended', async () => {
+  const path = '/api/history/export?format=ndjson';
+  const open = await Promise.all(
+    Array.from({ length: 8 }, () => RawStream.open(server.url, path, key, '"title"')),
+  );
+  const ask = (as: string) => server.call('GET', '/api/history/export?q=host:nowhere', { token: as });
+  const refused = await ask(key);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+  expect((await ask(await server.key('viewer', 'elsewhere'))).status).toBe(200);
+  open[0]?.close();
+  await expect.poll(async () => (await ask(key)).status).toBe(200);
+  for (const each of open) each.close();
+});
+
 test('a line tells all that history knows', async () => {
   const tenant = 'whole';
   const own = await server.token({ tenant, name: 'ci' });

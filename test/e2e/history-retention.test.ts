@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createInProcessBus } from '../../src/bus/in-process.ts';
 import type { Directory, TenantRecord } from '../../src/core/directory.ts';
-import { type Follower, follow } from '../../src/core/follow.ts';
 import type { Entry } from '../../src/core/ports.ts';
 import { enforceRetention, type RetentionOptions } from '../../src/core/retention.ts';
+import { newRule } from '../../src/core/routing/rules.ts';
+import { type Follower, follow } from '../../src/core/stream/follow.ts';
+import { noPanel } from '../../src/core/target.ts';
 import { createDirectory } from '../../src/storage/directory.ts';
 import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
 import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
@@ -49,8 +51,21 @@ async function newTenant(name: string, settings: Settings = {}): Promise<number>
   }));
   return id;
 }
-const enforce = (server: Pick<RetentionOptions, 'days' | 'count'>) =>
-  enforceRetention({ directory, history: storage.history, bus, now: () => now, ...server }, () => false);
+const enforce = (
+  server: Pick<RetentionOptions, 'days' | 'count'> & Partial<Pick<RetentionOptions, 'now' | 'tidied'>>,
+) =>
+  enforceRetention(
+    {
+      directory,
+      history: storage.history,
+      bus,
+      now: () => now,
+      settledNow: server.now ?? (() => now),
+      tidied: new Map(),
+      ...server,
+    },
+    () => false,
+  );
 const left = async (tenant: number) => (await storage.history.size(tenant)).notifications;
 
 test("each tenant keeps what it has set, by days and by count, and what it has not set is the server's", async () => {
@@ -113,13 +128,46 @@ test('being told to stop, it stops between two chunks', async () => {
     return asked > 2;
   };
   await enforceRetention(
-    { directory: { tenants }, history: storage.history, bus, now: () => now, days: 'off', count: 'off' },
+    {
+      directory: { ...directory, tenants },
+      history: storage.history,
+      bus,
+      now: () => now,
+      settledNow: () => now,
+      days: 'off',
+      count: 'off',
+      tidied: new Map(),
+    },
     stopped,
   );
   expect(await left(tenant)).toBeGreaterThan(1);
   expect(await left(tenant)).toBeLessThan(3_010);
   await enforce({ days: 'off', count: 'off' });
   expect(await left(tenant)).toBe(1);
+});
+
+test('versions of rules go with the last notification that was routed by them, and none that is in force goes', async () => {
+  const { id: tenant } = await directory.tenants.create('versions', 'Versions', 'test', 1);
+  const rule = (name: string) => newRule('r', { name, then: { mute: true } }, 'UTC');
+  await directory.rules.create(tenant, rule('first'), 'test', 1);
+  for (const name of ['second', 'third']) await directory.rules.update(tenant, rule(name), 'test', 1);
+  const routed = (revision: number) => ({ revision, rules: [], muted: true, target: noPanel });
+  await append(storage.history, tenant, 3, (i) => ({ receivedAt: now + i, route: routed(i) }));
+  const names = async () => {
+    const sets = await Promise.all([1, 2, 3].map((revision) => directory.rules.set(tenant, revision)));
+    return sets.flatMap(({ rules }) => rules.map(({ name }) => name));
+  };
+  const tidied: RetentionOptions['tidied'] = new Map();
+  const dropOne = async (count: number, at: number) => {
+    await enforce({ days: 'off', count, now: () => at, tidied });
+    return names();
+  };
+  const later = now + 3_600_000;
+  expect(await dropOne(2, now)).toEqual(['first', 'second', 'third']);
+  // Added, so that there is something to drop again: what keeps a version is the oldest that is left.
+  await append(storage.history, tenant, 1, () => ({ receivedAt: now + 4, route: routed(3) }));
+  expect(await dropOne(2, later)).toEqual(['third']);
+  expect((await directory.rules.list(tenant)).map(({ name }) => name)).toEqual(['third']);
 });
 
 test('a tenant sets its own over HTTP; null takes it back', async () => {

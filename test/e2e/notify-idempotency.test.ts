@@ -54,6 +54,14 @@ describe('the same Idempotency-Key', () => {
     expect((await desk.post(withKey(key))).status).toBe(200);
   });
 
+  it('with other content registers no level: nothing of what is refused stays', async () => {
+    const key = newKey();
+    await desk.post(withKey(key));
+    await desk.refused(409, withKey(key, { ...sent, level: 'never-seen' }));
+    const { json } = await desk.server.call('GET', '/api/levels', { token: desk.key });
+    expect(json.levels.map(({ name }: { name: string }) => name)).not.toContain('never-seen');
+  });
+
   it('is another tenant’s own', async () => {
     const key = newKey();
     const first = await desk.post(withKey(key));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Policy } from '../../src/core/access.ts';
+import { type Policy, roleOf, scopeOf } from '../../src/core/access.ts';
 import { mintSecret, parseSecret } from '../../src/core/secrets.ts';
 import { IntakeDesk } from '../support/intake.ts';
 import { firstAnswer, rawRequest } from '../support/raw-http.ts';
@@ -79,7 +79,7 @@ describe('every route, by the table the server was built from', () => {
 
   it('that names a scope and no role is a 403 for a key, an owner’s too', async () => {
     const owner = await desk.server.key('owner');
-    const scoped = routes().filter(({ policy }) => policy.role === undefined);
+    const scoped = routes().filter(({ policy }) => roleOf(policy) === undefined);
     expect(scoped.map(({ path }) => path)).toEqual(
       expect.arrayContaining(['/api/notify', '/api/panels', '/tenant-metrics']),
     );
@@ -88,7 +88,7 @@ describe('every route, by the table the server was built from', () => {
   });
 
   it('that names a role and no scope is a 403 for a token with every scope', async () => {
-    const ofDashboard = routes().filter(({ policy }) => policy.scope === undefined);
+    const ofDashboard = routes().filter(({ policy }) => scopeOf(policy) === undefined);
     expect(ofDashboard.map(({ path }) => path)).toEqual(
       expect.arrayContaining(['/api/history', '/api/rules', '/api/tokens']),
     );

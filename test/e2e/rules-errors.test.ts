@@ -111,6 +111,25 @@ test.each([
   expect((await server.call('PUT', '/api/rules/order', { token: key, json })).status).toBe(status);
 });
 
+test('a rule whose panel was deleted can be switched off, and not on again while it names that panel', async () => {
+  const token = await server.token();
+  const register = async (name: string) =>
+    (await server.call('POST', '/api/panels', { token, json: { name } })).json.id as string;
+  const [gone, stays] = [await register('Gone'), await register('Stays')];
+  const json = { name: 'to the lobby', then: { panels: { ids: [gone] } } };
+  const { json: rule } = await server.call('POST', '/api/rules', { token: key, json });
+  await server.call('DELETE', `/api/panels/${gone}`, { token: key });
+  const patch = (change: object) =>
+    server.call('PATCH', `/api/rules/${rule.id}`, { token: key, json: change });
+  expect((await patch({ note: 'why' })).status).toBe(400);
+  const off = await patch({ enabled: false });
+  expect([off.status, off.json.enabled, off.json.then]).toEqual([200, false, json.then]);
+  const on = await patch({ enabled: true });
+  expect([on.status, on.json.error]).toEqual([400, expect.stringContaining(gone)]);
+  expect((await patch({ enabled: false, name: 'x' })).status).toBe(400);
+  expect((await patch({ enabled: true, then: { panels: { ids: [stays] } } })).status).toBe(200);
+});
+
 test('a rule that there is not can be neither changed nor deleted', async () => {
   for (const [method, json] of [
     ['PATCH', { name: 'x' }],

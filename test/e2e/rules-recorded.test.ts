@@ -158,7 +158,8 @@ test('a replay says what a draft would have changed, and changes nothing', async
     { name: 'db to nobody', when: { host: ['db'] }, then: { panels: 'none', setLevel: 'warning' } },
   ];
   const { examples, ...counts } = await ask('POST', '/api/rules/replay', { rules: draft });
-  expect(counts).toEqual({ considered: 4, changed: 3, shownBefore: 2, shownAfter: 2, complete: true });
+  expect(counts).toMatchObject({ considered: 4, changed: 3, shownBefore: 2, shownAfter: 2, complete: true });
+  expect(counts.changes).toMatchObject({ throttled: 1, 'newly-shown': 1, 'no-longer-shown': 1 });
   expect(examples.map(({ id }: { id: string }) => id)).toEqual([db, noisy[1], noisy[0]]);
   const none = { all: false, ids: [], tags: [] };
   expect(examples[0]).toMatchObject({

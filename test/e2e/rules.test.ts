@@ -182,3 +182,22 @@ describe('rules', () => {
     expect((await call('PUT', '/order', { ids: [] }, viewer)).status).toBe(403);
   });
 });
+
+test('changes of different fields of one rule at the same time all hold', async () => {
+  const token = await fresh();
+  const { id } = (await call('POST', '', { name: 'one', then: { mute: true } }, token)).json;
+  const patches = [
+    { name: 'two' },
+    { note: 'noted' },
+    { continue: true },
+    { enabled: false },
+    { timeZone: 'Europe/Berlin' },
+    { when: { host: ['db'] } },
+    { then: { setTtl: 5 } },
+    { activeUntil: '2031-01-01T00:00:00Z' },
+  ];
+  const answers = await Promise.all(patches.map((patch) => call('PATCH', `/${id}`, patch, token)));
+  expect(answers.map(({ status }) => status)).toEqual(patches.map(() => 200));
+  const [rule] = (await call('GET', '', undefined, token)).json.rules;
+  expect(rule).toMatchObject(Object.assign({}, ...patches));
+});

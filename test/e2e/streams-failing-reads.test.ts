@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Feeds } from '../../src/core/feed.ts';
+import type { Feeds } from '../../src/core/stream/feed.ts';
 import { notification } from '../support/model-log.ts';
-import { Client, newFeeds, panel, snapshot } from './streams-feeds.ts';
+import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';
 
 const opened: Feeds[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((feeds) => feeds.close())));
@@ -22,22 +22,24 @@ test('a log that cannot be read when a stream begins fails that stream, and noth
   const { state, feeds, change, log, bus } = newFailingFeeds();
   state.broken = new Error('the disk is gone');
   const client = new Client();
-  const connecting = feeds.connect(snapshot, panel, client, undefined);
+  const connecting = feeds.connect(snapshot, panel, client, opening());
   change();
   const looking = feeds.online(1);
   await expect(connecting).rejects.toThrow('the disk is gone');
   await expect(looking).rejects.toThrow('the disk is gone');
   state.broken = undefined;
   bus.publish(1, [log.append(notification)]);
-  const { stream } = await feeds.connect(snapshot, panel, client, undefined);
+  const { stream } = await feeds.connect(snapshot, panel, client, opening());
   expect(client.text).toContain('event: ready');
-  expect((await feeds.online(1)).cursors).toEqual(new Map([['p', stream.cursor]]));
+  expect((await feeds.online(1)).panels).toEqual(
+    new Map([['p', { id: 'p', cursor: stream.cursor, client: null, address: null }]]),
+  );
 });
 
 test('a server that stops while a stream fails to begin stops all the same', async () => {
   const { state, feeds } = newFailingFeeds();
   state.broken = new Error('the disk is gone');
-  const connecting = feeds.connect(snapshot, panel, new Client(), undefined);
+  const connecting = feeds.connect(snapshot, panel, new Client(), opening());
   const stopped = Promise.all([feeds.drain(), feeds.close()]);
   await expect(connecting).rejects.toThrow();
   await expect(stopped).resolves.toBeDefined();
@@ -47,11 +49,11 @@ test('a stream whose log cannot be read any more is dropped, so that its client 
   const { state, feeds, log, errors } = newFailingFeeds();
   for (let i = 0; i < 3; i++) log.append(notification);
   const client = new Client();
-  await feeds.connect(snapshot, panel, client, { epoch: 'e1', position: 1 });
+  await feeds.connect(snapshot, panel, client, opening(1));
   await vi.waitFor(() => expect(client.text).toContain('"position":3'));
   expect(client.isDestroyed).toBe(false);
   const behind = new Client();
-  const connecting = feeds.connect(snapshot, panel, behind, { epoch: 'e1', position: 0 });
+  const connecting = feeds.connect(snapshot, panel, behind, opening(0));
   await connecting;
   state.broken = new Error('the disk is gone');
   await vi.waitFor(() => expect(behind.isDestroyed).toBe(true));

@@ -1,7 +1,8 @@
 import { createInProcessBus } from '../../src/bus/in-process.ts';
 import type { PanelRecord } from '../../src/core/directory.ts';
-import { Feeds } from '../../src/core/feed.ts';
-import type { Sink } from '../../src/core/panel-stream.ts';
+import { Feeds } from '../../src/core/stream/feed.ts';
+import type { Sink } from '../../src/core/stream/panel-stream.ts';
+import type { Opening } from '../../src/core/stream/screens.ts';
 import type { Tenancy, TenantSnapshot } from '../../src/core/tenancy.ts';
 import { ModelLog } from '../support/model-log.ts';
 
@@ -13,6 +14,8 @@ export const panel: PanelRecord = {
   display: {},
   createdAt: 0,
   lastSeenAt: null,
+  client: null,
+  address: null,
   cursor: null,
 };
 export const snapshot = {
@@ -53,6 +56,12 @@ export class Client implements Sink {
   }
 }
 
+/** A screen that goes on after a position, or begins. */
+export const opening = (position?: number): Opening => ({
+  from: position === undefined ? undefined : { epoch: 'e1', position },
+  screen: { client: null, address: null },
+});
+
 /** Feeds over a plain list for a log, which looks after its streams every 10 ms. */
 export function newFeeds() {
   const log = new ModelLog();
@@ -69,6 +78,7 @@ export function newFeeds() {
     tenancy: { onChange, peek: () => snapshot } as unknown as Tenancy,
     epoch: 'e1',
     now: Date.now,
+    ticks: () => performance.now(),
     heartbeatMs: 20,
     onError: (error) => errors.push(error),
     onSent: () => undefined,

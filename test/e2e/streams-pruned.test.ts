@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Feeds } from '../../src/core/feed.ts';
+import type { Feeds } from '../../src/core/stream/feed.ts';
 import { everywhere, notification } from '../support/model-log.ts';
-import { Client, newFeeds, panel, snapshot } from './streams-feeds.ts';
+import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';
 
 const opened: Feeds[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((feeds) => feeds.close())));
@@ -10,7 +10,7 @@ test('a panel that read too slowly for retention is told of the gap in mid-strea
   const { log, bus, feeds } = newFeeds();
   opened.push(feeds);
   const client = new Client();
-  await feeds.connect(snapshot, panel, client, undefined);
+  await feeds.connect(snapshot, panel, client, opening());
   await vi.waitFor(() => expect(client.told()).toEqual(['ready live']));
   client.pausesAt = '"position":1,';
   bus.publish(1, [log.append(notification)]);
@@ -38,7 +38,7 @@ test('panels that have read everything notice nothing of what is pruned', async 
   const { log, bus, feeds } = newFeeds();
   opened.push(feeds);
   const client = new Client();
-  await feeds.connect(snapshot, panel, client, undefined);
+  await feeds.connect(snapshot, panel, client, opening());
   for (let i = 0; i < 50; i++) bus.publish(1, [log.append(notification)]);
   await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 50'));
   log.pruneTo(40);

@@ -1,12 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { panelCommands } from '../../src/contract/panel.ts';
+import type { Policy } from '../../src/core/access.ts';
 import { hashSecret, randomText } from '../../src/core/secrets.ts';
+import { makePerson } from '../support/person.ts';
 import type { TestServer } from '../support/server.ts';
+import { createAccountRecipes } from './tenants-account-recipes.ts';
 import type { Caller, World } from './tenants-world.ts';
 
 export interface Request {
   readonly path: string;
   readonly json?: unknown;
+  /** Instead of the caller's own. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** How to call a route so that it would succeed for whoever may call it. */
@@ -16,9 +22,18 @@ export interface Recipe {
   /** What success is, if not 200, 201 or 204. */
   readonly ok?: readonly number[];
   readonly isStream?: boolean;
+  /** What it takes of a credential, where the route itself asks for more than its policy. */
+  readonly policy?: Policy;
   /** Its path names something of one tenant, which for another tenant is not there. */
   readonly names?: 'one of a tenant';
 }
+
+/** The dashboard's, which reads its own addresses. */
+export const pages = [
+  '/',
+  '/t/*',
+  ...['account', 'invite', 'new-tenant', 'setup', 'sign-in'].flatMap((page) => [`/${page}`, `/${page}/`]),
+];
 
 const random = () => `x${randomInt(2 ** 40).toString(36)}`;
 
@@ -62,8 +77,13 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     // 404 where the pages have not been built.
     'GET /panel': { ...plain('/panel'), ok: [200, 404] },
     'GET /panel/': { ...plain('/panel/'), ok: [200, 404] },
+    ...Object.fromEntries(
+      pages.map((path) => [`GET ${path}`, { ...plain(path.replace('*', 'acme')), ok: [200, 404] }]),
+    ),
     'GET /assets/*': { ...plain('/assets/none.js'), ok: [404] },
     'HEAD /assets/*': { ...plain('/assets/none.js'), ok: [404] },
+
+    ...createAccountRecipes(server),
 
     'POST /api/notify': plain('/api/notify', ({ canary }) => ({
       title: canary,
@@ -100,6 +120,13 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       const id = fresh ? await made(world, '/api/panels', { name: random() }, world.token) : world.panel;
       return { path: `/api/panels/${id}` };
     }),
+    'GET /api/panels/:id/showing': of(({ panel }) => ({ path: `/api/panels/${panel}/showing` })),
+    ...Object.fromEntries(
+      panelCommands.map((command) => [
+        `POST /api/panels/:id/${command}`,
+        of(({ panel }) => ({ path: `/api/panels/${panel}/${command}` })),
+      ]),
+    ),
     // One network may open 20; it is public, so that is all there is to it.
     'POST /api/pairings': { ...plain('/api/pairings'), ok: [201, 429] },
     'GET /api/pairings/:secret': {
@@ -136,7 +163,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     },
     'DELETE /api/levels/:name': of(async (world, _, fresh) => {
       const name = fresh ? random() : world.canary;
-      if (fresh) await directory.levels.register(world.id, name, Date.now());
+      if (fresh) await directory.levels.register(world.id, name, 'test', Date.now());
       return { path: `/api/levels/${name}` };
     }),
 
@@ -163,11 +190,36 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'DELETE /api/searches/:id': of(async (world, _, fresh) => ({
       path: `/api/searches/${fresh ? await made(world, '/api/searches', { name: uuidv7(), q: 'x' }) : world.search}`,
     })),
+    'GET /api/members': plain('/api/members'),
+    'PATCH /api/members/:id': of(({ member }) => ({
+      path: `/api/members/${member}`,
+      json: { role: 'member' },
+    })),
+    'DELETE /api/members/:id': of(
+      async (world, _, fresh) => ({
+        path: `/api/members/${fresh ? (await makePerson(server, 'viewer', { tenant: world.name })).id : world.member}`,
+      }),
+      // A person may also leave, whatever the role; a key is nobody.
+      { policy: { role: 'admin' } },
+    ),
+    'GET /api/invitations': plain('/api/invitations'),
+    'POST /api/invitations': plain('/api/invitations', ({ canary }) => ({
+      role: 'viewer',
+      email: `${canary}-${uuidv7()}@example.org`,
+    })),
+    'DELETE /api/invitations/:id': of(async (world, _, fresh) => ({
+      path: `/api/invitations/${fresh ? await made(world, '/api/invitations', { role: 'viewer' }) : world.invitation}`,
+    })),
+    'GET /api/audit': plain('/api/audit?limit=200'),
+
     'GET /api/tenant': plain('/api/tenant'),
     'PATCH /api/tenant': plain('/api/tenant', ({ canary }) => ({ title: canary })),
 
     'GET /api/history': plain('/api/history?limit=200'),
     'GET /api/history/stream': { ...plain('/api/history/stream'), isStream: true },
+    'GET /api/history/histogram': plain('/api/history/histogram'),
+    'GET /api/history/values': plain('/api/history/values?key=token'),
+    'GET /api/overview': plain('/api/overview'),
     'GET /api/history/export': plain('/api/history/export?format=csv'),
   };
 }

@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Scope } from '../../src/contract/token.ts';
 import { mintSecret, parseSecret } from '../../src/core/secrets.ts';
+import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
 import type { TestServer } from '../support/server.ts';
 
 /** Someone who calls: with a credential that is in force, one that is not, or none at all. */
 export interface Caller {
   readonly name: string;
   readonly credential: string | undefined;
+  /** A person's cookie and tenant. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly person?: TestPerson;
   /** What a credential in force may do. */
   readonly grant: { readonly scopes: readonly Scope[] } | { readonly role: string } | undefined;
 }
@@ -25,6 +29,8 @@ export interface World {
   readonly spareToken: string;
   readonly spareKey: string;
   readonly search: string;
+  readonly member: string;
+  readonly invitation: string;
   /** A notification that each caller with the notify scope sent, by the caller's name; `own` of `token`. */
   readonly sent: Readonly<Record<string, string>>;
 }
@@ -83,6 +89,10 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
     spareToken: (await make('/api/tokens', { name: canary })).id,
     spareKey: (await make('/api/keys', { name: canary, role: 'viewer' })).id,
     search: (await make('/api/searches', { name: canary, q: canary })).id,
+    member: (
+      await makePerson(server, 'viewer', { tenant: name, name: canary, email: `${canary}@example.org` })
+    ).id,
+    invitation: (await make('/api/invitations', { role: 'viewer', email: `${canary}@example.com` })).id,
   };
 }
 
@@ -99,6 +109,7 @@ async function createCallers(server: TestServer, tenant: string, canary: string)
       grant: { role },
     });
   }
+  callers.push(...(await createPeople(server, tenant, canary)));
   const { credentials } = server.running.directory;
   const id = await server.tenant(tenant);
   const [token, key, late] = [
@@ -128,4 +139,29 @@ async function createCallers(server: TestServer, tenant: string, canary: string)
   };
   for (const [name, credential] of Object.entries(dead)) callers.push({ name, credential, grant: undefined });
   return callers;
+}
+
+/** One of each role; one whose session is over, and one who is a member no more. */
+async function createPeople(server: TestServer, tenant: string, canary: string): Promise<Caller[]> {
+  const people: Caller[] = [];
+  const headersOf = async (person: TestPerson) => ({
+    origin: server.url,
+    'belfry-tenant': tenant,
+    cookie: await sessionCookie(server, person),
+  });
+  for (const role of ['viewer', 'member', 'admin', 'owner'] as const) {
+    const person = await makePerson(server, role, { tenant, name: canary });
+    people.push({
+      name: `a person of the role ${role}`,
+      credential: undefined,
+      headers: await headersOf(person),
+      person,
+      grant: { role },
+    });
+  }
+  const left = await makePerson(server, 'owner', { tenant, name: canary });
+  const headers = await headersOf(left);
+  await server.running.accounts.endSessions(left.id, undefined);
+  people.push({ name: 'a person who was signed out', credential: undefined, headers, grant: undefined });
+  return people;
 }

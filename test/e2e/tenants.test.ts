@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Policy } from '../../src/core/access.ts';
+import { type Policy, roleOf, scopeOf } from '../../src/core/access.ts';
 import { TestServer } from '../support/server.ts';
-import { createRecipes, type Recipe, type Request } from './tenants-recipes.ts';
+import { createRecipes, pages, type Recipe, type Request } from './tenants-recipes.ts';
 import { type Caller, createWorld, strangers, type World } from './tenants-world.ts';
 
 let server: TestServer;
@@ -20,9 +20,10 @@ const routes = () =>
 const roles = ['viewer', 'member', 'admin', 'owner'];
 
 /** What the declared policy makes of a caller. */
-function expected(policy: Policy, { grant }: Caller): 'welcome' | 401 | 403 {
+function expected(policy: Policy, { grant, person }: Caller): 'welcome' | 401 | 403 {
   if (policy === 'public') return 'welcome';
   if (!grant) return 401;
+  if (policy === 'person') return person ? 'welcome' : 403;
   const may =
     'scopes' in grant
       ? policy.scope !== undefined && grant.scopes.includes(policy.scope)
@@ -39,12 +40,14 @@ interface Told {
 /** Calls, and of a stream takes what it begins with. */
 async function ask(
   method: string,
-  { path, json }: Request,
-  { credential }: Caller,
+  { path, json, headers: own }: Request,
+  { credential, headers: usual }: Caller,
   isStream = false,
 ): Promise<Told> {
+  const headers = own ?? usual;
   if (isStream) {
-    const stream = await server.stream(path, credential ?? '');
+    const bearer = credential ?? (headers ? undefined : '');
+    const stream = await server.stream(path, bearer, undefined, headers);
     if (stream.response.status === 200) {
       await stream.next(({ event }) => event === 'ready');
       if (path.includes('/panels/')) await stream.next(({ event }) => event === 'heartbeat');
@@ -56,11 +59,16 @@ async function ask(
       text: JSON.stringify([stream.messages, ...stream.response.headers]),
     };
   }
-  const { status, text, headers } = await server.call(method, path, {
+  const {
+    status,
+    text,
+    headers: told,
+  } = await server.call(method, path, {
     token: credential,
+    ...(headers && { headers }),
     ...(json !== undefined && { json }),
   });
-  return { status, text: `${text} ${JSON.stringify([...headers])}` };
+  return { status, text: `${text} ${JSON.stringify([...told])}` };
 }
 
 /** The worlds whose canary stands in a text. */
@@ -77,6 +85,9 @@ async function everythingOf({ owner, token }: World): Promise<unknown> {
     '/api/tokens',
     '/api/keys',
     '/api/searches',
+    '/api/members',
+    '/api/invitations',
+    '/api/audit?limit=200',
     '/api/tenant',
     '/api/history?limit=200',
   ];
@@ -102,7 +113,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
       .filter(({ policy }) => is(policy))
       .map(({ name }) => name)
       .toSorted();
-  const forScope = (scope: string) => names((policy) => policy !== 'public' && policy.scope === scope);
+  const forScope = (scope: string) => names((policy) => scopeOf(policy) === scope);
   expect(forScope('notify')).toEqual(['GET /api/notifications/:id', 'POST /api/notify']);
   expect(forScope('metrics')).toEqual(['GET /tenant-metrics']);
   expect(forScope('panel')).toEqual([
@@ -114,19 +125,34 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/panels/:id/receipts',
   ]);
   const open = names((policy) => policy === 'public').filter((name) => !/\/(?:docs|assets)\//.test(name));
-  expect(open).toEqual([
+  const ofPages = pages.map((path) => `GET ${path}`);
+  expect(open.filter((name) => !ofPages.includes(name))).toEqual([
     'GET /api/pairings/:secret',
+    'GET /api/session',
+    'GET /api/session/oidc/:provider/callback',
     'GET /healthz',
     'GET /openapi.json',
     'GET /panel',
     'GET /panel/',
     'GET /readyz',
+    'POST /api/invitations/accept',
+    'POST /api/invitations/preview',
     'POST /api/pairings',
+    'POST /api/session',
+    'POST /api/session/oidc/:provider',
+    'POST /api/session/passkey',
+    'POST /api/session/passkey/options',
+    'POST /api/session/two-factor',
+    'POST /api/setup',
   ]);
   const viewersChange = routes().filter(
-    ({ method, policy }) => method !== 'GET' && policy !== 'public' && policy.role === 'viewer',
+    ({ method, policy }) => method !== 'GET' && roleOf(policy) === 'viewer',
   );
-  expect(viewersChange.map(({ name }) => name)).toEqual(['POST /api/rules/explain']);
+  expect(viewersChange.map(({ name }) => name).toSorted()).toEqual([
+    // One may leave.
+    'DELETE /api/members/:id',
+    'POST /api/rules/explain',
+  ]);
 });
 
 describe('every route', () => {
@@ -154,9 +180,9 @@ describe('every route', () => {
     const inOne = async (world: World) => {
       let welcomed = 0;
       for (const { name, method, policy } of routes()) {
-        const { request, ok = [200, 201, 204], isStream } = recipes[name] as Recipe;
+        const { request, ok = [200, 201, 204], isStream, policy: own = policy } = recipes[name] as Recipe;
         for (const caller of world.callers) {
-          const verdict = expected(policy, caller);
+          const verdict = expected(own, caller);
           const { status, text } = await ask(
             method,
             await request(world, caller, verdict === 'welcome'),
@@ -185,12 +211,12 @@ describe('every route', () => {
     const before = await Promise.all(worlds.map(everythingOf));
     let tried = 0;
     for (const { name, method, policy } of routes()) {
-      const { request, names, isStream } = recipes[name] as Recipe;
+      const { request, names, isStream, policy: own = policy } = recipes[name] as Recipe;
       if (!names) continue;
       for (const caller of worlds.flatMap(({ name: of, callers }) =>
         callers.map((each) => ({ ...each, of })),
       )) {
-        const verdict = expected(policy, caller);
+        const verdict = expected(own, caller);
         for (const target of worlds.filter(({ name: other }) => other !== caller.of)) {
           const { status, text } = await ask(method, await request(target, caller, false), caller, isStream);
           const at = `${name} by ${caller.name} of ${caller.of} at ${target.name}`;
@@ -204,12 +230,38 @@ describe('every route', () => {
     expect(await Promise.all(worlds.map(everythingOf))).toEqual(before);
   });
 
+  test('asked by a person for a tenant that is not theirs is refused, in header and query, with a word and nothing else', async () => {
+    const before = await Promise.all(worlds.map(everythingOf));
+    const [own, target] = worlds as [World, World];
+    let tried = 0;
+    for (const { name, method, policy } of routes()) {
+      if (typeof policy === 'string') continue;
+      const { request, isStream } = recipes[name] as Recipe;
+      for (const caller of own.callers.filter(({ person }) => person)) {
+        const { path, json } = await request(target, caller, false);
+        const { 'belfry-tenant': _, ...rest } = caller.headers ?? {};
+        const query = `${path}${path.includes('?') ? '&' : '?'}tenant=${target.name}`;
+        for (const asked of [
+          { path, json, headers: { ...rest, 'belfry-tenant': target.name } },
+          { path: query, json, headers: rest },
+        ]) {
+          const { status, text } = await ask(method, asked, caller, isStream);
+          const at = `${name} by ${caller.name} as ${target.name}: ${asked.path}`;
+          expect([at, status, canariesIn(text)]).toEqual([at, 403, []]);
+          tried += 1;
+        }
+      }
+    }
+    expect(tried).toBeGreaterThan(300);
+    expect(await Promise.all(worlds.map(everythingOf))).toEqual(before);
+  });
+
   test('answers what is foreign in every word as it answers what is not there', async () => {
     const missing = '01890000-0000-7000-8000-000000000000';
     const [own, target] = worlds as [World, World];
     for (const { name, method, policy } of routes()) {
-      const { request, names } = recipes[name] as Recipe;
-      const caller = own.callers.find((each) => expected(policy, each) === 'welcome');
+      const { request, names, policy: asked = policy } = recipes[name] as Recipe;
+      const caller = own.callers.find((each) => expected(asked, each) === 'welcome');
       if (!names || !caller) continue;
       const foreign = await request(target, caller, false);
       const nothing = {

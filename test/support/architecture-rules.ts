@@ -100,7 +100,7 @@ function checkCode({ path }: SourceFile, code: string): string[] {
     const at = code.search(pattern);
     if (at >= 0) problems.push(`${path}:${code.slice(0, at).split('\n').length}: ${why}`);
   };
-  if (!/\.config\.[jt]s$/.test(path)) {
+  if (!/\.(?:config\.[jt]s|d\.ts)$/.test(path)) {
     refuse(/\bexport\s+default\b|\bexport\s*\{[^}]*\bas\s+default\b/, 'a default export; exports have names');
   }
   if (path !== 'src/main.ts' && !isTest(path)) {

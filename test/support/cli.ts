@@ -74,6 +74,8 @@ export class Cli {
     return {
       PATH: process.env.PATH ?? '',
       HOME: this.folder,
+      // As `npm run belfry` has it: what Node compiled once is not compiled at each of hundreds of runs.
+      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node-compile'),
       BELFRY_DATABASE_URL: `sqlite:${this.database}`,
       BELFRY_MIN_FREE_BYTES: '0',
     };

@@ -3,10 +3,11 @@
 import Database from 'better-sqlite3';
 import { addressKey, compareAddresses } from '../../src/core/addresses.ts';
 import type { NotificationDraft, PanelAddress, Route, Target } from '../../src/core/ports.ts';
-import { matchesPattern } from '../../src/core/search-glob.ts';
-import type { Query, SearchState, Term } from '../../src/core/search-query.ts';
+import { matchesPattern } from '../../src/core/search/search-glob.ts';
+import type { Query, SearchState, Term } from '../../src/core/search/search-query.ts';
 import { isEmpty, reaches } from '../../src/core/target.ts';
 import type { Db } from '../../src/storage/sqlite/database.ts';
+import { LogPruner } from '../../src/storage/sqlite/log-pruner.ts';
 import { LogWriter } from '../../src/storage/sqlite/log-writer.ts';
 import { migrate } from '../../src/storage/sqlite/migrate.ts';
 
@@ -31,6 +32,13 @@ export const routeTo = (target: Partial<Target>, over: Partial<Route> = {}): Rou
   target: { all: false, ids: [], tags: [], ...target },
   ...over,
 });
+
+export interface CountTimes {
+  readonly after: number;
+  readonly before: number;
+  readonly origin: number;
+  readonly bucketMs: number;
+}
 
 let made = 0;
 
@@ -97,8 +105,6 @@ export class HistoryModel {
         route: JSON.stringify(route),
         shown,
         muted: route.muted,
-        ipKey: given.ip === null ? null : addressKey(given.ip),
-        sourceIpKey: addressKey(given.sourceIp),
       },
     });
     if (stored.kind !== 'stored') throw new Error(stored.kind);
@@ -124,6 +130,34 @@ export class HistoryModel {
       .filter((record) => matches(query, record, now))
       .map(({ id }) => id)
       .reverse();
+  }
+
+  /** How many match, by bucket and level, as in `2 error`. */
+  count(query: Query, now: number, times: CountTimes): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const record of this.known) {
+      const { receivedAt, level } = record;
+      if (receivedAt < times.after || receivedAt >= times.before || !matches(query, record, now)) continue;
+      const cell = `${Math.floor((receivedAt - times.origin) / times.bucketMs)} ${level}`;
+      counts[cell] = (counts[cell] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  /** Drops the oldest entries, as retention does, and all that is known of them. */
+  prune(upTo: number, now: number): void {
+    const keep = this.known.filter(({ position }) => position > upTo).length;
+    for (;;) {
+      const pruner = new LogPruner(this.db, this.#writer);
+      const { dropped } = this.transaction(() =>
+        pruner.prune({ kind: 'prune', tenant: this.tenant, olderThan: null, keep, now }),
+      );
+      if (dropped === 0) break;
+    }
+    const { first } = this.db.prepare('SELECT first FROM logs WHERE tenant = ?').get(this.tenant) as {
+      first: number;
+    };
+    while ((this.known[0]?.position ?? first) < first) this.known.shift();
   }
 
   #of(id: string): Known {

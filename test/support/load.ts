@@ -14,6 +14,12 @@ export interface LoadOptions {
   readonly writers: number;
   /** Pause of each writer between an answer and its next request; none by default. */
   readonly pauseMs?: number;
+  /** What the writers' names begin with; `w` by default. */
+  readonly prefix?: string;
+  /** How long each is shown; by default until it is cleared. */
+  readonly ttlMs?: number;
+  /** As long as each message is made. */
+  readonly messageChars?: number;
 }
 
 /** An answer, or its absence (status 0: the connection failed). */
@@ -52,7 +58,7 @@ export class Load {
   constructor(options: LoadOptions) {
     this.#options = options;
     this.#writers = Array.from({ length: options.writers }, (_, i) => ({
-      name: `w${i}`,
+      name: `${options.prefix ?? 'w'}${i}`,
       persists: i % 2 === 0,
       n: 0,
     }));
@@ -107,7 +113,7 @@ export class Load {
     try {
       while (!run.stopped) {
         const attempt = this.#next(writer);
-        const outcome = await send(url, this.#options.token, attempt.name, agent);
+        const outcome = await send(url, this.#options, attempt.name, agent);
         this.statuses.set(outcome.status, (this.statuses.get(outcome.status) ?? 0) + 1);
         if (outcome.status === 200) {
           attempt.acknowledgedAt = outcome.at;
@@ -138,8 +144,14 @@ export class Load {
 export const markOf = (name: string) => `<${name}>`;
 
 /** One notification that stays on panels until cleared. Never rejects. */
-function send(url: string, token: string, name: string, agent: Agent): Promise<Outcome> {
-  const body = JSON.stringify({ title: name, message: `sent as ${markOf(name)}`, ttl: 0, host: 'db-01' });
+function send(
+  url: string,
+  { token, messageChars = 0, ttlMs = 0 }: LoadOptions,
+  name: string,
+  agent: Agent,
+): Promise<Outcome> {
+  const message = `sent as ${markOf(name)}`.padEnd(messageChars, '.');
+  const body = JSON.stringify({ title: name, message, ttl: ttlMs, host: 'db-01' });
   return new Promise((resolve) => {
     const failed = (error: Error) => resolve({ status: 0, text: error.message, at: performance.now() });
     const headers = {

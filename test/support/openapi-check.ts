@@ -11,7 +11,7 @@ export interface OpenApi {
 }
 
 /** Answers that need no entry in the document: they are about the request's path or form, before any route. */
-const beforeRoutes = new Set([404, 405, 408, 400, 413, 431]);
+const beforeRoutes = new Set([404, 405, 408, 400, 413, 415, 431]);
 
 /** Holds every answer of the service against its own OpenAPI document. */
 export class OpenApiCheck {

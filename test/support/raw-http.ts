@@ -68,6 +68,11 @@ export class RawConnection {
     this.#socket.end();
   }
 
+  /** Takes nothing more of what arrives. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
   /** Ends it without a word (RST). */
   reset(): void {
     this.#socket.resetAndDestroy();
@@ -81,6 +86,14 @@ export class RawConnection {
   async next(count = 1, ms = patienceMs): Promise<RawAnswer[]> {
     await this.#until(() => this.answers.length >= count || this.isClosed, ms);
     return this.answers.slice(0, count);
+  }
+
+  /** Resolves with the status of an answer that may go on for ever, once its head is here; undefined without one. */
+  async begun(ms = patienceMs): Promise<number | undefined> {
+    const count = this.answers.length;
+    const status = () => /^HTTP\/1\.1 ([2-5]\d\d) [\s\S]*?\r\n\r\n/.exec(this.unread)?.[1];
+    await this.#until(() => this.answers.length > count || status() !== undefined || this.isClosed, ms);
+    return this.answers[count]?.status ?? (status() === undefined ? undefined : Number(status()));
   }
 
   /** Resolves with every answer once the connection is over. @throws Error for a hang. */
@@ -185,7 +198,7 @@ function readAnswer(bytes: Buffer, ended: boolean): { answer: RawAnswer; length:
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
-  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1] ?? Number.NaN);
+  const status = Number(/^HTTP\/1\.[01] (\d{3}) /.exec(statusLine)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) throw new Error(`not an answer: ${statusLine}`);
   const headers: Record<string, string> = {};
   for (const line of lines) {

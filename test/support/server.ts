@@ -107,9 +107,15 @@ export class TestServer {
     return { id: json.id, stream };
   }
 
-  stream(path: string, token: string, cursor?: string): Promise<SseReader> {
+  stream(
+    path: string,
+    token: string | undefined,
+    cursor?: string,
+    headers: Record<string, string> = {},
+  ): Promise<SseReader> {
     return openStream(this.url + path, {
-      authorization: `Bearer ${token}`,
+      ...headers,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(cursor !== undefined && { 'last-event-id': cursor }),
     });
   }

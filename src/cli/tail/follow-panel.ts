@@ -18,6 +18,8 @@ export interface PanelSurface {
 export interface FollowPanelOptions {
   readonly client: Pick<Client, 'panelEvents' | 'receipts'>;
   readonly panelId: string;
+  /** What this is, as in tail/0.1.0. */
+  readonly screen: string;
   /** Opens the surface; it tells `onSeen` which notifications a reader can see. */
   readonly open: (onSeen: (ids: readonly string[]) => void) => PanelSurface;
   /** Ends it, without an error. */
@@ -30,7 +32,13 @@ const lastReceiptsMs = 1_000;
 const receiptsMs = 10_000;
 
 /** Shows a panel until told to stop, and reports to the server what was shown and what became of it. */
-export async function followPanel({ client, panelId, open, signal }: FollowPanelOptions): Promise<void> {
+export async function followPanel({
+  client,
+  panelId,
+  screen,
+  open,
+  signal,
+}: FollowPanelOptions): Promise<void> {
   const board = new Board();
   const outbox = new ReceiptOutbox({
     post: (receipts) => {
@@ -48,7 +56,7 @@ export async function followPanel({ client, panelId, open, signal }: FollowPanel
   }, tickMs);
   const onConnection = (connection: Connection) => surface.connection(connection, Date.now());
   try {
-    for await (const event of client.panelEvents(panelId, { signal, onConnection })) {
+    for await (const event of client.panelEvents(panelId, { signal, onConnection, screen })) {
       const now = Date.now();
       const changes = board.apply(event, now);
       surface.heard(board, changes, now);

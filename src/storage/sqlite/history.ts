@@ -1,4 +1,3 @@
-import { addressKey } from '../../core/addresses.ts';
 import type {
   AppendOutcome,
   ClearOutcome,
@@ -17,25 +16,37 @@ import type {
   SearchPage,
   TenantId,
 } from '../../core/ports.ts';
-import type { Query } from '../../core/search.ts';
+import type { Query } from '../../core/search/search.ts';
 import { isEmpty } from '../../core/target.ts';
 import type { DraftRow } from './jobs.ts';
 import type { LiveSet } from './log-reader.ts';
+import type { UnusedRoutes } from './route-use.ts';
 import type { Thread } from './thread.ts';
 import type { WriteQueue } from './write-queue.ts';
+
+export interface SqliteThreads {
+  readonly queue: WriteQueue;
+  /** For short reads, and for searches; each starts with its first call. */
+  readonly reader: () => Thread;
+  readonly searcher: () => Thread;
+  /** The reading threads that have started. */
+  readonly running: () => readonly Thread[];
+}
 
 /** The log on SQLite: writes go through the one queue, reads to two threads, so that a long search delays no stream. */
 export class SqliteHistory implements History, ReceiptStore {
   readonly #queue: WriteQueue;
   readonly #reader: () => Thread;
   readonly #searcher: () => Thread;
+  readonly #running: () => readonly Thread[];
   /** Routing hands out the same object for the same decision, so its text is made once. */
   readonly #routeTexts = new WeakMap<Route, string>();
 
-  constructor(queue: WriteQueue, reader: () => Thread, searcher: () => Thread) {
+  constructor({ queue, reader, searcher, running }: SqliteThreads) {
     this.#queue = queue;
     this.#reader = reader;
     this.#searcher = searcher;
+    this.#running = running;
   }
 
   async append(
@@ -48,8 +59,20 @@ export class SqliteHistory implements History, ReceiptStore {
     return {
       kind: 'stored',
       id: draft.id,
-      entries: [...result.clears, { kind: 'notification', position: result.position, ...draft }],
+      entries: [...result.clears, { ...draft, kind: 'notification', position: result.position }],
     };
+  }
+
+  async findRepeat(tenant: TenantId, { key, hash }: Idempotency, now: number) {
+    const earlier = await this.#reader().call<{ id: string; hash: string } | undefined>('findRetry', {
+      tenant,
+      key,
+      now,
+    });
+    if (!earlier) return undefined;
+    return earlier.hash === hash
+      ? { kind: 'repeated' as const, id: earlier.id }
+      : { kind: 'conflict' as const };
   }
 
   async clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome> {
@@ -86,6 +109,20 @@ export class SqliteHistory implements History, ReceiptStore {
     return dropped;
   }
 
+  async pruneRoutes(tenant: TenantId): Promise<number | undefined> {
+    let after = 0;
+    for (;;) {
+      const unused = await this.#reader().call<UnusedRoutes>('unusedRoutes', { tenant, after });
+      if (unused.ids.length > 0) {
+        await this.#queue.push({ kind: 'dropRoutes', tenant, ids: unused.ids, head: unused.head });
+        await Promise.all(this.#running().map((thread) => thread.call('forgetRoutes', {})));
+      }
+      if (unused.next === null) break;
+      after = unused.next;
+    }
+    return this.#reader().call('oldestRevision', { tenant });
+  }
+
   size(tenant: TenantId): Promise<{ notifications: number; bytes: number }> {
     return this.#reader().call('size', { tenant });
   }
@@ -99,19 +136,17 @@ export class SqliteHistory implements History, ReceiptStore {
   }
 
   #toRow(draft: NotificationDraft): DraftRow {
-    const { route, ...rest } = draft;
+    const { route } = draft;
     let text = this.#routeTexts.get(route);
     if (text === undefined) {
       text = JSON.stringify(route);
       this.#routeTexts.set(route, text);
     }
     return {
-      ...rest,
+      ...draft,
       route: text,
       shown: !route.muted && !isEmpty(route.target) && draft.throttledOn === null,
       muted: route.muted,
-      ipKey: draft.ip === null ? null : addressKey(draft.ip),
-      sourceIpKey: addressKey(draft.sourceIp),
     };
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { draft, HistoryModel, routeTo } from '../../../test/support/history-model.ts';
 import { context } from '../../../test/support/search-context.ts';
 import type { NotificationDraft } from '../../core/ports.ts';
-import { parseQuery } from '../../core/search.ts';
+import { parseQuery } from '../../core/search/search.ts';
 import { indexSlice, markSeen, unindex } from './indexer.ts';
 import { searchPage } from './search.ts';
 

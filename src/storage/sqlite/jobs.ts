@@ -16,8 +16,6 @@ export interface DraftRow extends Omit<NotificationDraft, 'route'> {
   /** Whether panels show it, by routing alone. */
   readonly shown: boolean;
   readonly muted: boolean;
-  readonly ipKey: Uint8Array | null;
-  readonly sourceIpKey: Uint8Array;
 }
 
 export type Job =
@@ -46,6 +44,12 @@ export type Job =
       readonly olderThan: number | null;
       readonly keep: number | null;
       readonly now: number;
+    }
+  | {
+      readonly kind: 'dropRoutes';
+      readonly tenant: TenantId;
+      readonly ids: readonly number[];
+      readonly head: number;
     }
   | { readonly kind: 'sweep'; readonly now: number }
   | {
@@ -80,6 +84,7 @@ export interface JobResults {
   readonly clear: ClearResult;
   readonly receipts: readonly NewReceipt[];
   readonly prune: PruneResult;
+  readonly dropRoutes: number;
   readonly sweep: number;
   readonly sql: readonly SqlResult[];
 }

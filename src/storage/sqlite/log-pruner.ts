@@ -10,6 +10,7 @@ import { rowBytesSql } from './tenant-log.ts';
 const chunk = 500;
 /** Expired rows taken out of `live` in one transaction. */
 const sweepChunk = 2_000;
+const minuteMs = 60_000;
 
 /** Drops what retention no longer keeps, and what is no longer live. Runs inside the caller's transaction. */
 export class LogPruner {
@@ -90,12 +91,13 @@ export class LogPruner {
 
   #drop(tenant: number, from: number, upTo: number): void {
     const log = this.#writer.logs.of(tenant);
-    const { rows, bytes } = this.#sql.measure.get(tenant, from, tenant, upTo) ?? { rows: 0, bytes: 0 };
+    const nothing = { rows: 0, bytes: 0, newest: 0 };
+    const { rows, bytes, newest } = this.#sql.measure.get(tenant, from, tenant, upTo) ?? nothing;
     this.#sql.dropThrottleCounts.run(tenant, tenant, from, tenant, upTo);
     this.#sql.dropNotifications.run(tenant, from, tenant, upTo);
     this.#sql.dropClears.run(tenant, from, tenant, upTo);
     this.#sql.dropReceipts.run(tenant, from, upTo);
-    this.#sql.dropMinutes.run(tenant, upTo);
+    this.#sql.dropMinutes.run(tenant, Math.floor(newest / minuteMs), upTo);
     log.first = upTo + 1;
     log.notifications -= rows;
     log.bytes = Math.max(0, log.bytes - bytes);
@@ -130,8 +132,8 @@ function prepareStatements(db: Db) {
       `SELECT tenant, rank, position FROM live WHERE expires_at <= ? LIMIT ${sweepChunk}`,
     ),
     forgetRetries: db.prepare(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${sweepChunk}`),
-    measure: db.prepare<[number, number, number, number], { rows: number; bytes: number }>(
-      `SELECT count(*) AS rows, coalesce(sum(${rowBytesSql}), 0) AS bytes FROM notifications WHERE entry ${range}`,
+    measure: db.prepare<[number, number, number, number], { rows: number; bytes: number; newest: number }>(
+      `SELECT count(*) AS rows, coalesce(sum(${rowBytesSql}), 0) AS bytes, coalesce(max(received_at), 0) AS newest FROM notifications WHERE entry ${range}`,
     ),
     dropThrottleCounts: db.prepare(
       `DELETE FROM throttle_counts WHERE tenant = ? AND id IN (SELECT id FROM notifications WHERE entry ${range})`,
@@ -139,6 +141,7 @@ function prepareStatements(db: Db) {
     dropNotifications: db.prepare(`DELETE FROM notifications WHERE entry ${range}`),
     dropClears: db.prepare(`DELETE FROM clears WHERE entry ${range}`),
     dropReceipts: db.prepare('DELETE FROM receipts WHERE tenant = ? AND position BETWEEN ? AND ?'),
-    dropMinutes: db.prepare('DELETE FROM minutes WHERE tenant = ? AND last <= ?'),
+    // By its key: going through every minute of a long history for each chunk would hold up commits.
+    dropMinutes: db.prepare('DELETE FROM minutes WHERE tenant = ? AND minute <= ? AND last <= ?'),
   };
 }

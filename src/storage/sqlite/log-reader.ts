@@ -45,7 +45,7 @@ export class LogReader {
   }
 
   readAfter(tenant: number, position: number, limit: number): LogPage {
-    return this.#snapshot(() => {
+    return this.snapshot(() => {
       const bounds = this.bounds(tenant);
       const range = [tenant, position, tenant, bounds.head, limit] as const;
       const notifications = this.#sql.notificationsAfter
@@ -57,7 +57,7 @@ export class LogReader {
   }
 
   live(tenant: number, panel: PanelAddress, now: number, limit: number): LiveSet {
-    return this.#snapshot(() => {
+    return this.snapshot(() => {
       const { head } = this.bounds(tenant);
       const routes = this.#routes.idsWhere(
         tenant,
@@ -73,12 +73,19 @@ export class LogReader {
     });
   }
 
+  /** What a sender's retry key was used for, while it is remembered. */
+  findRetry(tenant: number, key: string, now: number): { id: string; hash: string } | undefined {
+    const found = this.#sql.retry.get(tenant, key, now);
+    return found && { id: uuidToText(found.id), hash: found.hash };
+  }
+
   receiptsOf(tenant: number, id: string): ReceiptRow[] {
     const found = uuidToBlob(id) && this.#finder.find(tenant, id);
     return found ? this.#sql.receipts.all(tenant, found.position) : [];
   }
 
-  #snapshot<T>(read: () => T): T {
+  /** Runs a read in which nothing changes meanwhile. */
+  snapshot<T>(read: () => T): T {
     this.#db.exec('BEGIN');
     try {
       return read();
@@ -114,6 +121,9 @@ function prepareStatements(db: Db) {
              ORDER BY rank DESC, position DESC LIMIT ?) l
        CROSS JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
        LEFT JOIN throttle_counts t ON t.tenant = l.tenant AND t.id = n.id`,
+    ),
+    retry: db.prepare<[number, string, number], { id: Buffer; hash: string }>(
+      'SELECT id, hash FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
     ),
     receipts: db.prepare<[number, number], ReceiptRow>(
       `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt

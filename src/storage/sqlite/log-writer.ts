@@ -1,9 +1,11 @@
 import { limits } from '../../contract/limits.ts';
+import { type AddressKey, addressKey } from '../../core/addresses.ts';
 import type { Clear, Route } from '../../core/ports.ts';
 import { reaches } from '../../core/target.ts';
 import type { Db } from './database.ts';
 import { EntryFinder } from './entry-finder.ts';
 import type { AppendResult, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
+import { RouteIds } from './route-ids.ts';
 import { entryOf, uuidToBlob, uuidToText } from './rows.ts';
 import { rowBytes, TenantLogs } from './tenant-log.ts';
 
@@ -23,9 +25,9 @@ interface LiveRow {
 export class LogWriter {
   readonly logs: TenantLogs;
   readonly finder: EntryFinder;
-  readonly #routeIds = new Map<string, number>();
-  #newRouteKeys: string[] = [];
+  readonly #routeIds = new RouteIds();
   readonly #sql;
+  #lastSource: { readonly address: string; readonly key: AddressKey } | undefined;
 
   constructor(db: Db) {
     this.logs = new TenantLogs(db);
@@ -35,13 +37,12 @@ export class LogWriter {
 
   beforeCommit(): void {
     this.logs.save();
-    this.#newRouteKeys = [];
+    this.#routeIds.keepNew();
   }
 
   afterRollback(): void {
     this.logs.forget();
-    for (const key of this.#newRouteKeys) this.#routeIds.delete(key);
-    this.#newRouteKeys = [];
+    this.#routeIds.forgetNew();
   }
 
   append({ tenant, draft, idempotency }: JobOf<'append'>): AppendResult {
@@ -109,6 +110,15 @@ export class LogWriter {
     return fresh;
   }
 
+  /** Drops routes that nothing referred to when the log's head was `head`, unless something does since. */
+  dropRoutes({ tenant, ids, head }: JobOf<'dropRoutes'>): number {
+    const since = new Set(this.#sql.routesAfter.all(tenant, head, tenant + 1, 0).map(({ route }) => route));
+    let dropped = 0;
+    for (const id of ids) if (!since.has(id)) dropped += this.#sql.dropRoute.run(tenant, id).changes;
+    this.#routeIds.forget(tenant);
+    return dropped;
+  }
+
   /**
    * Clears whatever is live under the key: an "up" takes its "down" off the panels. What a throttle counted is not shown
    * itself, so it leaves the one it was counted on.
@@ -139,13 +149,13 @@ export class LogWriter {
       d.sentTtl,
       d.expiresAt,
       d.ip,
-      d.ipKey,
+      d.ip === null ? null : addressKey(d.ip),
       d.host,
       d.host === null ? null : d.host.toLowerCase(),
       d.key,
       d.url,
       d.sourceIp,
-      d.sourceIpKey,
+      this.#keyOf(d.sourceIp),
       d.tokenId,
       route,
       d.muted ? 1 : 0,
@@ -154,17 +164,21 @@ export class LogWriter {
     );
   }
 
+  /** Most of a batch come from where the one before came from. */
+  #keyOf(source: string): AddressKey {
+    if (this.#lastSource?.address !== source) this.#lastSource = { address: source, key: addressKey(source) };
+    return this.#lastSource.key;
+  }
+
   #routeId(tenant: number, route: string): number {
-    const key = `${tenant} ${route}`;
-    const known = this.#routeIds.get(key);
+    const known = this.#routeIds.get(tenant, route);
     if (known !== undefined) return known;
     let row = this.#sql.findRoute.get(tenant, route);
     if (!row) {
       this.#sql.addRoute.run(tenant, tenant, route);
       row = this.#sql.findRoute.get(tenant, route) as { id: number };
     }
-    this.#routeIds.set(key, row.id);
-    this.#newRouteKeys.push(key);
+    this.#routeIds.add(tenant, route, row.id);
     return row.id;
   }
 
@@ -201,6 +215,10 @@ function prepareStatements(db: Db) {
     addRoute: db.prepare(
       'INSERT INTO routes (tenant, id, route) VALUES (?, (SELECT coalesce(max(id), 0) + 1 FROM routes WHERE tenant = ?), ?)',
     ),
+    routesAfter: db.prepare<[number, number, number, number], { route: number }>(
+      `SELECT DISTINCT route FROM notifications WHERE entry > ${entryOf('?', '?')} AND entry < ${entryOf('?', '?')}`,
+    ),
+    dropRoute: db.prepare('DELETE FROM routes WHERE tenant = ? AND id = ?'),
     addNotification:
       db.prepare(`INSERT INTO notifications (entry, id, received_at, title, message, level, rank, ttl,
         sent_level, sent_ttl, expires_at, ip, ip_key, host, host_key, key, url, source_ip, source_ip_key, token_id, route,

@@ -4,9 +4,12 @@ import type { CompiledQuery } from 'kysely';
 import type { StorageHealth } from '../../core/ports.ts';
 import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
+import { SqliteFigures } from './figures/figures.ts';
 import { SqliteHistory } from './history.ts';
 import { migrate } from './migrate.ts';
+import type { ReaderData } from './reader-thread.ts';
 import { Thread } from './thread.ts';
+import { assertWalIntact } from './wal-check.ts';
 import { WriteQueue } from './write-queue.ts';
 
 const spaceCheckMs = 1_000;
@@ -23,6 +26,7 @@ export interface SqliteOptions {
 
 export interface SqliteStorage extends StorageHealth {
   readonly history: SqliteHistory;
+  readonly figures: SqliteFigures;
   readonly executor: SqlExecutor;
   /** Takes expired notifications out of the live set; answers how many. Call again at once while it answers many. */
   sweep(now: number): Promise<number>;
@@ -35,11 +39,13 @@ export interface SqliteStorage extends StorageHealth {
 /**
  * Opens (and makes, and migrates) the database file.
  *
- * @throws Error when the folder cannot be made, the file is no database, or it was made by a newer Belfry.
+ * @throws Error when the folder cannot be made, the file is no database, it was made by a newer Belfry, or its write-ahead
+ * log is damaged before what was acknowledged.
  */
 export function openSqlite(options: SqliteOptions): SqliteStorage {
   const { path } = options;
   mkdirSync(dirname(path), { recursive: true });
+  assertWalIntact(path);
   const db = openWritable(path);
   try {
     migrate(db);
@@ -64,11 +70,17 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
   queue = new WriteQueue(writer, options.queueCapacity);
   const readers = {
     short: readerThread(data, options.onTrouble),
-    search: readerThread(data, options.onTrouble),
+    search: readerThread({ ...data, yields: true }, options.onTrouble),
   };
   const stopWatching = watchSpace(path, options, queue);
   return {
-    history: new SqliteHistory(queue, readers.short.get, readers.search.get),
+    history: new SqliteHistory({
+      queue,
+      reader: readers.short.get,
+      searcher: readers.search.get,
+      running: () => [...readers.short.running(), ...readers.search.running()],
+    }),
+    figures: new SqliteFigures(readers.short.get, readers.search.get),
     executor: executor(queue, readers.short.get),
     sweep: (now) => queue.push({ kind: 'sweep', now }),
     queueDepth: () => queue.depth,
@@ -85,7 +97,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
  * A reading thread from its first call on (until the first search, the memory of searching is saved), and a new one when
  * it has died.
  */
-function readerThread(data: { readonly path: string }, onTrouble: SqliteOptions['onTrouble']) {
+function readerThread(data: ReaderData, onTrouble: SqliteOptions['onTrouble']) {
   let thread: Thread | undefined;
   const start = () =>
     new Thread(new URL('./reader-thread.ts', import.meta.url), data, {
@@ -99,6 +111,7 @@ function readerThread(data: { readonly path: string }, onTrouble: SqliteOptions[
       thread ??= start();
       return thread;
     },
+    running: () => (thread ? [thread] : []),
     close: async () => {
       const open = thread;
       thread = undefined;

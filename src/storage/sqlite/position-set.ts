@@ -39,6 +39,28 @@ export class PositionSet {
     this.#bytes.set(whole.#bytes.subarray(start, start + this.#bytes.length));
   }
 
+  /** Adds what a set of the same window holds. */
+  unite(other: PositionSet): void {
+    const words = this.#words;
+    const others = other.#words;
+    for (let i = 0; i < words.length; i++) words[i] = (words[i] as number) | (others[i] as number);
+  }
+
+  /** How many of a stretch of the window are in both sets, which are of the same window. */
+  countShared(other: PositionSet, { low, high }: Positions): number {
+    const base = startOf(this.#firstBlock);
+    const [first, last] = [low - base, high - base];
+    let count = 0;
+    for (let word = first >> 5; word <= last >> 5; word++) {
+      let bits = (this.#words[word] as number) & (other.#words[word] as number);
+      if (bits === 0) continue;
+      if (word === first >> 5) bits &= -1 << (first & 31);
+      if (word === last >> 5) bits &= -1 >>> (31 - (last & 31));
+      count += countBits(bits);
+    }
+    return count;
+  }
+
   /** Keeps what is in the other set too, or, with `keeps` false, what is not. */
   sift(other: PositionSet, keeps: boolean): void {
     const words = this.#words;
@@ -50,12 +72,7 @@ export class PositionSet {
   /** How many there are, those outside the window in its first and last block included. */
   get size(): number {
     let count = 0;
-    for (const word of this.#words) {
-      if (word === 0) continue;
-      let bits = word - ((word >>> 1) & 0x55555555);
-      bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
-      count += (((bits + (bits >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
-    }
+    for (const word of this.#words) if (word !== 0) count += countBits(word);
     return count;
   }
 
@@ -79,3 +96,9 @@ export class PositionSet {
 /** Positions can pass 2^31, which `>>` cannot. */
 export const blockOf = (position: number) => Math.floor(position / blockSize);
 export const startOf = (block: number) => block * blockSize;
+
+function countBits(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55555555);
+  bits = (bits & 0x33333333) + ((bits >>> 2) & 0x33333333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}

@@ -1,13 +1,27 @@
 /** A thread with a connection that cannot write: one runs the short reads, another the searches. */
+import { platform, setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import type { PanelAddress, SearchOptions } from '../../core/ports.ts';
-import type { Query } from '../../core/search.ts';
+import type { Query } from '../../core/search/search.ts';
 import { type Db, openReadOnly } from './database.ts';
+import { type CountRequest, countStep } from './figures/count.ts';
+import { fieldValues, type WantedValues } from './figures/field-values.ts';
+import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
 import { LogReader } from './log-reader.ts';
+import { oldestRevision, unusedRoutes } from './route-use.ts';
 import { findById, searchPage } from './search.ts';
 import { serveThread } from './thread.ts';
 
-const { path } = workerData as { path: string };
+/** What the thread is started with. */
+export interface ReaderData {
+  readonly path: string;
+  /** Its work can wait where there are too few cores: notifications and panels go first. */
+  readonly yields?: boolean;
+}
+
+const { path, yields } = workerData as ReaderData;
+// Only Linux has a priority for each thread; elsewhere this would be the whole process.
+if (yields && platform() === 'linux') setPriority(10);
 
 interface Session {
   readonly db: Db;
@@ -53,9 +67,24 @@ serveThread(
       read(({ log }) => log.live(a.tenant, a.panel, a.now, a.limit)),
     receiptsOf: ({ tenant, id }: { tenant: number; id: string }) =>
       read(({ log }) => log.receiptsOf(tenant, id)),
+    findRetry: (a: { tenant: number; key: string; now: number }) =>
+      read(({ log }) => log.findRetry(a.tenant, a.key, a.now)),
+    unusedRoutes: ({ tenant, after }: { tenant: number; after: number }) =>
+      read(({ db, log }) => log.snapshot(() => unusedRoutes(db, tenant, after))),
+    oldestRevision: ({ tenant }: { tenant: number }) => read(({ db }) => oldestRevision(db, tenant)),
+    // The routes of a connection are kept beside it; a new one reads what there is.
+    forgetRoutes: () => drop(),
     find: ({ tenant, id }: { tenant: number; id: string }) => read(({ db }) => findById(db, tenant, id)),
     search: ({ tenant, query, options }: { tenant: number; query: Query; options: SearchOptions }) =>
       read(({ db }) => searchPage(db, tenant, query, options)),
+    count: (a: { tenant: number; query: Query; request: CountRequest }) =>
+      read(({ db }) => countStep(db, a.tenant, a.query, a.request)),
+    minutes: (a: { tenant: number; from: number }) => read(({ db }) => minuteCounts(db, a.tenant, a.from)),
+    received: (a: { tenant: number; from: number }) => read(({ db }) => receivedSince(db, a.tenant, a.from)),
+    busiestHosts: (a: { tenant: number; from: number; limit: number }) =>
+      read(({ db }) => busiestHosts(db, a.tenant, a.from, a.limit)),
+    values: (a: { tenant: number; wanted: WantedValues }) =>
+      read(({ db }) => fieldValues(db, a.tenant, a.wanted)),
     sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) =>
       read(({ db }) => db.prepare(sql).all(...parameters)),
   },

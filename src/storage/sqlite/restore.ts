@@ -86,7 +86,7 @@ function checkBackup(file: string): void {
   }
 }
 
-/** Brings the schema up to date, and starts a new epoch. */
+/** Brings the schema up to date, starts a new epoch, and signs everybody out. */
 function renew(path: string): void {
   const db = new Database(path);
   try {
@@ -96,6 +96,8 @@ function renew(path: string): void {
       .prepare("UPDATE meta SET value = lower(hex(randomblob(5))) WHERE name = 'epoch'")
       .run();
     if (changes !== 1) throw notOurs(path);
+    // A session that was ended since the backup would be in force again.
+    db.exec('DELETE FROM sessions; DELETE FROM verifications');
   } finally {
     db.close();
   }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search-query.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import type { Positions } from './position-set.ts';
 
 const minuteMs = 60_000;
@@ -27,7 +27,7 @@ export function withinTimes(
 type Found = { readonly position: number | null };
 
 /** The lowest position received at or after an instant, or one below it; undefined when there is none. */
-function firstFrom(db: Database, tenant: TenantId, at: number): number | undefined {
+export function firstFrom(db: Database, tenant: TenantId, at: number): number | undefined {
   const hour = Math.floor(at / hourMs);
   const sql = `SELECT min(position) AS position FROM (
     SELECT min(first) AS position FROM index_hour WHERE tenant = ? AND hour > ?
@@ -39,7 +39,7 @@ function firstFrom(db: Database, tenant: TenantId, at: number): number | undefin
 }
 
 /** The highest position received before an instant, or one above it; undefined when there is none. */
-function lastBefore(db: Database, tenant: TenantId, at: number): number | undefined {
+export function lastBefore(db: Database, tenant: TenantId, at: number): number | undefined {
   const hour = Math.floor((at - 1) / hourMs);
   const sql = `SELECT max(position) AS position FROM (
     SELECT max(last) AS position FROM index_hour WHERE tenant = ? AND hour < ?

@@ -139,16 +139,17 @@ export function cleared(place: Place): Source {
   });
 }
 
-/** The notifications that are live, or were a moment ago. */
-export function live(place: Place): Source {
-  const { db, tenant, tuning } = place;
+/** The notifications that are live: the table still has those whose time was over a moment ago. */
+export function live(place: Place & { readonly now: number }): Source {
+  const { db, tenant, tuning, now } = place;
   // The table is in order of rank, of which there are few, and of position only then.
   const ranks = listSql(liveRanks(db, tenant));
   const find = ({ low, high }: Positions) =>
-    sql`SELECT position FROM live WHERE tenant = ${tenant} AND rank IN ${ranks} AND position BETWEEN ${low} AND ${high}`;
+    sql`SELECT position FROM live WHERE tenant = ${tenant} AND rank IN ${ranks} AND position BETWEEN ${low} AND ${high}
+      AND (expires_at IS NULL OR expires_at > ${now})`;
   return rows(place, {
     isWhole: false,
-    isExact: false,
+    isExact: true,
     readCost: tuning.costs.posting,
     find,
   });

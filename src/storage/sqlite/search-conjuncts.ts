@@ -1,5 +1,5 @@
 /** A search as conditions that must all hold, each with the index that leads to it. */
-import type { Query } from '../../core/search-query.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import { matched, type Source } from './search-candidates.ts';
 import { fieldSource, isField } from './search-fields.ts';
 import { hasPrefix, isMatchable, matchOf, wordsOf } from './search-match.ts';

@@ -1,5 +1,5 @@
 /** Several conditions on the same small set of values as one list of them. */
-import type { Query, SearchState } from '../../core/search-query.ts';
+import type { Query, SearchState } from '../../core/search/search-query.ts';
 import type { Field } from './postings.ts';
 import { listed, type Source } from './search-candidates.ts';
 import { mutedRoutes, routesOf, unroutedRoutes } from './search-predicate.ts';

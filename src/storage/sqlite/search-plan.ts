@@ -4,7 +4,7 @@
  * ways that no estimate sees, so the plan that looks quickest is given up for the one whose worst is best once it has taken
  * many times what it should have, and at the latest when it has cost as much as that worst.
  */
-import type { Query } from '../../core/search-query.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import type { Positions } from './position-set.ts';
 import type { Estimate, Source } from './search-candidates.ts';
 import { allOf, type Conjunct } from './search-conjuncts.ts';

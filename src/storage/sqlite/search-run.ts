@@ -1,5 +1,5 @@
 /** Runs a search: the tail of the log that no index knows yet, then what the indexes lead to, newest first. */
-import type { Query } from '../../core/search-query.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import type { PositionSet, Positions } from './position-set.ts';
 import { positionMask } from './rows.ts';
 import { withinTimes } from './search-bounds.ts';

@@ -1,5 +1,5 @@
 /** Which index leads to the matches of a query. */
-import type { Query, SearchState, Term } from '../../core/search-query.ts';
+import type { Query, SearchState, Term } from '../../core/search/search-query.ts';
 import type { Field, FieldValue } from './postings.ts';
 import { anyOf, cleared, listed, live, matched, type Place, type Source } from './search-candidates.ts';
 import { fieldSource } from './search-fields.ts';

@@ -31,13 +31,29 @@ export function spanOfPrefix(prefix: string): Span {
   return { from: prefix, below: String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1) };
 }
 
+export interface FieldOf {
+  readonly tenant: TenantId;
+  readonly field: string;
+}
+
 /** The values of a field a tenant has postings for, in a span and in order; undefined when there are more than `limit`. */
 export function distinctValues<T extends SqlValue>(
   db: Database,
-  { tenant, field }: { readonly tenant: TenantId; readonly field: string },
+  of: FieldOf,
   span: Span,
   limit: number,
 ): T[] | undefined {
+  const found = firstValues<T>(db, of, span, limit + 1);
+  return found.length > limit ? undefined : found;
+}
+
+/** As {@link distinctValues}, and of more than `limit` the first. */
+export function firstValues<T extends SqlValue>(
+  db: Database,
+  { tenant, field }: FieldOf,
+  span: Span,
+  limit: number,
+): T[] {
   const value = rawSql('value');
   const next = (lower: Sql) => sql`(SELECT value FROM postings WHERE tenant = ${tenant} AND field = ${field}
     AND ${lower} AND ${upperEnd(value, span)} ORDER BY value LIMIT 1)`;
@@ -45,12 +61,11 @@ export function distinctValues<T extends SqlValue>(
   const { text, values } = sql`
     WITH RECURSIVE v (value) AS (
       SELECT ${next(first)} UNION ALL SELECT ${next(rawSql('postings.value > v.value'))} FROM v WHERE v.value IS NOT NULL
-    ) SELECT value FROM v WHERE value IS NOT NULL LIMIT ${limit + 1}`;
-  const found = db
+    ) SELECT value FROM v WHERE value IS NOT NULL LIMIT ${limit}`;
+  return db
     .prepare<unknown[], T>(text)
     .pluck()
     .all(...values);
-  return found.length > limit ? undefined : found;
 }
 
 /** The different ranks of what is live. */

@@ -1,11 +1,12 @@
 /** Searches of history on one connection. */
 import type { Database } from 'better-sqlite3';
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search-query.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import { EntryFinder } from './entry-finder.ts';
 import { RouteReader } from './rows.ts';
 import { readRecords } from './search-records.ts';
 import { findPositions } from './search-run.ts';
+import type { SourceScope } from './search-source.ts';
 import { defaultTuning, type Tuning } from './search-tuning.ts';
 import { type TextMatcher, textMatcher, WordReader } from './words.ts';
 
@@ -28,7 +29,19 @@ export function findById(db: Database, tenant: TenantId, id: string): HistoryRec
   return searcherOf(db).find(tenant, id);
 }
 
-interface LogState {
+/**
+ * Runs `work` in one snapshot, with what looking into a tenant's log takes.
+ * Answers undefined when the tenant has none.
+ */
+export function inLog<T>(
+  db: Database,
+  asked: { readonly tenant: TenantId; readonly now: number; readonly tuning: Tuning },
+  work: (scope: SourceScope, log: LogState) => T,
+): T | undefined {
+  return searcherOf(db).inLog(asked, work);
+}
+
+export interface LogState {
   readonly head: number;
   readonly first: number;
   readonly indexed: number;
@@ -70,11 +83,28 @@ class Searcher {
     { limit, before, after, now }: SearchOptions,
     tuning: Tuning,
   ): SearchPage {
+    const page = this.inLog({ tenant, now, tuning }, (scope, log): SearchPage => {
+      const range = {
+        low: Math.max(log.first, (after ?? 0) + 1),
+        high: Math.min(log.head, (before ?? Number.MAX_SAFE_INTEGER) - 1),
+      };
+      const positions = findPositions(query, scope, { ...range, indexed: log.indexed, limit: limit + 1 });
+      const more = positions.length > limit;
+      const records = readRecords(this.#db, tenant, positions.slice(0, limit), this.#routes);
+      return { records, next: more ? (positions[limit - 1] ?? null) : null, head: log.head };
+    });
+    return page ?? { records: [], next: null, head: 0 };
+  }
+
+  inLog<T>(
+    { tenant, now, tuning }: { readonly tenant: TenantId; readonly now: number; readonly tuning: Tuning },
+    work: (scope: SourceScope, log: LogState) => T,
+  ): T | undefined {
     return this.#snapshot(() => {
       const log = this.#db
         .prepare<[number], LogState>('SELECT head, first, indexed FROM logs WHERE tenant = ?')
         .get(tenant);
-      if (!log) return { records: [], next: null, head: 0 };
+      if (!log) return undefined;
       this.#matchers = [];
       const scope = {
         db: this.#db,
@@ -85,14 +115,7 @@ class Searcher {
         words: this.#words,
         tuning,
       };
-      const range = {
-        low: Math.max(log.first, (after ?? 0) + 1),
-        high: Math.min(log.head, (before ?? Number.MAX_SAFE_INTEGER) - 1),
-      };
-      const positions = findPositions(query, scope, { ...range, indexed: log.indexed, limit: limit + 1 });
-      const more = positions.length > limit;
-      const records = readRecords(this.#db, tenant, positions.slice(0, limit), this.#routes);
-      return { records, next: more ? (positions[limit - 1] ?? null) : null, head: log.head };
+      return work(scope, log);
     });
   }
 

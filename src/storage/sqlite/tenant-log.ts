@@ -37,7 +37,8 @@ export class TenantLogs {
   readonly #update;
   readonly #countMinute;
   readonly #logs = new Map<number, LogState>();
-  readonly #minutes = new Map<string, MinuteCount>();
+  /** By tenant, minute and level. */
+  readonly #minutes = new Map<number, Map<number, Map<string, MinuteCount>>>();
 
   constructor(db: Db) {
     this.#read = db.prepare<[number], Omit<LogState, 'changed'>>(
@@ -79,13 +80,13 @@ export class TenantLogs {
     log.notifications += 1;
     log.bytes += bytes;
     const minute = Math.floor(receivedAt / 60_000);
-    const key = `${tenant} ${minute} ${level}`;
-    const seen = this.#minutes.get(key);
+    const levels = within(within(this.#minutes, tenant), minute);
+    const seen = levels.get(level);
     if (seen) {
       seen.count += 1;
       seen.last = position;
     } else {
-      this.#minutes.set(key, { tenant, minute, level, count: 1, first: position, last: position });
+      levels.set(level, { tenant, minute, level, count: 1, first: position, last: position });
     }
   }
 
@@ -94,8 +95,12 @@ export class TenantLogs {
     for (const [tenant, log] of this.#logs) {
       if (log.changed) this.#update.run(log.head, log.first, log.notifications, log.bytes, tenant);
     }
-    for (const m of this.#minutes.values())
-      this.#countMinute.run(m.tenant, m.minute, m.level, m.count, m.first, m.last);
+    for (const ofTenant of this.#minutes.values()) {
+      for (const ofMinute of ofTenant.values()) {
+        for (const m of ofMinute.values())
+          this.#countMinute.run(m.tenant, m.minute, m.level, m.count, m.first, m.last);
+      }
+    }
     this.forget();
   }
 
@@ -104,4 +109,14 @@ export class TenantLogs {
     this.#logs.clear();
     this.#minutes.clear();
   }
+}
+
+/** The map under a key, made when there is none. */
+function within<Key, Inner, Value>(outer: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
+  let inner = outer.get(key);
+  if (!inner) {
+    inner = new Map();
+    outer.set(key, inner);
+  }
+  return inner;
 }

@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { AppError } from '../../core/errors.ts';
+import { giveBackIdleMemory } from '../idle-memory.ts';
 
 interface Request {
   readonly id: number;
@@ -41,7 +42,7 @@ export class Thread {
     data: unknown,
     options: { onNotice?: (notice: unknown) => void; onEnd?: (error: Error) => void } = {},
   ) {
-    this.#worker = new Worker(script, { workerData: data });
+    this.#worker = new Worker(script, { workerData: data, resourceLimits: { maxYoungGenerationSizeMb: 12 } });
     this.#worker.unref();
     this.#worker.on('message', (message: Reply | Notice) => {
       if ('notice' in message) options.onNotice?.(message.notice);
@@ -92,6 +93,7 @@ export type Handlers = Readonly<Record<string, (args: never) => unknown>>;
 /** The thread's end: answers calls by name until `close`. */
 export function serveThread(handlers: Handlers, close: () => void): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
+  giveBackIdleMemory();
   port.on('message', ({ id, op, args }: Request) => {
     try {
       if (op === 'close') {

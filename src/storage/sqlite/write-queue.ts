@@ -1,9 +1,13 @@
 import { AppError, unavailable } from '../../core/errors.ts';
+import { type PackedAnswers, packJobs, unpackAnswer } from './batch.ts';
 import type { Job, JobAnswer, JobResults } from './jobs.ts';
 import type { Thread } from './thread.ts';
 
 /** The most jobs one transaction takes: larger ones gain nothing on the fsync and make the first wait for the last. */
 const batchLimit = 256;
+
+/** A commit takes milliseconds; one that takes this long may take for ever. */
+const stalledMs = 3_000;
 
 interface Waiting {
   readonly job: Job;
@@ -20,6 +24,7 @@ export class WriteQueue {
   readonly #capacity: number;
   #waiting: Waiting[] = [];
   #committing = 0;
+  #committingSince = 0;
   #scheduled = false;
   /** Why intake is refused, by who found out. */
   readonly #troubles = new Map<string, string>();
@@ -38,7 +43,14 @@ export class WriteQueue {
 
   /** Why nothing can be stored now; undefined when all is well. */
   get trouble(): string | undefined {
-    return this.#troubles.values().next().value;
+    return this.#troubles.values().next().value ?? this.#stall();
+  }
+
+  /** A disk that neither takes a write nor fails: for its sake nobody else is to wait as well. */
+  #stall(): string | undefined {
+    const waitedMs = this.#committing === 0 ? 0 : performance.now() - this.#committingSince;
+    if (waitedMs < stalledMs) return undefined;
+    return `a write has waited ${Math.floor(waitedMs / 1000)} s for the disk, or for another process that holds the database`;
   }
 
   /**
@@ -46,9 +58,11 @@ export class WriteQueue {
    * a token can still be revoked. On one that failed, only what frees space is let through.
    */
   #refusing(kind: Job['kind']): string | undefined {
-    if (kind === 'prune' || kind === 'sweep') return undefined;
+    if (kind === 'prune' || kind === 'dropRoutes' || kind === 'sweep') return undefined;
     const grows = kind === 'append' || kind === 'receipts';
-    return this.#troubles.get('writer') ?? (grows ? this.#troubles.get('free space') : undefined);
+    return (
+      this.#troubles.get('writer') ?? this.#stall() ?? (grows ? this.#troubles.get('free space') : undefined)
+    );
   }
 
   /** Jobs accepted and not yet durable. */
@@ -88,12 +102,11 @@ export class WriteQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, batchLimit);
       this.#committing = batch.length;
+      this.#committingSince = performance.now();
       try {
-        const answers = await this.#thread.call<JobAnswer[]>(
-          'commit',
-          batch.map(({ job }) => job),
-        );
-        for (const [index, waiting] of batch.entries()) settle(waiting, answers[index]);
+        const jobs = packJobs(batch.map(({ job }) => job));
+        const answers = await this.#thread.call<PackedAnswers>('commit', jobs);
+        for (let i = 0; i < batch.length; i++) settle(batch[i] as Waiting, unpackAnswer(answers[i]));
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }

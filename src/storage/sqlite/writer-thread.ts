@@ -5,6 +5,7 @@
 import { workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { AppError } from '../../core/errors.ts';
+import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
 import { indexSlice } from './indexer.ts';
 import type { Job, JobAnswer, JobResults } from './jobs.ts';
@@ -13,11 +14,13 @@ import { LogWriter } from './log-writer.ts';
 import { serveThread } from './thread.ts';
 
 const { path } = workerData as { path: string };
-/** Rows a slice of indexing takes: some 10–20 ms, which a commit may have to wait. */
-const sliceRows = 500;
+/** Rows a slice of indexing takes in quiet: some 10–20 ms, which a commit may have to wait. */
+const quietRows = 500;
+/** And under load, where commits do wait: a few milliseconds. */
+const loadedRows = 125;
 /** Indexing waits for this much quiet, or for so long under constant load. */
 const quietMs = 5;
-const loadedMs = 100;
+const loadedMs = 25;
 const reopenMs = 250;
 
 interface Session {
@@ -30,9 +33,10 @@ interface Session {
 let session: Session | undefined = open();
 let behind = true;
 let indexTimer: NodeJS.Timeout | undefined;
-let lastSlice = Date.now();
+let lastSlice = performance.now();
 
-const thread = serveThread({ commit }, () => {
+const commitPacked = (jobs: PackedJobs): PackedAnswers => packAnswers(commit(unpackJobs(jobs)));
+const thread = serveThread({ commit: commitPacked }, () => {
   clearTimeout(indexTimer);
   session?.db.close();
 });
@@ -98,6 +102,8 @@ function perform(current: Session, job: Job): JobResults[Job['kind']] {
       return current.log.receipts(job);
     case 'prune':
       return current.pruner.prune(job);
+    case 'dropRoutes':
+      return current.log.dropRoutes(job);
     case 'sweep':
       return current.pruner.sweep(job.now);
     case 'sql':
@@ -182,15 +188,16 @@ function closeQuietly(broken: Session | undefined): void {
 
 function scheduleIndexing(): void {
   if (!behind || !session) return;
-  const overdue = lastSlice + loadedMs - Date.now();
-  indexTimer = setTimeout(index, Math.max(0, Math.min(quietMs, overdue)));
+  const overdue = lastSlice + loadedMs - performance.now();
+  const rows = overdue < quietMs ? loadedRows : quietRows;
+  indexTimer = setTimeout(index, Math.max(0, Math.min(quietMs, overdue)), rows);
 }
 
-function index(): void {
+function index(rows: number): void {
   if (!session) return;
-  lastSlice = Date.now();
+  lastSlice = performance.now();
   try {
-    ({ behind } = indexSlice(session.db, sliceRows));
+    ({ behind } = indexSlice(session.db, rows));
     scheduleIndexing();
   } catch (error) {
     if (isDiskTrouble(error)) giveUp(error);

@@ -6,6 +6,7 @@ import './view/notice.css';
 import './view/board.css';
 import './view/special-cards.css';
 import './view/edges.css';
+import './view/overlay.css';
 import './view/pairing.css';
 import './view/settings.css';
 import { createPairingCalls } from '../../client/pairing.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { reloadWhenNew } from './page-version.ts';
+import { reloadAsTold, reloadWhenNew } from './page-version.ts';
 
 const reload = vi.fn();
 const stored = new Map<string, string>();
@@ -35,4 +35,13 @@ test.each([
   answer = { ok, html };
   await reloadWhenNew();
   expect(reload).not.toHaveBeenCalled();
+});
+
+test('who is told to reload does so at once, and not again within a minute', () => {
+  vi.useFakeTimers();
+  expect([reloadAsTold(), reloadAsTold()]).toEqual([true, false]);
+  vi.advanceTimersByTime(61_000);
+  expect(reloadAsTold()).toBe(true);
+  expect(reload).toHaveBeenCalledTimes(2);
+  vi.useRealTimers();
 });

@@ -2,6 +2,17 @@
 
 const leastMs = 10 * 60_000;
 const reloadedKey = 'belfry.reloaded';
+/** A server that says so again and again shall not keep the screen from showing anything. */
+const leastToldMs = 60_000;
+const toldKey = 'belfry.told-to-reload';
+
+/** Loads the page anew because somebody said so; the pairing is kept. False when that was less than a minute ago. */
+export function reloadAsTold(): boolean {
+  if (Date.now() - Number(sessionStorage.getItem(toldKey) ?? 0) < leastToldMs) return false;
+  sessionStorage.setItem(toldKey, String(Date.now()));
+  location.reload();
+  return true;
+}
 
 /** Loads the page anew when the server's is another than this one; to be called when the server was away. */
 export async function reloadWhenNew(): Promise<void> {

@@ -1,18 +1,21 @@
+import { version } from 'virtual:version';
 import type { BoardChange, Card } from '../../client/board.ts';
 import { type Client, createClient } from '../../client/client.ts';
-import type { SettingsEvent } from '../../client/panel-event.ts';
+import type { SettingsEvent } from '../../contract/panel-events.ts';
 import { createTranslate } from '../language.ts';
-import { reloadWhenNew } from './page-version.ts';
+import { Sound } from '../sound.ts';
+import { reloadAsTold, reloadWhenNew } from './page-version.ts';
 import { createPainter } from './painter.ts';
 import { pixelShift } from './screen-care.ts';
-import { type EndReason, Session } from './session.ts';
-import { Sound } from './sound.ts';
+import { type CommandEvent, type EndReason, Session } from './session.ts';
 import { type Clock, createClock, isWithin } from './state/clock.ts';
 import { type Look, lookOf, type OwnChoices } from './state/look.ts';
 import { soundFor } from './state/sound-choice.ts';
 import type { ScreenStore, StoredPairing } from './stored-pairing.ts';
 import type { PanelTexts, PanelTranslate } from './texts/panel-texts.ts';
+import { createOverlay } from './view/overlay-view.ts';
 import { createPanelView, type PanelView } from './view/panel-view.ts';
+import { createTestCard } from './view/test-card-view.ts';
 import { toggleFullscreen } from './view/tools-view.ts';
 
 /** Why the screen has to be paired again, as the key of the sentence that says so. */
@@ -52,6 +55,7 @@ class PanelPage {
   readonly #session: Session;
   readonly #painter = createPainter(() => this.#paint());
   readonly #sound = new Sound(() => this.#painter.paint('soon'));
+  readonly #overlay = createOverlay(() => this.#painter.paint('now'));
   readonly #stop = new AbortController();
   readonly #light = matchMedia('(prefers-color-scheme: light)');
   #look: Look;
@@ -70,8 +74,10 @@ class PanelPage {
     this.#session = new Session({
       client: this.#client,
       panelId: pairing.panelId,
+      screen: `panel/${version}`,
       now: Date.now,
       onChange: (changes) => this.#changed(changes),
+      onCommand: (command) => this.#obey(command),
       onReturn: () => void reloadWhenNew().catch(() => undefined),
     });
     this.#look = this.#readLook();
@@ -95,6 +101,7 @@ class PanelPage {
 
   close(): void {
     this.#stop.abort();
+    this.#overlay.close();
     this.#painter.stop();
   }
 
@@ -105,6 +112,7 @@ class PanelPage {
     const isUrgent = added.some(({ notification }) => notification.rank >= urgentRank);
     const told = added.findLast(({ notification }) => notification.rank >= toldRank);
     if (told) this.#view.announce(told);
+    if (isUrgent) this.#overlay.close();
     this.#painter.paint(isUrgent ? 'now' : 'soon');
   }
 
@@ -126,6 +134,7 @@ class PanelPage {
     this.#session.expire();
     this.#painter.paint('soon');
     this.#view.tick();
+    this.#overlay.tick(this.#clock.time(this.#session.board.serverTime(Date.now())));
   }
 
   #paint(): void {
@@ -148,7 +157,8 @@ class PanelPage {
       dimmed: dim !== undefined && isWithin(dim, this.#clock.minuteOfDay(serverTime)),
       shift: pixelShift(serverTime),
     });
-    if (document.visibilityState === 'visible') this.#session.shown(shown);
+    // A receipt is proof of display.
+    if (document.visibilityState === 'visible' && !this.#overlay.isOpen) this.#session.shown(shown);
   }
 
   #readLook(): Look {
@@ -192,7 +202,7 @@ class PanelPage {
     document.documentElement.lang = language;
     document.documentElement.classList.toggle('light', this.#look.scheme === 'light');
     this.#style = this.#styleNow();
-    return createPanelView(root, {
+    const view = createPanelView(root, {
       translate,
       server,
       look: this.#look,
@@ -205,6 +215,42 @@ class PanelPage {
       unpair: () => this.#stop.abort(),
       onResize: () => this.#painter.paint('now'),
     });
+    root.append(this.#overlay.root);
+    return view;
+  }
+
+  /** What somebody at the dashboard has this screen do. */
+  #obey(command: CommandEvent): void {
+    if (command.type === 'reload') {
+      reloadAsTold();
+      return;
+    }
+    const { board } = this.#session;
+    const { panel, levels = [] } = board.settings ?? {};
+    const name = panel?.name ?? this.#pairing.panelName;
+    const translate = this.#translate();
+    const { durationMs } = command.data;
+    if (command.type === 'identify') {
+      this.#overlay.identify(name, panel?.location ?? null, durationMs, translate);
+      return;
+    }
+    const { sound, scale } = this.#look;
+    const isHeard = sound && this.#sound.play('chime');
+    const card = createTestCard({
+      name,
+      levels,
+      scale,
+      version,
+      translate,
+      time: this.#clock.time(board.serverTime(Date.now())),
+      sound: isHeard ? 'played' : sound && this.#sound.locked ? 'locked' : 'off',
+      lookOf: this.#view.lookOf,
+    });
+    this.#overlay.test(card, durationMs);
+  }
+
+  #translate(): PanelTranslate {
+    return createTranslate(this.#options.languages, this.#look.languages).translate;
   }
 
   #choose(choices: OwnChoices): void {
@@ -223,6 +269,7 @@ class PanelPage {
 
   #key({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): void {
     this.#sound.unlock();
+    if (key === 'Escape') this.#overlay.close();
     if (ctrlKey || metaKey || altKey) return;
     if (key === 'f' || key === 'F') toggleFullscreen();
     if (key === 's' || key === 'S') this.#view.openSettings();

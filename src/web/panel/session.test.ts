@@ -13,6 +13,7 @@ const note = (id: string): PanelEvent => ({ type: 'notification', data: cardOf({
 function sessionOf(events: readonly PanelEvent[], end: () => Promise<void> | void) {
   const receipts: Receipts[number][] = [];
   const kinds: BoardChange['kind'][] = [];
+  const commands: string[] = [];
   const client = {
     async *panelEvents() {
       yield* events;
@@ -26,11 +27,13 @@ function sessionOf(events: readonly PanelEvent[], end: () => Promise<void> | voi
   const session = new Session({
     client,
     panelId: 'p',
+    screen: 'panel/0.0.0',
     now: () => 1_000,
     onReturn: () => undefined,
+    onCommand: ({ type }) => commands.push(type),
     onChange: (changes) => kinds.push(...changes.map(({ kind }) => kind)),
   });
-  return { session, receipts, kinds };
+  return { session, receipts, kinds, commands };
 }
 
 const refuse = (status: number, message: string) => () => {
@@ -75,4 +78,17 @@ test('shown is told once, and what was cleared or replaced is told as cleared', 
     .poll(() => receipts.map(({ id, state }) => `${id} ${state}`))
     .toEqual(['a shown', 'a cleared', 'b cleared']);
   expect([session.isKnown('a'), session.isKnown('z')]).toEqual([true, false]);
+});
+
+test('what somebody wants of the screen is told, and changes nothing that it shows', async () => {
+  const events: PanelEvent[] = [
+    note('a'),
+    { type: 'identify', data: { durationMs: 5_000 } },
+    { type: 'reload', data: {} },
+    { type: 'test', data: { durationMs: 20_000 } },
+  ];
+  const { session, kinds, commands } = sessionOf(events, refuse(401, 'unauthorized'));
+  await session.run(new AbortController().signal);
+  expect(commands).toEqual(['identify', 'reload', 'test']);
+  expect(kinds).toEqual(['added']);
 });

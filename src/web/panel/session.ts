@@ -4,16 +4,24 @@ import type { Client } from '../../client/client.ts';
 import type { PanelEvent } from '../../client/panel-event.ts';
 import type { Connection } from '../../client/panel-events.ts';
 import { ReceiptOutbox } from '../../client/receipt-outbox.ts';
+import type { PanelCommand } from '../../contract/panel.ts';
 import { type Contact, contactOf, type Line } from './state/contact.ts';
 
 /** Why a screen has to be paired again. */
 export type EndReason = 'revoked' | 'refused' | 'deleted';
 
+/** What is no part of what a panel shows. */
+export type CommandEvent = Extract<PanelEvent, { readonly type: PanelCommand }>;
+
 export interface SessionOptions {
   readonly client: Client;
   readonly panelId: string;
+  /** What this screen is, as in panel/0.1.0. */
+  readonly screen: string;
   /** What is shown, or how the line is, has changed; `changes` is what became of cards. */
   readonly onChange: (changes: readonly BoardChange[]) => void;
+  /** Somebody wants something of this screen. */
+  readonly onCommand: (command: CommandEvent) => void;
   /** The server is back after it was away. */
   readonly onReturn: () => void;
   readonly now: () => number;
@@ -98,11 +106,12 @@ export class Session {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { client, panelId, now } = this.#options;
+    const { client, panelId, screen, now, onCommand } = this.#options;
     const onConnection = (connection: Connection) => this.#connect(connection);
-    for await (const event of client.panelEvents(panelId, { signal, onConnection })) {
+    for await (const event of client.panelEvents(panelId, { signal, onConnection, screen })) {
       this.#heard(event);
-      this.#took(this.board.apply(event, now()), event.type !== 'heartbeat');
+      if (isCommand(event)) onCommand(event);
+      else this.#took(this.board.apply(event, now()), event.type !== 'heartbeat');
     }
   }
 
@@ -132,6 +141,9 @@ export class Session {
     this.#outbox.add({ id, state, at: Math.round(this.board.serverTime(this.#options.now())) });
   }
 }
+
+const isCommand = (event: PanelEvent): event is CommandEvent =>
+  event.type === 'identify' || event.type === 'reload' || event.type === 'test';
 
 /** undefined for what may pass: above all an answer that is not the server's own, from a proxy in front of it. */
 function endReason(error: unknown): EndReason | undefined {

@@ -27,3 +27,8 @@ CREATE TABLE index_hour (
   last INTEGER NOT NULL,
   PRIMARY KEY (tenant, hour)
 ) WITHOUT ROWID;
+
+-- What the former indexes held is filled anew; until then it is read from the log, so a search misses nothing.
+DELETE FROM index_id;
+INSERT INTO index_text (index_text) VALUES ('delete-all');
+UPDATE logs SET indexed = 0;

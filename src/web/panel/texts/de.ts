@@ -40,6 +40,11 @@ export const de: PanelTexts = {
   noContact: 'Kein Kontakt seit {{time}}',
   noContactDetail: 'Was hier steht, kann veraltet sein. Dieser Bildschirm versucht es weiter.',
 
+  thisIs: 'Dieser Bildschirm ist',
+  testCard: 'Testbild',
+  testSize: '{{width}} × {{height}}, Dichte {{ratio}}, Größe {{scale}} %',
+  testSoundPlayed: 'Eben wurde ein Ton gespielt',
+
   pairTitle: 'Diesen Bildschirm koppeln',
   pairStep1: 'Belfrys Dashboard öffnen oder den Code scannen.',
   pairStep2: 'Panels wählen, dann „Bildschirm zulassen“.',

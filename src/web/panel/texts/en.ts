@@ -39,6 +39,11 @@ export const en = {
   noContact: 'No contact since {{time}}',
   noContactDetail: 'What is shown may be out of date. This screen keeps trying.',
 
+  thisIs: 'This screen is',
+  testCard: 'Test card',
+  testSize: '{{width}} × {{height}}, density {{ratio}}, size {{scale}} %',
+  testSoundPlayed: 'A sound was just played',
+
   pairTitle: 'Pair this screen',
   pairStep1: 'Open Belfry’s dashboard, or scan the code.',
   pairStep2: 'Choose Panels, then Approve a screen.',

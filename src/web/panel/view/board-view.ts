@@ -13,6 +13,8 @@ export interface BoardView {
 
 /** Text that grew back at once would jump with every card that comes and goes. */
 const growAfterMs = 15_000;
+/** More than this at once do not come in one by one: that would be nothing but motion. */
+const mostArriving = 3;
 /** A page that scrolls ends somewhere too. */
 const mostScrolled = 40;
 
@@ -50,6 +52,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
       const shown: Card[] = [];
       const order: HTMLElement[] = [];
       const resized: CardView[] = [];
+      const arrived: CardView[] = [];
       for (const each of arrangement.places) {
         const row = scrolls ? undefined : arrangement.rows[each.row];
         if (!each.card) {
@@ -62,7 +65,10 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
         const { id } = each.card.notification;
         const view = views.get(id) ?? createCardView(each.card, context);
         if (views.has(id)) view.update(each.card);
-        else shownSince.set(id, now);
+        else {
+          shownSince.set(id, now);
+          arrived.push(view);
+        }
         views.set(id, view);
         const size = `${row?.height} ${row?.zoom} ${each.span} ${unitPx} ${width}`;
         if (sizes.get(id) !== size) {
@@ -74,12 +80,14 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
         order.push(view.root);
         shown.push(each.card);
       }
+      if (arrived.length <= mostArriving)
+        for (const { root: card } of arrived) card.classList.add('arriving');
       forget(views, shown, (id) => {
         shownSince.delete(id);
         sizes.delete(id);
       });
       reorder(root, order);
-      for (const view of resized) view.fit();
+      for (const setLines of resized.map((view) => view.measure())) setLines();
       return shown;
     },
     tick() {

@@ -1,11 +1,11 @@
 import type { Card } from '../../../client/board.ts';
 import { element, setText } from '../../dom.ts';
 import { icon } from '../../icon.ts';
+import type { LevelLook } from '../../level-look.ts';
 import type { Row } from '../state/arrange.ts';
 import { ageOf } from '../state/clock.ts';
 import { shapeOf, titleScale } from '../state/title-size.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
-import type { LevelLook } from './level-look.ts';
 
 export interface CardContext {
   readonly translate: PanelTranslate;
@@ -22,8 +22,11 @@ export interface CardView {
   tick(): void;
   /** How large its text is, and in how high a row; undefined where the page scrolls and a card is as high as it must be. */
   size(row: Row | undefined, unitPx: number): void;
-  /** Gives the message the lines there is room for; after `size`, when the page has been laid out. */
-  fit(): void;
+  /**
+   * Finds how many lines of the message there is room for; after `size`. What it answers gives it those: all cards are measured
+   * before any is touched, so that the page is laid out once.
+   */
+  measure(): () => void;
 }
 
 /** Heights of a line of the message, in design pixels; as in board.css. */
@@ -95,13 +98,15 @@ export function createCardView(first: Card, context: CardContext): CardView {
       message.style.removeProperty('-webkit-line-clamp');
       message.hidden = false;
     },
-    fit() {
-      if (!available) return;
+    measure() {
+      if (!available) return () => undefined;
       const scale = available.unitPx * available.zoom;
       const room = body.clientHeight - heading.offsetHeight - bodyGap * scale;
       const lines = Math.floor((room + leeway * scale) / (lineHeight[shape] * scale));
-      message.hidden = lines < 1;
-      message.style.setProperty('-webkit-line-clamp', String(Math.max(1, lines)));
+      return () => {
+        message.hidden = lines < 1;
+        message.style.setProperty('-webkit-line-clamp', String(Math.max(1, lines)));
+      };
     },
   };
 }
@@ -140,21 +145,18 @@ function clearButton(onClear: () => void, title: string, translate: PanelTransla
   return button;
 }
 
-const still = matchMedia('(prefers-reduced-motion: reduce)');
-
-/** Runs down by itself, on the compositor, from where it stands now; where motion is unwelcome, with each tick. */
+/**
+ * How much time is left. It goes on with each tick and not with each frame: bars that ran by themselves would have the whole
+ * screen drawn anew sixty times a second, for as long as there are any.
+ */
 function ttlBar({ receivedAt, expiresAt }: Card, serverTime: () => number) {
   const run = element('i');
   const total = Math.max(1, (expiresAt ?? 0) - receivedAt);
-  const elapsed = () => Math.min(total, Math.max(0, serverTime() - receivedAt));
-  const stand = () => run.style.setProperty('--left', String(1 - elapsed() / total));
-  run.style.setProperty('--total', `${total}ms`);
-  run.style.setProperty('--elapsed', `${-elapsed()}ms`);
-  stand();
   return {
     root: element('div', { class: 'ttl', attributes: { 'aria-hidden': 'true' } }, run),
     tick: () => {
-      if (still.matches) stand();
+      const left = 1 - Math.min(total, Math.max(0, serverTime() - receivedAt)) / total;
+      run.style.setProperty('--left', left.toFixed(4));
     },
   };
 }

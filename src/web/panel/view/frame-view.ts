@@ -1,9 +1,9 @@
 import type { Card } from '../../../client/board.ts';
 import { element, setText } from '../../dom.ts';
 import { icon } from '../../icon.ts';
+import type { LevelLook } from '../../level-look.ts';
 import type { Clock } from '../state/clock.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
-import type { LevelLook } from './level-look.ts';
 
 export interface FrameState {
   readonly name: string;

@@ -3,13 +3,13 @@ import type { Connection } from '../../../client/panel-events.ts';
 import type { Level } from '../../../contract/level.ts';
 import { element, setText } from '../../dom.ts';
 import { icon } from '../../icon.ts';
+import { type LevelLook, levelLook } from '../../level-look.ts';
 import { ageOf, type Clock } from '../state/clock.ts';
 import type { Contact } from '../state/contact.ts';
 import type { Look, OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
 import { createBoardView } from './board-view.ts';
 import { createFrameView, type FrameState } from './frame-view.ts';
-import { levelLook } from './level-look.ts';
 import { createNoticeView, type Notice } from './notice-view.ts';
 import { createSettingsView } from './settings-view.ts';
 import { createStage } from './stage.ts';
@@ -51,6 +51,7 @@ export interface PanelView {
   /** Answers the cards that are on the screen now. */
   render(moment: PanelMoment): readonly Card[];
   tick(): void;
+  readonly lookOf: (level: string) => LevelLook;
   readonly settingsOpen: boolean;
   openSettings(): void;
   /** Tells a screen reader that this has come. */
@@ -65,7 +66,8 @@ const sayMs = 6_000;
 export function createPanelView(root: HTMLElement, options: PanelViewOptions): PanelView {
   const { translate, look } = options;
   const stage = createStage(look.scale, options.onResize);
-  const lookOf = (name: string) => levelLook(name, options.level(name), look.scheme, translate);
+  const lookOf = (name: string) =>
+    levelLook(name, options.level(name), look.scheme, (word) => translate(`level.${word}` as 'level.info'));
   const frame = createFrameView(translate, lookOf);
   const notice = createNoticeView();
   const grid = element('div', { class: 'cards' });
@@ -110,6 +112,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       return board.render(cards, look.maxCards);
     },
     tick: () => board.tick(),
+    lookOf,
     get settingsOpen() {
       return settings.root.open;
     },

@@ -1,0 +1,135 @@
+import type { AccountStore, SignedInPerson } from '../core/accounts.ts';
+import { findEmail } from '../core/email.ts';
+import { hashSecret } from '../core/secrets.ts';
+import type { OwnAccount, SignIn, Visit } from '../core/sign-in.ts';
+import { createAsk, expired, without } from './ask.ts';
+import { wrongPassword } from './library-errors.ts';
+import { newPerson, refuseWeak } from './new-person.ts';
+import { createOidc, type OidcSettings } from './oidc.ts';
+import { createPasskeys } from './passkeys.ts';
+import { createSecondFactors } from './second-factor.ts';
+import { hasSessionCookie, readSessionToken } from './session-cookie.ts';
+import { idleMs, touchMs } from './session-times.ts';
+
+export interface AccountsOptions {
+  readonly store: AccountStore;
+  /** Gives the key that cookies are signed with; asked for once somebody comes with one or wants one. */
+  readonly key: () => string;
+  /** An identity provider, if people may sign in with one. */
+  readonly oidc: OidcSettings | undefined;
+  readonly now: () => number;
+  readonly onTrouble: (message: string, error: unknown) => void;
+}
+
+/** People's accounts over the library, which is loaded when somebody first signs in. */
+export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
+  const { store, now, onTrouble } = options;
+  let known: string | undefined;
+  const key = () => {
+    known ??= options.key();
+    return known;
+  };
+  const library = () => ({ store, key: key(), now, onTrouble });
+  const ask = createAsk(library);
+  const secondFactors = createSecondFactors(ask, store, now);
+  const passkeys = createPasskeys(ask, store);
+  const oidc = createOidc(library, options.oidc);
+
+  /** Ends what a browser was signed in with before, whoever put it there. */
+  const endFormer = async (visit: Visit) => {
+    const former = await identify(visit);
+    if (former) await store.endSession(former.person.id, former.session.id);
+  };
+
+  const identify: SignIn['identify'] = async ({ origin, cookie }) => {
+    if (!hasSessionCookie(cookie)) return undefined;
+    const token = readSessionToken(cookie, origin.startsWith('https:'), key());
+    if (token === undefined) return undefined;
+    const found = await store.findSession(hashSecret(token), now());
+    if (found) keepAlive(found);
+    return found;
+  };
+
+  /** Written down now and then, and nobody waits for it. */
+  const keepAlive = ({ session }: SignedInPerson) => {
+    const at = now();
+    if (at - session.lastSeenAt < touchMs) return;
+    const expiresAt = session.remembered ? session.expiresAt : at + idleMs;
+    store
+      .touchSession(session.id, at, expiresAt)
+      .catch((error: unknown) => onTrouble('a session could not be kept', error));
+  };
+
+  return {
+    ...secondFactors,
+    ...passkeys,
+    ...oidc,
+    identify,
+
+    async isSignedIn(sessionId) {
+      return (await store.findSessionById(sessionId, now())) !== undefined;
+    },
+
+    async withPassword(visit, { email, password, remember }) {
+      // An address that cannot be anybody's takes as long as one that could.
+      const address = findEmail(email) ?? 'nobody@example.invalid';
+      const { headers, response } = await ask(without(visit, 'session_token', 'dont_remember'), (api, own) =>
+        api.signInEmail({
+          body: { email: address, password, rememberMe: remember },
+          headers: own,
+          returnHeaders: true,
+        }),
+      );
+      const twoFactor = 'twoFactorRedirect' in response;
+      const person = await store.findByEmail(address);
+      if (!person) throw wrongPassword();
+      if (!twoFactor) await endFormer(visit);
+      const cookies = headers.getSetCookie();
+      return {
+        cookies: remember ? [...cookies, expired(visit, 'dont_remember')] : cookies,
+        personId: person.id,
+        twoFactor,
+      };
+    },
+
+    async withSecondFactor(visit, factor) {
+      const signedIn = await secondFactors.signIn(visit, factor);
+      await endFormer(visit);
+      return signedIn;
+    },
+
+    async withPasskey(visit, response) {
+      const signedIn = await passkeys.withPasskey(visit, response);
+      await endFormer(visit);
+      return signedIn;
+    },
+
+    async fromProvider(visit, provider, query) {
+      const back = await oidc.fromProvider(visit, provider, query);
+      const cookie = back.cookies.map((each) => each.split(';')[0]).join('; ');
+      const signedIn = await identify({ origin: visit.origin, cookie });
+      if (signedIn) await endFormer(visit);
+      return { ...back, personId: signedIn?.person.id };
+    },
+
+    async out(visit) {
+      const { headers } = await ask(visit, (api, own) => api.signOut({ headers: own, returnHeaders: true }));
+      return { cookies: headers.getSetCookie() };
+    },
+
+    async changePassword(visit, { person: { person }, currentPassword, newPassword }) {
+      refuseWeak(newPassword, [person.name, person.email]);
+      const { headers } = await ask(visit, (api, own) =>
+        api.changePassword({
+          body: { currentPassword, newPassword, revokeOtherSessions: true },
+          headers: own,
+          returnHeaders: true,
+        }),
+      );
+      await store.forgetDevices(person.id);
+      return { cookies: headers.getSetCookie() };
+    },
+
+    newPerson,
+  };
+}

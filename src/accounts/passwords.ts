@@ -1,0 +1,77 @@
+/** Passwords as they are kept: argon2id in its PHC string form, worked out beside the main thread. */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { AppError } from '../core/errors.ts';
+
+/** OWASP's recommendation: 19 MiB, two passes, one lane. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const saltBytes = 16;
+const hashBytes = 32;
+/** Half of the threads that Node has for such work, so that files and look-ups are not kept waiting. */
+const atOnce = 2;
+/** Whoever comes to a longer queue than this would have gone before it is their turn. */
+const longestQueue = 50;
+
+const derive = promisify(argon2);
+const form =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** @throws AppError `unavailable` when too many wait. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const hash = await inTurn(() =>
+    derive('argon2id', { ...cost, message: bytesOf(password), nonce: salt, tagLength: hashBytes }),
+  );
+  const { memory, passes, parallelism } = cost;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${text(salt)}$${text(hash)}`;
+}
+
+/** Whether it is the password that was hashed; false for a hash that is none. @throws AppError as {@link hashPassword}. */
+export async function passwordMatches(stored: string, password: string): Promise<boolean> {
+  const [, memory, passes, parallelism, salt, hash] = form.exec(stored) ?? [];
+  if (salt === undefined || hash === undefined) return false;
+  const expected = Buffer.from(hash, 'base64');
+  const actual = await inTurn(() =>
+    derive('argon2id', {
+      message: bytesOf(password),
+      nonce: Buffer.from(salt, 'base64'),
+      memory: Number(memory),
+      passes: Number(passes),
+      parallelism: Number(parallelism),
+      tagLength: expected.length,
+    }),
+  );
+  return timingSafeEqual(actual, expected);
+}
+
+/** One keyboard's ü is another's u and two dots: both are the same password. */
+function bytesOf(password: string): Buffer {
+  return Buffer.from(password.normalize('NFC'));
+}
+
+function text(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= atOnce) {
+    if (waiting.length >= longestQueue)
+      throw new AppError('unavailable', 'too many people sign in at once; try again', {
+        retryAfterSeconds: 2,
+      });
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else {
+    running += 1;
+  }
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    // Whoever is next takes the place over: it is never free in between.
+    if (next) next();
+    else running -= 1;
+  }
+}

@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache';
+import type { AccountStore } from '../core/accounts.ts';
+import { AppError } from '../core/errors.ts';
+import { hashSecret } from '../core/secrets.ts';
+import type { OwnAccount, SecondFactor, SignInResult, Visit } from '../core/sign-in.ts';
+import { type Ask, without } from './ask.ts';
+
+/** A code is taken for its own half minute and those before and after it: until then it is remembered as used. */
+const codeMs = 120_000;
+const maxCodes = 50_000;
+
+type SecondFactorOfAccount = Pick<
+  OwnAccount,
+  'beginTwoFactor' | 'proveTwoFactor' | 'removeTwoFactor' | 'backupCodes'
+>;
+
+export interface SecondFactors extends SecondFactorOfAccount {
+  signIn(visit: Visit, factor: SecondFactor): Promise<SignInResult>;
+}
+
+export function createSecondFactors(ask: Ask, store: AccountStore, now: () => number): SecondFactors {
+  const used = new LRUCache<string, true>({ max: maxCodes, ttl: codeMs, perf: { now } });
+
+  return {
+    async signIn(visit, { code, kind, trustDevice }) {
+      const question = { body: { code, trustDevice }, returnHeaders: true } as const;
+      // With a session the library would take the code for a proof of it, and not count how often it was wrong.
+      const { headers, response } = await ask(without(visit, 'session_token'), (api, own) =>
+        kind === 'totp'
+          ? api.verifyTOTP({ ...question, headers: own })
+          : api.verifyBackupCode({ ...question, headers: own }),
+      );
+      const personId = response.user.id;
+      const key = `${personId} ${code}`;
+      if (kind === 'totp' && used.has(key)) {
+        const made = await store.findSession(hashSecret(response.token ?? ''), now());
+        if (made) await store.endSession(personId, made.session.id);
+        throw new AppError('unauthorized', 'this code was used already: wait for the next one');
+      }
+      used.set(key, true);
+      return { cookies: headers.getSetCookie(), personId, twoFactor: false };
+    },
+
+    async beginTwoFactor(visit, password) {
+      const begun = await ask(visit, (api, headers) =>
+        api.enableTwoFactor({ body: { password, method: 'totp' }, headers }),
+      );
+      if (!('totpURI' in begun)) throw new Error('the second factor that was begun has no secret');
+      return { totpUri: begun.totpURI, backupCodes: begun.backupCodes };
+    },
+
+    async proveTwoFactor(visit, code) {
+      const { headers } = await ask(visit, (api, own) =>
+        api.verifyTOTP({ body: { code }, headers: own, returnHeaders: true }),
+      );
+      return { cookies: headers.getSetCookie() };
+    },
+
+    async removeTwoFactor(visit, password) {
+      const { headers } = await ask(visit, (api, own) =>
+        api.disableTwoFactor({ body: { password }, headers: own, returnHeaders: true }),
+      );
+      return { cookies: headers.getSetCookie() };
+    },
+
+    async backupCodes(visit, password) {
+      const { backupCodes } = await ask(visit, (api, headers) =>
+        api.generateBackupCodes({ body: { password }, headers }),
+      );
+      return backupCodes;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** What runs beside requests, every so often. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from './config.ts';
+import { forgetAudit } from './core/audit.ts';
+import type { Directory } from './core/directory.ts';
+import { enforceRetention } from './core/retention.ts';
+import type { ClockMemory, SettledClock } from './core/settled-clock.ts';
+import type { Services } from './http/services.ts';
+import type { Logger } from './log.ts';
+import type { SqliteStorage } from './storage/sqlite/open.ts';
+
+const pollMs = 400;
+const flushMs = 5_000;
+const sweepMs = 2_000;
+const retentionMs = 60_000;
+
+interface Background {
+  readonly storage: SqliteStorage;
+  readonly directory: Directory;
+  readonly clockMemory: ClockMemory;
+  readonly clock: SettledClock;
+}
+
+/** Each loop waits for its own last run, and none ends the process. Answers what stops them. */
+export function startLoops(
+  config: Config,
+  logger: Logger,
+  services: Services,
+  { storage, directory, clockMemory, clock }: Background,
+): () => Promise<void> {
+  const { tenancy, bookkeeping, history, bus, accounts, now } = services;
+  let stopped = false;
+  const loop = async (name: string, everyMs: number, work: () => Promise<unknown>): Promise<void> => {
+    while (!stopped) {
+      await sleep(everyMs, undefined, { ref: false });
+      if (stopped) return;
+      await work().catch((error: unknown) =>
+        logger.warn({ err: error, loop: name }, 'a background task failed; it goes on'),
+      );
+    }
+  };
+  const sweep = async () => {
+    while ((await storage.sweep(now())) > 0 && !stopped) await sleep(5);
+    await directory.pairings.sweep(now());
+    await accounts.sweep(now());
+  };
+  const forget = async () => {
+    await directory.invitations.sweep(now());
+    await forgetAudit(directory.auditLog, clock.now(), () => stopped);
+  };
+  const retention = {
+    directory,
+    history,
+    bus,
+    days: config.retention.days,
+    count: config.retention.count,
+    now,
+    tidied: new Map(),
+  };
+  const retain = async () => {
+    await clockMemory.write(clock.observe());
+    await enforceRetention({ ...retention, settledNow: () => clock.now() }, () => stopped);
+  };
+  void loop('poll', pollMs, () => tenancy.poll());
+  void loop('flush', flushMs, () => bookkeeping.flush());
+  void loop('sweep', sweepMs, sweep);
+  void loop('audit', retentionMs, forget);
+  void loop('retention', retentionMs, retain);
+  return async () => {
+    stopped = true;
+  };
+}

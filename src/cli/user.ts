@@ -1,0 +1,156 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Role, roles } from '../contract/token.ts';
+import { type Accounts, actor, type Directory, getTenant, withDirectory } from './administration.ts';
+import { jsonOption, nameOption, readName, tenantOption } from './credential-options.ts';
+import { Failure } from './failure.ts';
+import type { Io } from './io.ts';
+import { briefTime, table } from './table.ts';
+
+interface CreateOptions {
+  readonly email: string;
+  readonly name: string;
+  readonly tenant: string;
+  readonly role: Role;
+  readonly passwordStdin?: boolean;
+  readonly json?: boolean;
+}
+
+interface PasswordOptions {
+  readonly passwordStdin?: boolean;
+  /** False with --no-two-factor. */
+  readonly twoFactor: boolean;
+  readonly json?: boolean;
+}
+
+const passwordOption = () =>
+  new Option('--password-stdin', 'read the password from stdin (default: a new one is printed once)');
+
+/** `belfry user`: people's accounts, whether a server runs or not. */
+export function addUser(program: Command, io: Io): void {
+  const user = program
+    .command('user')
+    .description("make and list people's accounts, and set their passwords");
+  user
+    .command('create')
+    .description('make an account, as a member of a tenant')
+    .requiredOption('-e, --email <address>', 'what the person signs in with')
+    .addOption(nameOption().argParser(readName))
+    .addOption(tenantOption())
+    .addOption(new Option('-r, --role <role>', 'what they may do').choices(roles).makeOptionMandatory())
+    .addOption(passwordOption())
+    .addOption(jsonOption('{"id","email","password"}, without a password that came from stdin'))
+    .addHelpText(
+      'after',
+      `\nExample:\n  ${io.program} user create --email anna@example.org --name Anna --role owner`,
+    )
+    .action((options: CreateOptions) => create(io, options));
+  user
+    .command('list')
+    .description('show all accounts and the tenants they belong to')
+    .addOption(jsonOption('an array, one object each'))
+    .addHelpText('after', `\nExample:\n  ${io.program} user list`)
+    .action(({ json }: { json?: boolean }) => list(io, json === true));
+  user
+    .command('password')
+    .description('set a new password, which ends every session of the account')
+    .argument('<email>', 'whose', readAddress)
+    .addOption(passwordOption())
+    .option('--no-two-factor', 'take the second factor too: for whoever has lost it')
+    .addOption(jsonOption('{"id","email","password"}, without a password that came from stdin'))
+    .addHelpText('after', `\nExample:\n  ${io.program} user password anna@example.org --no-two-factor`)
+    .action((email: string, options: PasswordOptions) => reset(io, email, options));
+}
+
+async function create(io: Io, options: CreateOptions): Promise<void> {
+  const { newPerson } = await import('../app.ts');
+  const { email, name, role } = options;
+  const chosen = await choosePassword(io, options.passwordStdin);
+  // Made before the database is opened: a mistake in it leaves no new file behind.
+  const person = await newPerson({ email, name, password: chosen.password, emailVerified: true });
+  await withDirectory(io, async (directory, accounts) => {
+    const { id } = await getTenant(io, directory, options.tenant);
+    if (!(await accounts.addMember(person, { tenant: id, role }, actor, Date.now())))
+      throw new Failure(
+        `there is an account ${person.email} already: ${io.program} user password ${person.email} sets its password, an invitation brings it into another tenant`,
+      );
+  });
+  tell(io, person, { ...options, ...chosen });
+}
+
+async function reset(io: Io, email: string, options: PasswordOptions): Promise<void> {
+  const { hashNewPassword } = await import('../app.ts');
+  const chosen = await choosePassword(io, options.passwordStdin);
+  const person = await withDirectory(io, async (_, accounts) => {
+    const found = await getPerson(io, accounts, email);
+    const hash = await hashNewPassword(chosen.password, [found.name, found.email]);
+    const at = Date.now();
+    await accounts.resetPassword(found.id, hash, { keepTwoFactor: options.twoFactor, at });
+    const detail = { reset: true, ...(!options.twoFactor && { twoFactor: false }) };
+    await accounts.note(found.id, { by: actor, at, action: 'account.password', subject: found.id, detail });
+    return found;
+  });
+  tell(io, person, { ...options, ...chosen });
+}
+
+async function list(io: Io, json: boolean): Promise<void> {
+  const people = await withDirectory(io, async (directory, accounts) =>
+    Promise.all(
+      (await accounts.list()).map(async ({ createdAt, ...person }) => ({
+        ...person,
+        tenants: await tenantsOf(directory, person.id),
+        createdAt: new Date(createdAt).toISOString(),
+      })),
+    ),
+  );
+  const rows = people.map(({ email, name, twoFactor, tenants, createdAt }) => [
+    email,
+    name,
+    tenants.map(({ name: tenant, role }) => `${tenant}:${role}`).join(' ') || '-',
+    twoFactor ? 'yes' : 'no',
+    briefTime(createdAt),
+  ]);
+  const headings = ['E-MAIL', 'NAME', 'TENANTS', 'SECOND FACTOR', 'CREATED'];
+  io.stdout.write(json ? `${JSON.stringify(people, null, 2)}\n` : table(headings, rows));
+}
+
+async function tenantsOf({ members }: Directory, person: string) {
+  return (await members.ofPerson(person)).map(({ tenant, role }) => ({ name: tenant.name, role }));
+}
+
+async function getPerson(io: Io, accounts: Accounts, email: string) {
+  const found = await accounts.findByEmail(email);
+  if (found) return found;
+  throw new Failure(`there is no account ${email}: ${io.program} user list shows all`);
+}
+
+/** The one that stdin gives, or a new one, which `isNew` says is to be told. */
+async function choosePassword(io: Io, fromStdin = false): Promise<{ password: string; isNew: boolean }> {
+  if (!fromStdin) {
+    const { randomSecret } = await import('../app.ts');
+    // 20 of 62 characters: 119 bits, which nobody guesses and somebody may have to type.
+    return { password: randomSecret().slice(0, 20), isNew: true };
+  }
+  let text = '';
+  for await (const chunk of io.stdin) text += chunk;
+  return { password: text.replace(/\r?\n$/, ''), isNew: false };
+}
+
+function tell(
+  io: Io,
+  { id, email }: { readonly id: string; readonly email: string },
+  { json, password, isNew }: { readonly json?: boolean; readonly password: string; readonly isNew: boolean },
+): void {
+  if (json) {
+    io.stdout.write(`${JSON.stringify({ id, email, ...(isNew && { password }) })}\n`);
+    return;
+  }
+  if (isNew) io.stdout.write(`${password}\n`);
+  io.stderr.write(
+    isNew ? `The password of ${email}. It is not shown again.\n` : `The password of ${email} is set.\n`,
+  );
+}
+
+function readAddress(text: string): string {
+  if (text.includes('@')) return text.trim().toLowerCase();
+  throw new InvalidArgumentError('It is an e-mail address, as in anna@example.org.');
+}

@@ -1,0 +1,44 @@
+/** The settings that make sense together only. */
+import { passwordProblem } from './core/passwords.ts';
+
+interface PeopleSettings {
+  readonly BELFRY_ADMIN_EMAIL: string | undefined;
+  readonly BELFRY_ADMIN_PASSWORD: string | undefined;
+  readonly BELFRY_OIDC_ISSUER: string | undefined;
+  readonly BELFRY_OIDC_CLIENT_ID: string | undefined;
+  readonly BELFRY_OIDC_CLIENT_SECRET: string | undefined;
+  readonly BELFRY_OIDC_NAME: string;
+}
+
+/** What is wrong between settings that are each all right; one that could not be read is told of already. */
+export function problemsBetween(of: Partial<PeopleSettings>): string[] {
+  const problems: string[] = [];
+  const together = (a: keyof PeopleSettings, b: keyof PeopleSettings) => {
+    if (a in of && b in of && (of[a] === undefined) !== (of[b] === undefined))
+      problems.push(`${a} and ${b} belong together: set both, or neither`);
+  };
+  together('BELFRY_ADMIN_EMAIL', 'BELFRY_ADMIN_PASSWORD');
+  together('BELFRY_OIDC_ISSUER', 'BELFRY_OIDC_CLIENT_ID');
+  const { BELFRY_ADMIN_EMAIL: email, BELFRY_ADMIN_PASSWORD: password } = of;
+  const problem = password === undefined ? undefined : passwordProblem(password, email ? [email] : []);
+  if (problem !== undefined) problems.push(`BELFRY_ADMIN_PASSWORD ${problem}`);
+  if (of.BELFRY_OIDC_CLIENT_SECRET !== undefined && 'BELFRY_OIDC_ISSUER' in of && !of.BELFRY_OIDC_ISSUER)
+    problems.push('BELFRY_OIDC_CLIENT_SECRET is of no use without BELFRY_OIDC_ISSUER: set both, or neither');
+  return problems;
+}
+
+/** The owner to make when nobody has an account. */
+export function adminOf({ BELFRY_ADMIN_EMAIL: email, BELFRY_ADMIN_PASSWORD: password }: PeopleSettings) {
+  return email === undefined || password === undefined ? undefined : Object.freeze({ email, password });
+}
+
+export function oidcOf(of: PeopleSettings) {
+  const { BELFRY_OIDC_ISSUER: issuer, BELFRY_OIDC_CLIENT_ID: clientId } = of;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  return Object.freeze({
+    issuer,
+    clientId,
+    clientSecret: of.BELFRY_OIDC_CLIENT_SECRET,
+    name: of.BELFRY_OIDC_NAME,
+  });
+}

@@ -1,0 +1,66 @@
+/** What the overview and the histogram over history are drawn from. */
+import { type Static, Type } from 'typebox';
+
+const Instant = Type.String({ format: 'date-time' });
+const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+  description: 'By level; levels without any are left out.',
+});
+
+export const CountBucket = Type.Object(
+  { at: Instant, counts: Counts },
+  { title: 'CountBucket', additionalProperties: false },
+);
+export type CountBucket = Static<typeof CountBucket>;
+
+export const Overview = Type.Object(
+  {
+    serverTime: Instant,
+    minutes: Type.Array(CountBucket, {
+      description: 'The last 60 minutes, oldest first, the running one last; none is left out.',
+    }),
+    received24h: Type.Integer({ minimum: 0 }),
+    panels: Type.Object(
+      { online: Type.Integer(), total: Type.Integer(), behind: Type.Integer() },
+      { additionalProperties: false },
+    ),
+    rejections: Type.Array(
+      Type.Object({ reason: Type.String(), count: Type.Integer() }, { additionalProperties: false }),
+      { description: 'Since `countedSince`, the most frequent first; reasons without any are left out.' },
+    ),
+    countedSince: Instant,
+    topHosts: Type.Array(
+      Type.Object(
+        { host: Type.String(), count: Type.Integer(), level: Type.String({ description: 'The highest.' }) },
+        { additionalProperties: false },
+      ),
+      {
+        description:
+          'Of the last 24 h, or of the newest 10,000 notifications where those are fewer; at most ten.',
+      },
+    ),
+    live: Type.Record(Type.String(), Type.Integer(), {
+      description: 'What is on panels now, by level.',
+    }),
+  },
+  { title: 'Overview', additionalProperties: false },
+);
+export type Overview = Static<typeof Overview>;
+
+export const Histogram = Type.Object(
+  {
+    buckets: Type.Array(CountBucket, { description: 'Oldest first, of one length, none left out.' }),
+    bucketMs: Type.Integer({ minimum: 1 }),
+    total: Type.Integer({ minimum: 0 }),
+    complete: Type.Boolean({
+      description:
+        'false: counting all of it took too long; the total is at least this, and older buckets are short.',
+    }),
+  },
+  { title: 'Histogram', additionalProperties: false },
+);
+export type Histogram = Static<typeof Histogram>;
+
+export const FieldValues = Type.Object(
+  { values: Type.Array(Type.String()) },
+  { title: 'FieldValues', additionalProperties: false },
+);

@@ -1,0 +1,148 @@
+/** People's accounts: what the outside keeps for them. Who belongs to which tenant stands in directory.ts. */
+import type { Role } from '../contract/token.ts';
+import type { InvitationRecord } from './invitations.ts';
+import type { TenantId } from './ports.ts';
+
+/** A person, whatever they are a member of. */
+export interface PersonRecord {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly twoFactor: boolean;
+}
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly person: string;
+  /** Lasts its time from the sign-in; otherwise it ends when it is not used for a while. */
+  readonly remembered: boolean;
+  readonly createdAt: number;
+  readonly lastSeenAt: number;
+  readonly expiresAt: number;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+}
+
+export interface SignedInPerson {
+  readonly person: PersonRecord;
+  readonly session: SessionRecord;
+}
+
+export interface NewPerson {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  /** As `accounts/passwords.ts` writes it. */
+  readonly passwordHash: string;
+  /** Whether someone who may vouches that the address is theirs. */
+  readonly emailVerified: boolean;
+}
+
+export type Cell = string | number | null;
+export type Row = Readonly<Record<string, Cell>>;
+
+export interface Condition {
+  readonly column: string;
+  readonly operator: '=' | '<>' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
+  readonly value: Cell | readonly Cell[];
+  /** Joined to those before it by OR instead of AND. */
+  readonly or: boolean;
+}
+
+export interface RowOrder {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** Rows as the library for accounts reads and writes them: any table of its own, any condition it makes. */
+export interface AccountRows {
+  insert(table: string, row: Row): Promise<Row>;
+  select(
+    table: string,
+    where: readonly Condition[],
+    page?: { readonly limit?: number; readonly offset?: number; readonly order?: RowOrder },
+  ): Promise<readonly Row[]>;
+  count(table: string, where: readonly Condition[]): Promise<number>;
+  /** Answers the rows as they are afterwards. `add` is added to what is there (nothing counts as 0). */
+  update(
+    table: string,
+    where: readonly Condition[],
+    set: Row,
+    add?: Readonly<Record<string, number>>,
+  ): Promise<readonly Row[]>;
+  /** Answers what it removed; with `one` at most a single row, whoever else tries at the same time. */
+  remove(table: string, where: readonly Condition[], one?: boolean): Promise<readonly Row[]>;
+}
+
+export interface AccountStore {
+  readonly rows: AccountRows;
+  /** Whether nobody has an account yet. */
+  isEmpty(): Promise<boolean>;
+  find(personId: string): Promise<PersonRecord | undefined>;
+  findByEmail(email: string): Promise<PersonRecord | undefined>;
+  list(): Promise<readonly (PersonRecord & { readonly createdAt: number })[]>;
+  /**
+   * The first account, as an owner of the tenant; `tenant` gives it a title and time zone. In one transaction, and for
+   * one caller only: false when there is an account already.
+   */
+  found(
+    person: NewPerson,
+    tenant: { readonly id: TenantId; readonly title?: string; readonly timeZone?: string },
+    by: string,
+    at: number,
+  ): Promise<boolean>;
+  /** Adds a person as a member; false when the e-mail address is taken. */
+  addMember(
+    person: NewPerson,
+    member: { readonly tenant: TenantId; readonly role: Role },
+    by: string,
+    at: number,
+  ): Promise<boolean>;
+  /** Adds a person by an invitation that waits at `at`, in one transaction with accepting it. */
+  join(
+    person: NewPerson,
+    invitation: InvitationRecord,
+    at: number,
+  ): Promise<'done' | 'email-taken' | 'no-invitation'>;
+  /** Makes a person a member; nothing happens when the invitation waits no more. */
+  acceptInvitation(personId: string, invitation: InvitationRecord, at: number): Promise<void>;
+  /** One that waits for this address; undefined when nobody invited it. */
+  invitationFor(email: string, at: number): Promise<InvitationRecord | undefined>;
+  /** Takes what lets a browser skip the second factor, and sign-ins that are half done. */
+  forgetDevices(personId: string): Promise<void>;
+  /** Replaces the password, or makes it the first, and ends every session; with `twoFactor: false` takes the second factor. */
+  resetPassword(
+    personId: string,
+    passwordHash: string,
+    options: { keepTwoFactor: boolean; at: number },
+  ): Promise<void>;
+  /**
+   * Somebody has proven that the address is theirs. Of an account that began with an invitation it takes all that signs
+   * in to it so far, for whoever opened the invitation need not have been them; answers whether there was such.
+   */
+  forgetUnproven(personId: string): Promise<boolean>;
+  rename(personId: string, name: string, at: number): Promise<void>;
+
+  /** By the hash of what the cookie holds; expired ones are none. */
+  findSession(tokenHash: string, at: number): Promise<SignedInPerson | undefined>;
+  findSessionById(id: string, at: number): Promise<SessionRecord | undefined>;
+  sessionsOf(person: string, at: number): Promise<readonly SessionRecord[]>;
+  touchSession(id: string, at: number, expiresAt: number): Promise<void>;
+  /** False when the person has no such session. */
+  endSession(person: string, id: string): Promise<boolean>;
+  /** All but `kept`; answers how many. */
+  endSessions(person: string, kept: string | undefined): Promise<number>;
+  /** Sessions and half-done sign-ins whose time is over. */
+  sweep(at: number): Promise<void>;
+  /** A line in the audit log of every tenant the person is a member of. */
+  note(person: string, entry: AccountEvent): Promise<void>;
+}
+
+export interface AccountEvent {
+  readonly by: string;
+  readonly at: number;
+  /** As in "account.password". */
+  readonly action: string;
+  readonly subject: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}

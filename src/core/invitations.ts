@@ -1,0 +1,74 @@
+/** Somebody is asked to join a tenant: by a secret that works once, for a week. */
+import { uuidv7 } from 'uuidv7';
+import type { InvitationCreate } from '../contract/member.ts';
+import type { Role } from '../contract/token.ts';
+import type { Actor } from './directory.ts';
+import { readEmail } from './email.ts';
+import type { MembershipRecord } from './members.ts';
+import type { TenantId } from './ports.ts';
+import { hashSecret, randomSecret } from './secrets.ts';
+
+const invitationMs = 7 * 86_400_000;
+
+export interface InvitationRecord {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly role: Role;
+  /** Only this address may accept; null: whoever has the secret. */
+  readonly email: string | null;
+  readonly createdAt: number;
+  readonly createdBy: Actor;
+  readonly expiresAt: number;
+}
+
+/** An invitation waits while it is not accepted, not withdrawn and not expired; only those are ever told. */
+export interface Invitations {
+  /** @throws AppError `conflict` when the address is a member's already, or 200 are waiting. */
+  create(invitation: InvitationRecord, secretHash: string): Promise<void>;
+  /** Those that wait, the newest first. */
+  list(tenant: TenantId, at: number): Promise<readonly InvitationRecord[]>;
+  find(tenant: TenantId, id: string, at: number): Promise<InvitationRecord | undefined>;
+  /** By the secret alone: this is how it finds its tenant. */
+  findBySecret(secretHash: string, at: number): Promise<InvitationRecord | undefined>;
+  /**
+   * Makes the person a member and uses the invitation up, both or neither; of several at once one gets in.
+   * @throws AppError `gone` when it does not wait, `forbidden` when it is for another address, `conflict` when the
+   * person is a member already; it then goes on waiting.
+   */
+  accept(secretHash: string, person: string, at: number): Promise<MembershipRecord>;
+  /** False when no such one waits. */
+  withdraw(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+  /** Drops those that do not wait any more. */
+  sweep(at: number): Promise<void>;
+}
+
+export interface NewInvitation {
+  readonly record: InvitationRecord;
+  /** Shown once. */
+  readonly secret: string;
+  /** What is stored of it. */
+  readonly secretHash: string;
+}
+
+/** @throws AppError `bad-request` for an address that nobody can have. */
+export function newInvitation(
+  tenant: TenantId,
+  { role, email }: InvitationCreate,
+  by: Actor,
+  at: number,
+): NewInvitation {
+  const secret = randomSecret();
+  return {
+    record: {
+      tenant,
+      id: uuidv7(),
+      role,
+      email: email == null ? null : readEmail(email),
+      createdAt: at,
+      createdBy: by,
+      expiresAt: at + invitationMs,
+    },
+    secret,
+    secretHash: hashSecret(secret),
+  };
+}

@@ -1,0 +1,38 @@
+/** Ids of notifications: UUID version 7, ascending in the order they are made. */
+import { randomFillSync } from 'node:crypto';
+import { V7Generator } from 'uuidv7';
+
+/** Random numbers fetched at once: a call for each id costs more than the rest of making it. */
+const pool = new Uint32Array(1024);
+let used = pool.length;
+
+const generator = new V7Generator({
+  nextUint32() {
+    if (used === pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const value = pool[used] as number;
+    // What was given out is not kept.
+    pool[used] = 0;
+    used += 1;
+    return value;
+  },
+});
+
+const digits = Buffer.from('0123456789abcdef', 'latin1');
+const dash = 0x2d;
+const text = Buffer.alloc(36, dash);
+/** Where each byte's two digits stand between the dashes. */
+const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+
+/** A new one for a notification received at `now` (Unix ms); in lower case. A clock that was set back does not make it descend. */
+export function newNotificationId(now: number): string {
+  const { bytes } = generator.generateOrResetWithTs(now);
+  for (let i = 0; i < 16; i++) {
+    const [byte, place] = [bytes[i] as number, places[i] as number];
+    text[place] = digits[byte >> 4] as number;
+    text[place + 1] = digits[byte & 15] as number;
+  }
+  return text.toString('latin1');
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { passwordProblem } from './passwords.ts';
+
+const anna = ['Anna-Maria Huber', 'ahuber@example.org'];
+
+test.each([
+  ['short', /^is too short/],
+  ['x'.repeat(257), /^is too long/],
+  ['aaaaaaaaaaaaaa', /^repeats/],
+  ['abababababab', /^repeats/],
+  ['12345678901234', /^is a row/],
+  ['abcdefghijklm', /^is a row/],
+  ['qwertyuiop', /^is a row/],
+  ['poiuytrewq', /^is a row/],
+  ['1qaz2wsx3edc', /^is a row/],
+  ['Password2026!', /most common/],
+  ['P@ssw0rd!!', /most common/],
+  ['passwordpassword', /most common/],
+  ['!!!Welcome2026', /most common/],
+  ['Belfry-2026-', /most common/],
+  ['2026!!!!2027', /most common/],
+  ['ahuber@example.org', /your name/],
+  ['Anna-Maria Huber', /your name/],
+  ['annamariahuber', /your name/],
+  ['Huber!1985!!', /your name/],
+  ['4hub3r123456', /your name/],
+])('%s is not taken', (password, problem) => {
+  expect(passwordProblem(password, anna)).toMatch(problem);
+});
+
+test.each([
+  ['four plain brown boxes'],
+  ['correct horse staple'],
+  ['Zq7!pLm2#xW9'],
+  ['Grüße aus Zürich'],
+  ['パスワードは秘密のことば'],
+  ['annoying hubris of the owl'],
+  ['xxxabc def ghi jkl'],
+])('%s is taken', (password) => {
+  expect(passwordProblem(password, anna)).toBeUndefined();
+});
+
+test('a password of any length and kind is judged at once', () => {
+  for (const piece of ['a', 'ab', '\u{1f989}', '\ud800', 'é', '\u0000', 'password1', ' ']) {
+    const began = performance.now();
+    passwordProblem(piece.repeat(Math.floor(256 / piece.length)), [piece.repeat(100)]);
+    expect(performance.now() - began).toBeLessThan(100);
+  }
+});

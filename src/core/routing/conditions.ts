@@ -1,0 +1,294 @@
+/** The conditions of a rule: each compiled to a test, what it demands for the index, and the words for why it failed. */
+import type { RuleConditions, RuleWhen, TextCondition } from '../../contract/rule.ts';
+import { type AddressRange, compileAddressSet, parseAddressRange } from '../addresses.ts';
+import { AppError, badRequest } from '../errors.ts';
+import { foldCase } from '../fold-case.ts';
+import { compileGlob } from './glob.ts';
+import { gramLength } from './posting.ts';
+import { compileRegex } from './regex.ts';
+import type { AddressField, Facts, TextField } from './subject.ts';
+
+/** What routing must know of a tenant's levels, by name. */
+export type RankedLevels = ReadonlyMap<string, { readonly rank: number; readonly durationMs: number }>;
+
+/** Something a text of a notification must be or have. Folded, but for level and token. */
+export interface TextNeed {
+  readonly field: 'level' | 'token' | TextField;
+  readonly how: 'is' | 'starts' | 'ends' | 'contains';
+  readonly text: string;
+}
+
+/** Something a notification must have for a condition to hold. */
+export type Need =
+  | TextNeed
+  | { readonly field: AddressField; readonly how: 'within'; readonly range: AddressRange };
+
+export interface Condition {
+  /** As in "host" or "not.ip". */
+  readonly name: string;
+  holds(facts: Facts): boolean;
+  /** Why it does not hold. */
+  reason(facts: Facts): string;
+  /** When it holds, at least one of these does; undefined when that says nothing. */
+  readonly needs: readonly Need[] | undefined;
+  /** Of its regular expressions together; see `maxRegexWeight`. */
+  readonly regexWeight: number;
+}
+
+/** A condition before it is negated. */
+interface Matcher {
+  holds(facts: Facts): boolean;
+  /** The thing looked at, as in: host "web-1". */
+  shown(facts: Facts): string;
+  /** What is wrong with the thing when it does not hold. */
+  readonly failure: string;
+  /** What it is compared with. */
+  readonly patterns: string;
+  readonly needs: readonly Need[] | undefined;
+  readonly regexWeight?: number;
+}
+
+/** Cheap ones first: the walk leaves a rule at the first condition that fails. */
+const order = [
+  'level',
+  'minLevel',
+  'token',
+  'host',
+  'key',
+  'ip',
+  'sourceIp',
+  'title',
+  'message',
+] as const satisfies readonly (keyof RuleConditions)[];
+
+/**
+ * Compiles what a rule demands. All conditions must hold; of a list one entry is enough. A condition on something that
+ * was not sent (ip, host, key) does not hold, so the same condition under `not` does.
+ *
+ * @param where starts the message of what is thrown, as in: rule "db to the NOC": when
+ * @throws AppError `bad-request` naming the field, for what can never work.
+ */
+export function compileConditions(when: RuleWhen, levels: RankedLevels, where: string): readonly Condition[] {
+  const conditions: Condition[] = [];
+  for (const field of order) {
+    const matcher = compileMatcher(when, field, levels, `${where}.${field}`);
+    if (matcher) conditions.push(positive(field, matcher));
+    const excluded = when.not && compileMatcher(when.not, field, levels, `${where}.not.${field}`);
+    if (excluded) conditions.push(negative(`not.${field}`, excluded));
+  }
+  return conditions;
+}
+
+function positive(name: string, matcher: Matcher): Condition {
+  return {
+    name,
+    holds: (facts) => matcher.holds(facts),
+    reason: (facts) => `${matcher.shown(facts)} ${matcher.failure}`,
+    needs: matcher.needs,
+    regexWeight: matcher.regexWeight ?? 0,
+  };
+}
+
+function negative(name: string, matcher: Matcher): Condition {
+  return {
+    name,
+    holds: (facts) => !matcher.holds(facts),
+    reason: (facts) => `${matcher.shown(facts)} is excluded (${matcher.patterns})`,
+    needs: undefined,
+    regexWeight: matcher.regexWeight ?? 0,
+  };
+}
+
+function compileMatcher(
+  given: RuleConditions,
+  field: keyof RuleConditions,
+  levels: RankedLevels,
+  where: string,
+): Matcher | undefined {
+  switch (field) {
+    case 'level':
+      return given.level && levelIn(given.level);
+    case 'minLevel':
+      return given.minLevel === undefined ? undefined : levelFrom(given.minLevel, levels, where);
+    case 'token':
+      return given.token && tokenIn(given.token);
+    case 'host':
+    case 'key':
+      return given[field] && globIn(field, given[field], where);
+    case 'ip':
+    case 'sourceIp':
+      return given[field] && addressIn(field, given[field], where);
+    case 'title':
+    case 'message':
+      return given[field] && textLike(field, given[field], where);
+  }
+}
+
+function levelIn(names: readonly string[]): Matcher {
+  const set = new Set(names);
+  return {
+    holds: ({ subject }) => set.has(subject.level),
+    shown: ({ subject }) => `level ${subject.level}`,
+    failure: names.length === 1 ? `is not ${names[0]}` : `is none of ${listed(names)}`,
+    patterns: listed(names),
+    needs: names.map((text) => ({ field: 'level', how: 'is', text })),
+  };
+}
+
+function levelFrom(name: string, levels: RankedLevels, where: string): Matcher {
+  const level = levels.get(name);
+  if (!level)
+    throw badRequest(`${where}: "${name}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
+  const { rank } = level;
+  return {
+    holds: ({ subject }) => subject.rank >= rank,
+    shown: ({ subject }) => `level ${subject.level} (${subject.rank})`,
+    failure: `is below ${name} (${rank})`,
+    patterns: `${name} (${rank}) and above`,
+    needs: undefined,
+  };
+}
+
+function tokenIn(idsOrNames: readonly string[]): Matcher {
+  const set = new Set(idsOrNames);
+  return {
+    holds: ({ subject }) => set.has(subject.tokenId) || set.has(subject.tokenName),
+    shown: ({ subject }) => `token "${subject.tokenName}"`,
+    failure: idsOrNames.length === 1 ? `is not ${quoted(idsOrNames)}` : `is none of ${quoted(idsOrNames)}`,
+    patterns: quoted(idsOrNames),
+    needs: idsOrNames.map((text) => ({ field: 'token', how: 'is', text })),
+  };
+}
+
+function addressIn(field: AddressField, patterns: readonly string[], where: string): Matcher {
+  const ranges = patterns.map((pattern, i) => inside(`${where}[${i}]`, () => parseAddressRange(pattern)));
+  const isWithin = compileAddressSet(ranges);
+  const name = field === 'ip' ? 'ip' : 'source IP';
+  return {
+    holds: (facts) => {
+      const key = facts.address(field);
+      return key !== null && isWithin(key);
+    },
+    shown: ({ subject }) =>
+      subject[field] === null ? `no ${name} was sent; it` : `${name} ${subject[field]}`,
+    failure: patterns.length === 1 ? `is not in ${patterns[0]}` : `is in none of ${listed(patterns)}`,
+    patterns: listed(patterns),
+    needs: ranges.map((range) => ({ field, how: 'within', range })),
+  };
+}
+
+function globIn(field: TextField, patterns: readonly string[], where: string): Matcher {
+  const globs = patterns.map((pattern, i) => compileGlob(pattern, `${where}[${i}]`));
+  const exact = new Set(globs.filter((glob) => glob.isExact).map((glob) => glob.prefix));
+  const open = globs.filter((glob) => !glob.isExact);
+  return {
+    holds: (facts) => {
+      const text = facts.folded(field);
+      return text !== null && (exact.has(text) || open.some((glob) => glob.testFolded(text)));
+    },
+    shown: ({ subject }) => shownText(field, subject[field]),
+    failure: patterns.length === 1 ? `does not match ${patterns[0]}` : `matches none of ${listed(patterns)}`,
+    patterns: listed(patterns),
+    needs: needsOf(
+      globs.map((glob): Need | undefined => {
+        if (glob.isExact) return { field, how: 'is', text: glob.prefix };
+        return longestNeed([
+          { field, how: 'starts', text: glob.prefix },
+          { field, how: 'ends', text: glob.suffix },
+          { field, how: 'contains', text: glob.literal },
+        ]);
+      }),
+    ),
+  };
+}
+
+function textLike(field: 'title' | 'message', condition: TextCondition, where: string): Matcher {
+  if ('glob' in condition) return globIn(field, many(condition.glob), `${where}.glob`);
+  return 'contains' in condition
+    ? contains(field, many(condition.contains))
+    : regexIn(field, condition.regex, `${where}.regex`);
+}
+
+function contains(field: 'title' | 'message', patterns: readonly string[]): Matcher {
+  const folded = patterns.map(foldCase);
+  return {
+    holds: (facts) => {
+      const text = facts.folded(field);
+      return text !== null && folded.some((pattern) => text.includes(pattern));
+    },
+    shown: ({ subject }) => shownText(field, subject[field]),
+    failure:
+      patterns.length === 1 ? `does not contain ${quoted(patterns)}` : `contains none of ${quoted(patterns)}`,
+    patterns: `contains ${quoted(patterns)}`,
+    needs: needsOf(folded.map((text) => longestNeed([{ field, how: 'contains', text }]))),
+  };
+}
+
+function regexIn(field: 'title' | 'message', given: string | readonly string[], where: string): Matcher {
+  const patterns = many(given);
+  const regexes = patterns.map((pattern, i) =>
+    compileRegex(pattern, typeof given === 'string' ? where : `${where}[${i}]`),
+  );
+  const shownPatterns = patterns.map((pattern) => `/${pattern}/`);
+  return {
+    holds: (facts) => {
+      const text = facts.subject[field];
+      return regexes.some((regex) => {
+        facts.spend(text.length * regex.workPerChar);
+        return regex.test(text);
+      });
+    },
+    shown: ({ subject }) => shownText(field, subject[field]),
+    failure:
+      patterns.length === 1
+        ? `does not match ${shownPatterns[0]}`
+        : `matches none of ${listed(shownPatterns)}`,
+    patterns: listed(shownPatterns),
+    needs: needsOf(
+      regexes.map(({ literal }) => longestNeed([{ field, how: 'contains', text: foldCase(literal) }])),
+    ),
+    regexWeight: regexes.reduce((sum, { weight }) => sum + weight, 0),
+  };
+}
+
+/** The need with the longest text, the first of equals; undefined when none says enough to be looked up by. */
+function longestNeed(needs: readonly TextNeed[]): TextNeed | undefined {
+  const shortest = { is: 0, starts: 1, ends: 1, contains: gramLength };
+  const useful = needs.filter(({ how, text }) => text.length >= shortest[how]);
+  return useful.reduce<TextNeed | undefined>(
+    (best, need) => (best && best.text.length >= need.text.length ? best : need),
+    undefined,
+  );
+}
+
+/** Of a list one entry is enough, so needs say nothing when one entry has none. */
+function needsOf(needs: readonly (Need | undefined)[]): readonly Need[] | undefined {
+  return needs.every((need) => need !== undefined) ? needs : undefined;
+}
+
+const many = (given: string | readonly string[]): readonly string[] =>
+  typeof given === 'string' ? [given] : given;
+
+function shownText(field: TextField, text: string | null): string {
+  if (text === null) return `no ${field} was sent; it`;
+  return field === 'message' ? 'the message' : `${field} "${text}"`;
+}
+
+const listedMost = 5;
+
+function listed(items: readonly string[]): string {
+  const shown = items.slice(0, listedMost).join(', ');
+  return items.length > listedMost ? `${shown} and ${items.length - listedMost} more` : shown;
+}
+
+const quoted = (items: readonly string[]) => listed(items.map((item) => `"${item}"`));
+
+/** Says where in a rule a message belongs. */
+function inside<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof AppError) throw new AppError(error.code, `${where}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,194 @@
+/** Lists of rules, and the tables by which a notification finds the lists of the rules that can match it. */
+import type { AddressKey, AddressRange } from '../addresses.ts';
+
+/** Rules by their place in the walk, in order. `round` tells whether this notification has met the list already. */
+export interface Posting {
+  readonly ordinals: number[];
+  round: number;
+}
+
+/** Is told each list that a look-up finds; some more than once. */
+export type Hit = (posting: Posting) => void;
+
+class Table<Key> extends Map<Key, Posting> {
+  add(key: Key, ordinal: number): void {
+    const known = this.get(key);
+    if (!known) this.set(key, { ordinals: [ordinal], round: 0 });
+    else if (known.ordinals.at(-1) !== ordinal) known.ordinals.push(ordinal);
+  }
+
+  find(key: Key, hit: Hit): void {
+    const found = this.get(key);
+    if (found) hit(found);
+  }
+}
+
+/** Shorter texts than this are not looked for inside others. */
+export const gramLength = 3;
+/** The longer the rarer: texts of this length and more are found by runs this long. */
+const longGramLength = 5;
+
+/** Some run of the UTF-16 units of a text, as a number; different runs may share one, which costs a test and no more. */
+export interface Gram {
+  readonly length: number;
+  readonly hash: number;
+}
+
+/** The runs by one of which a text can be found inside others. */
+export function gramsOf(text: string): readonly Gram[] {
+  const length = text.length >= longGramLength ? longGramLength : gramLength;
+  const hashes = new Set<number>();
+  for (let i = 0; i + length <= text.length; i++) hashes.add(gramAt(text, i, length));
+  return Array.from(hashes, (hash) => ({ length, hash }));
+}
+
+function gramAt(text: string, at: number, length: number): number {
+  let hash = 0;
+  for (let i = at; i < at + length; i++) hash = Math.imul(hash, 0x01000193) ^ text.charCodeAt(i);
+  return (hash ^ (hash >>> 15)) & 0x3fffffff;
+}
+
+/** Rules by runs of one length that a text must have in it. */
+class GramTable {
+  readonly #length: number;
+  readonly #table = new Table<number>();
+  /** One bit for each of the lower parts of the numbers: most of a long text is passed over by it. */
+  #sieve: Uint8Array | undefined;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  add(hash: number, ordinal: number): void {
+    this.#table.add(hash, ordinal);
+    this.#sieve ??= new Uint8Array(8192);
+    const at = (hash & 0xffff) >> 3;
+    this.#sieve[at] = (this.#sieve[at] as number) | (1 << (hash & 7));
+  }
+
+  find(text: string, hit: Hit): void {
+    const sieve = this.#sieve;
+    if (!sieve) return;
+    const length = this.#length;
+    for (let i = 0; i + length <= text.length; i++) {
+      const hash = gramAt(text, i, length);
+      if (((sieve[(hash & 0xffff) >> 3] as number) & (1 << (hash & 7))) !== 0) this.#table.find(hash, hit);
+    }
+  }
+}
+
+/** Rules by what one text must be, start with, end with or contain. */
+export class TextTable {
+  readonly #is = new Table<string>();
+  readonly #starts = new Table<string>();
+  readonly #ends = new Table<string>();
+  readonly #grams = new GramTable(gramLength);
+  readonly #longGrams = new GramTable(longGramLength);
+  readonly #startLengths = new Set<number>();
+  readonly #endLengths = new Set<number>();
+
+  get isEmpty(): boolean {
+    return (
+      this.#is.size + this.#starts.size + this.#ends.size + this.#grams.size + this.#longGrams.size === 0
+    );
+  }
+
+  addIs(text: string, ordinal: number): void {
+    this.#is.add(text, ordinal);
+  }
+
+  addStarts(text: string, ordinal: number): void {
+    this.#starts.add(text, ordinal);
+    this.#startLengths.add(text.length);
+  }
+
+  addEnds(text: string, ordinal: number): void {
+    this.#ends.add(text, ordinal);
+    this.#endLengths.add(text.length);
+  }
+
+  addGram({ length, hash }: Gram, ordinal: number): void {
+    (length === gramLength ? this.#grams : this.#longGrams).add(hash, ordinal);
+  }
+
+  find(text: string, hit: Hit): void {
+    // An empty table is not asked: that would hash the text, which may be long.
+    if (this.#is.size > 0) this.#is.find(text, hit);
+    for (const length of this.#startLengths) {
+      if (length <= text.length) this.#starts.find(text.slice(0, length), hit);
+    }
+    for (const length of this.#endLengths) {
+      if (length <= text.length) this.#ends.find(text.slice(text.length - length), hit);
+    }
+    this.#grams.find(text, hit);
+    this.#longGrams.find(text, hit);
+  }
+}
+
+/** Rules by the blocks an address must be in. */
+export class AddressTable {
+  /** By the length of the prefix, then by a number for its bits. */
+  readonly #byLength = new Map<number, Table<number>>();
+
+  add(range: AddressRange, ordinal: number): void {
+    for (const { key, length } of blocksOf(range)) {
+      let table = this.#byLength.get(length);
+      if (!table) {
+        table = new Table();
+        this.#byLength.set(length, table);
+      }
+      table.add(hashPrefix(key, length), ordinal);
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#byLength.size === 0;
+  }
+
+  find(key: AddressKey, hit: Hit): void {
+    for (const [length, table] of this.#byLength) table.find(hashPrefix(key, length), hit);
+  }
+}
+
+/** The first `length` bits of an address as one number; different prefixes may share one, which costs a test and no more. */
+function hashPrefix(key: AddressKey, length: number): number {
+  let hash = 0;
+  const whole = length >> 3;
+  for (let i = 0; i < whole; i++) hash = (Math.imul(hash, 0x01000193) ^ (key[i] as number)) & 0x3fffffff;
+  const rest = length & 7;
+  if (rest === 0) return hash;
+  return (Math.imul(hash, 0x01000193) ^ ((key[whole] as number) & (0xff00 >> rest) & 0xff)) & 0x3fffffff;
+}
+
+/** The fewest CIDR blocks that together are the range: one for a block, at most 254. */
+export function blocksOf({
+  low,
+  high,
+}: AddressRange): readonly { readonly key: AddressKey; readonly length: number }[] {
+  const blocks: { key: AddressKey; length: number }[] = [];
+  const last = toNumber(high);
+  for (let first = toNumber(low); first <= last; ) {
+    let bits = 0n;
+    while (
+      bits < 128n &&
+      (first & ((1n << (bits + 1n)) - 1n)) === 0n &&
+      first + (1n << (bits + 1n)) - 1n <= last
+    )
+      bits += 1n;
+    blocks.push({ key: fromNumber(first), length: 128 - Number(bits) });
+    first += 1n << bits;
+  }
+  return blocks;
+}
+
+function toNumber(key: AddressKey): bigint {
+  return key.reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
+}
+
+function fromNumber(number: bigint): AddressKey {
+  return Uint8Array.from({ length: 16 }, (_, i) => Number((number >> BigInt(8 * (15 - i))) & 0xffn));
+}

@@ -1,0 +1,108 @@
+/**
+ * What the regular expressions of one tenant may cost the process that all tenants share. Figures are those of
+ * bench/routing.ts.
+ */
+
+import type { RuleSpec, TextCondition } from '../../contract/rule.ts';
+import type { Breathe } from '../breathe.ts';
+import { badRequest } from '../errors.ts';
+import type { TenantId } from '../ports.ts';
+import { createRecentMap } from '../recent-map.ts';
+import { compileRegex, type Regex } from './regex.ts';
+
+/**
+ * Characters times words of programs that the rules may spend on one notification: a step costs some 6 ns, at the worst
+ * 60, so this is 3 to 30 ms. It is a thousand usual patterns on a text of 500 characters, or eight of the slowest kind
+ * on the longest message. Counted and not timed, so that the same notification is routed the same way twice.
+ */
+export const regexWorkPerNotification = 512 * 1024;
+
+/**
+ * The weight of all regular expressions of a tenant's rules, a pattern's positions and 8: some 2,700 usual patterns. The
+ * slowest to compile take 60 µs a position and keep a kilobyte for it, so at the worst this is six seconds, taken in
+ * slices, and 100 MB.
+ */
+export const maxRegexWeight = 100_000;
+
+/** Thrown by a condition for which no work is left; one object, as it may be thrown often. */
+export const regexBudgetSpent = new Error('the regular expressions of the rules took all the time there is');
+
+/** @throws AppError `bad-request` when regular expressions of this weight are more than a tenant may have. */
+export function checkRegexWeight(weight: number, where: string): void {
+  if (weight <= maxRegexWeight) return;
+  throw badRequest(
+    `${where}: the regular expressions of all rules come to ${weight} characters, the most is ${maxRegexWeight}: use contains or glob where that will do, or delete rules`,
+  );
+}
+
+/**
+ * Compiles the regular expressions of rules, letting other work go first in between. What it answers is to be held until
+ * the rules are compiled, which then takes them over. Patterns that cannot work are left to that to name.
+ *
+ * @throws AppError `bad-request` when they weigh too much, as soon as that is known.
+ */
+export async function prepareRegexes(
+  specs: readonly RuleSpec[],
+  breathe: Breathe,
+  { limited }: { readonly limited: boolean },
+): Promise<readonly Regex[]> {
+  const prepared = new Set<Regex>();
+  let weight = 0;
+  for (const pattern of specs.flatMap(patternsOf)) {
+    const regex = tryCompile(pattern);
+    if (!regex) continue;
+    prepared.add(regex);
+    weight += regex.weight;
+    if (limited) checkRegexWeight(weight, 'rules');
+    const pause = breathe();
+    if (pause) await pause;
+  }
+  return [...prepared];
+}
+
+function tryCompile(pattern: string): Regex | undefined {
+  try {
+    return compileRegex(pattern, '');
+  } catch {
+    return undefined;
+  }
+}
+
+function patternsOf({ when }: RuleSpec): string[] {
+  const conditions = [when.title, when.message, when.not?.title, when.not?.message];
+  return conditions.flatMap((condition: TextCondition | undefined) =>
+    condition && 'regex' in condition ? [condition.regex].flat() : [],
+  );
+}
+
+const msPerSecond = 250;
+const burstMs = 1_000;
+/** What routing costs anyway is not counted. */
+const freeMs = 0.1;
+const mostTenants = 10_000;
+
+/**
+ * The time that each tenant's regular expressions may take of this process: a quarter of a second in each second. Once it
+ * is used up, rules with regular expressions are skipped until there is some again, and notifications go on.
+ */
+export class RegexTime {
+  readonly #left = createRecentMap<TenantId, { ms: number; at: number }>(mostTenants);
+
+  /** What routing may spend on a notification of this tenant. */
+  allowance(tenant: TenantId, now: number): number {
+    const bucket = this.#left.get(tenant);
+    if (!bucket) return regexWorkPerNotification;
+    const elapsed = Math.max(0, now - bucket.at);
+    bucket.ms = Math.min(burstMs, bucket.ms + (elapsed / 1000) * msPerSecond);
+    bucket.at = now;
+    return bucket.ms > 0 ? regexWorkPerNotification : 0;
+  }
+
+  /** Counts what routing a notification took. */
+  spend(tenant: TenantId, ms: number, now: number): void {
+    if (ms <= freeMs) return;
+    const bucket = this.#left.get(tenant) ?? { ms: burstMs, at: now };
+    bucket.ms -= ms - freeMs;
+    this.#left.set(tenant, bucket);
+  }
+}

@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitrary-rules.ts';
+import type { RuleSpec } from '../../contract/rule.ts';
+import { everyPanel } from '../target.ts';
+import { type Recorded, replay } from './replay.ts';
+import { compileRules } from './routing.ts';
+import { Throttle } from './throttle.ts';
+
+const panels = [
+  { id: 'p1', tags: ['noc'] },
+  { id: 'p2', tags: [] },
+];
+const base = Date.parse('2026-11-02T12:00:00Z');
+const recorded = (i: number, given: Partial<Recorded> = {}): Recorded => ({
+  id: `n${i}`,
+  receivedAt: base + i * 1000,
+  title: `title ${i}`,
+  message: 'm',
+  level: 'warning',
+  ttl: 120_000,
+  sentLevel: 'warning',
+  sentTtl: null,
+  ip: null,
+  host: 'db-1',
+  key: null,
+  sourceIp: '10.0.0.1',
+  tokenId: 't1',
+  tokenName: 'ci',
+  route: { revision: 1, rules: [], muted: false, target: everyPanel },
+  throttledOn: null,
+  ...given,
+});
+const rule = (given: Partial<RuleSpec>): RuleSpec => ({
+  id: 'r1',
+  name: 'draft',
+  enabled: true,
+  when: {},
+  then: {},
+  continue: false,
+  activeFrom: null,
+  activeUntil: null,
+  windows: [],
+  timeZone: 'UTC',
+  note: '',
+  ...given,
+});
+const run = (records: readonly Recorded[], ...rules: RuleSpec[]) =>
+  replay(records, compileRules({ revision: 9, rules }, { levels }), panels);
+
+const none = {
+  muted: 0,
+  throttled: 0,
+  'newly-shown': 0,
+  'no-longer-shown': 0,
+  'other-panels': 0,
+  'other-look': 0,
+};
+
+test('rules that say the same change nothing', async () => {
+  expect(await run([recorded(1), recorded(2)])).toEqual({
+    considered: 2,
+    changed: 0,
+    shownBefore: 2,
+    shownAfter: 2,
+    changes: none,
+    examples: [],
+  });
+  expect(await run([recorded(1)], rule({ then: { panels: 'all' } }))).toMatchObject({ changed: 0 });
+});
+
+test('a change is told with before and after, newest first', async () => {
+  const { examples, ...counts } = await run(
+    [recorded(1), recorded(2, { host: 'web-1' }), recorded(3)],
+    rule({ when: { host: ['db-*'] }, then: { panels: { tags: ['noc'] }, setLevel: 'error' } }),
+  );
+  expect(counts).toEqual({
+    considered: 3,
+    changed: 2,
+    changes: { ...none, 'other-panels': 2 },
+    shownBefore: 3,
+    shownAfter: 3,
+  });
+  expect(examples.map(({ id }) => id)).toEqual(['n3', 'n1']);
+  expect(examples[1]).toEqual({
+    id: 'n1',
+    title: 'title 1',
+    host: 'db-1',
+    receivedAt: '2026-11-02T12:00:01.000Z',
+    change: 'other-panels',
+    before: {
+      level: 'warning',
+      ttl: 120_000,
+      muted: false,
+      throttled: false,
+      target: { all: true, ids: [], tags: [] },
+      rules: [],
+    },
+    after: {
+      level: 'error',
+      ttl: 0,
+      muted: false,
+      throttled: false,
+      target: { all: false, ids: [], tags: ['noc'] },
+      rules: ['draft'],
+    },
+  });
+});
+
+describe('a change is seen in', () => {
+  test.each<[string, RuleSpec['then'], boolean]>([
+    ['the level', { setLevel: 'error', setTtl: 120_000 }, true],
+    ['the ttl', { setTtl: 1 }, true],
+    ['muting', { mute: true }, false],
+    ['the panels', { panels: { ids: ['p2'] } }, true],
+    ['panels that nobody has', { panels: { tags: ['nobody'] } }, false],
+    ['no panel', { panels: 'none' }, false],
+  ])('%s', async (_, then, isShown) => {
+    expect(await run([recorded(1)], rule({ then }))).toMatchObject({
+      changed: 1,
+      shownBefore: 1,
+      shownAfter: isShown ? 1 : 0,
+    });
+  });
+
+  test('neither the order of panels nor the rules that chose them', async () => {
+    const route = {
+      revision: 1,
+      rules: [{ id: 'old', name: 'old' }],
+      muted: false,
+      target: { all: false, ids: ['p1', 'p2'], tags: [] },
+    };
+    expect(
+      await run([recorded(1, { route })], rule({ then: { panels: { ids: ['p2', 'p1'] } } })),
+    ).toMatchObject({ changed: 0 });
+  });
+});
+
+test('what was sent is routed, not what rules had made of it', async () => {
+  const raised = recorded(1, { level: 'error', ttl: 5, sentLevel: 'info', sentTtl: 9 });
+  const { examples } = await run([raised], rule({ when: { minLevel: 'warning' }, then: { mute: true } }));
+  expect(examples[0]?.after).toMatchObject({ level: 'info', ttl: 9, muted: false });
+});
+
+test('throttles count as they would have, from the oldest on', async () => {
+  const throttled = rule({ then: { throttle: { by: ['host'], perMs: 2500 } } });
+  const { examples, ...counts } = await run(
+    [1, 2, 3, 4, 5].map((i) => recorded(i)),
+    throttled,
+  );
+  expect(counts).toEqual({
+    considered: 5,
+    changed: 3,
+    changes: { ...none, throttled: 3 },
+    shownBefore: 5,
+    shownAfter: 2,
+  });
+  expect(examples.map(({ id }) => id)).toEqual(['n5', 'n3', 'n2']);
+});
+
+test('the newest 20 of each kind of change are kept, so that few are not lost among many', async () => {
+  const records = Array.from({ length: 250 }, (_, i) => recorded(i, { host: i === 3 ? 'rare' : 'many' }));
+  const { changed, changes, examples } = await run(
+    records,
+    rule({ when: { host: ['many'] }, then: { mute: true } }),
+    rule({ id: 'r2', when: { host: ['rare'] }, then: { panels: 'none' } }),
+  );
+  expect([changed, changes]).toEqual([250, { ...none, muted: 249, 'no-longer-shown': 1 }]);
+  expect([examples.length, examples[0]?.id, examples[19]?.id]).toEqual([21, 'n249', 'n230']);
+  expect(examples[20]).toMatchObject({ id: 'n3', change: 'no-longer-shown' });
+});
+
+test.each<[string, Partial<Recorded>, RuleSpec['then']]>([
+  ['muted', {}, { mute: true }],
+  ['newly-shown', { route: { revision: 1, rules: [], muted: true, target: everyPanel } }, { panels: 'all' }],
+  ['no-longer-shown', {}, { panels: { tags: ['nobody'] } }],
+  ['other-panels', {}, { panels: { ids: ['p2'] } }],
+  ['other-look', {}, { setTtl: 7 }],
+])('a change comes to: %s', async (change, given, then) => {
+  const { changes, examples } = await run([recorded(1, given)], rule({ then }));
+  expect(changes).toEqual({ ...none, [change]: 1 });
+  expect(examples).toMatchObject([{ change }]);
+});
+
+test('the rules in force, replayed over what they decided, change nothing', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(ruleSpec, { maxLength: 8 }),
+      fc.array(fc.tuple(subject, moment), { maxLength: 12 }),
+      async (rules, sent) => {
+        const router = compileRules({ revision: 1, rules }, { levels });
+        const throttle = new Throttle();
+        const history = sent
+          .toSorted(([, a], [, b]) => a - b)
+          .map(([one, receivedAt], i): Recorded => {
+            const { level, ttl, route, throttle: demands } = router.route(one, receivedAt);
+            const throttledOn = throttle.check(1, demands, `n${i}`, receivedAt)?.on ?? null;
+            return {
+              ...one,
+              id: `n${i}`,
+              receivedAt,
+              level,
+              ttl,
+              sentLevel: one.level,
+              sentTtl: one.ttl,
+              route,
+              throttledOn,
+            };
+          });
+        const compared = await replay(history, router, panels);
+        expect(compared).toMatchObject({ considered: history.length, changed: 0, examples: [] });
+        expect(compared.shownAfter).toBe(compared.shownBefore);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

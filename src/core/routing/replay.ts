@@ -1,0 +1,183 @@
+import { type ReplayChange, type ReplayResponse, replayChanges } from '../../contract/routing.ts';
+import { createBreathe } from '../breathe.ts';
+import type { HistoryRecord, PanelAddress, Route, Target, TenantId } from '../ports.ts';
+import { isEmpty, reaches } from '../target.ts';
+import type { Decision, Router } from './routing.ts';
+import { Throttle, type Throttled } from './throttle.ts';
+
+/** What is asked of a recorded notification; the token's name as it is now. */
+export type Recorded = Pick<
+  HistoryRecord,
+  | 'id'
+  | 'receivedAt'
+  | 'title'
+  | 'message'
+  | 'level'
+  | 'ttl'
+  | 'sentLevel'
+  | 'sentTtl'
+  | 'ip'
+  | 'host'
+  | 'key'
+  | 'sourceIp'
+  | 'tokenId'
+  | 'tokenName'
+  | 'route'
+  | 'throttledOn'
+>;
+
+export type Comparison = Omit<ReplayResponse, 'complete'>;
+type Example = ReplayResponse['examples'][number];
+
+const maxExamples = 20;
+/** The throttle of a replay is its own, so any number will do. */
+const replayTenant: TenantId = 0;
+
+/**
+ * Routes recorded notifications anew, from what their senders sent, and compares the outcome with the recorded one. A
+ * notification counts as changed when its level, ttl, panels, muting or throttling would differ, not when only other
+ * rules would say the same.
+ *
+ * @param recorded oldest first: throttles count on what came before.
+ * @param panels the tenant's panels as they are now: a notification counts as shown when it reaches one of them.
+ * @returns counts, and the newest examples of each kind of change, newest first.
+ */
+export async function replay(
+  recorded: AsyncIterable<Recorded> | Iterable<Recorded>,
+  router: Router,
+  panels: readonly PanelAddress[],
+): Promise<Comparison> {
+  const throttle = new Throttle();
+  const reachesAny = memoize(
+    (route: Route) => !route.muted && panels.some((panel) => reaches(route.target, panel)),
+  );
+  const counts = { considered: 0, changed: 0, shownBefore: 0, shownAfter: 0 };
+  const changes = Object.fromEntries(replayChanges.map((change) => [change, 0])) as Record<
+    ReplayChange,
+    number
+  >;
+  const examples = new Examples();
+  const breathe = createBreathe();
+  for await (const record of recorded) {
+    const pause = breathe();
+    if (pause) await pause;
+    const decision = router.route(
+      { ...record, level: record.sentLevel, rank: router.rankOf(record.sentLevel), ttl: record.sentTtl },
+      record.receivedAt,
+    );
+    const throttled = throttle.check(replayTenant, decision.throttle, record.id, record.receivedAt);
+    const shownBefore = record.throttledOn === null && reachesAny(record.route);
+    const shownAfter = !throttled && reachesAny(decision.route);
+    counts.considered += 1;
+    if (shownBefore) counts.shownBefore += 1;
+    if (shownAfter) counts.shownAfter += 1;
+    if (!differs(record, decision, throttled)) continue;
+    const example = exampleOf(record, decision, throttled);
+    const change = changeOf(example, shownBefore, shownAfter);
+    counts.changed += 1;
+    changes[change] += 1;
+    examples.add({ ...example, change });
+  }
+  return { ...counts, changes, examples: examples.newestFirst() };
+}
+
+/** The newest of each kind, so that the few that matter are not lost among the many of another kind. */
+class Examples {
+  readonly #kept = new Map<ReplayChange, { readonly ordinal: number; readonly example: Example }[]>();
+  #added = 0;
+
+  add(example: Example): void {
+    let kept = this.#kept.get(example.change);
+    if (!kept) {
+      kept = [];
+      this.#kept.set(example.change, kept);
+    }
+    this.#added += 1;
+    kept.push({ ordinal: this.#added, example });
+    if (kept.length > maxExamples) kept.shift();
+  }
+
+  newestFirst(): Example[] {
+    const all = [...this.#kept.values()].flat().sort((a, b) => b.ordinal - a.ordinal);
+    return all.map(({ example }) => example);
+  }
+}
+
+function changeOf(
+  { before, after }: Omit<Example, 'change'>,
+  shownBefore: boolean,
+  shownAfter: boolean,
+): ReplayChange {
+  if (after.muted && !before.muted) return 'muted';
+  if (after.throttled && !before.throttled) return 'throttled';
+  if (shownBefore !== shownAfter) return shownAfter ? 'newly-shown' : 'no-longer-shown';
+  return shownAfter && !sameTarget(before.target, after.target) ? 'other-panels' : 'other-look';
+}
+
+function differs(record: Recorded, decision: Decision, throttled: Throttled | undefined): boolean {
+  return (
+    record.level !== decision.level ||
+    record.ttl !== decision.ttl ||
+    record.route.muted !== decision.route.muted ||
+    (record.throttledOn !== null) !== (throttled !== undefined) ||
+    !sameTarget(record.route.target, decision.route.target)
+  );
+}
+
+function sameTarget(a: Target, b: Target): boolean {
+  if (a === b) return true;
+  const [fromA, fromB] = [isEmpty(a), isEmpty(b)];
+  if (a.all || b.all || fromA || fromB) return a.all === b.all && fromA === fromB;
+  return sameMembers(a.ids, b.ids) && sameMembers(a.tags, b.tags);
+}
+
+/** Neither holds anything twice. */
+function sameMembers(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((member) => b.includes(member));
+}
+
+function exampleOf(
+  record: Recorded,
+  decision: Decision,
+  throttled: Throttled | undefined,
+): Omit<Example, 'change'> {
+  return {
+    id: record.id,
+    title: record.title,
+    host: record.host,
+    receivedAt: new Date(record.receivedAt).toISOString(),
+    before: {
+      level: record.level,
+      ttl: record.ttl,
+      throttled: record.throttledOn !== null,
+      ...shownRoute(record.route),
+    },
+    after: {
+      level: decision.level,
+      ttl: decision.ttl,
+      throttled: throttled !== undefined,
+      ...shownRoute(decision.route),
+    },
+  };
+}
+
+function shownRoute({ muted, target, rules }: Route) {
+  return {
+    muted,
+    target: { all: target.all, ids: [...target.ids], tags: [...target.tags] },
+    rules: rules.map(({ name }) => name),
+  };
+}
+
+/** Routes are interned, so there are few of them. */
+function memoize(ask: (route: Route) => boolean): (route: Route) => boolean {
+  const answers = new WeakMap<Route, boolean>();
+  return (route) => {
+    let answer = answers.get(route);
+    if (answer === undefined) {
+      answer = ask(route);
+      answers.set(route, answer);
+    }
+    return answer;
+  };
+}

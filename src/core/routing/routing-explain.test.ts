@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitrary-rules.ts';
+import { ruleOutcomes } from '../../contract/routing.ts';
+import type { RuleSpec } from '../../contract/rule.ts';
+import { compileRules } from './routing.ts';
+import { clipTraces, explain } from './routing-explain.ts';
+import type { RoutingSubject } from './subject.ts';
+
+const sent: RoutingSubject = {
+  title: 'disk full',
+  message: 'm',
+  level: 'info',
+  rank: 20,
+  ttl: null,
+  ip: null,
+  sourceIp: '10.0.0.1',
+  host: 'web-1',
+  key: null,
+  tokenId: 't1',
+  tokenName: 'ci',
+};
+const now = Date.parse('2026-11-07T12:00:00Z');
+let nextId = 1;
+const rule = (given: Partial<RuleSpec>): RuleSpec => ({
+  id: `r${nextId++}`,
+  name: 'a rule',
+  enabled: true,
+  when: {},
+  then: { panels: 'all' },
+  continue: false,
+  activeFrom: null,
+  activeUntil: null,
+  windows: [],
+  timeZone: 'UTC',
+  note: '',
+  ...given,
+});
+const traces = (...rules: RuleSpec[]) =>
+  explain(compileRules({ revision: 1, rules }, { levels }), sent, now).rules.map(
+    ({ outcome, condition, reason }) =>
+      condition === undefined ? `${outcome}: ${reason}` : `${outcome} at ${condition}: ${reason}`,
+  );
+
+test('every rule says what became of it', () => {
+  expect(
+    traces(
+      rule({ enabled: false }),
+      rule({
+        windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', until: '18:00' }],
+        timeZone: 'Europe/Berlin',
+      }),
+      rule({ when: { host: ['db-*'] } }),
+      rule({ when: { host: ['web-*'], minLevel: 'warning' } }),
+      rule({ when: { not: { title: { contains: 'disk' } } } }),
+      rule({ continue: true, when: { host: ['web-*'] }, then: { setLevel: 'error', setTtl: 5000 } }),
+      rule({ then: { panels: { tags: ['noc', 'lobby'] } } }),
+      rule({ enabled: false }),
+    ),
+  ).toEqual([
+    'disabled: disabled',
+    'inactive: outside its windows: mon–fri 08:00–18:00 Europe/Berlin',
+    'failed at host: host "web-1" does not match db-*',
+    'failed at minLevel: level info (20) is below warning (30)',
+    'failed at not.title: title "disk full" is excluded (contains "disk")',
+    'matched: sets the level to error, sets the ttl to 5000 ms; the walk goes on',
+    'matched: names panels tagged noc, lobby; the walk ends here',
+    'not-tried: rule 7 ends the walk',
+  ]);
+});
+
+test('a rule that matched says what it does', () => {
+  expect(
+    traces(
+      rule({ continue: true, then: { panels: 'none', setTtl: 0 } }),
+      rule({ continue: true, then: { panels: { ids: ['p1', 'p2'] }, mute: true } }),
+      rule({ continue: true, then: { throttle: { by: ['host', 'title'], perMs: 60_000 } } }),
+      rule({ continue: true, then: { panels: { ids: ['p1'] }, throttle: { by: [], perMs: 1500 } } }),
+      rule({ continue: true, then: {} }),
+    ),
+  ).toEqual([
+    'matched: names no panel, keeps it until cleared; the walk goes on',
+    'matched: names 2 panels, mutes it; the walk goes on',
+    'matched: shows one in 60 s of the same host, title; the walk goes on',
+    'matched: names one panel, shows one in 1.5 s; the walk goes on',
+    'matched: does nothing; the walk goes on',
+  ]);
+});
+
+test('a rule that cannot work says why', () => {
+  const router = compileRules(
+    { revision: 1, rules: [rule({ name: 'x', when: { minLevel: 'gone' } })] },
+    { levels, onError: () => {} },
+  );
+  expect(explain(router, sent, now).rules[0]?.reason).toMatch(
+    /^cannot work: rule "x": when\.minLevel: "gone" is no level here/,
+  );
+});
+
+test('a rule that fails on a notification is told as such', () => {
+  const router = compileRules(
+    { revision: 1, rules: [rule({ when: { title: { regex: 'x' } } })] },
+    { levels },
+  );
+  const broken = { ...sent, title: undefined as unknown as string };
+  expect(explain(router, broken, now).rules).toMatchObject([
+    { outcome: 'failed', reason: 'failed with an error, so it is skipped' },
+  ]);
+});
+
+describe('whatever the rules and the notification', () => {
+  test('the traces agree with what the router decides', () => {
+    const met = new Set<string>();
+    fc.assert(
+      fc.property(fc.array(ruleSpec, { maxLength: 10 }), subject, moment, (rules, one, at) => {
+        const router = compileRules({ revision: 1, rules }, { levels });
+        const { decision, rules: told } = explain(router, one, at);
+        expect(decision.route).toBe(router.route(one, at).route);
+        expect(
+          told.filter(({ outcome }) => outcome === 'matched').map(({ id, name }) => ({ id, name })),
+        ).toEqual(decision.route.rules);
+        expect(told.map(({ id }) => id)).toEqual(rules.map(({ id }) => id));
+        for (const { outcome, condition, reason } of told) {
+          met.add(outcome);
+          expect(reason).not.toBe('');
+          expect(condition !== undefined).toBe(outcome === 'failed');
+        }
+      }),
+      { numRuns: 800 },
+    );
+    expect([...met].sort()).toEqual([...ruleOutcomes].sort());
+  });
+});
+
+describe('of a long list of traces', () => {
+  const trace = (i: number, outcome: 'matched' | 'failed') => ({
+    id: `r${i}`,
+    name: 'x',
+    outcome,
+    reason: 'because',
+  });
+  const many = Array.from({ length: 30 }, (_, i) => trace(i, i % 10 === 9 ? 'matched' : 'failed'));
+
+  test('those that matched are kept before others, in order', () => {
+    const { rules, rulesOmitted } = clipTraces(many, 5);
+    expect(rules.map(({ id }) => id)).toEqual(['r0', 'r1', 'r9', 'r19', 'r29']);
+    expect(rulesOmitted).toBe(25);
+  });
+
+  test('a short one is whole', () => {
+    expect(clipTraces(many)).toEqual({ rules: many, rulesOmitted: 0 });
+  });
+
+  test('the limit holds even when more matched', () => {
+    expect(clipTraces(many, 2)).toMatchObject({ rules: [{ id: 'r9' }, { id: 'r19' }], rulesOmitted: 28 });
+  });
+});

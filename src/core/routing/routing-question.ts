@@ -1,0 +1,90 @@
+/** Routing asked by people: a typed or a recorded notification, the rules in force or a draft of them. */
+import type { ExplainRequest, RoutingOutcome } from '../../contract/routing.ts';
+import { canonicalAddress } from '../addresses.ts';
+import { createBreathe } from '../breathe.ts';
+import type { CredentialRecord } from '../directory.ts';
+import { badRequest } from '../errors.ts';
+import { panelsReached, targetView } from '../history-view.ts';
+import type { HistoryRecord } from '../ports.ts';
+import type { TenantSnapshot } from '../tenancy.ts';
+import { prepareRegexes } from './regex-budget.ts';
+import { compileRulesInSlices, type Router } from './routing.ts';
+import { clipTraces, explain } from './routing-explain.ts';
+import { validateRule } from './rule-check.ts';
+import { newRule } from './rules.ts';
+import type { RoutingSubject } from './subject.ts';
+
+type DraftRules = NonNullable<ExplainRequest['rules']>;
+type Typed = Exclude<ExplainRequest['notification'], string>;
+
+/** A draft set, held to what saving it would be held to. @throws AppError `bad-request` naming rule and field. */
+export async function draftRouter(drafts: DraftRules, snapshot: TenantSnapshot): Promise<Router> {
+  const { levels, panels, record } = snapshot;
+  const breathe = createBreathe();
+  const specs = drafts.map(({ id, ...draft }, i) => newRule(id ?? `draft-${i + 1}`, draft, record.timeZone));
+  const prepared = await prepareRegexes(specs, breathe, { limited: true });
+  for (const spec of specs) {
+    validateRule(spec, { levels, panels });
+    const pause = breathe();
+    if (pause) await pause;
+  }
+  const router = await compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { breathe });
+  return prepared && router;
+}
+
+/** What was typed, the rest as of a notification that says nothing of it. @throws AppError `bad-request`. */
+export function typedSubject(
+  typed: Typed,
+  router: Router,
+  tokens: readonly CredentialRecord[],
+): RoutingSubject {
+  const { title = '', message = '', ttl = null, host = null, key = null, token = '' } = typed;
+  const level = (typed.level ?? 'info').trim().toLowerCase();
+  const known = tokens.find(({ id }) => id === token) ?? tokens.find(({ name }) => name === token);
+  return {
+    title,
+    message,
+    level,
+    rank: router.rankOf(level),
+    ttl,
+    host,
+    key,
+    ip: typed.ip === undefined ? null : address(typed.ip, 'ip'),
+    sourceIp: address(typed.sourceIp ?? '127.0.0.1', 'sourceIp'),
+    tokenId: known?.id ?? token,
+    tokenName: known?.name ?? token,
+  };
+}
+
+/** What `router` decides at `at`, and why. */
+export function outcomeOf(
+  router: Router,
+  subject: RoutingSubject,
+  at: number,
+  { snapshot, throttled }: { readonly snapshot: TenantSnapshot; readonly throttled: boolean },
+): RoutingOutcome {
+  const { decision, rules } = explain(router, subject, at);
+  const { level, rank, ttl, route } = decision;
+  return {
+    level,
+    rank,
+    ttl,
+    muted: route.muted,
+    throttled,
+    target: targetView(route.target),
+    ...panelsReached(route.target, snapshot),
+    ...clipTraces(rules),
+  };
+}
+
+/** Whether a throttle counted it on another, as far as that can be told of the past. */
+export function wasThrottled(record: HistoryRecord | undefined, isDraft: boolean): boolean {
+  return record !== undefined && !isDraft && record.throttledOn !== null;
+}
+
+function address(text: string, field: string): string {
+  const canonical = canonicalAddress(text.trim());
+  if (canonical === undefined)
+    throw badRequest(`notification.${field} must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5`);
+  return canonical;
+}

@@ -1,0 +1,71 @@
+import { type AddressKey, findAddressKey } from '../addresses.ts';
+import { foldCase } from '../fold-case.ts';
+import { regexBudgetSpent, regexWorkPerNotification } from './regex-budget.ts';
+
+/** A notification as its sender sent it: what routing decides by. */
+export interface RoutingSubject {
+  readonly title: string;
+  readonly message: string;
+  readonly level: string;
+  readonly rank: number;
+  /** Milliseconds, null when the sender named none. */
+  readonly ttl: number | null;
+  readonly ip: string | null;
+  readonly sourceIp: string;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly tokenId: string;
+  readonly tokenName: string;
+}
+
+export type AddressField = 'ip' | 'sourceIp';
+export type TextField = 'title' | 'message' | 'host' | 'key';
+
+/** A subject with the forms of its fields that conditions compare; each is made once, when first asked for. */
+export class Facts {
+  readonly subject: RoutingSubject;
+  readonly #folded: Record<TextField, string | null | undefined> = {
+    title: undefined,
+    message: undefined,
+    host: undefined,
+    key: undefined,
+  };
+  readonly #addresses: Record<AddressField, AddressKey | null | undefined> = {
+    ip: undefined,
+    sourceIp: undefined,
+  };
+
+  #regexWork: number;
+
+  /** `regexWork`: what regular expressions may spend on it. */
+  constructor(subject: RoutingSubject, regexWork: number = regexWorkPerNotification) {
+    this.subject = subject;
+    this.#regexWork = regexWork;
+  }
+
+  /** Takes work before it is done. @throws `regexBudgetSpent` when there is less left. */
+  spend(work: number): void {
+    if (work > this.#regexWork) throw regexBudgetSpent;
+    this.#regexWork -= work;
+  }
+
+  /** The text as it compares without regard to case, null when it was not sent. */
+  folded(field: TextField): string | null {
+    const known = this.#folded[field];
+    if (known !== undefined) return known;
+    const text = this.subject[field];
+    const folded = text === null ? null : foldCase(text);
+    this.#folded[field] = folded;
+    return folded;
+  }
+
+  /** The key of an address, null when it was not sent or is none. */
+  address(field: AddressField): AddressKey | null {
+    const known = this.#addresses[field];
+    if (known !== undefined) return known;
+    const text = this.subject[field];
+    const key = (text === null ? undefined : findAddressKey(text)) ?? null;
+    this.#addresses[field] = key;
+    return key;
+  }
+}

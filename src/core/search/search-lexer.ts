@@ -1,0 +1,201 @@
+/** The words of a history search: where they stand, what is quoted, what is a key and what are its values. */
+import { limits } from '../../contract/limits.ts';
+import { badRequest } from '../errors.ts';
+import type { Pattern } from './search-glob.ts';
+
+/** One value: of a key, or a free word or phrase. */
+export interface Value {
+  /** Wildcards as typed, in quotes too; what a backslash made literal is escaped. */
+  readonly pattern: Pattern;
+  readonly quoted: boolean;
+  /** `"a phrase"*`: an asterisk right after the closing quote. */
+  readonly starred: boolean;
+  /** 1-based, in characters. */
+  readonly column: number;
+}
+
+export type Token =
+  | { readonly kind: '(' | ')' | '-' | 'OR' | 'AND' | 'NOT' | 'end'; readonly column: number }
+  | { readonly kind: 'text'; readonly value: Value; readonly column: number }
+  | {
+      readonly kind: 'pair';
+      readonly key: string;
+      readonly values: readonly Value[];
+      readonly column: number;
+    };
+
+/** An error at a place in the search, in the one form all of them have: `q: <what> at character <column><hint>`. */
+export const searchError = (what: string, column: number, hint = '') =>
+  badRequest(`q: ${what} at character ${column}${hint}`);
+
+/** What someone typed, short enough for an error message. */
+export function shown(text: string): string {
+  const characters = [...text];
+  return `"${characters.length > 60 ? `${characters.slice(0, 60).join('')}…` : text}"`;
+}
+
+/** @throws AppError `bad-request` for a search that is too long, holds what no text can hold, or does not come apart. */
+export function readTokens(text: string): Token[] {
+  const characters = text.length > 2 * limits.queryChars ? undefined : [...text];
+  if (!characters || characters.length > limits.queryChars) {
+    throw badRequest(`q: a search has at most ${limits.queryChars} characters`);
+  }
+  const bad = characters.findIndex((character) => character === '\0' || !character.isWellFormed());
+  if (bad >= 0) throw searchError('U+0000 and halves of surrogate pairs are not allowed; found one', bad + 1);
+  return new Lexer(characters).read();
+}
+
+const isSpace = (character: string | undefined) => character !== undefined && /\s/.test(character);
+const endsWord = (character: string | undefined) =>
+  character === undefined || isSpace(character) || character === '(' || character === ')';
+/** What a backslash takes literally; before anything else it is a character like any other, as in "C:\logs". */
+const isEscapable = (character: string | undefined) =>
+  character !== undefined && /[!-/:-@[-`{-~\s]/.test(character);
+
+class Lexer {
+  readonly #characters: readonly string[];
+  #at = 0;
+
+  constructor(characters: readonly string[]) {
+    this.#characters = characters;
+  }
+
+  read(): Token[] {
+    const tokens: Token[] = [];
+    for (;;) {
+      while (isSpace(this.#peek())) this.#at += 1;
+      const token = this.#token();
+      tokens.push(token);
+      if (token.kind === 'end') return tokens;
+    }
+  }
+
+  #peek(): string | undefined {
+    return this.#characters[this.#at];
+  }
+
+  get #column(): number {
+    return this.#at + 1;
+  }
+
+  #token(): Token {
+    const column = this.#column;
+    const character = this.#peek();
+    if (character === undefined) return { kind: 'end', column };
+    if (character === '(' || character === '-') {
+      this.#at += 1;
+      if (character === '-' && (isSpace(this.#peek()) || this.#peek() === undefined)) {
+        throw searchError(
+          '"-" stands alone',
+          column,
+          '; put it right before what it excludes, as in -host:db-01',
+        );
+      }
+      return { kind: character, column };
+    }
+    if (character === ')') {
+      this.#at += 1;
+      if (!endsWord(this.#peek()) || this.#peek() === '(')
+        throw searchError('a space is missing', this.#column);
+      return { kind: ')', column };
+    }
+    return character === '"' ? this.#phrase(column) : this.#word(column);
+  }
+
+  #phrase(column: number): Token {
+    const value = this.#quoted();
+    this.#expectEndOfWord();
+    return { kind: 'text', value, column };
+  }
+
+  /** An unquoted word: an operator, `key:values`, or free text. */
+  #word(column: number): Token {
+    const raw = this.#bare((character) => character === ':');
+    if (this.#peek() === ':') {
+      this.#at += 1;
+      const values = this.#values(raw.typed);
+      this.#expectEndOfWord();
+      return { kind: 'pair', key: raw.typed, values, column };
+    }
+    this.#expectEndOfWord();
+    if (raw.typed === 'OR' || raw.typed === 'AND' || raw.typed === 'NOT') return { kind: raw.typed, column };
+    return { kind: 'text', value: { pattern: raw.pattern, quoted: false, starred: false, column }, column };
+  }
+
+  #values(key: string): Value[] {
+    const values: Value[] = [];
+    do {
+      if (values.length > 0) this.#at += 1;
+      const column = this.#column;
+      if (this.#peek() === '"') {
+        values.push(this.#quoted());
+        continue;
+      }
+      const { pattern } = this.#bare((character) => character === ',');
+      if (pattern === '') throw searchError(`a value for ${shown(key)} is missing`, column);
+      values.push({ pattern, quoted: false, starred: false, column });
+    } while (this.#peek() === ',');
+    return values;
+  }
+
+  /** Up to white space, a parenthesis, a quote or what `stops` says. */
+  #bare(stops: (character: string) => boolean): { pattern: Pattern; typed: string } {
+    let pattern = '';
+    let typed = '';
+    for (
+      let character = this.#peek();
+      character !== undefined && !endsWord(character);
+      character = this.#peek()
+    ) {
+      if (character === '"' || stops(character)) break;
+      const literal = character === '\\' ? this.#escape() : undefined;
+      pattern += literal ?? character;
+      typed += literal ?? character;
+      if (literal === undefined) this.#at += 1;
+    }
+    return { pattern, typed };
+  }
+
+  #quoted(): Value {
+    const column = this.#column;
+    let pattern = '';
+    this.#at += 1;
+    for (let character = this.#peek(); character !== '"'; character = this.#peek()) {
+      if (character === undefined) throw searchError('the quote', column, ' is not closed; add " at its end');
+      const literal = character === '\\' ? this.#escape() : undefined;
+      pattern += literal ?? character;
+      if (literal === undefined) this.#at += 1;
+    }
+    this.#at += 1;
+    const starred = this.#peek() === '*';
+    if (starred) this.#at += 1;
+    return { pattern, quoted: true, starred, column };
+  }
+
+  /** Takes a backslash and what it makes literal, as a pattern. */
+  #escape(): Pattern {
+    const next = this.#characters[this.#at + 1];
+    const escapes = isEscapable(next);
+    this.#at += escapes ? 2 : 1;
+    const literal = escapes ? (next as string) : '\\';
+    return literal === '*' || literal === '?' || literal === '\\' ? `\\${literal}` : literal;
+  }
+
+  #expectEndOfWord(): void {
+    const character = this.#peek();
+    if (character === '"') {
+      throw searchError(
+        'a quote inside a word',
+        this.#column,
+        '; put a space before it, or write \\" for the character',
+      );
+    }
+    if (!endsWord(character) || character === '(') {
+      throw searchError(
+        `${shown(character as string)} is in the way`,
+        this.#column,
+        '; put a space before it, or quote the whole',
+      );
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/** Names in a search become what they name now. */
+import type { Ref } from '../ports.ts';
+import { literalOf, matchesPattern, patternText } from './search-glob.ts';
+import { searchError, shown, type Value } from './search-lexer.ts';
+import { offerNearest } from './search-nearest.ts';
+
+/**
+ * The ids that the values name: by id, else by name, else by name without regard to case, else as a glob of names.
+ *
+ * @throws AppError `bad-request` for a value that names nothing.
+ */
+export function readIds(
+  what: 'token' | 'panel' | 'rule',
+  values: readonly Value[],
+  known: readonly Ref[],
+): string[] {
+  return [...new Set(values.flatMap((value) => idsOf(what, value, known)))];
+}
+
+function idsOf(what: string, { pattern, column }: Value, known: readonly Ref[]): string[] {
+  const text = patternText(pattern);
+  const folded = text.toLowerCase();
+  const isGlob = literalOf(pattern) === undefined;
+  const foldedPattern = pattern.toLowerCase();
+  const ways: ((ref: Ref) => boolean)[] = [
+    ({ id }) => id === text,
+    ({ name }) => name === text,
+    ({ name }) => name.toLowerCase() === folded,
+    ({ name }) => isGlob && matchesPattern(foldedPattern, name.toLowerCase()),
+  ];
+  for (const way of ways) {
+    const found = known.filter(way);
+    if (found.length > 0) return found.map(({ id }) => id);
+  }
+  const names = known.map(({ name }) => name);
+  const hint = names.length === 0 ? `; there are no ${what}s yet` : offerNearest(text, names);
+  throw searchError(
+    isGlob ? `no ${what} has a name like ${shown(text)}` : `unknown ${what} ${shown(text)}`,
+    column,
+    hint,
+  );
+}
+
+type Ranked = { readonly name: string; readonly rank: number };
+
+const comparisons: Readonly<Record<string, (rank: number, than: number) => boolean>> = {
+  '>=': (rank, than) => rank >= than,
+  '<=': (rank, than) => rank <= than,
+  '>': (rank, than) => rank > than,
+  '<': (rank, than) => rank < than,
+};
+
+/**
+ * The names of levels that the values mean: `error`, `=error`, `>=warning` by rank.
+ *
+ * @throws AppError `bad-request` for an unknown level, and for a comparison that no level passes.
+ */
+export function readLevels(values: readonly Value[], levels: readonly Ranked[]): string[] {
+  return [...new Set(values.flatMap((value) => levelsOf(value, levels)))];
+}
+
+function levelsOf({ pattern, column }: Value, levels: readonly Ranked[]): string[] {
+  const text = patternText(pattern);
+  const [, operator = '', typed = ''] = /^([<>]=?|=)?\s*(.*)$/s.exec(text) ?? [];
+  const name = typed.toLowerCase();
+  const level = levels.find((known) => known.name === name);
+  if (!level) {
+    const what = typed === '' ? 'the name of a level is missing' : `unknown level ${shown(typed)}`;
+    throw searchError(
+      what,
+      column,
+      offerNearest(
+        typed,
+        levels.map((known) => known.name),
+      ),
+    );
+  }
+  const passes = comparisons[operator];
+  if (!passes) return [level.name];
+  const found = levels.filter(({ rank }) => passes(rank, level.rank)).sort((a, b) => a.rank - b.rank);
+  if (found.length === 0) {
+    const side = operator === '>' ? 'above' : 'below';
+    throw searchError(`no level ranks ${side} ${shown(level.name)}: ${shown(text)}`, column);
+  }
+  return found.map((known) => known.name);
+}

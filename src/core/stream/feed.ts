@@ -1,0 +1,295 @@
+import { encodeSse } from '../../contract/sse.ts';
+import type { PanelRecord, Screen } from '../directory.ts';
+import { AppError, notFound } from '../errors.ts';
+import type { Bus, Entry, History, TenantId } from '../ports.ts';
+import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
+import { type Follower, follow } from './follow.ts';
+import { type Frame, frameOf } from './frames.ts';
+import { digest, settingsData } from './panel-settings.ts';
+import { PanelStream, type Sink } from './panel-stream.ts';
+import { Ring } from './ring.ts';
+import type { Opening, SeenPanel } from './screens.ts';
+
+export interface FeedsOptions {
+  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+  readonly tenancy: Tenancy;
+  readonly epoch: string;
+  readonly now: () => number;
+  /** Milliseconds that only ever go forward. */
+  readonly ticks: () => number;
+  readonly heartbeatMs: number;
+  readonly onError: (error: unknown) => void;
+  /** Notifications written to a tenant's panels, for counting. */
+  readonly onSent: (tenant: TenantId, notifications: number) => void;
+  /** A panel was heard of: it connected, is connected, or left. */
+  readonly onSeen: (tenant: TenantId, panel: SeenPanel) => void;
+}
+
+/** What is known of a connected stream. */
+interface Told {
+  readonly screen: Screen;
+  /** A digest of the settings it was last told. */
+  settings: string;
+}
+
+/** One connected panel. */
+export interface Connection {
+  readonly panelId: string;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly stream: PanelStream;
+  /** The client has gone. */
+  gone(): void;
+}
+
+/** A tenant's streams hang on one follower of its log, for as long as there are any. */
+interface Feed {
+  readonly ring: Ring;
+  readonly follower: Follower;
+  /** In the order in which they came. */
+  readonly connections: Map<PanelStream, Told>;
+}
+
+interface OpenFeed {
+  /** Rejects when the log cannot be read: for those who wait to connect. */
+  readonly opening: Promise<Feed>;
+  /** undefined then: for everyone else. */
+  readonly opened: Promise<Feed | undefined>;
+  /** Streams that are connected or about to be; the feed is kept while there are any. */
+  users: number;
+}
+
+/** Asks for a little time before coming back, drawn for each client so that a herd spreads out. */
+const retryMs = () => 2_000 + Math.floor(Math.random() * 6_000);
+/** A feed nobody reads is kept this long: a wall that reconnects finds its ring. */
+const lingerMs = 15_000;
+
+/** Past, then live, for many panels: one follower a tenant, one cursor a panel. */
+export class Feeds {
+  readonly #options: FeedsOptions;
+  readonly #feeds = new Map<TenantId, OpenFeed>();
+  readonly #ticker: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #draining = false;
+
+  constructor(options: FeedsOptions) {
+    this.#options = options;
+    this.#ticker = setInterval(() => void this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
+    this.#stopListening = options.tenancy.onChange((tenant) => void this.#changed(tenant));
+  }
+
+  /**
+   * Connects a panel and begins its stream.
+   * @throws AppError `unavailable` while the server drains.
+   */
+  async connect(
+    snapshot: TenantSnapshot,
+    panel: PanelRecord,
+    sink: Sink,
+    opening: Opening,
+  ): Promise<Connection> {
+    if (this.#draining)
+      throw new AppError('unavailable', 'the server is shutting down', { retryAfterSeconds: 2 });
+    const tenant = snapshot.record.id;
+    const open = this.#claim(tenant);
+    const release = () => {
+      open.users -= 1;
+      if (open.users === 0) this.#closeLater(tenant, open);
+    };
+    try {
+      const feed = await open.opening;
+      return await this.#begin(feed, { snapshot, panel, sink, opening }, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #begin(
+    feed: Feed,
+    asked: {
+      readonly snapshot: TenantSnapshot;
+      readonly panel: PanelRecord;
+      readonly sink: Sink;
+      readonly opening: Opening;
+    },
+    release: () => void,
+  ): Promise<Connection> {
+    const { history, tenancy, epoch, now, ticks, onError, onSent, onSeen, heartbeatMs } = this.#options;
+    const { sink, opening } = asked;
+    const tenant = asked.snapshot.record.id;
+    // As it is at this moment: from here on changes reach the stream, until here they may have passed it by.
+    const snapshot = tenancy.peek(tenant) ?? asked.snapshot;
+    const panel = snapshot.panels.get(asked.panel.id);
+    if (!panel) throw notFound('panel');
+    const context = {
+      tenant,
+      epoch,
+      history,
+      ring: feed.ring,
+      now,
+      ticks,
+      onError,
+      onSent: (notifications: number) => onSent(tenant, notifications),
+    };
+    const stream = new PanelStream(context, sink, panel);
+    const settings = settingsData(snapshot, panel);
+    feed.connections.set(stream, { screen: opening.screen, settings: digest(settings) });
+    const seen = () => onSeen(tenant, { id: panel.id, cursor: stream.cursor, ...opening.screen });
+    try {
+      await stream.start(opening.from, { ...settings, heartbeatMs }, retryMs());
+    } catch (error) {
+      feed.connections.delete(stream);
+      throw error;
+    }
+    seen();
+    const gone = () => {
+      if (!feed.connections.delete(stream)) return;
+      stream.destroy();
+      seen();
+      release();
+    };
+    return { panelId: panel.id, stream, gone };
+  }
+
+  /** Panels of a tenant that are connected now, each as its newest screen stands, and the head they are heading for. */
+  async online(
+    tenant: TenantId,
+  ): Promise<{ readonly head: number; readonly panels: ReadonlyMap<string, SeenPanel> }> {
+    const feed = await this.#feeds.get(tenant)?.opened;
+    const panels = new Map<string, SeenPanel>();
+    for (const [stream, { screen }] of feed?.connections ?? []) {
+      if (stream.closed) continue;
+      const cursor = Math.max(stream.cursor, panels.get(stream.panelId)?.cursor ?? 0);
+      panels.set(stream.panelId, { id: stream.panelId, cursor, ...screen });
+    }
+    const head = feed?.ring.head ?? (await this.#options.history.bounds(tenant)).head;
+    return { head, panels };
+  }
+
+  /**
+   * Tells the screens of a panel that are connected here something that is no entry of the log: whoever is not connected
+   * never hears of it. Answers whether there was one.
+   */
+  async tell(tenant: TenantId, panelId: string, event: string, data: unknown): Promise<boolean> {
+    const feed = await this.#feeds.get(tenant)?.opened;
+    let reached = false;
+    for (const stream of feed?.connections.keys() ?? []) {
+      if (stream.panelId !== panelId || stream.closed) continue;
+      stream.tell(event, data);
+      reached = true;
+    }
+    return reached;
+  }
+
+  /** Whether the server is about to end: no stream is opened any more. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Says goodbye to every panel: each is told when to come back, spread over a few seconds. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    for (const { opened } of this.#feeds.values()) {
+      for (const stream of (await opened)?.connections.keys() ?? []) {
+        stream.end(
+          encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }),
+        );
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#draining = true;
+    clearInterval(this.#ticker);
+    this.#stopListening();
+    for (const { opened } of this.#feeds.values()) {
+      const feed = await opened;
+      feed?.follower.close();
+      for (const stream of feed?.connections.keys() ?? []) stream.destroy();
+    }
+    this.#feeds.clear();
+  }
+
+  #claim(tenant: TenantId): OpenFeed {
+    let open = this.#feeds.get(tenant);
+    if (!open) {
+      const opening = this.#open(tenant);
+      const made: OpenFeed = { opening, opened: opening.catch(() => this.#forget(tenant, made)), users: 0 };
+      this.#feeds.set(tenant, made);
+      open = made;
+    }
+    open.users += 1;
+    return open;
+  }
+
+  #forget(tenant: TenantId, open: OpenFeed): undefined {
+    if (this.#feeds.get(tenant) === open) this.#feeds.delete(tenant);
+  }
+
+  async #open(tenant: TenantId): Promise<Feed> {
+    const { history, bus, epoch, now, onError } = this.#options;
+    const { head } = await history.bounds(tenant);
+    const ring = new Ring(epoch, head);
+    const connections = new Map<PanelStream, Told>();
+    let scheduled = false;
+    const flush = () => {
+      scheduled = false;
+      for (const stream of connections.keys()) stream.pump();
+    };
+    const deliver = (entries: readonly Entry[]) => {
+      const at = now();
+      const frames = entries
+        .map((entry) => frameOf(epoch, entry, at))
+        .filter((frame): frame is Frame => frame !== undefined);
+      ring.push(frames, entries.at(-1)?.position ?? ring.head);
+      // What one turn of the event loop brings goes out in one write per panel.
+      if (!scheduled) setImmediate(flush);
+      scheduled = true;
+    };
+    const onGap = (first: number) => ring.reset(first - 1);
+    return {
+      ring,
+      connections,
+      follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError }),
+    };
+  }
+
+  #closeLater(tenant: TenantId, open: OpenFeed): void {
+    setTimeout(() => {
+      if (open.users > 0 || this.#feeds.get(tenant) !== open) return;
+      this.#feeds.delete(tenant);
+      void open.opened.then((feed) => feed?.follower.close());
+    }, lingerMs).unref();
+  }
+
+  async #tick(): Promise<void> {
+    const { heartbeatMs, onSeen } = this.#options;
+    for (const [tenant, { opened }] of this.#feeds) {
+      for (const [stream, { screen }] of (await opened)?.connections ?? []) {
+        stream.tick(heartbeatMs);
+        if (!stream.closed) onSeen(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
+      }
+    }
+  }
+
+  /** Configuration changed: panels hear of their new settings, deleted ones are shut out. */
+  async #changed(tenant: TenantId): Promise<void> {
+    const feed = await this.#feeds.get(tenant)?.opened;
+    const snapshot = this.#options.tenancy.peek(tenant);
+    if (!feed || !snapshot) return;
+    for (const [stream, told] of feed.connections) {
+      const panel = snapshot.panels.get(stream.panelId);
+      if (!panel) {
+        stream.end();
+        continue;
+      }
+      stream.readdress(panel);
+      const settings = settingsData(snapshot, panel);
+      const now = digest(settings);
+      if (now === told.settings) continue;
+      told.settings = now;
+      stream.tell('settings', settings);
+    }
+  }
+}

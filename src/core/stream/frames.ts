@@ -1,0 +1,91 @@
+/** The stream's events, encoded. */
+import type { NotificationEvent } from '../../contract/notification.ts';
+import { encodeSse, formatCursor } from '../../contract/sse.ts';
+import type { Clear, Entry, Notification, Target } from '../ports.ts';
+import { isEmpty } from '../target.ts';
+
+/** An entry as panels get it, encoded once for all of them. */
+export interface Frame {
+  readonly position: number;
+  readonly target: Target;
+  /** Not worth sending any more after this; null: always. */
+  readonly expiresAt: number | null;
+  readonly bytes: Buffer;
+  readonly encodedAt: number;
+  /** The notification, to encode it again when the remaining time in `bytes` has grown old. */
+  readonly again: Notification | null;
+}
+
+/** The time left that a frame tells may be this much out of date; receivers that care reckon from expiresAt. */
+const staleMs = 1_000;
+
+export const iso = (at: number) => new Date(at).toISOString();
+
+export function notificationEvent(n: Notification, now: number, count: number): NotificationEvent {
+  return {
+    id: n.id,
+    position: n.position,
+    title: n.title,
+    message: n.message,
+    level: n.level,
+    rank: n.rank,
+    ttl: n.ttl,
+    ip: n.ip,
+    host: n.host,
+    key: n.key,
+    url: n.url,
+    sourceIp: n.sourceIp,
+    receivedAt: iso(n.receivedAt),
+    expiresAt: n.expiresAt === null ? null : iso(n.expiresAt),
+    remainingMs: n.expiresAt === null ? null : Math.max(0, n.expiresAt - now),
+    count,
+  };
+}
+
+export function encodeNotification(epoch: string, n: Notification, now: number, count = 0): string {
+  return encodeSse({
+    event: 'notification',
+    id: formatCursor(epoch, n.position),
+    data: notificationEvent(n, now, count),
+  });
+}
+
+function encodeClear(epoch: string, { position, id, reason, by }: Clear): string {
+  return encodeSse({ event: 'clear', id: formatCursor(epoch, position), data: { id, position, reason, by } });
+}
+
+/** One more that a throttle counted: the panel raises the count on the first. */
+function encodeThrottled(epoch: string, n: Notification): string {
+  const data = {
+    id: n.throttledOn,
+    position: n.position,
+    count: n.throttleCount,
+    receivedAt: iso(n.receivedAt),
+  };
+  return encodeSse({ event: 'throttled', id: formatCursor(epoch, n.position), data });
+}
+
+/** The frame of an entry; undefined when no panel is to hear of it (muted, or routed nowhere). */
+export function frameOf(epoch: string, entry: Entry, now: number): Frame | undefined {
+  const { route, position } = entry;
+  if (route.muted || isEmpty(route.target)) return undefined;
+  const base = { position, target: route.target, encodedAt: now };
+  if (entry.kind === 'clear')
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeClear(epoch, entry)), again: null };
+  if (entry.throttledOn !== null)
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeThrottled(epoch, entry)), again: null };
+  return {
+    ...base,
+    expiresAt: entry.expiresAt,
+    bytes: Buffer.from(encodeNotification(epoch, entry, now)),
+    again: entry,
+  };
+}
+
+/** The bytes to send now; undefined when it has expired meanwhile. */
+export function bytesOf(epoch: string, frame: Frame, now: number): Buffer | undefined {
+  if (frame.expiresAt === null) return frame.bytes;
+  if (frame.expiresAt <= now) return undefined;
+  if (frame.again === null || now - frame.encodedAt <= staleMs) return frame.bytes;
+  return Buffer.from(encodeNotification(epoch, frame.again, now));
+}

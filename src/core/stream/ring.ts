@@ -1,0 +1,140 @@
+import type { PanelAddress } from '../ports.ts';
+import { reaches } from '../target.ts';
+import { bytesOf, type Frame } from './frames.ts';
+
+/** What one write takes at most, and so what a panel that does not read can hold. */
+export const chunkBytes = 64 * 1024;
+
+/** A stretch of the log as one panel gets it: everything for it after a cursor, joined into one write. */
+export interface Segment {
+  /** The cursor after it. */
+  readonly to: number;
+  /** undefined: nothing in this stretch is for that panel. */
+  readonly bytes: Buffer | undefined;
+  /** How many notifications are in it; what else is in it says something of earlier ones. */
+  readonly notifications: number;
+}
+
+/**
+ * The newest frames of a tenant's log, bounded in number and bytes. Panels with the same tags that stand at the same
+ * cursor share one joined segment, so the cost of an event does not grow with their number.
+ */
+export class Ring {
+  readonly #epoch: string;
+  readonly #maxFrames: number;
+  readonly #maxBytes: number;
+  /** Frames in order of position; positions that are for nobody have none. */
+  #frames: Frame[] = [];
+  #bytes = 0;
+  #first: number;
+  #head: number;
+  /** The newest position that names panels by id: segments after it can be shared. */
+  #lastById = 0;
+  readonly #segments = new Map<string, Map<number, Segment>>();
+  #segmentsAt = 0;
+
+  constructor(epoch: string, head: number, bounds: { maxFrames?: number; maxBytes?: number } = {}) {
+    this.#epoch = epoch;
+    this.#maxFrames = bounds.maxFrames ?? 4_096;
+    this.#maxBytes = bounds.maxBytes ?? 8 * 1024 * 1024;
+    this.#first = head + 1;
+    this.#head = head;
+  }
+
+  /** The position of the newest entry. */
+  get head(): number {
+    return this.#head;
+  }
+
+  /** A reader whose cursor is at least this has its next entry here. */
+  get floor(): number {
+    return this.#first - 1;
+  }
+
+  /** Takes the next entries: `upTo` is the last position, `frames` those of them that are for somebody. */
+  push(frames: readonly Frame[], upTo: number): void {
+    for (const frame of frames) {
+      this.#frames.push(frame);
+      this.#bytes += frame.bytes.length;
+      if (frame.target.ids.length > 0) this.#lastById = frame.position;
+    }
+    this.#head = upTo;
+    this.#segments.clear();
+    this.#trim();
+  }
+
+  /** Forgets everything, and goes on after `position`. */
+  reset(position: number): void {
+    this.#frames = [];
+    this.#bytes = 0;
+    this.#first = position + 1;
+    this.#head = position;
+    this.#segments.clear();
+  }
+
+  /** The next segment after `cursor` (at least `floor`) for a panel; `group` names panels with the same tags. */
+  after(cursor: number, panel: PanelAddress, group: string, now: number): Segment {
+    if (cursor < this.#lastById) return this.#join(cursor, panel, now);
+    if (now - this.#segmentsAt > 1_000) this.#segments.clear();
+    let ofGroup = this.#segments.get(group);
+    if (!ofGroup) {
+      if (this.#segments.size === 0) this.#segmentsAt = now;
+      ofGroup = new Map();
+      this.#segments.set(group, ofGroup);
+    }
+    let segment = ofGroup.get(cursor);
+    if (!segment) {
+      segment = this.#join(cursor, panel, now);
+      ofGroup.set(cursor, segment);
+    }
+    return segment;
+  }
+
+  #join(cursor: number, panel: PanelAddress, now: number): Segment {
+    const parts: Buffer[] = [];
+    let size = 0;
+    let notifications = 0;
+    for (let i = this.#indexAfter(cursor); i < this.#frames.length; i++) {
+      const frame = this.#frames[i] as Frame;
+      if (!reaches(frame.target, panel)) continue;
+      const bytes = bytesOf(this.#epoch, frame, now);
+      if (!bytes) continue;
+      if (size > 0 && size + bytes.length > chunkBytes)
+        return { to: frame.position - 1, bytes: joined(parts, size), notifications };
+      parts.push(bytes);
+      size += bytes.length;
+      if (frame.again !== null) notifications += 1;
+    }
+    return { to: this.#head, bytes: joined(parts, size), notifications };
+  }
+
+  /** Index of the first frame with a position above `cursor`. */
+  #indexAfter(cursor: number): number {
+    let low = 0;
+    let high = this.#frames.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#frames[middle] as Frame).position <= cursor) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #trim(): void {
+    let drop = 0;
+    while (
+      this.#frames.length - drop > 0 &&
+      (this.#frames.length - drop > this.#maxFrames || this.#bytes > this.#maxBytes)
+    ) {
+      const frame = this.#frames[drop++] as Frame;
+      this.#bytes -= frame.bytes.length;
+      this.#first = frame.position + 1;
+    }
+    if (drop > 0) this.#frames = this.#frames.slice(drop);
+  }
+}
+
+function joined(parts: readonly Buffer[], size: number): Buffer | undefined {
+  if (parts.length === 0) return undefined;
+  return parts.length === 1 ? parts[0] : Buffer.concat(parts, size);
+}

@@ -1,0 +1,99 @@
+import { InvitationAccept, InvitationPreview, InvitationSecret } from '../../contract/member.ts';
+import { SignedIn } from '../../contract/session.ts';
+import { AppError } from '../../core/errors.ts';
+import type { InvitationRecord } from '../../core/invitations.ts';
+import { hashSecret } from '../../core/secrets.ts';
+import type { Visit } from '../../core/sign-in.ts';
+import { iso } from '../../core/stream/frames.ts';
+import { problems } from '../responses.ts';
+import type { App } from '../services.ts';
+import { setCookies } from './cookies.ts';
+import type { AccountContext } from './sign-in-limits.ts';
+
+const over = () =>
+  new AppError('gone', 'this invitation is over: it was used, withdrawn or has expired; ask for a new one');
+const common = { tags: ['account'] };
+
+/** Joining a tenant by the secret of an invitation, with an account or to make one. */
+export function invitationAcceptRoutes(app: App, context: AccountContext): void {
+  const { services, people, limits } = context;
+  const { directory, now } = services;
+  const waiting = async (secret: string): Promise<InvitationRecord> => {
+    const found = await directory.invitations.findBySecret(hashSecret(secret), now());
+    if (!found) throw over();
+    return found;
+  };
+
+  app.post(
+    '/api/invitations/preview',
+    {
+      config: { policy: 'public' },
+      schema: {
+        ...common,
+        summary: 'What one is asked to join',
+        body: InvitationSecret,
+        response: { 200: InvitationPreview, ...problems(400, 403, 410, 429) },
+      },
+    },
+    async (request, reply) => {
+      people.visit(request);
+      limits.take(request, reply);
+      const { tenant, role, email, createdBy, expiresAt } = await waiting(request.body.secret);
+      const { title } = await directory.tenants.get(tenant);
+      reply.header('cache-control', 'no-store');
+      return { tenantTitle: title, role, email, createdBy, expiresAt: iso(expiresAt) };
+    },
+  );
+
+  app.post(
+    '/api/invitations/accept',
+    {
+      config: { policy: 'public' },
+      schema: {
+        ...common,
+        summary: 'Join: with the account one is signed in with, or with a new one, which is signed in',
+        body: InvitationAccept,
+        response: { 200: SignedIn, ...problems(400, 401, 403, 409, 410, 503) },
+      },
+    },
+    async (request, reply) => {
+      const visit = people.visit(request);
+      limits.take(request, reply);
+      const invitation = await waiting(request.body.secret);
+      const { account, secret } = request.body;
+      if (account) setCookies(reply, await joinAsNew(context, visit, invitation, account));
+      else {
+        const found = await people.find(request);
+        if (!found) throw new AppError('unauthorized', 'sign in first, or send what a new account needs');
+        await directory.invitations.accept(hashSecret(secret), found.person.id, now());
+      }
+      await services.tenancy.refresh(invitation.tenant);
+      return { ok: true as const, twoFactor: false };
+    },
+  );
+}
+
+async function joinAsNew(
+  { services: { accounts, signIn, now } }: AccountContext,
+  visit: Visit,
+  invitation: InvitationRecord,
+  account: NonNullable<InvitationAccept['account']>,
+): Promise<readonly string[]> {
+  // Whoever invited an address vouches for it; a link without one can be in anybody's hands.
+  const person = await signIn.newPerson({ ...account, emailVerified: invitation.email !== null });
+  if (invitation.email !== null && invitation.email.toLowerCase() !== person.email)
+    throw new AppError('forbidden', `this invitation is for another e-mail address: take that one`);
+  const outcome = await accounts.join(person, invitation, now());
+  if (outcome === 'no-invitation') throw over();
+  if (outcome === 'email-taken')
+    throw new AppError(
+      'conflict',
+      'there is an account with this e-mail address: sign in, then open the link again',
+    );
+  const { cookies } = await signIn.withPassword(visit, {
+    email: person.email,
+    password: account.password,
+    remember: false,
+  });
+  return cookies;
+}

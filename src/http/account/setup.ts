@@ -1,0 +1,59 @@
+import { Setup, SignedIn } from '../../contract/session.ts';
+import { AppError } from '../../core/errors.ts';
+import { checkTimeZone } from '../../core/time-zone.ts';
+import { problems } from '../responses.ts';
+import type { App } from '../services.ts';
+import { setCookies } from './cookies.ts';
+import type { AccountContext } from './sign-in-limits.ts';
+
+const isSetUp = () =>
+  new AppError('conflict', 'this server is set up already: sign in, or ask its owner for an invitation');
+
+/** The first account: made once, by whoever has the secret that the server printed when it started. */
+export function setUpRoutes(app: App, { services, people, limits }: AccountContext): void {
+  const { accounts, directory, signIn, setUp, tenancy, now } = services;
+
+  app.post(
+    '/api/setup',
+    {
+      config: { policy: 'public' },
+      schema: {
+        tags: ['account'],
+        summary: 'Make the first account, the owner of the tenant `default`, and sign in',
+        description: '`secret` stands behind # in the link that the server prints while it has no account.',
+        body: Setup,
+        response: { 200: SignedIn, ...problems(400, 403, 409, 429, 503) },
+      },
+    },
+    async (request, reply) => {
+      const visit = people.visit(request);
+      const { secret, email, name, password, tenantTitle, timeZone } = request.body;
+      limits.take(request, reply);
+      if (!(await accounts.isEmpty())) throw isSetUp();
+      if (!setUp.matches(secret))
+        throw new AppError(
+          'forbidden',
+          'this set-up link is not in force: open the one the server printed last',
+        );
+      if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
+      const person = await signIn.newPerson({ email, name, password, emailVerified: true });
+      const tenant = await directory.tenants.findByName('default');
+      if (!tenant) throw new Error('there is no tenant "default"');
+      const wanted = {
+        id: tenant.id,
+        title: tenantTitle.trim(),
+        ...(timeZone !== undefined && { timeZone }),
+      };
+      if (!(await accounts.found(person, wanted, person.email, now()))) throw isSetUp();
+      setUp.close();
+      await tenancy.refresh(tenant.id);
+      const { cookies } = await signIn.withPassword(visit, {
+        email: person.email,
+        password,
+        remember: false,
+      });
+      setCookies(reply, cookies);
+      return { ok: true as const, twoFactor: false };
+    },
+  );
+}

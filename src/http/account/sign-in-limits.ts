@@ -1,0 +1,66 @@
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { Rate } from '../../core/directory.ts';
+import { findEmail } from '../../core/email.ts';
+import { AppError } from '../../core/errors.ts';
+import { RateLimiter, type RateState } from '../../core/rate-limit.ts';
+import { createRecentMap } from '../../core/recent-map.ts';
+import type { People } from '../people.ts';
+import { rateHeaders } from '../rate-headers.ts';
+import type { Services } from '../services.ts';
+import { networkOf } from '../source-address.ts';
+
+/** What the routes of people's accounts work with. */
+export interface AccountContext {
+  readonly services: Services;
+  readonly people: People;
+  readonly limits: SignInLimits;
+  readonly logger: FastifyBaseLogger;
+}
+
+/** Attempts at one account, whoever makes them: a botnet guesses 240 passwords an hour, and not more. */
+const accountRate: Rate = { perSecond: 1 / 15, burst: 10 };
+
+/**
+ * Keeps guessing slow: attempts are counted for the network they come from and for the account they are at, before any
+ * password is looked at. Whoever was right from this network before is not locked out of an account by strangers.
+ */
+export class SignInLimits {
+  readonly #services: Services;
+  readonly #networks = new RateLimiter<string>();
+  readonly #accounts = new RateLimiter<string>();
+  readonly #proven = createRecentMap<string, true>(10_000);
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Takes one attempt. `account` is what is tried: an e-mail address, or a person's id. @throws AppError `rate-limited`. */
+  take(request: FastifyRequest, reply: FastifyReply, account?: string): void {
+    const { settings, now } = this.#services;
+    const { rateAuth } = settings;
+    if (rateAuth === 'off') return;
+    const network = networkOf(request.sourceIp);
+    const state = this.#networks.take(network, rateAuth, now());
+    rateHeaders(reply, [{ name: 'sign-in', rate: rateAuth, state }]);
+    refuseIfSpent(state);
+    if (account === undefined || this.#proven.has(pair(network, nameOf(account)))) return;
+    refuseIfSpent(this.#accounts.take(nameOf(account), accountRate, now()));
+  }
+
+  /** The attempt was right. */
+  proven(request: FastifyRequest, account: string): void {
+    this.#proven.set(pair(networkOf(request.sourceIp), nameOf(account)), true);
+  }
+}
+
+const pair = (network: string, name: string) => `${network} ${name}`;
+
+/** However an address is written, it is one account. */
+function nameOf(account: string): string {
+  return findEmail(account) ?? account;
+}
+
+function refuseIfSpent({ allowed, resetSeconds }: RateState): void {
+  if (!allowed)
+    throw new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: resetSeconds });
+}

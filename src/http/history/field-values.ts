@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox';
+import { FieldValues } from '../../contract/overview.ts';
+import { type ValueField, valueFields } from '../../core/figures.ts';
+import type { TenantId } from '../../core/ports.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+
+const mostValues = 20;
+const keys = [...valueFields, 'token', 'panel', 'rule', 'level'] as const;
+const Key = Type.Enum([...keys]);
+
+/** GET /api/history/values: what can stand behind a key of the query language. */
+export function fieldValueRoutes(app: App, services: Services): void {
+  app.get(
+    '/api/history/values',
+    {
+      config: { policy: { role: 'viewer' } },
+      schema: {
+        tags: ['dashboard'],
+        security: [{ key: [] }],
+        summary: 'What begins with the prefix, for completing a search that is being typed',
+        description: `At most ${mostValues}, in order. Values of the last seconds may be missing.`,
+        querystring: Type.Object({
+          key: Key,
+          prefix: Type.Optional(Type.String({ maxLength: 255 })),
+        }),
+        response: { 200: FieldValues, ...problems(400, 401, 403, 503) },
+      },
+    },
+    async ({ principal: { tenant }, query: { key, prefix = '' } }) => {
+      if (isValueField(key))
+        return { values: [...(await services.figures.values(tenant, key, prefix, mostValues))] };
+      const begin = prefix.toLowerCase();
+      const names = [...new Set(await namesOf(services, tenant, key))];
+      const fitting = names.filter((name) => name.toLowerCase().startsWith(begin));
+      return { values: fitting.sort((a, b) => a.localeCompare(b)).slice(0, mostValues) };
+    },
+  );
+}
+
+const isValueField = (key: Static<typeof Key>): key is ValueField =>
+  (valueFields as readonly string[]).includes(key);
+
+async function namesOf(
+  { tenancy, directory }: Services,
+  tenant: TenantId,
+  key: Exclude<Static<typeof Key>, ValueField>,
+): Promise<string[]> {
+  const { panels, levels } = await tenancy.get(tenant);
+  switch (key) {
+    case 'panel':
+      return Array.from(panels.values(), ({ name }) => name);
+    case 'level':
+      return [...levels.keys()];
+    case 'token':
+      return (await directory.credentials.list(tenant, 'token')).map(({ name }) => name);
+    case 'rule':
+      return (await directory.rules.list(tenant)).map(({ name }) => name);
+  }
+}

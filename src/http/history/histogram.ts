@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { limits } from '../../contract/limits.ts';
+import { Histogram } from '../../contract/overview.ts';
+import { badRequest } from '../../core/errors.ts';
+import type { Counted } from '../../core/figures.ts';
+import { type HistogramTimes, histogramTimes } from '../../core/histogram.ts';
+import { iso } from '../../core/stream/frames.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+import { queryOf } from './history-query.ts';
+
+const mostBuckets = 200;
+const usualBuckets = 60;
+const instant = (what: string) => Type.Optional(Type.String({ format: 'date-time', description: what }));
+
+/** GET /api/history/histogram: how many a search finds, over time and by level. */
+export function histogramRoutes(app: App, services: Services): void {
+  const { figures, tenancy, now } = services;
+  app.get(
+    '/api/history/histogram',
+    {
+      config: { policy: { role: 'viewer' } },
+      schema: {
+        tags: ['dashboard'],
+        security: [{ key: [] }],
+        summary: 'How many a search finds, over time and by level',
+        description: `Buckets are of a round length, from 1 s to 7 d, the shortest with which there are no more than asked for.
+Without after and before it is the range that the search itself names (since:, after:, before:), or the last 24 hours.`,
+        querystring: Type.Object({
+          q: Type.Optional(
+            Type.String({ maxLength: limits.queryChars, description: 'A query; empty finds everything.' }),
+          ),
+          after: instant('Received then or later.'),
+          before: instant('Received before then.'),
+          buckets: Type.Optional(
+            Type.String({
+              description: `At most so many, 1 to ${mostBuckets}; ${usualBuckets} when not given.`,
+            }),
+          ),
+        }),
+        response: { 200: Histogram, ...problems(400, 401, 403, 503) },
+      },
+    },
+    async ({ principal: { tenant }, query: { q, after, before, buckets } }) => {
+      const most = readBuckets(buckets);
+      const query = await queryOf(services, tenant, q);
+      const { timeZone } = (await tenancy.get(tenant)).record;
+      const at = now();
+      const range = {
+        ...(after !== undefined && { after: readInstant('after', after) }),
+        ...(before !== undefined && { before: readInstant('before', before) }),
+      };
+      const times = histogramTimes(query, range, most, { now: at, timeZone });
+      return histogramOf(await figures.count(tenant, query, times, at), times);
+    },
+  );
+}
+
+function histogramOf(
+  { counts, complete }: Counted,
+  { origin, bucketMs, buckets: length }: HistogramTimes,
+): Histogram {
+  const buckets = Array.from({ length }, (_, i) => ({
+    at: iso(origin + i * bucketMs),
+    counts: {} as Record<string, number>,
+  }));
+  let total = 0;
+  for (const { bucket, level, count } of counts) {
+    total += count;
+    const found = buckets[bucket];
+    if (found) found.counts[level] = count;
+  }
+  return { buckets, bucketMs, total, complete };
+}
+
+function readBuckets(text: string | undefined): number {
+  if (text === undefined) return usualBuckets;
+  const buckets = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0;
+  if (buckets < 1 || buckets > mostBuckets)
+    throw badRequest(`buckets must be a whole number from 1 to ${mostBuckets}`);
+  return buckets;
+}
+
+/** The format lets seconds of 60 pass, which only some minutes have had. */
+function readInstant(name: string, text: string): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw badRequest(`${name} must be a time that exists, as in 2026-11-01T10:00:00Z`);
+  return Math.max(0, at);
+}

@@ -1,0 +1,180 @@
+import { encodeSse } from '../../contract/sse.ts';
+import { historyView } from '../../core/history-view.ts';
+import type { HistoryRecord, TenantId } from '../../core/ports.ts';
+import { iso } from '../../core/stream/frames.ts';
+import type { Sink } from '../../core/stream/panel-stream.ts';
+import type { Services } from '../services.ts';
+import { queryOf } from './history-query.ts';
+
+/** New notifications are gathered for this long, so that a busy tenant costs a tail a few reads a second. */
+const gatherMs = 200;
+const heartbeatMs = 15_000;
+/** The floor for a bell that was not heard. */
+const floorMs = 2_000;
+const pageLimit = 50;
+/** What a tail holds at most of what is newer than it has shown: beyond either, it says `gap` and shows the newest. */
+const heldRecords = 1_000;
+const heldChars = 4 * 1024 * 1024;
+/** One write takes this much at most, and a reader has this long for it. */
+const chunkChars = 16 * 1024;
+const stalledMs = 30_000;
+
+export interface HistoryTail {
+  readonly started: Promise<void>;
+  close(): void;
+}
+
+/**
+ * Sends what matches as it arrives. The search itself is asked for what is newer than the last answer, so a tail finds
+ * exactly what the page finds. A reader that does not take one chunk gets no second one until it has, and is cut off
+ * after 30 s.
+ */
+export function tailHistory(
+  services: Services,
+  tenant: TenantId,
+  q: string | undefined,
+  sink: Sink,
+): HistoryTail {
+  const tail = new Tail(services, tenant, q, sink);
+  return { started: tail.start(), close: () => tail.close() };
+}
+
+class Tail {
+  readonly #services: Services;
+  readonly #tenant: TenantId;
+  readonly #q: string | undefined;
+  readonly #sink: Sink;
+  readonly #unsubscribe: () => void;
+  readonly #floor: NodeJS.Timeout;
+  #gathering: NodeJS.Timeout | undefined;
+  #after = 0;
+  #rung = false;
+  /** A search is under way, or what it found is still being sent. */
+  #busy = true;
+  #closed = false;
+  #lastWrite: number;
+  #writing = false;
+
+  constructor(services: Services, tenant: TenantId, q: string | undefined, sink: Sink) {
+    this.#services = services;
+    this.#tenant = tenant;
+    this.#q = q;
+    this.#sink = sink;
+    this.#lastWrite = performance.now();
+    this.#unsubscribe = services.bus.subscribe(tenant, () => this.#ring());
+    this.#floor = setInterval(() => this.#look(), floorMs).unref();
+  }
+
+  /** Says `ready`; what is stored from then on is sent. */
+  async start(): Promise<void> {
+    const { head } = await this.#services.history.bounds(this.#tenant);
+    this.#after = head;
+    const data = { serverTime: iso(this.#services.now()), head };
+    void this.#write(encodeSse({ event: 'ready', data, retryMs: 3_000 })).then(() => this.#rest());
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#unsubscribe();
+    clearInterval(this.#floor);
+    clearTimeout(this.#gathering);
+  }
+
+  #look(): void {
+    if (this.#writing && performance.now() - this.#lastWrite > stalledMs) return this.#sink.destroy();
+    this.#ring();
+  }
+
+  #ring(): void {
+    this.#rung = true;
+    if (this.#gathering || this.#busy || this.#closed) return;
+    this.#gathering = setTimeout(() => {
+      this.#gathering = undefined;
+      void this.#read();
+    }, gatherMs).unref();
+  }
+
+  #rest(): void {
+    this.#busy = false;
+    if (this.#rung) this.#ring();
+  }
+
+  async #read(): Promise<void> {
+    if (this.#busy || this.#closed) return;
+    this.#busy = true;
+    this.#rung = false;
+    try {
+      await this.#send(await this.#newer());
+    } catch {
+      // A query whose panel or level has meanwhile been deleted, or a disk that is gone: the reader asks again.
+      this.close();
+      this.#sink.end();
+    } finally {
+      this.#rest();
+    }
+  }
+
+  /** What matches and is newer, oldest first; `complete` is false when there was more than a tail holds. */
+  async #newer(): Promise<{ records: HistoryRecord[]; complete: boolean }> {
+    const { history, now } = this.#services;
+    const query = await queryOf(this.#services, this.#tenant, this.#q);
+    const records: HistoryRecord[] = [];
+    let before: number | undefined;
+    let head = this.#after;
+    let chars = 0;
+    do {
+      const options = { limit: pageLimit, now: now(), after: this.#after };
+      const page = await history.search(
+        this.#tenant,
+        query,
+        before === undefined ? options : { ...options, before },
+      );
+      if (before === undefined) head = page.head;
+      records.push(...page.records);
+      for (const { message } of page.records) chars += message.length;
+      before = page.next ?? undefined;
+    } while (before !== undefined && records.length < heldRecords && chars < heldChars);
+    this.#after = Math.max(this.#after, head);
+    return { records: records.reverse(), complete: before === undefined };
+  }
+
+  async #send({
+    records,
+    complete,
+  }: {
+    records: readonly HistoryRecord[];
+    complete: boolean;
+  }): Promise<void> {
+    const { tenancy, now } = this.#services;
+    const snapshot = await tenancy.get(this.#tenant);
+    const at = now();
+    let chunk = complete
+      ? ''
+      : encodeSse({
+          event: 'gap',
+          data: { reason: 'more arrived than a tail shows; the search has it all' },
+        });
+    for (const record of records) {
+      chunk += encodeSse({ event: 'notification', data: historyView(record, snapshot, at) });
+      if (chunk.length < chunkChars) continue;
+      await this.#write(chunk);
+      chunk = '';
+    }
+    if (chunk === '' && performance.now() - this.#lastWrite >= heartbeatMs)
+      chunk = encodeSse({ event: 'heartbeat', data: { serverTime: iso(at), head: this.#after } });
+    if (chunk !== '') await this.#write(chunk);
+  }
+
+  /** Resolves when the system has taken it; never, for a reader that has gone. */
+  #write(chunk: string): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#writing = true;
+    this.#lastWrite = performance.now();
+    return new Promise((resolve) => {
+      this.#sink.write(chunk, () => {
+        this.#writing = false;
+        resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,142 @@
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { limits } from '../../contract/limits.ts';
+import { HistoryPage } from '../../contract/notification.ts';
+import { badRequest } from '../../core/errors.ts';
+import { historyView } from '../../core/history-view.ts';
+import type { Authenticator } from '../auth.ts';
+import { readLimit } from '../page-limit.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+import { begin, openSse } from '../sse-response.ts';
+import { exported, RunningExports, stalledMs } from './export-run.ts';
+import { queryOf } from './history-query.ts';
+import { tailHistory } from './history-tail.ts';
+
+const q = Type.Optional(
+  Type.String({ maxLength: limits.queryChars, description: 'A query; empty finds everything.' }),
+);
+
+/** Searching history: a page, a live tail, an export. */
+export function historyRoutes(app: App, services: Services, authenticator: Authenticator): void {
+  const { history, tenancy, now } = services;
+  const policy = { role: 'viewer' } as const;
+  const common = { tags: ['dashboard'], security: [{ key: [] }] };
+
+  app.get(
+    '/api/history',
+    {
+      config: { policy },
+      schema: {
+        ...common,
+        summary: 'Search history, newest first',
+        querystring: Type.Object({
+          q,
+          limit: Type.Optional(
+            Type.String({ description: `1 to ${limits.historyPage}; 50 when not given.` }),
+          ),
+          cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
+        }),
+        response: { 200: HistoryPage, ...problems(400, 401, 403, 503) },
+      },
+    },
+    async ({ principal, query }) => {
+      const limit = readLimit(query.limit, limits.historyPage);
+      const before = readCursor(query.cursor);
+      const parsed = await queryOf(services, principal.tenant, query.q);
+      const page = await history.search(principal.tenant, parsed, {
+        limit,
+        now: now(),
+        ...(before !== undefined && { before }),
+      });
+      const snapshot = await tenancy.get(principal.tenant);
+      const at = now();
+      return {
+        notifications: page.records.map((record) => historyView(record, snapshot, at)),
+        nextCursor: page.next === null ? null : `p${page.next}`,
+      };
+    },
+  );
+
+  app.get(
+    '/api/history/stream',
+    {
+      config: { policy },
+      schema: {
+        ...common,
+        summary: 'Follow a search live (Server-Sent Events)',
+        description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
+        querystring: Type.Object({ q }),
+        response: {
+          200: {
+            description: 'text/event-stream',
+            content: { 'text/event-stream': { schema: Type.String() } },
+          },
+          ...problems(400, 401, 403, 503),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { principal } = request;
+      // Parsed again for each read, so that "since:2h" moves on; here it is parsed to refuse a bad one.
+      await queryOf(services, principal.tenant, request.query.q);
+      const sink = openSse(request, reply);
+      const tail = tailHistory(services, principal.tenant, request.query.q, sink);
+      const stopChecking = authenticator.watch(request, () => sink.end());
+      sink.onGone(() => {
+        stopChecking();
+        tail.close();
+      });
+      return begin(sink, tail.started, reply);
+    },
+  );
+
+  const exports = new RunningExports();
+  app.get(
+    '/api/history/export',
+    {
+      config: { policy },
+      schema: {
+        ...common,
+        summary: 'Everything a search finds, newest first, of any size',
+        querystring: Type.Object({ q, format: Type.Optional(Type.Enum(['ndjson', 'csv'])) }),
+        response: {
+          200: {
+            description: 'The file',
+            content: {
+              'application/x-ndjson': { schema: Type.String() },
+              'text/csv': { schema: Type.String() },
+            },
+          },
+          ...problems(400, 401, 403, 429, 503),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { principal, query } = request;
+      const parsed = await queryOf(services, principal.tenant, query.q);
+      const csv = query.format === 'csv';
+      const end = exports.begin(principal.tenant);
+      reply.type(csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8');
+      reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
+      reply.header('cache-control', 'no-store');
+      const pages = Readable.from(exported(services, principal.tenant, parsed, csv), { objectMode: false });
+      const stopWatching = authenticator.watch(request, () => reply.raw.destroy());
+      reply.raw.once('close', () => {
+        stopWatching();
+        end();
+      });
+      // One that takes nothing for so long has gone, and must not keep others from theirs.
+      request.raw.socket.setTimeout(stalledMs, () => reply.raw.destroy());
+      // A stream of text, which the schema cannot say.
+      return reply.send(pages as unknown as string);
+    },
+  );
+}
+
+function readCursor(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const position = /^p[0-9]{1,15}$/.test(text) ? Number(text.slice(1)) : undefined;
+  if (position === undefined) throw badRequest('cursor must be the nextCursor of an earlier page');
+  return position;
+}

@@ -1,0 +1,270 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../core/errors.ts';
+import { readFields } from './notify-fields.ts';
+
+type Headers = readonly (readonly [string, string | Buffer])[];
+
+/** As Node hands it over: header bytes as Latin-1, names as sent. */
+function read(body: string | Buffer, ...headers: Headers) {
+  const pairs = headers.map(
+    ([name, value]) => [name, Buffer.from(value as string).toString('latin1')] as const,
+  );
+  const request = {
+    headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])),
+    rawHeaders: pairs.flat(),
+  };
+  return readFields(request as unknown as IncomingMessage, Buffer.from(body as string));
+}
+
+function refusal(body: string | Buffer, ...headers: Headers): [code: string, message: string] {
+  try {
+    read(body, ...headers);
+  } catch (error) {
+    if (error instanceof AppError) return [error.code, error.message];
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+const json = ['Content-Type', 'application/json'] as const;
+const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const;
+const plain = ['Content-Type', 'text/plain'] as const;
+
+describe('what the body is', () => {
+  it.each(
+    [
+      'application/json',
+      'application/json; charset=utf-8',
+      'APPLICATION/JSON',
+      ' application/json ;x=y',
+      'application/vnd.acme+json',
+      'application/problem+json;a=b',
+      'text/plain',
+      'text/plain; charset=utf-8',
+      'application/x-www-form-urlencoded',
+      '',
+    ].map((type) => [type]),
+  )('a body that starts with { is JSON under the type "%s"', (type) => {
+    expect(read('{"title":"a"}', ['content-type', type])).toEqual({ title: 'a' });
+    expect(read('\ufeff \r\n\t{"title":"a"}', ['content-type', type])).toEqual({ title: 'a' });
+  });
+
+  it('a body that starts with { is JSON under no type', () => {
+    expect(read('{"title":"a"}')).toEqual({ title: 'a' });
+  });
+
+  it.each(
+    [
+      'application/xml',
+      'multipart/form-data; boundary=x',
+      'text/html',
+      'application/octet-stream',
+      'application/jsonx',
+      'json',
+      'application/json+x',
+      'text/plainer',
+      'application/json, text/plain',
+    ].map((type) => [type]),
+  )('anything else non-empty is unsupported: %s', (type) => {
+    expect(refusal('{"title":"a"}', ['content-type', type])[0]).toBe('unsupported-type');
+    expect(refusal('x', ['content-type', type])[0]).toBe('unsupported-type');
+    expect(read('', ['content-type', type], ['X-Title', 'a'])).toEqual({ title: 'a' });
+  });
+
+  it('under no type, what does not start with { is unsupported', () => {
+    for (const body of ['x', '[1]', '"a"', ' ']) expect(refusal(body)[0]).toBe('unsupported-type');
+  });
+
+  it.each(['gzip', 'br', 'identity', 'GZIP, identity', 'x'].map((encoding) => [encoding]))(
+    'any Content-Encoding is unsupported: %s',
+    (encoding) => {
+      expect(refusal('{"title":"a"}', json, ['Content-Encoding', encoding])[0]).toBe('unsupported-type');
+      expect(refusal('', ['Content-Encoding', encoding])[0]).toBe('unsupported-type');
+    },
+  );
+});
+
+describe('a JSON body', () => {
+  it('gives its own known fields; null is absent, unknown ones are ignored', () => {
+    const body =
+      '{"title":"a","message":null,"ttl":5,"id":"x","position":1,"__proto__":{"host":"h"},"constructor":{"key":"k"}}';
+    expect(read(body, json)).toEqual({ title: 'a', ttl: 5 });
+  });
+
+  it.each(['[]', '"a"', '1', 'null', 'true', '[{"title":"a"}]'].map((body) => [body]))(
+    'must be one object, not %s',
+    (body) => {
+      expect(refusal(body, json)).toEqual(['bad-request', expect.stringContaining('one JSON object')]);
+    },
+  );
+
+  it.each(
+    [
+      '{',
+      '{"a"',
+      '{"title":"a",}',
+      "{'title':'a'}",
+      '{"title":"a"} x',
+      '{"title":"a\u0000"}',
+      '{"title":"\n"}',
+      '{title:1}',
+      ' ',
+      '{"a":01}',
+      '{"a":NaN}',
+    ].map((body) => [body]),
+  )('must be valid JSON: %j', (body) => {
+    expect(refusal(body, json)).toEqual([
+      'bad-request',
+      expect.stringMatching(/^the body is not valid JSON: /),
+    ]);
+  });
+
+  it('a refusal does not repeat what was sent', () => {
+    expect(refusal('{"password":hunter2}', json)[1]).not.toContain('hunter2');
+  });
+});
+
+describe('a form body', () => {
+  it('gives the same names', () => {
+    expect(read('title=Disk+full&message=caf%C3%A9%0A%26&ttl=5000&nothing=1', form)).toEqual({
+      title: 'Disk full',
+      message: 'café\n&',
+      ttl: 5000,
+    });
+  });
+
+  it('wins over headers, even if empty', () => {
+    expect(read('title=', form, ['X-Title', 'b'], ['X-Host', 'h'])).toEqual({ title: '', host: 'h' });
+  });
+
+  it('gives each field once', () => {
+    expect(refusal('title=a&title=b', form)).toEqual(['bad-request', 'title is given twice in the form']);
+  });
+
+  it('must be UTF-8 behind its percent signs too', () => {
+    for (const bad of ['%FF', '%C3', '%ED%A0%80', '%C0%AF', 'a%E2%82']) {
+      expect(refusal(`message=x&title=${bad}`, form)).toEqual([
+        'bad-request',
+        expect.stringContaining('UTF-8'),
+      ]);
+    }
+    expect(read('title=%EF%BF%BD', form)).toEqual({ title: '\ufffd' });
+    expect(read('title=50%', form)).toEqual({ title: '50%' });
+  });
+
+  it.each(['5s', '-1', '+5', '5.0', '0x10', '1e3', '', ' '])(
+    'reads ttl as decimal digits only: %j is no number',
+    (ttl) => {
+      expect(read(`ttl=${encodeURIComponent(ttl)}`, form).ttl).toBeNaN();
+    },
+  );
+});
+
+describe('a text body', () => {
+  it('is the message as a whole; the rest comes from headers', () => {
+    expect(read(' line 1\n\nline 2 ', plain, ['X-Title', 'a'], ['X-Message', 'not this'])).toEqual({
+      title: 'a',
+      message: ' line 1\n\nline 2 ',
+    });
+  });
+
+  it('may begin with one BOM, which is not part of it', () => {
+    expect(read('\ufeffa', plain)).toEqual({ message: 'a' });
+  });
+});
+
+describe('UTF-8', () => {
+  it.each(
+    [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]].map(
+      (bytes) => [bytes],
+    ),
+  )('ill-formed bytes %j are refused in every kind of body and in headers', (bytes) => {
+    const bad = Buffer.from(bytes);
+    for (const type of [json, form, plain]) {
+      expect(refusal(Buffer.concat([Buffer.from('{"title":"'), bad, Buffer.from('"}')]), type)[0]).toBe(
+        'bad-request',
+      );
+      expect(refusal(Buffer.concat([Buffer.from('title='), bad]), type)[0]).toBe('bad-request');
+    }
+    expect(refusal('', ['X-Title', bad])).toEqual(['bad-request', expect.stringContaining('X-Title')]);
+  });
+});
+
+describe('headers', () => {
+  it('stand for every field, whatever their case', () => {
+    const pairs: Headers = [
+      ['X-Title', 't'],
+      ['x-message', 'm'],
+      ['X-LEVEL', 'error'],
+      ['X-Ttl', '5000'],
+      ['X-IP', '10.0.0.5'],
+      ['X-Host', 'h'],
+      ['X-Key', 'k'],
+      ['X-URL', 'http://u'],
+    ];
+    expect(read('', ...pairs)).toEqual({
+      title: 't',
+      message: 'm',
+      level: 'error',
+      ttl: 5000,
+      ip: '10.0.0.5',
+      host: 'h',
+      key: 'k',
+      url: 'http://u',
+    });
+  });
+
+  it('give way, field by field, to JSON that is not null, even if it is empty or wrong', () => {
+    const headers: Headers = [
+      json,
+      ['X-Title', 'header'],
+      ['X-Message', 'header'],
+      ['X-TTL', 'nonsense'],
+      ['X-Host', 'header'],
+    ];
+    expect(read('{"title":"","message":null,"ttl":7}', ...headers)).toEqual({
+      title: '',
+      message: 'header',
+      ttl: 7,
+      host: 'header',
+    });
+  });
+
+  it('are raw UTF-8 or encoded words', () => {
+    expect(
+      read('', ['X-Title', 'Žluťoučký 🔔'], ['X-Message', '=?utf-8?B?8J+UlA==?= =?iso-8859-1?Q?=E9?=!']),
+    ).toEqual({
+      title: 'Žluťoučký 🔔',
+      message: '🔔é!',
+    });
+  });
+
+  it('a field given twice is refused, even with the same value, even when JSON has it', () => {
+    expect(refusal('', ['X-Title', 'a'], ['x-title', 'a'])).toEqual([
+      'bad-request',
+      'the header x-title is given twice',
+    ]);
+    expect(refusal('{"title":"a"}', json, ['X-Title', 'a'], ['X-Title', 'a'])[0]).toBe('bad-request');
+  });
+
+  it.each(['5s', '-1', '+5', '5.0', '0x10', '1e3', '', '１２'])(
+    'ttl is decimal digits only: %j is no number',
+    (ttl) => {
+      expect(read('', ['X-TTL', ttl]).ttl).toBeNaN();
+    },
+  );
+
+  it('that only look like fields are ignored', () => {
+    expect(
+      read(
+        '',
+        ['X-Titles', 'a'],
+        ['XTitle', 'b'],
+        ['X-__proto__', 'c'],
+        ['X-constructor', 'd'],
+        ['Y-Title', 'e'],
+      ),
+    ).toEqual({});
+  });
+});

@@ -1,0 +1,114 @@
+import type { FastifyReply } from 'fastify';
+import type { Principal } from '../../core/access.ts';
+import type { Rate } from '../../core/directory.ts';
+import { AppError } from '../../core/errors.ts';
+import { RateLimiter } from '../../core/rate-limit.ts';
+import { type NamedState, rateHeaders } from '../rate-headers.ts';
+import type { Services } from '../services.ts';
+
+interface Rates {
+  readonly token: Rate | 'off';
+  readonly tenant: Rate | 'off';
+}
+
+const unlimited: readonly NamedState[] = [];
+
+/** The buckets of one kind of traffic, by token and by tenant. */
+class Buckets {
+  readonly #token = new RateLimiter<string>();
+  readonly #tenant = new RateLimiter<number>();
+
+  run(how: 'take' | 'look', { id, tenant }: Principal, rates: Rates, now: number): readonly NamedState[] {
+    const { token: ofToken, tenant: ofTenant } = rates;
+    if (ofToken === 'off' && ofTenant === 'off') return unlimited;
+    const states: NamedState[] = [];
+    if (ofToken !== 'off')
+      states.push({ name: 'token', rate: ofToken, state: this.#token[how](id, ofToken, now) });
+    // A notification that the token's own bucket refuses takes nothing from the tenant's.
+    const stopped = states[0]?.state.allowed === false;
+    if (ofTenant !== 'off') {
+      const state = this.#tenant[stopped ? 'look' : how](tenant, ofTenant, now);
+      states.push({ name: 'tenant', rate: ofTenant, state });
+    }
+    return states;
+  }
+}
+
+const allowed = (states: readonly NamedState[]) => states.every(({ state }) => state.allowed);
+
+/**
+ * How many notifications a token and a tenant may send. What is critical has buckets of its own, of the same size, so
+ * that noise cannot lock it out; as the level may stand in the body, a refusal can come at three places, the cheapest
+ * that is sure. Every answer carries how the limits stand: `take` tells it, and for what never comes to that, `tell`.
+ */
+export class NotifyLimits {
+  readonly #services: Services;
+  readonly #usual = new Buckets();
+  readonly #critical = new Buckets();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Brings the caller's tenant, and with it the limits, into memory; a promise only if they are not there yet. */
+  load({ tenant }: Principal): Promise<unknown> | undefined {
+    const { tenancy } = this.#services;
+    return tenancy.peek(tenant) ? undefined : tenancy.get(tenant);
+  }
+
+  /** Says how the usual limits stand. */
+  async tell(reply: FastifyReply, caller: Principal): Promise<void> {
+    await this.load(caller);
+    rateHeaders(reply, this.#usual.run('look', caller, this.#rates(caller), this.#services.now()));
+  }
+
+  /**
+   * Before the body is read: with both kinds of bucket empty, nothing in it could make a difference.
+   * @throws AppError `rate-limited`.
+   */
+  refuseAnyLevel(reply: FastifyReply, caller: Principal): void {
+    const rates = this.#rates(caller);
+    const now = this.#services.now();
+    const states = this.#usual.run('look', caller, rates, now);
+    if (!allowed(states) && !allowed(this.#critical.run('look', caller, rates, now)))
+      throw this.#exceeded(reply, caller, states);
+  }
+
+  /**
+   * Before the body is parsed: with the usual bucket empty, what cannot be critical is refused.
+   * @throws AppError `rate-limited`.
+   */
+  refuseUsual(reply: FastifyReply, caller: Principal, mayBeCritical: () => boolean): void {
+    const states = this.#usual.run('look', caller, this.#rates(caller), this.#services.now());
+    if (!allowed(states) && !mayBeCritical()) throw this.#exceeded(reply, caller, states);
+  }
+
+  /**
+   * Takes from the bucket the level belongs to. What is not valid (no level) is paid from the usual one.
+   * @throws AppError `rate-limited`.
+   */
+  take(reply: FastifyReply, caller: Principal, level: string | undefined): void {
+    const buckets = level === 'critical' ? this.#critical : this.#usual;
+    const states = buckets.run('take', caller, this.#rates(caller), this.#services.now());
+    if (!allowed(states)) throw this.#exceeded(reply, caller, states);
+    rateHeaders(reply, states);
+  }
+
+  /** The caller's own limits, its tenant's where that is in memory, and the server's for what neither has set. */
+  #rates(caller: Principal): Rates {
+    const { settings, tenancy } = this.#services;
+    return {
+      token: caller.kind === 'token' ? (caller.rate ?? settings.rateToken) : 'off',
+      tenant: tenancy.peek(caller.tenant)?.record.rate ?? settings.rateTenant,
+    };
+  }
+
+  #exceeded(reply: FastifyReply, { tenant }: Principal, states: readonly NamedState[]): AppError {
+    rateHeaders(reply, states);
+    const refusing = states.find(({ state }) => !state.allowed);
+    this.#services.metrics.of(tenant).rateLimited(refusing?.name === 'tenant' ? 'tenant' : 'token');
+    return new AppError('rate-limited', 'rate limit exceeded', {
+      retryAfterSeconds: refusing?.state.resetSeconds ?? 1,
+    });
+  }
+}

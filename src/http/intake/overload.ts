@@ -1,0 +1,87 @@
+/** What keeps the wait short when more is sent than can be stored: some are refused, so that the rest are answered in time. */
+import type { RequestListener, Server } from 'node:http';
+
+interface UnderWay {
+  readonly since: number;
+}
+
+/** A wait beyond which more is not taken: with what comes behind it, an answer stays well under a second. */
+const longestWaitMs = 200;
+/** So many may be under way however long they wait: a disk that pauses for a moment refuses nobody who sends a little. */
+const alwaysUnderWay = 256;
+/**
+ * How long a refusal is held back. A sender has as many requests under way as it has connections; answered at once it
+ * would send the next at once, and the refusals would take the time that the notifications need.
+ */
+const holdMs = 400;
+/** Of refusals held back; beyond that they are told at once. */
+const mostHeld = 20_000;
+
+/** The notifications that are being taken, the oldest first. */
+export class IntakeGate {
+  readonly #ticks: () => number;
+  readonly #underWay = new Set<UnderWay>();
+  #held: (() => void)[] = [];
+
+  /** `ticks`: milliseconds that only ever go forward. */
+  constructor(ticks: () => number) {
+    this.#ticks = ticks;
+  }
+
+  /** Lets one in, and answers what is to be called when it has been answered; undefined: it is to be refused. */
+  enter(): (() => void) | undefined {
+    const now = this.#ticks();
+    if (this.#underWay.size >= alwaysUnderWay) {
+      const oldest = this.#underWay.values().next().value;
+      if (oldest && now - oldest.since > longestWaitMs) return undefined;
+    }
+    const one = { since: now };
+    this.#underWay.add(one);
+    return () => this.#underWay.delete(one);
+  }
+
+  /** Calls back when a refusal may be told. */
+  hold(tell: () => void): void {
+    if (this.#held.length >= mostHeld) return tell();
+    this.#held.push(tell);
+    // One timer for all that come in the same moment.
+    if (this.#held.length > 1) return;
+    setTimeout(() => {
+      const held = this.#held;
+      this.#held = [];
+      for (const each of held) each();
+    }, holdMs);
+  }
+}
+
+const busy = JSON.stringify({ error: 'not stored: more is being sent than can be stored; try again' });
+const refusal = [
+  ...['content-type', 'application/json; charset=utf-8'],
+  ...['content-length', String(Buffer.byteLength(busy))],
+  ...['retry-after', '1'],
+  ...['x-content-type-options', 'nosniff'],
+];
+
+/**
+ * Puts the gate before everything else that a notification would cost: on Node's own request, ahead of the framework. Half of
+ * what a refusal takes would else go into routing it.
+ */
+export function guardIntake(server: Server, gate: IntakeGate, onRefused: () => void): void {
+  const handlers = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (request.method === 'POST' && isIntake(request.url)) {
+      const leave = gate.enter();
+      if (!leave) {
+        onRefused();
+        return gate.hold(() => response.writeHead(503, refusal).end(busy));
+      }
+      response.once('close', leave);
+    }
+    for (const handle of handlers) handle(request, response);
+  });
+}
+
+const path = '/api/notify';
+const isIntake = (url = '') =>
+  url.startsWith(path) && (url.length === path.length || url[path.length] === '?');

@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { unavailable } from '../../core/errors.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+
+const Healthy = Type.Object({ ok: Type.Literal(true) });
+
+/** Liveness (the process answers) and readiness (it can take and keep notifications). */
+export function healthRoutes(app: App, services: Services): void {
+  app.get(
+    '/healthz',
+    {
+      config: { policy: 'public' },
+      schema: { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } },
+    },
+    async () => ({ ok: true as const }),
+  );
+  app.get(
+    '/readyz',
+    {
+      config: { policy: 'public' },
+      schema: {
+        tags: ['operating'],
+        summary: 'Whether notifications can be stored',
+        response: { 200: Healthy, ...problems(503) },
+      },
+    },
+    async () => {
+      const trouble = notReady(services);
+      if (trouble !== undefined) throw unavailable(`not ready: ${trouble}`);
+      return { ok: true as const };
+    },
+  );
+}
+
+/** Why notifications cannot be stored or panels not be served now; undefined when both can. */
+export function notReady({ storage, feeds }: Pick<Services, 'storage' | 'feeds'>): string | undefined {
+  return storage.trouble() ?? (feeds.draining ? 'the server is being stopped' : undefined);
+}

@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+import type { Services } from '../services.ts';
+import { serverRegistry } from './metrics.ts';
+
+/** GET /metrics on a listener of its own, for those who keep it off the public one; undefined when none is asked for. */
+export async function startMetricsListener(
+  { host, port }: { readonly host: string; readonly port: number | undefined },
+  services: Pick<Services, 'storage' | 'feeds' | 'metrics'>,
+): Promise<{ close(): Promise<void> } | undefined> {
+  if (port === undefined) return undefined;
+  const registry = serverRegistry(services);
+  const server = createServer(async (request, response) => {
+    const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
+    response.writeHead(found ? 200 : 404, {
+      'content-type': found ? registry.contentType : 'application/json; charset=utf-8',
+    });
+    response.end(found ? await registry.metrics() : '{"error":"there is only GET /metrics here"}');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

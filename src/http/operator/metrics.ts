@@ -1,0 +1,154 @@
+import { timingSafeEqual } from 'node:crypto';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Type } from 'typebox';
+import { AppError } from '../../core/errors.ts';
+import type { TenantId } from '../../core/ports.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+import { notReady } from './health.ts';
+
+const openMetrics = 'application/openmetrics-text';
+const text = {
+  description: 'Prometheus text, OpenMetrics, or JSON',
+  content: {
+    'text/plain': { schema: Type.String() },
+    'application/openmetrics-text': { schema: Type.String() },
+    'application/json': { schema: Type.Unsafe<unknown>({}) },
+  },
+};
+
+/** GET /tenant-metrics for a tenant's own figures, and /metrics for whoever runs the server. */
+export function metricsRoutes(app: App, services: Services): void {
+  app.get(
+    '/tenant-metrics',
+    {
+      config: { policy: { scope: 'metrics' } },
+      schema: {
+        tags: ['operating'],
+        summary: "The figures of the token's tenant",
+        security: [{ token: [] }],
+        response: { 200: text, ...problems(401, 403) },
+      },
+    },
+    async ({ principal, headers }, reply) => {
+      const registries = [
+        services.metrics.of(principal.tenant).registry,
+        await gauges(services, principal.tenant),
+      ];
+      reply.header('cache-control', 'no-store').header('vary', 'Accept');
+      return answer(registries, headers.accept, (type) => reply.type(type), reply.send.bind(reply));
+    },
+  );
+  const { metricsToken } = services.settings;
+  if (metricsToken === undefined) return;
+  const registry = serverRegistry(services);
+  app.get(
+    '/metrics',
+    { config: { policy: 'public' }, schema: { hide: true } },
+    async ({ headers }, reply) => {
+      if (!sameText(headers.authorization ?? '', `Bearer ${metricsToken}`))
+        throw new AppError('unauthorized', 'unauthorized');
+      return answer([registry], headers.accept, (type) => reply.type(type), reply.send.bind(reply));
+    },
+  );
+}
+
+/** The server's own figures: process, event loop, queue. No tenant's name or figure is among them. */
+export function serverRegistry(services: Pick<Services, 'storage' | 'feeds' | 'metrics'>): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `belfry_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  registry.registerMetric(services.metrics.overload);
+  gauge('write_queue', 'Writes accepted and not yet durable.', () => services.storage.queueDepth());
+  gauge('ready', '1 while notifications can be stored and panels be served.', () =>
+    notReady(services) === undefined ? 1 : 0,
+  );
+  return registry;
+}
+
+/** What is counted when asked. */
+async function gauges(
+  { directory, feeds, history, tenancy, now }: Services,
+  tenant: TenantId,
+): Promise<Registry> {
+  const registry = new Registry();
+  const gauge = (name: string, help: string, values: Record<string, number> | number, label?: string) => {
+    const made = new Gauge({
+      name: `belfry_${name}`,
+      help,
+      labelNames: label ? [label] : [],
+      registers: [registry],
+    });
+    if (typeof values === 'number') made.set(values);
+    else for (const [value, count] of Object.entries(values)) made.set({ [label ?? '']: value }, count);
+  };
+  const [{ panels }, { panels: connected }, size, tokens] = await Promise.all([
+    tenancy.get(tenant),
+    feeds.online(tenant),
+    history.size(tenant),
+    directory.credentials.list(tenant, 'token'),
+  ]);
+  gauge(
+    'panels',
+    'Registered panels, by whether their stream is connected.',
+    { online: connected.size, offline: panels.size - connected.size },
+    'state',
+  );
+  gauge('history_notifications', 'Notifications that history holds.', size.notifications);
+  gauge('history_bytes', 'What they take on disk, as an estimate.', size.bytes);
+  const counts = { active: 0, expired: 0, revoked: 0 };
+  for (const { revokedAt, expiresAt } of tokens) {
+    counts[
+      revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now() ? 'expired' : 'active'
+    ] += 1;
+  }
+  gauge('tokens', 'API tokens, by state.', counts, 'state');
+  return registry;
+}
+
+async function answer(
+  registries: Registry[],
+  accept: string | undefined,
+  type: (type: string) => void,
+  send: (body: string) => unknown,
+): Promise<unknown> {
+  const merged = Registry.merge(registries);
+  if (accept?.includes('application/json')) {
+    type('application/json; charset=utf-8');
+    return send(JSON.stringify(await merged.getMetricsAsJSON()));
+  }
+  const text = await merged.metrics();
+  if (!accept?.includes(openMetrics)) {
+    type(merged.contentType);
+    return send(text);
+  }
+  type(Registry.OPENMETRICS_CONTENT_TYPE);
+  return send(toOpenMetrics(text));
+}
+
+/**
+ * OpenMetrics out of Prometheus' text: a counter's family is named without `_total`, there are no blank lines, and an end.
+ * The library does the same by renaming the metrics themselves, which then stay renamed for everyone.
+ */
+function toOpenMetrics(text: string): string {
+  const counters = new Set(
+    Array.from(text.matchAll(/^# TYPE (\S+)_total counter$/gm), ([, family]) => family),
+  );
+  const named = text.replace(/^(# (?:HELP|TYPE) )(\S+)_total /gm, (line, start: string, family: string) =>
+    counters.has(family) ? `${start}${family} ` : line,
+  );
+  return `${named.replace(/\n+/g, '\n')}# EOF\n`;
+}
+
+function sameText(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)];
+  return x.length === y.length && timingSafeEqual(x, y);
+}

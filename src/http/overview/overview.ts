@@ -1,0 +1,99 @@
+import type { CountBucket } from '../../contract/overview.ts';
+import { Overview } from '../../contract/overview.ts';
+import type { MinuteCount } from '../../core/figures.ts';
+import type { TenantId } from '../../core/ports.ts';
+import { iso } from '../../core/stream/frames.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+import { singleFlight } from '../single-flight.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const minutesShown = 60;
+const hostsShown = 10;
+/** What takes the search thread some milliseconds is asked this often, however many pages are open. */
+const keepMs = 4_000;
+
+/** GET /api/overview: how a tenant stands, at a glance. */
+export function overviewRoutes(app: App, services: Services): void {
+  const { figures, metrics, now } = services;
+  const slow = singleFlight((tenant) => slowFigures(services, tenant), { keepMs, now });
+
+  app.get(
+    '/api/overview',
+    {
+      config: { policy: { role: 'viewer' } },
+      schema: {
+        tags: ['dashboard'],
+        security: [{ key: [] }],
+        summary:
+          'How the tenant stands: the last hour by minute, panels, refusals, the busiest hosts, what is live',
+        description: 'The busiest hosts and what is live are up to four seconds old.',
+        response: { 200: Overview, ...problems(401, 403, 503) },
+      },
+    },
+    async ({ principal: { tenant } }) => {
+      const at = now();
+      const firstMinute = (Math.floor(at / minuteMs) - minutesShown + 1) * minuteMs;
+      const [minutes, received24h, panels, rejections, { topHosts, live }] = await Promise.all([
+        figures.minutes(tenant, firstMinute),
+        figures.received(tenant, at - dayMs),
+        panelCounts(services, tenant),
+        metrics.of(tenant).rejections(),
+        slow(tenant),
+      ]);
+      return {
+        serverTime: iso(at),
+        minutes: minuteBuckets(minutes, firstMinute),
+        received24h,
+        panels,
+        rejections: rejections.sort((a, b) => b.count - a.count),
+        countedSince: iso(metrics.since),
+        topHosts,
+        live,
+      };
+    },
+  );
+}
+
+function minuteBuckets(counts: readonly MinuteCount[], first: number): CountBucket[] {
+  const buckets = Array.from({ length: minutesShown }, (_, i) => ({
+    at: iso(first + i * minuteMs),
+    counts: {} as Record<string, number>,
+  }));
+  for (const { at, level, count } of counts) {
+    const bucket = buckets[(at - first) / minuteMs];
+    if (bucket) bucket.counts[level] = count;
+  }
+  return buckets;
+}
+
+async function panelCounts({ tenancy, feeds }: Services, tenant: TenantId): Promise<Overview['panels']> {
+  const [{ panels }, { head, panels: connected }] = await Promise.all([
+    tenancy.get(tenant),
+    feeds.online(tenant),
+  ]);
+  const behind = [...connected.values()].filter(({ cursor }) => cursor < head).length;
+  return { online: connected.size, total: panels.size, behind };
+}
+
+async function slowFigures(
+  { figures, now }: Services,
+  tenant: TenantId,
+): Promise<Pick<Overview, 'topHosts' | 'live'>> {
+  const at = now();
+  const everything = {
+    after: 0,
+    before: Number.MAX_SAFE_INTEGER,
+    origin: 0,
+    bucketMs: Number.MAX_SAFE_INTEGER,
+  };
+  const [hosts, { counts }] = await Promise.all([
+    figures.busiestHosts(tenant, at - dayMs, hostsShown),
+    figures.count(tenant, { kind: 'is', states: ['live'] }, everything, at),
+  ]);
+  return {
+    topHosts: hosts.map((host) => ({ ...host })),
+    live: Object.fromEntries(counts.map(({ level, count }) => [level, count])),
+  };
+}

@@ -1,0 +1,44 @@
+import { Type } from 'typebox';
+import { limits } from '../../contract/limits.ts';
+import { PanelShowing } from '../../contract/panel.ts';
+import { notFound } from '../../core/errors.ts';
+import { notificationEvent } from '../../core/stream/frames.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+
+const mostShown = 50;
+
+/** GET /api/panels/{id}/showing: what is on a panel, for those who do not stand before it. */
+export function showingRoutes(app: App, { history, tenancy, now }: Services): void {
+  app.get(
+    '/api/panels/:id/showing',
+    {
+      config: { policy: { role: 'viewer' } },
+      schema: {
+        tags: ['dashboard'],
+        security: [{ key: [] }],
+        summary: 'What a panel should be showing now, the highest in rank first, then the newest',
+        description: `At most ${mostShown}; \`more\` counts those behind them, of the ${limits.liveSet} that a panel is given.`,
+        params: Type.Object({ id: Type.String() }),
+        response: { 200: PanelShowing, ...problems(401, 403, 404, 503) },
+      },
+    },
+    async ({ principal: { tenant }, params }) => {
+      const { panels, levels } = await tenancy.get(tenant);
+      const panel = panels.get(params.id);
+      if (!panel) throw notFound('panel');
+      const at = now();
+      const { notifications, counts } = await history.live(tenant, panel, at, limits.liveSet);
+      const lowest = levels.get(panel.display.minLevel ?? '')?.rank ?? 0;
+      const shown = notifications
+        .filter(({ rank }) => rank >= lowest)
+        .sort((a, b) => b.rank - a.rank || b.position - a.position);
+      return {
+        notifications: shown
+          .slice(0, mostShown)
+          .map((each) => notificationEvent(each, at, counts[each.id] ?? 0)),
+        more: Math.max(0, shown.length - mostShown),
+      };
+    },
+  );
+}

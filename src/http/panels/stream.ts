@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import type { Cursor } from '../../contract/sse.ts';
+import { parseCursor } from '../../contract/sse.ts';
+import { mayUsePanel } from '../../core/access.ts';
+import { badRequest, notFound } from '../../core/errors.ts';
+import type { Authenticator } from '../auth.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+import { begin, openSse } from '../sse-response.ts';
+
+/** GET /api/panels/{id}/events: the stream of one panel. */
+export function streamRoutes(app: App, services: Services, authenticator: Authenticator): void {
+  const { tenancy, feeds } = services;
+  app.get(
+    '/api/panels/:id/events',
+    {
+      config: { policy: { scope: 'panel', role: 'viewer' } },
+      schema: {
+        tags: ['panels'],
+        summary: 'The event stream of a panel (Server-Sent Events)',
+        description: `Events: ready, notification, clear, throttled, settings, heartbeat, gap, reset, bye. Without a cursor the
+panel gets its live set; with Last-Event-ID everything routed to it after that, each once, in order. A header Belfry-Client,
+as in panel/0.1.0, says what the screen is; it is told with the panel.`,
+        security: [{ token: [] }, { key: [] }],
+        params: Type.Object({ id: Type.String() }),
+        querystring: Type.Object({ last_event_id: Type.Optional(Type.String()) }),
+        response: {
+          200: {
+            description: 'text/event-stream',
+            content: { 'text/event-stream': { schema: Type.String() } },
+          },
+          ...problems(400, 401, 403, 404, 503),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { principal } = request;
+      const snapshot = await tenancy.get(principal.tenant);
+      const panel = snapshot.panels.get(request.params.id);
+      if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
+      const from = readCursor(request.headers['last-event-id'], request.query.last_event_id);
+      const screen = { client: readClient(request.headers['belfry-client']), address: request.sourceIp };
+      const sink = openSse(request, reply);
+      const opening = feeds.connect(snapshot, panel, sink, { from, screen });
+      const stopChecking = authenticator.watch(request, () => sink.end());
+      sink.onGone(() => {
+        stopChecking();
+        opening.then(
+          (connection) => connection.gone(),
+          () => undefined,
+        );
+      });
+      return begin(sink, opening, reply);
+    },
+  );
+}
+
+/** The header is a browser's own word on a reconnect, so it goes before the query, which is the page's at first. */
+function readCursor(header: unknown, query: string | undefined): Cursor | undefined {
+  const text = typeof header === 'string' && header !== '' ? header : query;
+  if (text === undefined || text === '') return undefined;
+  const cursor = parseCursor(text);
+  if (!cursor) throw badRequest('Last-Event-ID must be <epoch>-<position>, as the stream gave it in id');
+  return cursor;
+}
+
+/** Who a screen says it is; what is no name and version is not worth a refusal. */
+function readClient(header: unknown): string | null {
+  return typeof header === 'string' && /^[a-z][a-z0-9-]{0,31}\/[0-9A-Za-z.+-]{1,32}$/.test(header)
+    ? header
+    : null;
+}

@@ -1,0 +1,113 @@
+import type { Socket } from 'node:net';
+import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '../../contract/routing.ts';
+import { AppError, badRequest, notFound } from '../../core/errors.ts';
+import type { Notification, TenantId } from '../../core/ports.ts';
+import { subjectOf } from '../../core/routing/recorded.ts';
+import { type Recorded, replay } from '../../core/routing/replay.ts';
+import { replayed, replayStart } from '../../core/routing/replay-range.ts';
+import { draftRouter, outcomeOf, typedSubject, wasThrottled } from '../../core/routing/routing-question.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+
+/** A draft may hold as many rules as a tenant. */
+const draftBytes = 16 * 1024 * 1024;
+const replayDays = 7;
+const replayMost = 100_000;
+const dayMs = 86_400_000;
+
+/** What rules do, without doing it: on one notification, or on the last days of history. */
+export function routingRoutes(app: App, services: Services): void {
+  const { directory, history, tenancy, now } = services;
+  const common = { tags: ['dashboard'], security: [{ key: [] }] };
+  const replaying = new Set<TenantId>();
+
+  app.post(
+    '/api/rules/explain',
+    {
+      config: { policy: { role: 'viewer' } },
+      bodyLimit: draftBytes,
+      schema: {
+        ...common,
+        summary: 'Where a notification would go, and what each rule has to do with it',
+        description:
+          'A typed notification or the id of a recorded one; by the rules in force, or by a draft of them.',
+        body: ExplainRequest,
+        response: { 200: RoutingOutcome, ...problems(400, 401, 403, 404, 413, 503) },
+      },
+    },
+    async ({ principal: { tenant }, body: { notification, rules, at } }) => {
+      const snapshot = await tenancy.get(tenant);
+      const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot);
+      if (typeof notification === 'string') {
+        const record = await history.find(tenant, notification);
+        if (!record) throw notFound('notification');
+        const throttled = wasThrottled(record, rules !== undefined);
+        return outcomeOf(router, subjectOf(record, router), instant(at, record.receivedAt), {
+          snapshot,
+          throttled,
+        });
+      }
+      const tokens =
+        notification.token === undefined ? [] : await directory.credentials.list(tenant, 'token');
+      const subject = typedSubject(notification, router, tokens);
+      return outcomeOf(router, subject, instant(at, now()), { snapshot, throttled: false });
+    },
+  );
+
+  app.post(
+    '/api/rules/replay',
+    {
+      config: { policy: { role: 'admin' } },
+      bodyLimit: draftBytes,
+      schema: {
+        ...common,
+        summary: 'What a draft rule set would have changed in the last days',
+        description: `Nothing is changed by it. At most the newest ${replayMost} entries of the log are looked at.`,
+        body: ReplayRequest,
+        response: { 200: ReplayResponse, ...problems(400, 401, 403, 409, 413, 503) },
+      },
+    },
+    async ({ principal: { tenant }, body: { rules, days = replayDays }, raw: { socket } }) => {
+      if (replaying.has(tenant))
+        throw new AppError('conflict', 'a replay is running already: wait for its answer');
+      replaying.add(tenant);
+      try {
+        const snapshot = await tenancy.get(tenant);
+        const router = await draftRouter(rules, snapshot);
+        const start = await replayStart(history, tenant, now() - days * dayMs, replayMost);
+        const names = new Map(
+          (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
+        );
+        const recorded = named(whileOpen(replayed(history, tenant, start), socket), names);
+        const comparison = await replay(recorded, router, [...snapshot.panels.values()]);
+        return { ...comparison, complete: start.complete };
+      } finally {
+        replaying.delete(tenant);
+      }
+    },
+  );
+}
+
+/** Who went away no longer wants to know, and may ask anew at once. */
+async function* whileOpen<T>(items: AsyncIterable<T>, socket: Socket): AsyncGenerator<T> {
+  for await (const item of items) {
+    if (socket.destroyed) throw new AppError('timeout', 'the caller did not wait for the answer');
+    yield item;
+  }
+}
+
+/** Rules can speak of a token by its name, as it is now. */
+async function* named(
+  notifications: AsyncIterable<Notification>,
+  names: ReadonlyMap<string, string>,
+): AsyncGenerator<Recorded> {
+  for await (const each of notifications)
+    yield { ...each, tokenName: names.get(each.tokenId) ?? each.tokenId };
+}
+
+function instant(text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw badRequest(`at: "${text}" is no time; write 2026-11-01T18:00:00Z`);
+  return at;
+}

@@ -1,0 +1,161 @@
+import { Type } from 'typebox';
+import { uuidv7 } from 'uuidv7';
+import { Rule, RuleCreate, RuleList, RuleOrder, RulePatch, type RuleSpec } from '../../contract/rule.ts';
+import { actorOf } from '../../core/access.ts';
+import { createBreathe } from '../../core/breathe.ts';
+import type { RuleRecord } from '../../core/directory.ts';
+import { AppError, badRequest, notFound } from '../../core/errors.ts';
+import type { TenantId } from '../../core/ports.ts';
+import { prepareRegexes } from '../../core/routing/regex-budget.ts';
+import { validateRule } from '../../core/routing/rule-check.ts';
+import { changedRule, newRule } from '../../core/routing/rules.ts';
+import type { TenantSnapshot } from '../../core/tenancy.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+
+const Id = Type.Object({ id: Type.String() });
+const common = { tags: ['dashboard'], security: [{ key: [] }] };
+const policy = { role: 'admin' } as const;
+/** A rule is read on every change of any rule: it may not be of any size. */
+const ruleBytes = 128 * 1024;
+/** So often a change starts anew because someone else changed the rule meanwhile. */
+const changeAttempts = 50;
+
+/** Routing rules: an ordered list. */
+export function ruleRoutes(app: App, services: Services): void {
+  listRoutes(app, services);
+  const { directory, tenancy, now } = services;
+  const { rules } = directory;
+
+  app.post(
+    '/api/rules',
+    {
+      config: { policy },
+      bodyLimit: ruleBytes,
+      schema: {
+        ...common,
+        summary: 'Make a rule; it stands last',
+        body: RuleCreate,
+        response: { 201: Rule, ...problems(400, 401, 403, 409, 413, 503) },
+      },
+    },
+    async ({ principal, body }, reply) => {
+      const { tenant } = principal;
+      const snapshot = await tenancy.get(tenant);
+      const spec = newRule(uuidv7(), body, snapshot.record.timeZone);
+      await check(spec, snapshot);
+      const rule = await rules.create(tenant, spec, actorOf(principal), now());
+      await tenancy.refresh(tenant);
+      reply.code(201);
+      return rule;
+    },
+  );
+
+  app.patch(
+    '/api/rules/:id',
+    {
+      config: { policy },
+      bodyLimit: ruleBytes,
+      schema: {
+        ...common,
+        summary: 'Change a rule',
+        description:
+          'Fields that are not named keep their value; when, then and windows are replaced as a whole.',
+        params: Id,
+        body: RulePatch,
+        response: { 200: Rule, ...problems(400, 401, 403, 404, 409, 413, 503) },
+      },
+    },
+    async ({ principal, params, body }) => {
+      const { tenant } = principal;
+      const rule = await changeRule(services, tenant, params.id, { body, by: actorOf(principal) });
+      await tenancy.refresh(tenant);
+      return rule;
+    },
+  );
+
+  app.delete(
+    '/api/rules/:id',
+    {
+      config: { policy },
+      schema: {
+        ...common,
+        summary: 'Delete a rule; history keeps what it decided',
+        params: Id,
+        response: { 204: Type.Null({ description: 'Deleted.' }), ...problems(401, 403, 404, 503) },
+      },
+    },
+    async ({ principal, params }, reply) => {
+      const { tenant } = principal;
+      if (!(await rules.remove(tenant, params.id, actorOf(principal), now()))) throw notFound('rule');
+      await tenancy.refresh(tenant);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+/** A thousand regular expressions take a while to compile: others go first in between. */
+async function check(spec: RuleSpec, snapshot: TenantSnapshot): Promise<void> {
+  const prepared = await prepareRegexes([spec], createBreathe(), { limited: true });
+  if (prepared) validateRule(spec, snapshot);
+}
+
+/** What is not named keeps its value as it is when the change is written: two people may change one rule at once. */
+async function changeRule(
+  { directory: { rules }, tenancy, now }: Services,
+  tenant: TenantId,
+  id: string,
+  { body, by }: { readonly body: RulePatch; readonly by: string },
+): Promise<RuleRecord> {
+  for (let attempt = 0; attempt < changeAttempts; attempt++) {
+    const { revision, rules: known } = await rules.set(tenant);
+    const before = known.find((rule) => rule.id === id);
+    if (!before) throw notFound('rule');
+    const spec = changedRule(before, body);
+    // A rule that cannot work any more, its panel being gone, can still be switched off.
+    if (!onlyDisables(body)) await check(spec, await tenancy.get(tenant));
+    const changed = await rules.update(tenant, spec, by, now(), revision);
+    if (changed) return changed;
+  }
+  throw new AppError('conflict', 'the rule is being changed by others: read it again, then change it');
+}
+
+function onlyDisables(patch: RulePatch): boolean {
+  return patch.enabled === false && Object.keys(patch).length === 1;
+}
+
+function listRoutes(app: App, { directory: { rules }, tenancy, now }: Services): void {
+  app.get(
+    '/api/rules',
+    {
+      config: { policy: { role: 'viewer' } },
+      schema: {
+        ...common,
+        summary: 'All rules, in the order in which they are tried',
+        response: { 200: RuleList, ...problems(401, 403) },
+      },
+    },
+    async ({ principal }) => ({ rules: [...(await rules.list(principal.tenant))] }),
+  );
+
+  app.put(
+    '/api/rules/order',
+    {
+      config: { policy },
+      schema: {
+        ...common,
+        summary: 'Put the rules in another order',
+        body: RuleOrder,
+        response: { 200: RuleList, ...problems(400, 401, 403, 409, 413, 503) },
+      },
+    },
+    async ({ principal, body }) => {
+      const { tenant } = principal;
+      if (!(await rules.order(tenant, body.ids, actorOf(principal), now()))) {
+        throw badRequest('ids must name every rule of the tenant, each once; GET /api/rules lists them');
+      }
+      await tenancy.refresh(tenant);
+      return { rules: [...(await rules.list(tenant))] };
+    },
+  );
+}

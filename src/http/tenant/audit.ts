@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import { AuditPage } from '../../contract/audit.ts';
+import { limits } from '../../contract/limits.ts';
+import { badRequest } from '../../core/errors.ts';
+import { readLimit } from '../page-limit.ts';
+import { problems } from '../responses.ts';
+import type { App, Services } from '../services.ts';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const Filter = (description: string) => Type.Optional(Type.String({ maxLength: 300, description }));
+
+/** Who changed what of the tenant's configuration, and when. */
+export function auditRoutes(app: App, { directory }: Services): void {
+  app.get(
+    '/api/audit',
+    {
+      config: { policy: { role: 'admin' } },
+      schema: {
+        tags: ['dashboard'],
+        security: [{ key: [] }],
+        summary: 'The audit log, newest first',
+        description:
+          'Every change of configuration, kept for a year. An update tells in its detail what was before and after; no secret is in it.',
+        querystring: Type.Object({
+          limit: Type.Optional(Type.String({ description: `1 to ${limits.auditPage}; 50 when not given.` })),
+          cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
+          action: Filter('One action, as in rule.update, or all of a kind, as in rule.'),
+          by: Filter('Who made the change, as entries tell it.'),
+          subject: Filter('Id or name of what was changed.'),
+        }),
+        response: { 200: AuditPage, ...problems(400, 401, 403, 503) },
+      },
+    },
+    async ({ principal, query: { limit, cursor, action, by, subject } }) => {
+      const { entries, more } = await directory.auditLog.page({
+        tenant: principal.tenant,
+        limit: readLimit(limit, limits.auditPage),
+        before: readCursor(cursor),
+        action: action || undefined,
+        by: by || undefined,
+        subject: subject || undefined,
+      });
+      return { entries: [...entries], nextCursor: more ? (entries.at(-1)?.id ?? null) : null };
+    },
+  );
+}
+
+function readCursor(text: string | undefined): string | undefined {
+  if (text === undefined || uuid.test(text)) return text;
+  throw badRequest('cursor is not one of this service: use nextCursor as it was answered');
+}

@@ -1,0 +1,227 @@
+import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
+import { uuidv7 } from 'uuidv7';
+import type { Role } from '../contract/token.ts';
+import type { AccountStore, NewPerson, PersonRecord } from '../core/accounts.ts';
+import type { TenantId } from '../core/ports.ts';
+import { createAccountRows } from './account-rows.ts';
+import { auditMark } from './audit.ts';
+import { change, insertWhen, still } from './change.ts';
+import { acceptance, isWaiting, toInvitation } from './invitations.ts';
+import { newMember } from './members.ts';
+import type { Builder, PersonRow } from './schema.ts';
+import { createSessions } from './sessions.ts';
+import type { SqlExecutor } from './sql.ts';
+
+export function createAccountStore(db: Builder, executor: SqlExecutor): AccountStore {
+  const people = db.selectFrom('people').selectAll();
+  const nobody = sql<SqlBool>`not exists (select 1 from people)`;
+  const isFree = (email: string) => sql<SqlBool>`not exists (select 1 from people where email = ${email})`;
+  const person = (id: string) => people.where('id', '=', id).compile();
+
+  return {
+    ...createSessions(db, executor),
+    rows: createAccountRows(db, executor),
+
+    async isEmpty() {
+      return (await executor.read(db.selectFrom('people').select('id').limit(1).compile())).length === 0;
+    },
+
+    async find(id) {
+      const [row] = await executor.read(person(id));
+      return row && toPerson(row);
+    },
+
+    async findByEmail(email) {
+      const [row] = await executor.read(people.where('email', '=', email).compile());
+      return row && toPerson(row);
+    },
+
+    async list() {
+      const rows = await executor.read(people.orderBy('email').compile());
+      return rows.map((row) => ({ ...toPerson(row), createdAt: row.created_at }));
+    },
+
+    async found(founder, { id: tenant, title, timeZone }, by, at) {
+      const settings = {
+        ...(title !== undefined && { title }),
+        ...(timeZone !== undefined && { time_zone: timeZone }),
+      };
+      const entry = joining(founder, tenant, 'owner', by, at);
+      const { done } = await change(db, executor, {
+        entry: { ...entry, detail: { ...entry.detail, title, timeZone } },
+        when: nobody,
+        effects: (agreed) => [
+          ...newPerson(db, founder, at, agreed),
+          newMember(db, { tenant, person: founder.id, role: 'owner', at }, agreed),
+          ...(Object.keys(settings).length === 0
+            ? []
+            : [db.updateTable('tenants').set(settings).where('id', '=', tenant).where(agreed).compile()]),
+        ],
+        after: person(founder.id),
+      });
+      return done;
+    },
+
+    async addMember(added, member, by, at) {
+      const { done } = await change(db, executor, {
+        entry: joining(added, member.tenant, member.role, by, at),
+        when: isFree(added.email),
+        effects: (agreed) => [
+          ...newPerson(db, added, at, agreed),
+          newMember(db, { ...member, person: added.id, at }, agreed),
+        ],
+        after: person(added.id),
+      });
+      return done;
+    },
+
+    async join(joined, invitation, at) {
+      const { done, row } = await change(db, executor, {
+        ...acceptance(db, joined, invitation, at),
+        when: sql<SqlBool>`${isWaiting(invitation)} and ${isFree(joined.email)}`,
+        effects: (agreed) => [
+          ...newPerson(db, joined, at, agreed, byInvitation),
+          ...acceptance(db, joined, invitation, at).effects(agreed),
+        ],
+        after: people.where('email', '=', joined.email).compile(),
+      });
+      if (done) return 'done';
+      return row ? 'email-taken' : 'no-invitation';
+    },
+
+    async acceptInvitation(id, invitation, at) {
+      const [row] = await executor.read(person(id));
+      if (!row) return;
+      const isMember = still('members', { tenant: invitation.tenant, person: id });
+      await change(db, executor, {
+        ...acceptance(db, row, invitation, at),
+        when: sql<SqlBool>`${isWaiting(invitation)} and not ${isMember}`,
+        after: person(id),
+      });
+    },
+
+    async invitationFor(email, at) {
+      const [row] = await executor.read(
+        db
+          .selectFrom('invitations')
+          .selectAll()
+          .where('email', '=', email)
+          .where('accepted_at', 'is', null)
+          .where('withdrawn_at', 'is', null)
+          .where('expires_at', '>', at)
+          .orderBy('created_at')
+          .limit(1)
+          .compile(),
+      );
+      return row && toInvitation(row);
+    },
+
+    async forgetDevices(id) {
+      await executor.write([db.deleteFrom('verifications').where('value', '=', id).compile()]);
+    },
+
+    async resetPassword(id, passwordHash, { keepTwoFactor, at }) {
+      await executor.write([
+        sql`insert into sign_in_methods (id, person, provider, subject, password_hash, created_at, updated_at)
+          values (${uuidv7()}, ${id}, 'credential', ${id}, ${passwordHash}, ${at}, ${at})
+          on conflict (provider, subject) do update
+          set password_hash = excluded.password_hash, updated_at = excluded.updated_at`.compile(db),
+        db.deleteFrom('sessions').where('person', '=', id).compile(),
+        // A device that was trusted, or a second factor that is awaited, is not to outlive the password either.
+        db.deleteFrom('verifications').where('value', '=', id).compile(),
+        ...(keepTwoFactor
+          ? []
+          : [
+              db.deleteFrom('two_factors').where('person', '=', id).compile(),
+              db.updateTable('people').set({ two_factor_enabled: 0 }).where('id', '=', id).compile(),
+            ]),
+      ]);
+    },
+
+    async forgetUnproven(id) {
+      const unproven = db
+        .selectFrom('sign_in_methods')
+        .select('person')
+        .where('person', '=', id)
+        .where('scope', '=', byInvitation);
+      const results = await executor.write([
+        db.deleteFrom('sessions').where('person', 'in', unproven).compile(),
+        db.deleteFrom('verifications').where('value', 'in', unproven).compile(),
+        sql`delete from passkeys where person in ${unproven}`.compile(db),
+        db.deleteFrom('two_factors').where('person', 'in', unproven).compile(),
+        db.updateTable('people').set({ two_factor_enabled: 0 }).where('id', 'in', unproven).compile(),
+        db.deleteFrom('sign_in_methods').where('person', '=', id).where('scope', '=', byInvitation).compile(),
+      ]);
+      return (results.at(-1)?.changes ?? 0) > 0;
+    },
+
+    async rename(id, name, at) {
+      await executor.write([
+        db.updateTable('people').set({ name, updated_at: at }).where('id', '=', id).compile(),
+      ]);
+    },
+
+    async note(id, event) {
+      const tenants = await executor.read(
+        db.selectFrom('members').select('tenant').where('person', '=', id).compile(),
+      );
+      const isMember = (tenant: TenantId) =>
+        sql<SqlBool>`exists (select 1 from members where tenant = ${tenant} and person = ${id})`;
+      const notes = tenants.map(({ tenant }) => auditMark(db, { ...event, tenant }, isMember(tenant)).insert);
+      if (notes.length > 0) await executor.write(notes);
+    },
+  };
+}
+
+/** The `scope` of a password that was chosen by whoever opened an invitation. */
+const byInvitation = 'invitation';
+
+function toPerson({ id, email, name, two_factor_enabled }: PersonRow): PersonRecord {
+  return { id, email, name, twoFactor: two_factor_enabled !== 0 };
+}
+
+function joining({ id, email }: NewPerson, tenant: TenantId, role: Role, by: string, at: number) {
+  return { tenant, by, at, action: 'member.add', subject: id, detail: { email, role } };
+}
+
+function newPerson(
+  db: Builder,
+  added: NewPerson,
+  at: number,
+  when: Expression<SqlBool>,
+  scope: string | null = null,
+): CompiledQuery[] {
+  const { id, email, name, passwordHash, emailVerified } = added;
+  return [
+    insertWhen(
+      db,
+      'people',
+      {
+        id,
+        email,
+        name,
+        email_verified: emailVerified ? 1 : 0,
+        image: null,
+        two_factor_enabled: 0,
+        created_at: at,
+        updated_at: at,
+      },
+      when,
+    ),
+    insertWhen(
+      db,
+      'sign_in_methods',
+      {
+        id: uuidv7(),
+        person: id,
+        provider: 'credential',
+        subject: id,
+        password_hash: passwordHash,
+        scope,
+        created_at: at,
+        updated_at: at,
+      },
+      when,
+    ),
+  ];
+}

@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { AccountStore, SessionRecord } from '../core/accounts.ts';
+import type { Builder, SessionRow } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+type Sessions = Pick<
+  AccountStore,
+  'findSession' | 'findSessionById' | 'sessionsOf' | 'touchSession' | 'endSession' | 'endSessions' | 'sweep'
+>;
+
+export function createSessions(db: Builder, executor: SqlExecutor): Sessions {
+  const inForce = (at: number) => db.selectFrom('sessions').selectAll().where('expires_at', '>', at);
+
+  return {
+    async findSession(tokenHash, at) {
+      const [row] = await executor.read(
+        db
+          .selectFrom('sessions')
+          .innerJoin('people', 'people.id', 'sessions.person')
+          .selectAll('sessions')
+          .select(['people.email', 'people.name', 'people.two_factor_enabled'])
+          .where('sessions.token_hash', '=', tokenHash)
+          .where('sessions.expires_at', '>', at)
+          .compile(),
+      );
+      if (!row) return undefined;
+      const { person: id, email, name, two_factor_enabled } = row;
+      return { person: { id, email, name, twoFactor: two_factor_enabled !== 0 }, session: toSession(row) };
+    },
+
+    async findSessionById(id, at) {
+      const [row] = await executor.read(inForce(at).where('id', '=', id).compile());
+      return row && toSession(row);
+    },
+
+    async sessionsOf(person, at) {
+      const rows = await executor.read(
+        inForce(at).where('person', '=', person).orderBy('last_seen_at', 'desc').orderBy('id').compile(),
+      );
+      return rows.map(toSession);
+    },
+
+    async touchSession(id, at, expiresAt) {
+      await executor.write([
+        db
+          .updateTable('sessions')
+          .set({ last_seen_at: at, expires_at: expiresAt })
+          .where('id', '=', id)
+          .where('expires_at', '>', at)
+          .compile(),
+      ]);
+    },
+
+    async endSession(person, id) {
+      const [result] = await executor.write([
+        db.deleteFrom('sessions').where('person', '=', person).where('id', '=', id).compile(),
+      ]);
+      return (result?.changes ?? 0) > 0;
+    },
+
+    async endSessions(person, kept) {
+      const ended = db.deleteFrom('sessions').where('person', '=', person);
+      const [result] = await executor.write([
+        (kept === undefined ? ended : ended.where('id', '<>', kept)).compile(),
+      ]);
+      return result?.changes ?? 0;
+    },
+
+    async sweep(at) {
+      const [over] = await executor.read(
+        sql<{ n: number }>`select 1 as n where exists (select 1 from sessions where expires_at <= ${at})
+          or exists (select 1 from verifications where expires_at <= ${at})`.compile(db),
+      );
+      if (!over) return;
+      await executor.write([
+        db.deleteFrom('sessions').where('expires_at', '<=', at).compile(),
+        db.deleteFrom('verifications').where('expires_at', '<=', at).compile(),
+      ]);
+    },
+  };
+}
+
+function toSession(row: SessionRow): SessionRecord {
+  return {
+    id: row.id,
+    person: row.person,
+    remembered: row.remembered !== 0,
+    createdAt: row.created_at,
+    lastSeenAt: row.last_seen_at,
+    expiresAt: row.expires_at,
+    address: row.address,
+    userAgent: row.user_agent,
+  };
+}

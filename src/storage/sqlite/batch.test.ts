@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { packAnswers, packJobs, unpackAnswer, unpackJobs } from './batch.ts';
+import type { Job, JobAnswer } from './jobs.ts';
+
+const text = fc.string({ unit: 'grapheme' });
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+
+const draft = fc.record({
+  id: fc.uuid(),
+  receivedAt: fc.nat(),
+  title: text,
+  message: text,
+  level: text,
+  rank: fc.nat(),
+  ttl: fc.nat(),
+  sentLevel: text,
+  sentTtl: maybe(fc.nat()),
+  expiresAt: maybe(fc.nat()),
+  ip: maybe(text),
+  host: maybe(text),
+  key: maybe(text),
+  url: maybe(text),
+  sourceIp: text,
+  tokenId: text,
+  throttledOn: maybe(fc.uuid()),
+  throttleCount: fc.nat(),
+  route: fc.constantFrom('{"a":1}', '{"b":2}', '{"c":3}'),
+  shown: fc.boolean(),
+  muted: fc.boolean(),
+});
+const job: fc.Arbitrary<Job> = fc.oneof(
+  fc.record({
+    kind: fc.constant('append' as const),
+    tenant: fc.nat(),
+    draft,
+    idempotency: maybe(fc.record({ key: text, hash: text })),
+  }),
+  fc.record({ kind: fc.constant('sweep' as const), now: fc.nat() }),
+  fc.record({ kind: fc.constant('clear' as const), tenant: fc.nat(), id: text, by: text, at: fc.nat() }),
+);
+
+const answers: JobAnswer[] = [
+  { value: { kind: 'stored', position: 7, clears: [] } },
+  {
+    value: {
+      kind: 'stored',
+      position: 9,
+      clears: [
+        {
+          kind: 'clear',
+          position: 8,
+          id: 'a',
+          reason: 'replaced',
+          by: 'b',
+          at: 1,
+          route: { revision: 1, rules: [], muted: false, target: { all: true, ids: [], tags: [] } },
+        },
+      ],
+    },
+  },
+  { value: { kind: 'repeated', id: 'a' } },
+  { value: { kind: 'conflict' } },
+  { value: 3 },
+  { value: [{ rows: [], changes: 1 }] },
+  { refused: { code: 'unavailable', message: 'busy' } },
+];
+
+describe('a batch between threads', () => {
+  it('arrives as it was sent, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.array(job), (jobs) => {
+        expect(unpackJobs(structuredClone(packJobs(jobs)))).toEqual(jobs);
+      }),
+    );
+  });
+
+  it('brings every answer back', () => {
+    expect(structuredClone(packAnswers(answers)).map(unpackAnswer)).toEqual(answers);
+  });
+
+  it('leaves an answer that is missing missing', () => {
+    expect(unpackAnswer(undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * How a batch crosses to the writer thread and back. A message between threads is copied field by field, names and all:
+ * as objects, notifications cost more to copy than to store. So those that are appended travel as plain values in a row.
+ */
+import type { AppendResult, DraftRow, Job, JobAnswer } from './jobs.ts';
+
+type Append = Extract<Job, { kind: 'append' }>;
+
+/** Notifications as {@link fieldCount} values each, any other job as itself. */
+export interface PackedJobs {
+  readonly values: readonly unknown[];
+  /** The routes that the notifications name by number: in a batch they are few. */
+  readonly routes: readonly string[];
+}
+
+/** The position alone where a notification was stored and took no other off the panels; any other answer as itself. */
+export type PackedAnswers = readonly (number | JobAnswer)[];
+
+const fieldCount = 23;
+
+export function packJobs(jobs: readonly Job[]): PackedJobs {
+  const values: unknown[] = [];
+  const routes = new Map<string, number>();
+  for (const job of jobs) {
+    if (job.kind === 'append') packAppend(values, job, numberOf(routes, job.draft.route));
+    else values.push(job);
+  }
+  return { values, routes: [...routes.keys()] };
+}
+
+export function unpackJobs({ values, routes }: PackedJobs): Job[] {
+  const jobs: Job[] = [];
+  for (let at = 0; at < values.length; ) {
+    // A notification begins with its tenant.
+    if (typeof values[at] === 'number') {
+      jobs.push(unpackAppend(values, at, routes));
+      at += fieldCount;
+    } else {
+      jobs.push(values[at] as Job);
+      at += 1;
+    }
+  }
+  return jobs;
+}
+
+export function packAnswers(answers: readonly JobAnswer[]): PackedAnswers {
+  return answers.map((answer) => {
+    if (!('value' in answer)) return answer;
+    const stored = answer.value as Partial<Extract<AppendResult, { kind: 'stored' }>>;
+    return stored.kind === 'stored' && stored.clears?.length === 0 ? (stored.position ?? answer) : answer;
+  });
+}
+
+export function unpackAnswer(packed: number | JobAnswer | undefined): JobAnswer | undefined {
+  if (typeof packed !== 'number') return packed;
+  return { value: { kind: 'stored', position: packed, clears: [] } };
+}
+
+function packAppend(values: unknown[], { tenant, draft: d, idempotency }: Append, route: number): void {
+  values.push(tenant, idempotency, route);
+  values.push(d.id, d.receivedAt, d.title, d.message, d.level, d.rank, d.ttl, d.sentLevel, d.sentTtl);
+  values.push(d.expiresAt, d.ip, d.host, d.key, d.url, d.sourceIp, d.tokenId, d.throttledOn);
+  values.push(d.throttleCount, d.shown, d.muted);
+}
+
+function unpackAppend(values: readonly unknown[], at: number, routes: readonly string[]): Append {
+  const draft = {
+    route: routes[values[at + 2] as number],
+    id: values[at + 3],
+    receivedAt: values[at + 4],
+    title: values[at + 5],
+    message: values[at + 6],
+    level: values[at + 7],
+    rank: values[at + 8],
+    ttl: values[at + 9],
+    sentLevel: values[at + 10],
+    sentTtl: values[at + 11],
+    expiresAt: values[at + 12],
+    ip: values[at + 13],
+    host: values[at + 14],
+    key: values[at + 15],
+    url: values[at + 16],
+    sourceIp: values[at + 17],
+    tokenId: values[at + 18],
+    throttledOn: values[at + 19],
+    throttleCount: values[at + 20],
+    shown: values[at + 21],
+    muted: values[at + 22],
+  } satisfies Record<keyof DraftRow, unknown> as DraftRow;
+  const idempotency = values[at + 1] as Append['idempotency'];
+  return { kind: 'append', tenant: values[at] as number, draft, idempotency };
+}
+
+function numberOf(routes: Map<string, number>, route: string): number {
+  let number = routes.get(route);
+  if (number === undefined) {
+    number = routes.size;
+    routes.set(route, number);
+  }
+  return number;
+}

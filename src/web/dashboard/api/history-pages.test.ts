@@ -1,0 +1,144 @@
+import { expect, test, vi } from 'vitest';
+import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
+import { HistoryPages } from './history-pages.ts';
+
+const row = (position: number, message = '') =>
+  ({ id: `n${position}`, position, message }) as HistoryNotification;
+
+/** A log that grows, read by keyset as the server does. */
+function log(size: number, message = '') {
+  const asked: (string | undefined)[] = [];
+  const state = { head: size, fails: false };
+  const load = async (cursor: string | undefined): Promise<HistoryPage> => {
+    asked.push(cursor);
+    if (state.fails) throw new Error('no answer');
+    const from = cursor === undefined ? state.head : Number(cursor) - 1;
+    const notifications = Array.from({ length: Math.min(100, from) }, (_, i) => row(from - i, message));
+    const last = notifications.at(-1)?.position ?? 1;
+    return { notifications, nextCursor: last > 1 ? String(last) : null };
+  };
+  return { pages: new HistoryPages(load), asked, state };
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
+const positions = (pages: HistoryPages, count: number) =>
+  Array.from({ length: count }, (_, i) => pages.row(i)?.position);
+
+test('pages are read as one scrolls, to the end, each row in its place', async () => {
+  const { pages } = log(250);
+  await pages.start();
+  expect([pages.count, pages.isWhole]).toEqual([100, false]);
+  for (let i = 0; i < 4; i++) {
+    pages.want(pages.count - 10, pages.count - 1);
+    await settle();
+  }
+  expect([pages.count, pages.isWhole, pages.row(249)?.position]).toEqual([250, true, 1]);
+});
+
+test('what arrives waits or comes in, once, whether the tail or a reading brings it', async () => {
+  const { pages, state } = log(10);
+  await pages.start();
+  pages.add([row(11), row(12)], false);
+  expect([pages.waiting, pages.count]).toEqual([2, 10]);
+  state.head = 13;
+  await pages.refresh(false);
+  expect([pages.waiting, pages.count]).toEqual([3, 10]);
+  pages.add([row(12), row(13)], true);
+  expect([pages.waiting, positions(pages, 4)]).toEqual([0, [13, 12, 11, 10]]);
+});
+
+test('a break that missed more than a page begins anew at the head rather than with a hole', async () => {
+  const { pages, state } = log(300);
+  await pages.start();
+  state.head = 900;
+  await pages.refresh(true);
+  await settle();
+  expect(positions(pages, 3)).toEqual([900, 899, 898]);
+  expect(pages.count).toBe(100);
+  state.head = 1500;
+  await pages.refresh(false);
+  expect([pages.row(0)?.position, pages.waitingMore]).toEqual([900, true]);
+  pages.letIn();
+  await settle();
+  expect([pages.row(0)?.position, pages.waiting]).toEqual([1500, 0]);
+});
+
+test('a tail of days holds a bounded number of rows', async () => {
+  const { pages, state } = log(100);
+  await pages.start();
+  for (let n = 0; n < 50; n++) {
+    const fresh = Array.from({ length: 100 }, (_, i) => row(state.head + 1 + i));
+    state.head += 100;
+    pages.add(fresh, n % 2 === 0);
+    await settle();
+    expect(pages.count + pages.waiting).toBeLessThanOrEqual(2_200);
+  }
+  pages.letIn();
+  await settle();
+  expect(pages.row(0)?.position).toBe(state.head);
+});
+
+test('rows far from what is looked at are let go, and read again when they are wanted', async () => {
+  const { pages, asked } = log(100_000);
+  await pages.start();
+  for (let i = 0; i < 200; i++) {
+    pages.want(pages.count - 10, pages.count - 1);
+    await settle();
+  }
+  const held = Array.from({ length: pages.count }, (_, i) => pages.row(i)).filter(Boolean).length;
+  expect(held).toBeLessThanOrEqual(42 * 100);
+  expect(pages.row(1_000)).toBeUndefined();
+  const before = asked.length;
+  pages.want(1_000, 1_020);
+  await settle();
+  expect(asked.length).toBe(before + 1);
+  expect(pages.row(1_000)?.position).toBe(99_000);
+});
+
+test('long messages count too', async () => {
+  const { pages } = log(10_000, 'x'.repeat(16_384));
+  await pages.start();
+  for (let i = 0; i < 40; i++) {
+    pages.want(pages.count - 10, pages.count - 1);
+    await settle();
+  }
+  const held = Array.from({ length: pages.count }, (_, i) => pages.row(i)).filter(Boolean).length;
+  expect(held * 16_384).toBeLessThan(20_000_000);
+});
+
+test('a reading that failed leaves what was there, and can be tried again', async () => {
+  const { pages, state } = log(250);
+  await pages.start();
+  state.fails = true;
+  await pages.extend();
+  expect([pages.count, String(pages.error)]).toEqual([100, 'Error: no answer']);
+  state.fails = false;
+  await pages.extend();
+  expect([pages.count, pages.error]).toEqual([200, undefined]);
+});
+
+test('rows that were let go and cannot be read again are asked for again after a while, not without a pause', async () => {
+  vi.useFakeTimers();
+  try {
+    const { pages, asked, state } = log(5_000);
+    await pages.start();
+    const want = async (first: number) => {
+      pages.want(first, first + 20);
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    while (!pages.isWhole) await want(pages.count - 21);
+    expect(pages.row(150)).toBeUndefined();
+    state.fails = true;
+    const before = asked.length;
+    // As the page does: what is looked at is wanted anew with every change.
+    pages.subscribe(() => pages.want(150, 170));
+    await want(150);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([asked.length - before, pages.error]).toEqual([1, new Error('no answer')]);
+    state.fails = false;
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect([pages.row(150)?.position, pages.error]).toEqual([4_850, undefined]);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,27 @@
+import {
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  startAuthentication,
+  startRegistration,
+} from '@simplewebauthn/browser';
+import type { Passkey } from '../../../contract/account.ts';
+import type { SignedIn } from '../../../contract/session.ts';
+import { personApi } from './call.ts';
+
+/** Has the browser prove a passkey of its choice. */
+export async function signInWithPasskey(): Promise<SignedIn> {
+  const optionsJSON = await personApi.post<PublicKeyCredentialRequestOptionsJSON>(
+    '/api/session/passkey/options',
+  );
+  const response = await startAuthentication({ optionsJSON });
+  return personApi.post('/api/session/passkey', { response });
+}
+
+/** Has the browser make a passkey for the person who is signed in. */
+export async function addPasskey(name: string): Promise<Passkey> {
+  const optionsJSON = await personApi.post<PublicKeyCredentialCreationOptionsJSON>(
+    '/api/account/passkeys/options',
+  );
+  const response = await startRegistration({ optionsJSON });
+  return personApi.post('/api/account/passkeys', { name, response });
+}

@@ -1,0 +1,26 @@
+import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import type { Person, Session } from '../../../contract/session.ts';
+import { personApi } from './call.ts';
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => personApi.get<Session>('/api/session'),
+  staleTime: 30_000,
+  refetchOnWindowFocus: 'always',
+});
+
+/** Who is signed in; the pages behind the sign-in are not drawn without anyone. */
+export function usePerson(): Person {
+  const { data } = useSuspenseQuery(sessionQuery);
+  if (!data.person) throw new Error('nobody is signed in');
+  return data.person;
+}
+
+/** After signing in or out, nothing that was known holds any more. */
+export function useForgetAll(): () => Promise<void> {
+  const client = useQueryClient();
+  return async () => {
+    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+    await client.refetchQueries({ queryKey: ['session'] });
+  };
+}

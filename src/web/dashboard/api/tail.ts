@@ -1,0 +1,118 @@
+/** What matches a search, as it arrives: for as long as it is wanted, over every break of the line. */
+import { useEffect, useRef, useState } from 'react';
+import { ApiError } from '../../../client/api-error.ts';
+import { backoffMs } from '../../../client/backoff.ts';
+import { sseMessages } from '../../../client/sse-messages.ts';
+import type { HistoryNotification } from '../../../contract/notification.ts';
+import { noteAnswer, noteSilence } from '../shell/contact.ts';
+import type { Api } from './call.ts';
+import { useTenant } from './tenant.tsx';
+
+export type TailState = 'off' | 'connecting' | 'live' | 'waiting' | 'refused';
+
+export interface TailEvents {
+  /** New ones, the oldest first. */
+  onArrived(rows: readonly HistoryNotification[]): void;
+  /** Something may have been missed: read the head again. Called at every beginning too. */
+  onGap(): void;
+}
+
+/** The server says something at least each 15 s. */
+const silenceMs = 37_500;
+const backoff = { baseMs: 1_000, capMs: 30_000 };
+/** Coming back cannot help: the search, the role or the sign-in is not what it takes. */
+const finalStatuses = [400, 401, 403, 404];
+/** What arrives within this time is drawn together. */
+const gatherMs = 100;
+
+/** Follows a search while `enabled`, and tells how the line is. */
+export function useTail(q: string, enabled: boolean, events: TailEvents): TailState {
+  const { api } = useTenant();
+  const latest = useRef(events);
+  latest.current = events;
+  const [state, setState] = useState<TailState>('off');
+  useEffect(() => {
+    if (!enabled) {
+      setState('off');
+      return;
+    }
+    const abort = new AbortController();
+    void follow(api, q, abort.signal, {
+      onArrived: (rows) => latest.current.onArrived(rows),
+      onGap: () => latest.current.onGap(),
+      onState: setState,
+    });
+    return () => abort.abort();
+  }, [api, q, enabled]);
+  return state;
+}
+
+type FollowEvents = TailEvents & { onState(state: TailState): void };
+
+async function follow(api: Api, q: string, signal: AbortSignal, events: FollowEvents): Promise<void> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    events.onState(attempt === 0 ? 'connecting' : 'waiting');
+    try {
+      await connection(api, q, signal, {
+        ...events,
+        onState(state) {
+          attempt = 0;
+          events.onState(state);
+        },
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && finalStatuses.includes(error.status)) return events.onState('refused');
+      if (error instanceof ApiError && error.status === 0) noteSilence();
+    }
+    if (!signal.aborted) events.onState('waiting');
+    await pause(backoffMs(attempt, backoff), signal);
+  }
+}
+
+/** One connection, until it ends or breaks. */
+async function connection(api: Api, q: string, signal: AbortSignal, events: FollowEvents): Promise<void> {
+  const { body } = await api.open('/api/history/stream', { q: q || undefined }, signal);
+  if (!body) return;
+  let gathered: HistoryNotification[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hand = () => {
+    timer = undefined;
+    const rows = gathered;
+    gathered = [];
+    if (rows.length > 0 && !signal.aborted) events.onArrived(rows);
+  };
+  try {
+    for await (const { event, data } of sseMessages(body, {
+      silenceMs: () => silenceMs,
+      onRetry: () => undefined,
+    })) {
+      if (signal.aborted) return;
+      noteAnswer();
+      if (event === 'ready') events.onState('live');
+      if (event === 'ready' || event === 'gap') events.onGap();
+      if (event !== 'notification') continue;
+      gathered.push(JSON.parse(data) as HistoryNotification);
+      timer ??= setTimeout(hand, gatherMs);
+    }
+  } finally {
+    clearTimeout(timer);
+    hand();
+  }
+}
+
+/** Resolves after `ms`, at once when the page is back in touch or in sight, or when nobody waits any more. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener('online', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener('online', done);
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+  });
+}

@@ -1,0 +1,44 @@
+/** The tenant that the page is about: it stands in the address, and everything asked is asked for it. */
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
+import type { Membership } from '../../../contract/session.ts';
+import type { Role } from '../../../contract/token.ts';
+import { type Api, createApi } from './call.ts';
+import { sessionQuery } from './session.ts';
+
+export interface Tenant extends Membership {
+  readonly api: Api;
+  /** Whether the person's role here includes `role`. The server decides; a page only hides what it would refuse. */
+  may(role: Role): boolean;
+  /** The first part of every query key of this tenant's data. */
+  readonly key: readonly ['tenant', string];
+}
+
+const rolesInOrder: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
+const TenantContext = createContext<Tenant | undefined>(undefined);
+
+/** Answers undefined when the person does not belong to a tenant of that name. */
+export function useMembership(name: string): Tenant | undefined {
+  const { data } = useSuspenseQuery(sessionQuery);
+  const membership = data.tenants.find((each) => each.name === name);
+  return useMemo(
+    () =>
+      membership && {
+        ...membership,
+        api: createApi(membership.name),
+        may: (role) => rolesInOrder.indexOf(membership.role) >= rolesInOrder.indexOf(role),
+        key: ['tenant', membership.name],
+      },
+    [membership],
+  );
+}
+
+export function TenantProvider({ tenant, children }: { tenant: Tenant; children: ReactNode }) {
+  return <TenantContext value={tenant}>{children}</TenantContext>;
+}
+
+export function useTenant(): Tenant {
+  const tenant = useContext(TenantContext);
+  if (!tenant) throw new Error('this page stands outside of a tenant');
+  return tenant;
+}

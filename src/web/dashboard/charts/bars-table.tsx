@@ -1,0 +1,76 @@
+import { useTranslation } from 'react-i18next';
+import type { CountBucket } from '../../../contract/overview.ts';
+import { useLevels } from '../api/levels.ts';
+import { useFormats } from '../pieces/formats.ts';
+import { useLevelLook } from '../pieces/level-mark.tsx';
+import styles from './bars-table.module.css';
+import { bucketSpan, stackOf, totalOf } from './buckets.ts';
+import type { TimeSpan } from './level-bars.tsx';
+
+/** What bars say, as a table: the newest first, empty times left out. */
+export function BarsTable({
+  label,
+  buckets,
+  bucketMs,
+  onSelect,
+}: {
+  label: string;
+  buckets: readonly CountBucket[];
+  bucketMs: number;
+  onSelect?: ((span: TimeSpan) => void) | undefined;
+}) {
+  const { t } = useTranslation('charts');
+  const formats = useFormats();
+  const levels = useLevels();
+  const look = useLevelLook();
+  const rank = (name: string) => levels.get(name)?.rank ?? 20;
+  const filled = buckets.filter(({ counts }) => totalOf(counts) > 0).reverse();
+  const sums: Record<string, number> = {};
+  for (const { counts } of filled)
+    for (const [level, count] of Object.entries(counts)) sums[level] = (sums[level] ?? 0) + count;
+  const columns = stackOf(sums, rank).map(({ level }) => level);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
+    <section className={styles.frame} aria-label={label} tabIndex={0}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th>{t('time')}</th>
+            {columns.map((level) => (
+              <th key={level} className="end">
+                {look(level).word}
+              </th>
+            ))}
+            <th className="end">{t('sum')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {filled.map(({ at, counts }) => (
+            <tr key={at}>
+              <td>
+                {onSelect ? (
+                  <button
+                    type="button"
+                    className={styles.time}
+                    onClick={() => onSelect({ from: Date.parse(at), until: Date.parse(at) + bucketMs })}
+                  >
+                    {bucketSpan(at, bucketMs, formats)}
+                  </button>
+                ) : (
+                  bucketSpan(at, bucketMs, formats)
+                )}
+              </td>
+              {columns.map((level) => (
+                <td key={level} className="end">
+                  {counts[level] ? formats.number(counts[level]) : ''}
+                </td>
+              ))}
+              <td className="end">{formats.number(totalOf(counts))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {filled.length === 0 && <p className={styles.none}>{t('nothing')}</p>}
+    </section>
+  );
+}

@@ -1,0 +1,146 @@
+import { type PointerEvent, useMemo, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CountBucket } from '../../../contract/overview.ts';
+import { useLevels } from '../api/levels.ts';
+import { useFormats } from '../pieces/formats.ts';
+import { useLevelLook } from '../pieces/level-mark.tsx';
+import { bucketSpan, type LevelCount, stackOf, totalOf } from './buckets.ts';
+import styles from './level-bars.module.css';
+
+export interface TimeSpan {
+  readonly from: number;
+  readonly until: number;
+}
+
+export interface LevelBarsProps {
+  /** What the bars say, in a sentence: their text stands in the table beside them. */
+  readonly label: string;
+  readonly buckets: readonly CountBucket[];
+  readonly bucketMs: number;
+  /** A time is chosen by dragging over it, by a click on a bar, or by two with Shift. */
+  readonly onSelect?: ((span: TimeSpan) => void) | undefined;
+  readonly isOld?: boolean;
+}
+
+/** Stacked bars over time, a colour a level, the most serious on top. */
+export function LevelBars({ label, buckets, bucketMs, onSelect, isOld = false }: LevelBarsProps) {
+  const levels = useLevels();
+  const look = useLevelLook();
+  const [pointed, setPointed] = useState<number>();
+  const { chosen, ...pointer } = useSelecting(buckets, bucketMs, onSelect);
+  const rank = (name: string) => levels.get(name)?.rank ?? 20;
+  const most = useMemo(() => Math.max(1, ...buckets.map((bucket) => totalOf(bucket.counts))), [buckets]);
+  const bucket = pointed === undefined ? undefined : buckets[pointed];
+  return (
+    <div
+      role="img"
+      aria-label={label}
+      className={`${styles.bars} ${isOld ? styles.old : ''} ${onSelect ? styles.selectable : ''}`}
+      {...pointer}
+      onPointerMove={(event) => {
+        setPointed(indexAt(event, buckets.length));
+        pointer.onPointerMove(event);
+      }}
+      onPointerLeave={() => setPointed(undefined)}
+    >
+      {buckets.map(({ at, counts }, index) => (
+        <div
+          key={at}
+          className={styles.bar}
+          data-pointed={index === pointed}
+          data-chosen={isIn(index, chosen)}
+        >
+          {stackOf(counts, rank).map(({ level, count }) => (
+            <i key={level} style={{ height: `${(count / most) * 100}%`, background: look(level).color }} />
+          ))}
+        </div>
+      ))}
+      {bucket && pointed !== undefined && (
+        <BarHint
+          bucket={bucket}
+          bucketMs={bucketMs}
+          counts={stackOf(bucket.counts, rank)}
+          share={(pointed + 0.5) / buckets.length}
+        />
+      )}
+    </div>
+  );
+}
+
+function BarHint({
+  bucket,
+  bucketMs,
+  counts,
+  share,
+}: {
+  bucket: CountBucket;
+  bucketMs: number;
+  counts: readonly LevelCount[];
+  /** Where along the bars, from 0 to 1. */
+  share: number;
+}) {
+  const { t } = useTranslation('charts');
+  const formats = useFormats();
+  const look = useLevelLook();
+  const side = share < 0.5 ? { left: `${share * 100}%` } : { right: `${(1 - share) * 100}%` };
+  return (
+    <div className={styles.hint} style={side}>
+      <div>{bucketSpan(bucket.at, bucketMs, formats)}</div>
+      {counts.length === 0 && <div className={styles.quiet}>{t('nothing')}</div>}
+      {counts.map(({ level, count }) => (
+        <div key={level} style={{ color: look(level).color }}>
+          <b>{formats.number(count)}</b> {look(level).word}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+type Range = readonly [number, number];
+
+const isIn = (index: number, range: Range | undefined) =>
+  range !== undefined && index >= Math.min(...range) && index <= Math.max(...range);
+
+function indexAt(event: PointerEvent<HTMLElement>, length: number): number {
+  const { left, width } = event.currentTarget.getBoundingClientRect();
+  return Math.max(0, Math.min(length - 1, Math.floor(((event.clientX - left) / width) * length)));
+}
+
+function useSelecting(
+  buckets: readonly CountBucket[],
+  bucketMs: number,
+  onSelect: ((span: TimeSpan) => void) | undefined,
+) {
+  const [chosen, setChosen] = useState<Range>();
+  const anchor = useRef<number>(undefined);
+  const finish = ([a, b]: Range) => {
+    setChosen(undefined);
+    anchor.current = undefined;
+    const first = buckets[Math.min(a, b)];
+    const last = buckets[Math.max(a, b)];
+    if (first && last) onSelect?.({ from: Date.parse(first.at), until: Date.parse(last.at) + bucketMs });
+  };
+  return {
+    chosen,
+    onPointerDown(event: PointerEvent<HTMLElement>) {
+      if (!onSelect || event.button !== 0) return;
+      const index = indexAt(event, buckets.length);
+      if (event.shiftKey && anchor.current !== undefined) return finish([anchor.current, index]);
+      anchor.current = index;
+      setChosen([index, index]);
+      if (!event.shiftKey) event.currentTarget.setPointerCapture(event.pointerId);
+    },
+    onPointerMove(event: PointerEvent<HTMLElement>) {
+      if (anchor.current === undefined || event.buttons === 0) return;
+      setChosen([anchor.current, indexAt(event, buckets.length)]);
+    },
+    onPointerUp(event: PointerEvent<HTMLElement>) {
+      if (anchor.current === undefined || event.shiftKey) return;
+      finish([anchor.current, indexAt(event, buckets.length)]);
+    },
+    onPointerCancel() {
+      anchor.current = undefined;
+      setChosen(undefined);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** The dashboard: everything people do with Belfry but look at a panel. */
+import '../fonts.css';
+import './theme/mantine.css';
+import '../tokens.css';
+import './theme/tokens-for-mantine.css';
+import './theme/base.css';
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueryClient } from './api/query-client.ts';
+import { startLanguage } from './language.ts';
+import { ToastCorner } from './pieces/toast-corner.tsx';
+import { createDashboardRouter } from './router.tsx';
+import { mantineTheme } from './theme/mantine-theme.ts';
+import { useScheme } from './theme/scheme.ts';
+
+const queryClient = createQueryClient();
+const router = createDashboardRouter(queryClient);
+
+function Dashboard() {
+  return (
+    <MantineProvider
+      theme={mantineTheme}
+      forceColorScheme={useScheme()}
+      // Both would be style sheets written by script, which the page's policy refuses; ours are in theme/.
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
+      <QueryClientProvider client={queryClient}>
+        <ToastCorner />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no #root');
+void startLanguage().then(() =>
+  createRoot(root).render(
+    <StrictMode>
+      <Dashboard />
+    </StrictMode>,
+  ),
+);

@@ -1,0 +1,95 @@
+/** What a list of notifications does, whether it is drawn whole or as far as one sees. */
+import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
+import type { HistoryNotification } from '../../../contract/notification.ts';
+import type { HistoryPages } from '../api/history-pages.ts';
+import { useTenant } from '../api/tenant.tsx';
+import { fromDateTimeField, toDateTimeField } from '../pieces/wall-clock.ts';
+import type { RowLayout } from './notification-row.tsx';
+import type { OnRefine } from './refine-chip.tsx';
+
+/** What a list of notifications is given. */
+export interface GridProps {
+  readonly label: string;
+  readonly pages: HistoryPages;
+  readonly activeId: string | undefined;
+  readonly onOpen: (notification: HistoryNotification) => void;
+  readonly onMove: (notification: HistoryNotification) => void;
+  readonly onRefine: OnRefine;
+}
+
+export const rowHeightOf = (layout: RowLayout): number => (layout === 'card' ? 60 : 36);
+
+/** What the width has room for. */
+export function useLayout(element: RefObject<HTMLElement | null>): RowLayout {
+  const [width, setWidth] = useState(() => innerWidth);
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
+    if (element.current) observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  if (width < 580) return 'card';
+  if (width < 700) return 'narrow';
+  if (width < 800) return 'medium';
+  return width < 1_100 ? 'wide' : 'roomy';
+}
+
+/** Arrows, Home, End and Page keys move the active row; Enter opens it. */
+export function useGridKeys(
+  { pages, activeId, onMove, onOpen }: Pick<GridProps, 'pages' | 'activeId' | 'onMove' | 'onOpen'>,
+  count: number,
+  activeIndex: number,
+  show: (index: number) => void,
+) {
+  return (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    const active = pages.row(activeIndex);
+    if (event.key === 'Enter' && active && activeId !== undefined) return onOpen(active);
+    const steps: Record<string, number> = {
+      ArrowDown: activeIndex + 1,
+      ArrowUp: activeIndex - 1,
+      PageDown: activeIndex + 12,
+      PageUp: activeIndex - 12,
+      Home: 0,
+      End: count - 1,
+    };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const index = Math.max(0, Math.min(count - 1, step));
+    const row = pages.row(index);
+    if (!row) return;
+    show(index);
+    onMove(row);
+  };
+}
+
+/** New ones wait while the pointer rests on the list, or it is scrolled; the place is remembered for the way back. */
+export function useHolding(pages: HistoryPages) {
+  return {
+    onScroll: (event: { currentTarget: HTMLElement }) => {
+      pages.scrollTop = event.currentTarget.scrollTop;
+      pages.letInWhenFree();
+    },
+    onPointerEnter: (event: { pointerType: string }) => {
+      pages.isHeld = event.pointerType === 'mouse';
+    },
+    onPointerLeave: () => {
+      pages.isHeld = false;
+      pages.letInWhenFree();
+    },
+  };
+}
+
+/** The beginning of the tenant's day, kept true over midnight. */
+export function useDayStart(): number {
+  const { timeZone } = useTenant();
+  const now = () =>
+    fromDateTimeField(`${toDateTimeField(Date.now(), timeZone).slice(0, 10)}T00:00`, timeZone) ?? 0;
+  const [dayStart, setDayStart] = useState(now);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the clock is read when it ticks
+  useEffect(() => {
+    const timer = setInterval(() => setDayStart(now()), 30_000);
+    return () => clearInterval(timer);
+  }, [timeZone]);
+  return dayStart;
+}

@@ -1,0 +1,145 @@
+import { type MouseEvent, memo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HistoryNotification } from '../../../contract/notification.ts';
+import { useFormats } from '../pieces/formats.ts';
+import { LevelMark } from '../pieces/level-mark.tsx';
+import styles from './notification-row.module.css';
+import { type OnRefine, RefineChip } from './refine-chip.tsx';
+
+export type RowLayout = 'roomy' | 'wide' | 'medium' | 'narrow' | 'card';
+
+/** A row draws its beginning: a message of 16,384 characters is read beside it. */
+const messageChars = 240;
+
+export interface NotificationRowProps {
+  readonly notification: HistoryNotification;
+  readonly layout: RowLayout;
+  readonly index: number;
+  readonly top: number;
+  readonly isActive: boolean;
+  /** Beginning of the tenant's day: what is older shows its day. */
+  readonly dayStart: number;
+  readonly onOpen: (notification: HistoryNotification) => void;
+  readonly onRefine: OnRefine;
+}
+
+/** One notification in a list: two lines where there is no room for columns. */
+export const NotificationRow = memo(function NotificationRow(props: NotificationRowProps) {
+  const { notification, layout, index, top, isActive, onOpen } = props;
+  const open = (event: MouseEvent) => {
+    // Text that was just marked is to be copied.
+    if (event.detail === 1 && getSelection()?.type === 'Range') return;
+    onOpen(notification);
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid hears the keys
+    <div
+      role="row"
+      id={rowId(notification.id)}
+      aria-rowindex={index + 2}
+      aria-selected={isActive}
+      className={`${styles.row} ${styles[layout]} ${isActive ? styles.active : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={open}
+    >
+      {layout === 'card' ? <CardCells {...props} /> : <Cells {...props} />}
+    </div>
+  );
+});
+
+export const rowId = (id: string) => `row-${id}`;
+
+function Cells({ notification, layout, dayStart, onRefine }: NotificationRowProps) {
+  const { level, title, message, host, ip, sourceIp } = notification;
+  return (
+    <>
+      <div role="gridcell" className={`${styles.mono} ${styles.quiet}`}>
+        <RowTime at={notification.receivedAt} dayStart={dayStart} />
+      </div>
+      <div role="gridcell" className={styles.level}>
+        <RefineChip inRow refineKey="level" value={level} onRefine={onRefine}>
+          <LevelMark name={level} />
+        </RefineChip>
+      </div>
+      <div role="gridcell" className={styles.what}>
+        <strong>
+          <bdi>{title}</bdi>
+        </strong>
+        <bdi className={styles.message}>{message.slice(0, messageChars)}</bdi>
+      </div>
+      <div role="gridcell" className={styles.mono}>
+        {host !== null && <RefineChip inRow refineKey="host" value={host} onRefine={onRefine} />}
+      </div>
+      {layout !== 'narrow' && (
+        <div role="gridcell" className={styles.mono}>
+          {ip !== null && <RefineChip inRow refineKey="ip" value={ip} onRefine={onRefine} />}
+        </div>
+      )}
+      {(layout === 'wide' || layout === 'roomy') && (
+        <div role="gridcell" className={styles.mono}>
+          <RefineChip inRow quiet refineKey="source" value={sourceIp} onRefine={onRefine} />
+        </div>
+      )}
+      <div role="gridcell" className={styles.quiet}>
+        <ShownOn notification={notification} />
+      </div>
+    </>
+  );
+}
+
+function CardCells({ notification, dayStart }: NotificationRowProps) {
+  const { level, title, message, host } = notification;
+  return (
+    <>
+      <div role="gridcell" className={styles.cardIcon}>
+        <LevelMark name={level} iconOnly />
+      </div>
+      <div role="gridcell" className={styles.cardBody}>
+        <div className={styles.cardLine}>
+          <strong>
+            <bdi>{title}</bdi>
+          </strong>
+          <span className={`${styles.mono} ${styles.quiet}`}>
+            <RowTime at={notification.receivedAt} dayStart={dayStart} short />
+          </span>
+        </div>
+        <div className={`${styles.cardLine} ${styles.quiet}`}>
+          <span>
+            {host !== null && <bdi className={styles.cardHost}>{host}</bdi>}
+            <bdi>{message.slice(0, messageChars)}</bdi>
+          </span>
+          <ShownOn notification={notification} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function RowTime({ at, dayStart, short = false }: { at: string; dayStart: number; short?: boolean }) {
+  const formats = useFormats();
+  const isToday = Date.parse(at) >= dayStart;
+  return (
+    <time dateTime={at} title={formats.dayClock(at)}>
+      {isToday ? (short ? formats.shortClock(at) : formats.clock(at)) : formats.dayTime(at)}
+    </time>
+  );
+}
+
+/** On how many of its panels it was shown, or why on none. */
+function ShownOn({ notification }: { notification: HistoryNotification }) {
+  const { t } = useTranslation('history');
+  const { state, receipts, panelCount } = notification;
+  if (state === 'muted' || state === 'throttled' || state === 'unrouted')
+    return <span title={t(`state.${state}`)}>{t(`short.${state}`)}</span>;
+  const shown = Math.min(receipts.shown, panelCount);
+  return (
+    <span
+      className={styles.shown}
+      title={`${t('shownOn', { shown, count: panelCount })} · ${t(`state.${state}`)}`}
+    >
+      {state === 'live' && <span className={styles.live} aria-hidden="true" />}
+      {panelCount === 0 ? '–' : `${shown}/${panelCount}`}
+      <span className="hidden">{t(`state.${state}`)}</span>
+    </span>
+  );
+}

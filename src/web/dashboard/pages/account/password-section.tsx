@@ -1,0 +1,67 @@
+import { Button } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { PasswordChange } from '../../../../contract/account.ts';
+import { personApi } from '../../api/call.ts';
+import { usePerson } from '../../api/session.ts';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+import { Section } from '../../pieces/page.tsx';
+import { PasswordField } from '../../pieces/password-field.tsx';
+import { showToast } from '../../pieces/toast.ts';
+import styles from './account.module.css';
+
+const empty: PasswordChange = { currentPassword: '', newPassword: '' };
+
+export function PasswordSection() {
+  const { t } = useTranslation('account');
+  const person = usePerson();
+  const client = useQueryClient();
+  const [passwords, setPasswords] = useState(empty);
+  const change = useMutation({
+    mutationFn: (body: PasswordChange) => personApi.post('/api/account/password', body),
+    onSuccess: async () => {
+      setPasswords(empty);
+      showToast({ message: t('passwordChanged') });
+      await client.invalidateQueries({ queryKey: ['account', 'sessions'] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate(passwords);
+  };
+  return (
+    <Section title={t('password')}>
+      <p className={styles.hint}>{t('passwordHint')}</p>
+      <form className={styles.fields} onSubmit={submit}>
+        {change.error && <ErrorNotice error={change.error} title={t('passwordFailed')} />}
+        {/* Tells password managers whose password this is. */}
+        <input type="email" autoComplete="username" value={person.email} readOnly hidden />
+        <PasswordField
+          label={t('currentPassword')}
+          autoComplete="current-password"
+          required
+          value={passwords.currentPassword}
+          onChange={({ currentTarget }) =>
+            setPasswords({ ...passwords, currentPassword: currentTarget.value })
+          }
+        />
+        <PasswordField
+          label={t('newPassword')}
+          description={t('newPasswordHint')}
+          autoComplete="new-password"
+          required
+          minLength={10}
+          maxLength={256}
+          value={passwords.newPassword}
+          onChange={({ currentTarget }) => setPasswords({ ...passwords, newPassword: currentTarget.value })}
+        />
+        <div>
+          <Button type="submit" loading={change.isPending}>
+            {t('changePassword')}
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}

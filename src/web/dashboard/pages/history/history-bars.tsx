@@ -1,0 +1,36 @@
+import { useTranslation } from 'react-i18next';
+import type { Histogram } from '../../../../contract/overview.ts';
+import { BarsTable } from '../../charts/bars-table.tsx';
+import { LevelBars, type TimeSpan } from '../../charts/level-bars.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import styles from './history-bars.module.css';
+
+/** What the search finds, over its time: a part of it is chosen by drawing over it. The place is kept while it is counted. */
+export function HistoryBars({
+  histogram,
+  isOld,
+  asTable,
+  onSelect,
+}: {
+  histogram: Histogram | undefined;
+  isOld: boolean;
+  asTable: boolean;
+  onSelect: (span: TimeSpan) => void;
+}) {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  if (!histogram) return <div className={styles.bars} />;
+  const { buckets, bucketMs, total, complete } = histogram;
+  const label = t('barsLabel', { count: total, number: formats.number(total) });
+  const first = buckets[0];
+  return (
+    <div className={styles.bars}>
+      {asTable ? (
+        <BarsTable label={label} buckets={buckets} bucketMs={bucketMs} onSelect={onSelect} />
+      ) : (
+        <LevelBars label={label} buckets={buckets} bucketMs={bucketMs} onSelect={onSelect} isOld={isOld} />
+      )}
+      {!complete && first && <p className={styles.partly}>{t('countedPartly')}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import searchIcon from 'virtual:icon/search';
+import { Button } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { EmptyState } from '../../pieces/notice.tsx';
+import { readTimeRange, withTimeRange } from '../../query/time-range.ts';
+
+/** Nothing was found, or nothing ever came: what to do about it. */
+export function HistoryEmpty({ q, onSearch }: { q: string; onSearch: (text: string) => void }) {
+  const { t } = useTranslation('history');
+  if (q === '') return <EmptyState title={t('nothingYet')}>{t('nothingYetHint')}</EmptyState>;
+  const hasTime = Object.keys(readTimeRange(q)).length > 0;
+  return (
+    <EmptyState
+      icon={searchIcon}
+      title={t('nothingFound')}
+      action={
+        hasTime ? (
+          <Button onClick={() => onSearch(withTimeRange(q, {}))}>{t('searchAllTime')}</Button>
+        ) : (
+          <Button onClick={() => onSearch('')}>{t('showAll')}</Button>
+        )
+      }
+    >
+      {hasTime ? t('nothingFoundInTime') : t('nothingFoundHint')}
+    </EmptyState>
+  );
+}

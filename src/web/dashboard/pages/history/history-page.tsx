@@ -1,0 +1,185 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HistoryNotification } from '../../../../contract/notification.ts';
+import { isStatus, sentenceOf } from '../../api/call.ts';
+import { useChanges, useHistoryPages } from '../../api/history.ts';
+import type { HistoryPages } from '../../api/history-pages.ts';
+import { useLivePages } from '../../api/live-pages.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { NotificationGrid } from '../../notifications/notification-grid.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+import { readComplaint } from '../../query/query-complaint.ts';
+import { type Refinement, refine } from '../../query/refine.ts';
+import { spanRange, withTimeRange } from '../../query/time-range.ts';
+import type { HistorySearch } from '../../searches.ts';
+import { useShortcuts } from '../../shell/shortcuts.ts';
+import { HistoryBars } from './history-bars.tsx';
+import { HistoryEmpty } from './history-empty.tsx';
+import styles from './history-page.module.css';
+import { HistoryToolbar } from './history-toolbar.tsx';
+import { NotificationDrawer } from './notification-drawer.tsx';
+import { ResultLine } from './result-line.tsx';
+import { useRowActions } from './row-actions.ts';
+import { SearchBox } from './search-box.tsx';
+import { useHistogram } from './use-histogram.ts';
+
+const route = getRouteApi('/signed-in/t/$tenant/history');
+
+/** Every notification there was: searched, refined by clicks, followed live, each with its why. */
+export function HistoryPage() {
+  const { t } = useTranslation('history');
+  const { q = '', id, live = false } = route.useSearch();
+  const navigate = route.useNavigate();
+  const pages = useHistoryPages(q);
+  useChanges(pages);
+  const shown = useShown(pages);
+  const [draft, setDraft] = useState(q);
+  useEffect(() => setDraft(q), [q]);
+  const [lastActiveId, setActiveId] = useState(id);
+  // What is open is what keys act on, however it came to be open.
+  const activeId = id ?? lastActiveId;
+  const [asTable, setAsTable] = useState(false);
+  const { timeZone } = useTenant();
+  const frame = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const focusList = () => frame.current?.querySelector<HTMLElement>('[role="grid"]')?.focus();
+
+  const go = useCallback(
+    (change: Partial<Record<keyof HistorySearch, string | boolean | undefined>>, replace = false) =>
+      void navigate({ search: (old) => ({ ...old, ...change }) as HistorySearch, replace }),
+    [navigate],
+  );
+  const search = (text = draft) => {
+    const trimmed = text.trim();
+    setDraft(trimmed);
+    if (trimmed === q) void pages.start();
+    else go({ q: trimmed || undefined });
+  };
+  const onRefine = useCallback(
+    (refinement: Refinement) => go({ q: refine(q, refinement) || undefined }),
+    [go, q],
+  );
+  const open = useCallback(
+    (row: HistoryNotification) => {
+      setActiveId(row.id);
+      go({ id: row.id }, id !== undefined);
+    },
+    [go, id],
+  );
+  const move = (row: HistoryNotification) => {
+    setActiveId(row.id);
+    if (id !== undefined) go({ id: row.id }, true);
+  };
+  const close = () => {
+    go({ id: undefined });
+    focusList();
+  };
+  const active = activeId === undefined ? undefined : shown.row(shown.indexOf(activeId));
+  const actions = useRowActions();
+  useShortcuts({
+    '/': () => input.current?.focus(),
+    ArrowDown: () => {
+      focusList();
+      const first = shown.row(activeId === undefined ? 0 : shown.indexOf(activeId) + 1);
+      if (first) move(first);
+    },
+    Escape: () => id !== undefined && close(),
+    l: () => go({ live: live ? undefined : true }, true),
+    c: () => active && void actions.clear(active),
+    m: () => active && void actions.muteUntilMorning(active),
+    e: () => active && actions.explain(active),
+  });
+  const { histogram, isCounting } = useHistogram(q, pages);
+  const tail = useLivePages(pages, q, live && !isStatus(pages.error, 400));
+  const complaint =
+    pages.error === undefined || draft !== q ? undefined : readComplaint(sentenceOf(pages.error), q);
+  useEffect(() => {
+    document.title = `${t('title')} · Belfry`;
+  }, [t]);
+  return (
+    <div className={styles.page} data-open={id !== undefined}>
+      <div className={styles.list} ref={frame}>
+        <h1 className="hidden">{t('title')}</h1>
+        <div className={styles.top}>
+          <SearchBox
+            input={input}
+            draft={draft}
+            onDraft={setDraft}
+            onSearch={search}
+            complaint={complaint}
+            isChanged={draft.trim() !== q}
+            onDown={focusList}
+          />
+          <HistoryToolbar
+            q={q}
+            live={live}
+            tail={tail}
+            onLive={() => go({ live: live ? undefined : true }, true)}
+            onSearch={search}
+          />
+        </div>
+        <ResultLine
+          q={q}
+          pages={shown}
+          isOld={shown !== pages}
+          total={histogram && { count: histogram.total, complete: histogram.complete }}
+          asTable={asTable}
+          onTable={() => setAsTable((was) => !was)}
+          onSearch={search}
+        />
+        <HistoryBars
+          histogram={histogram}
+          isOld={isCounting}
+          asTable={asTable}
+          onSelect={({ from, until }) => search(withTimeRange(q, spanRange(from, until, timeZone)))}
+        />
+        {pages.error !== undefined && !pages.isReady && complaint === undefined && (
+          <div className={styles.error}>
+            <ErrorNotice error={pages.error} onRetry={() => void pages.start()} />
+          </div>
+        )}
+        <div className={styles.grid}>
+          {shown.isReady && shown.count === 0 ? (
+            <HistoryEmpty q={q} onSearch={search} />
+          ) : (
+            <NotificationGrid
+              key={shown.key}
+              label={t('title')}
+              pages={shown}
+              activeId={activeId}
+              onOpen={open}
+              onMove={move}
+              onRefine={onRefine}
+              isOld={shown !== pages}
+            />
+          )}
+        </div>
+        <p className={styles.foot}>{t('keysHint')}</p>
+      </div>
+      {id !== undefined && (
+        <NotificationDrawer
+          key={id}
+          id={id}
+          row={shown.row(shown.indexOf(id))}
+          onClose={close}
+          onRefine={onRefine}
+          onOpen={(other) => {
+            setActiveId(other);
+            go({ id: other });
+            focusList();
+          }}
+          onSearch={search}
+          actions={actions}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The list to show: what was found before stays until the new search has answered. */
+function useShown(pages: HistoryPages): HistoryPages {
+  const before = useRef(pages);
+  if (pages.isReady) before.current = pages;
+  return before.current.isReady ? before.current : pages;
+}

@@ -1,0 +1,65 @@
+import tableIcon from 'virtual:icon/table';
+import { useTranslation } from 'react-i18next';
+import { useChanges } from '../../api/history.ts';
+import type { HistoryPages } from '../../api/history-pages.ts';
+import { useFormats } from '../../pieces/formats.ts';
+import { Icon } from '../../pieces/icon.tsx';
+import styles from './result-line.module.css';
+import { TimeMenu } from './time-menu.tsx';
+
+/** Under the search: how many, of what time, and how long finding them took. */
+export function ResultLine({
+  q,
+  pages,
+  isOld,
+  total,
+  asTable,
+  onTable,
+  onSearch,
+}: {
+  q: string;
+  pages: HistoryPages;
+  isOld: boolean;
+  total?: { readonly count: number; readonly complete: boolean } | undefined;
+  asTable: boolean;
+  onTable: () => void;
+  onSearch: (text: string) => void;
+}) {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  useChanges(pages);
+  const known = total ?? (pages.isWhole ? { count: pages.count, complete: true } : undefined);
+  return (
+    <div className={styles.line}>
+      <span aria-live="polite">
+        {pages.isReady && !isOld && (
+          <>
+            <b>
+              {known
+                ? formats.number(known.count) + (known.complete ? '' : '+')
+                : `${formats.number(pages.count)}+`}
+            </b>{' '}
+            {t('notifications', { count: known?.count ?? pages.count })}
+          </>
+        )}
+      </span>
+      <TimeMenu q={q} onSearch={onSearch} />
+      <span>{t('newestFirst')}</span>
+      <button
+        type="button"
+        className={styles.table}
+        aria-pressed={asTable}
+        aria-label={t('asTable')}
+        title={t('asTable')}
+        onClick={onTable}
+      >
+        <Icon paths={tableIcon} size={14} />
+      </button>
+      {pages.tookMs !== undefined && !isOld && (
+        <span className={styles.took} title={t('tookHint')}>
+          {formats.duration(Math.max(1, Math.round(pages.tookMs)))}
+        </span>
+      )}
+    </div>
+  );
+}

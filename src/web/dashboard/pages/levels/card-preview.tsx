@@ -1,0 +1,61 @@
+import { iconPaths } from 'virtual:icons';
+import type { CSSProperties } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Level } from '../../../../contract/level.ts';
+import { levelLook } from '../../../level-look.ts';
+import { Icon } from '../../pieces/icon.tsx';
+import styles from './card-preview.module.css';
+
+/** From here on a card is filled, as on a panel. */
+const filledRank = 50;
+
+interface PreviewOptions {
+  readonly level: Level;
+  readonly scheme: 'dark' | 'light';
+}
+
+function useLook({ level, scheme }: PreviewOptions) {
+  const { t } = useTranslation('level');
+  const look = levelLook(level.name, level, scheme, (builtIn) => t(builtIn as 'info'));
+  const isFilled = level.rank >= filledRank;
+  const style = { '--c': isFilled ? '#fff' : look.color, '--fill': look.fill } as CSSProperties;
+  return { look, isFilled, style, icon: iconPaths[look.icon] ?? iconPaths.bell ?? [] };
+}
+
+/** A level's mark as it stands on a panel. */
+export function LevelStub(options: PreviewOptions) {
+  const { look, isFilled, style, icon } = useLook(options);
+  return (
+    <span className={`${options.scheme} ${isFilled ? styles.filledStub : styles.stub}`} style={style}>
+      <Icon paths={icon} size={14} />
+      <span>{look.word}</span>
+    </span>
+  );
+}
+
+/** A card of the level as a panel shows it. */
+export function CardPreview(options: PreviewOptions) {
+  const { t } = useTranslation('levels');
+  const { look, isFilled, style, icon } = useLook(options);
+  const { durationMs } = options.level;
+  return (
+    <div className={`${options.scheme} ${styles.wall}`}>
+      <div className={isFilled ? styles.filledCard : styles.card} style={style}>
+        <div className={styles.head}>
+          <Icon paths={icon} size={16} />
+          <span>{look.word}</span>
+          <em>{t('sampleAge')}</em>
+        </div>
+        <strong>{t('sampleTitle')}</strong>
+        <p>{t('sampleMessage')}</p>
+        <p className="mono">db-01.internal</p>
+        {durationMs > 0 && (
+          <div className={styles.ttl}>
+            <i />
+          </div>
+        )}
+      </div>
+      <span className={styles.scheme}>{t(`scheme.${options.scheme}`)}</span>
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+import { Button, Drawer, Group } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useLayoutEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Level, LevelPut } from '../../../../contract/level.ts';
+import { levelsQuery } from '../../api/levels.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { Facts } from '../../pieces/facts.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { LevelMark } from '../../pieces/level-mark.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
+import { CardPreview } from './card-preview.tsx';
+import { type LevelDraft, levelDraftOf, styleOf } from './level-draft.ts';
+import { LevelEnd } from './level-end.tsx';
+import { LevelFields } from './level-fields.tsx';
+import styles from './levels.module.css';
+import { SoundButton } from './sound-button.tsx';
+
+interface DrawerOptions {
+  readonly level: Level;
+  readonly levels: readonly Level[];
+  readonly onClose: () => void;
+}
+
+/** One level: how it looks, sounds and how long it stays. */
+export function LevelDrawer(options: DrawerOptions) {
+  const { t } = useTranslation('levels');
+  const { may } = useTenant();
+  const { level, onClose } = options;
+  const [isDirty, setDirty] = useState(false);
+  const { question, leave } = useUnsavedQuestion(isDirty);
+  return (
+    <Drawer
+      opened
+      position="right"
+      size={520}
+      onClose={onClose}
+      closeOnEscape={question === undefined}
+      trapFocus={question === undefined}
+      title={<LevelMark name={level.name} as={level} />}
+      overlayProps={{ backgroundOpacity: 0.25 }}
+      classNames={{ body: styles.body ?? '' }}
+      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
+    >
+      {may('admin') ? (
+        <LevelForm {...options} onClose={() => leave(onClose)} onDirty={setDirty} />
+      ) : (
+        <LevelFacts level={level} />
+      )}
+      {question}
+    </Drawer>
+  );
+}
+
+function LevelForm({
+  level,
+  levels,
+  onClose,
+  onDirty,
+}: DrawerOptions & { onDirty: (isDirty: boolean) => void }) {
+  const { t } = useTranslation('levels');
+  const [draft, setDraft] = useState<LevelDraft>();
+  const shown = draft ?? levelDraftOf(level);
+  const wanted = styleOf(shown);
+  const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(levelDraftOf(level));
+  useLayoutEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const { mutate, error, isPending, isSuccess, reset } = usePutLevel(level.name, () => setDraft(undefined));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (draft && wanted) mutate(wanted);
+  };
+  return (
+    <form onSubmit={submit}>
+      <LevelFields
+        level={level}
+        levels={levels}
+        draft={shown}
+        onChange={(some) => {
+          reset();
+          setDraft({ ...shown, ...some });
+        }}
+      />
+      {error && <ErrorNotice error={error} title={t('saveFailed')} />}
+      <div className={styles.foot}>
+        <LevelEnd level={level} onReset={mutate} onDeleted={onClose} />
+        <Group gap="xs" wrap="nowrap">
+          <span role="status" className="muted">
+            {isSuccess && !draft ? t('saved', { ns: 'shell' }) : ''}
+          </span>
+          <Button disabled={!draft} onClick={() => setDraft(undefined)}>
+            {t('discard')}
+          </Button>
+          <Button type="submit" variant="filled" loading={isPending} disabled={!draft || !wanted}>
+            {t('save', { ns: 'shell' })}
+          </Button>
+        </Group>
+      </div>
+    </form>
+  );
+}
+
+function LevelFacts({ level }: { level: Level }) {
+  const { t } = useTranslation('levels');
+  const formats = useFormats();
+  return (
+    <div className={styles.fields}>
+      <div className={styles.previews}>
+        <CardPreview level={level} scheme="dark" />
+        <CardPreview level={level} scheme="light" />
+      </div>
+      <Facts
+        of={[
+          [t('rank'), level.rank],
+          [
+            t('color'),
+            <span key="color" className="mono">
+              {level.color}
+            </span>,
+          ],
+          [t('icon'), level.icon],
+          [t('sound'), <SoundButton key="sound" sound={level.sound} level={level.name} />],
+          [t('duration'), level.durationMs === 0 ? t('untilCleared') : formats.duration(level.durationMs)],
+          [t('kind'), t(level.builtIn ? 'builtIn' : 'custom')],
+        ]}
+      />
+    </div>
+  );
+}
+
+export function usePutLevel(name: string, onSaved: (level: Level) => void) {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (style: LevelPut) => tenant.api.put<Level>(`/api/levels/${encodeURIComponent(name)}`, style),
+    onSuccess: async (level) => {
+      client.setQueryData(levelsQuery(tenant).queryKey, (levels) =>
+        levels?.some((each) => each.name === level.name)
+          ? levels.map((each) => (each.name === level.name ? level : each))
+          : levels && [...levels, level],
+      );
+      onSaved(level);
+    },
+  });
+}

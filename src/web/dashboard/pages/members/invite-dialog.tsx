@@ -1,0 +1,82 @@
+import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { InvitationCreate, InvitationCreated } from '../../../../contract/member.ts';
+import { type Role, roles } from '../../../../contract/token.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { CopyField } from '../../pieces/copy-field.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+
+/** Makes an invitation link, and shows it once. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  const { api, key, may } = useTenant();
+  const client = useQueryClient();
+  const [role, setRole] = useState<Role>('member');
+  const [email, setEmail] = useState('');
+  const create = useMutation({
+    mutationFn: (body: InvitationCreate) => api.post<InvitationCreated>('/api/invitations', body),
+    onSuccess: () => client.invalidateQueries({ queryKey: [...key, 'invitations'] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ role, ...(email.trim() !== '' && { email: email.trim() }) });
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('inviteTitle')}
+      closeButtonProps={{ 'aria-label': shell('close') }}
+    >
+      {create.data ? (
+        <Stack gap="md">
+          <p>{t('inviteReady')}</p>
+          <CopyField text={create.data.link} label={t('inviteLink')} />
+          <Group justify="flex-end">
+            <Button variant="filled" onClick={onClose}>
+              {t('done')}
+            </Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form onSubmit={submit}>
+          <Stack gap="md">
+            <p className="muted">{t('inviteHint')}</p>
+            {create.error && <ErrorNotice error={create.error} title={t('inviteFailed')} />}
+            <Radio.Group label={t('role')} value={role} onChange={(value) => setRole(value as Role)}>
+              <Stack gap="xs">
+                {roles
+                  .filter((each) => may(each))
+                  .map((each) => (
+                    <Radio
+                      key={each}
+                      value={each}
+                      label={shell(`role.${each}`)}
+                      description={t(`can.${each}`)}
+                    />
+                  ))}
+              </Stack>
+            </Radio.Group>
+            <TextInput
+              label={t('inviteEmail')}
+              description={t('inviteEmailHint')}
+              type="email"
+              maxLength={254}
+              value={email}
+              onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+            />
+            <Group justify="flex-end">
+              <Button onClick={onClose}>{shell('cancel')}</Button>
+              <Button type="submit" variant="filled" loading={create.isPending}>
+                {t('inviteCreate')}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,153 @@
+import shieldIcon from 'virtual:icon/shield-check';
+import { Button, NativeSelect } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Member } from '../../../../contract/member.ts';
+import { type Role, roles } from '../../../../contract/token.ts';
+import { sentenceOf } from '../../api/call.ts';
+import { useForgetAll, usePerson } from '../../api/session.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { Ago } from '../../pieces/ago.tsx';
+import { Confirm } from '../../pieces/confirm.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { Icon } from '../../pieces/icon.tsx';
+import { showToast } from '../../pieces/toast.ts';
+import styles from './members.module.css';
+
+/** The tenant's people with their roles. */
+export function MemberTable({ members }: { members: readonly Member[] }) {
+  const { t } = useTranslation('members');
+  const [leaving, setLeaving] = useState<Member>();
+  return (
+    <div className={styles.scroll}>
+      <table className={`table ${styles.table}`}>
+        <thead>
+          <tr>
+            <th scope="col">{t('person')}</th>
+            <th scope="col">{t('role')}</th>
+            <th scope="col" className={styles.aside}>
+              {t('sign')}
+            </th>
+            <th scope="col" className={styles.aside}>
+              {t('lastSeen')}
+            </th>
+            <th scope="col" className={styles.aside}>
+              {t('joined')}
+            </th>
+            <th scope="col">
+              <span className="hidden">{t('actions')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {members.map((member) => (
+            <MemberRow key={member.id} member={member} onRemove={() => setLeaving(member)} />
+          ))}
+        </tbody>
+      </table>
+      {leaving && <RemoveDialog member={leaving} onClose={() => setLeaving(undefined)} />}
+    </div>
+  );
+}
+
+function MemberRow({ member, onRemove }: { member: Member; onRemove: () => void }) {
+  const { t } = useTranslation('members');
+  const formats = useFormats();
+  const person = usePerson();
+  const { may } = useTenant();
+  const isSelf = member.id === person.id;
+  const mayRemove = isSelf || may(member.role === 'owner' ? 'owner' : 'admin');
+  return (
+    <tr>
+      <td>
+        <bdi className={styles.name}>{member.name}</bdi>
+        {isSelf && <span className={styles.self}>{t('you')}</span>}
+        <bdi className={styles.email}>{member.email}</bdi>
+      </td>
+      <td>
+        <RoleChoice member={member} />
+      </td>
+      <td className={`${styles.aside} ${member.twoFactor ? styles.safe : 'muted'}`}>
+        {member.twoFactor && <Icon paths={shieldIcon} size={15} />}
+        {member.twoFactor ? t('twoFactor') : t('noTwoFactor')}
+      </td>
+      <td className={`${styles.aside} muted`}>
+        {member.lastSeenAt === null ? t('never') : <Ago at={member.lastSeenAt} />}
+      </td>
+      <td className={`${styles.aside} muted`}>{formats.date(member.joinedAt)}</td>
+      <td className="end">
+        {mayRemove && (
+          <Button
+            size="xs"
+            variant="subtle"
+            aria-label={isSelf ? t('leave') : t('removeOf', { name: member.name })}
+            onClick={onRemove}
+          >
+            {isSelf ? t('leave') : t('remove')}
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** Changed where it stands; what the person may not give is not offered. */
+function RoleChoice({ member }: { member: Member }) {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  const { api, key, may } = useTenant();
+  const client = useQueryClient();
+  const change = useMutation({
+    mutationFn: (role: Role) => api.patch<Member>(`/api/members/${member.id}`, { role }),
+    onSuccess: ({ name, role }) =>
+      showToast({ message: t('changed', { name, role: shell(`role.${role}`) }) }),
+    onError: (error) => showToast({ color: 'red', title: t('changeFailed'), message: sentenceOf(error) }),
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: [...key, 'members'] }),
+        client.invalidateQueries({ queryKey: ['session'] }),
+      ]),
+  });
+  const mayChange = may(member.role === 'owner' ? 'owner' : 'admin');
+  if (!mayChange) return <span title={t(`can.${member.role}`)}>{shell(`role.${member.role}`)}</span>;
+  return (
+    <NativeSelect
+      size="xs"
+      className={styles.role ?? ''}
+      aria-label={t('roleOf', { name: member.name })}
+      title={t(`can.${member.role}`)}
+      value={change.isPending ? change.variables : member.role}
+      disabled={change.isPending}
+      data={roles.filter((role) => may(role)).map((role) => ({ value: role, label: shell(`role.${role}`) }))}
+      onChange={({ currentTarget }) => change.mutate(currentTarget.value as Role)}
+    />
+  );
+}
+
+function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { t } = useTranslation('members');
+  const { api, key, title: tenant } = useTenant();
+  const person = usePerson();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const forgetAll = useForgetAll();
+  const isSelf = member.id === person.id;
+  const remove = async () => {
+    await api.delete(`/api/members/${member.id}`);
+    if (!isSelf) return client.invalidateQueries({ queryKey: [...key, 'members'] });
+    await forgetAll();
+    await navigate({ to: '/' });
+  };
+  return (
+    <Confirm
+      title={isSelf ? t('leaveTitle', { tenant }) : t('removeTitle', { name: member.name })}
+      action={isSelf ? t('leave') : t('remove')}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {isSelf ? t('leaveText') : t('removeText', { name: member.name, email: member.email })}
+    </Confirm>
+  );
+}

@@ -1,0 +1,61 @@
+import tableIcon from 'virtual:icon/table';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Overview } from '../../../../contract/overview.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { BarsTable } from '../../charts/bars-table.tsx';
+import { totalOf } from '../../charts/buckets.ts';
+import { LevelBars, type TimeSpan } from '../../charts/level-bars.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { Icon } from '../../pieces/icon.tsx';
+import { spanRange, withTimeRange } from '../../query/time-range.ts';
+import styles from './overview-page.module.css';
+
+const minuteMs = 60_000;
+
+/** The last sixty minutes, a bar each; a part of it opens in history. */
+export function LastHour({
+  overview,
+  onSearch,
+}: {
+  overview: Overview | undefined;
+  onSearch: (q: string) => void;
+}) {
+  const { t } = useTranslation('overview');
+  const { t: general } = useTranslation();
+  const { timeZone } = useTenant();
+  const formats = useFormats();
+  const [asTable, setAsTable] = useState(false);
+  const minutes = overview?.minutes ?? [];
+  const total = minutes.reduce((sum, { counts }) => sum + totalOf(counts), 0);
+  const most = Math.max(0, ...minutes.map(({ counts }) => totalOf(counts)));
+  const select = ({ from, until }: TimeSpan) => onSearch(withTimeRange('', spanRange(from, until, timeZone)));
+  const label = t('hourLabel', { total: formats.number(total), most: formats.number(most) });
+  return (
+    <section className={styles.hour}>
+      <div className={styles.hourHead}>
+        <h2>{t('hour')}</h2>
+        {overview && (
+          <span>{t('hourSums', { total: formats.number(total), most: formats.number(most) })}</span>
+        )}
+        <button
+          type="button"
+          className={styles.table}
+          aria-pressed={asTable}
+          aria-label={general('chartTable')}
+          title={general('chartTable')}
+          onClick={() => setAsTable((was) => !was)}
+        >
+          <Icon paths={tableIcon} size={14} />
+        </button>
+      </div>
+      <div className={styles.bars}>
+        {asTable ? (
+          <BarsTable label={label} buckets={minutes} bucketMs={minuteMs} onSelect={select} />
+        ) : (
+          <LevelBars label={label} buckets={minutes} bucketMs={minuteMs} onSelect={select} />
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,72 @@
+import warnIcon from 'virtual:icon/alert-triangle';
+import goodIcon from 'virtual:icon/circle-check';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { Overview } from '../../../../contract/overview.ts';
+import type { Panel } from '../../../../contract/panel.ts';
+import { panelsQuery } from '../../api/panels.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { Icon } from '../../pieces/icon.tsx';
+import styles from './overview-page.module.css';
+
+const told = 6;
+/** A panel is behind for a moment with each notification: that is no news. */
+const lagWorthTelling = 5;
+
+/** The panels that are not as they should be, by name. */
+export function PanelsNow({ overview }: { overview: Overview | undefined }) {
+  const { t } = useTranslation('overview');
+  const tenant = useTenant();
+  const formats = useFormats();
+  const { data: panels } = useQuery(panelsQuery(tenant));
+  const unwell = (panels ?? [])
+    .filter(({ online, lag }) => !online || lag > lagWorthTelling)
+    .sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''));
+  const why = ({ online, lastSeenAt, lag }: Panel) => {
+    if (online) return t('lag', { count: lag });
+    return lastSeenAt === null ? t('neverSeen') : t('offline', { ago: formats.relative(lastSeenAt) });
+  };
+  return (
+    <section className={styles.part}>
+      <h2>{t('panelsUnwell')}</h2>
+      {overview?.panels.total === 0 && (
+        <p className={styles.quiet}>
+          {t('noPanels')}{' '}
+          <Link to="/t/$tenant/panels" params={{ tenant: tenant.name }}>
+            {t('addPanel')}
+          </Link>
+        </p>
+      )}
+      {panels && panels.length > 0 && unwell.length === 0 && (
+        <p className={styles.calm}>
+          <Icon paths={goodIcon} /> {t('panelsWell')}
+        </p>
+      )}
+      <ul className={styles.list}>
+        {unwell.slice(0, told).map((panel) => (
+          <li key={panel.id}>
+            <span className={styles.warn}>
+              <Icon paths={warnIcon} size={15} />
+            </span>
+            <Link
+              className={`${styles.plain} ${styles.grow}`}
+              to="/t/$tenant/panels"
+              params={{ tenant: tenant.name }}
+              search={{ id: panel.id }}
+            >
+              <bdi>{panel.name}</bdi>
+            </Link>
+            <span className={styles.quiet}>{why(panel)}</span>
+          </li>
+        ))}
+      </ul>
+      {unwell.length > told && (
+        <Link to="/t/$tenant/panels" params={{ tenant: tenant.name }}>
+          {t('morePanels', { count: unwell.length - told })}
+        </Link>
+      )}
+    </section>
+  );
+}

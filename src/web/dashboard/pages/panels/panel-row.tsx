@@ -1,0 +1,76 @@
+import { useIntersection } from '@mantine/hooks';
+import { memo } from 'react';
+import type { Panel } from '../../../../contract/panel.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { Ago } from '../../pieces/ago.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { CommandButtons, useCommandToast } from './commands.tsx';
+import styles from './panel-list.module.css';
+import { PanelMark } from './panel-mark.tsx';
+import { ShowingCounts } from './showing-counts.tsx';
+
+/** One line a panel. The name opens it; so does a click anywhere that is nothing else. */
+export const PanelTableRow = memo(function PanelTableRow({
+  panel,
+  onOpen,
+}: {
+  panel: Panel;
+  onOpen: (id: string) => void;
+}) {
+  const formats = useFormats();
+  const { may } = useTenant();
+  const { ref, entry } = useIntersection<HTMLTableRowElement>({ rootMargin: '200px' });
+  const command = useCommandToast(panel);
+  const open = () => onOpen(panel.id);
+  return (
+    <tr ref={ref} onClick={open}>
+      <td className={styles.state}>
+        <PanelMark panel={panel} />
+      </td>
+      <td>
+        <button
+          type="button"
+          data-row
+          className={styles.open}
+          onClick={(event) => {
+            event.stopPropagation();
+            open();
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'i' && may('member')) command('identify');
+          }}
+        >
+          <strong>
+            <bdi>{panel.name}</bdi>
+          </strong>{' '}
+          {panel.location !== null && <bdi className={styles.location}>{panel.location}</bdi>}
+        </button>
+      </td>
+      <td className={styles.shows}>{entry?.isIntersecting && <ShowingCounts id={panel.id} />}</td>
+      <td className={styles.tags} title={panel.tags.join(', ')}>
+        {panel.tags.map((tag) => (
+          <span key={tag} className={styles.tag}>
+            {tag}
+          </span>
+        ))}
+      </td>
+      <td className={styles.seen}>{panel.lastSeenAt !== null && <Ago at={panel.lastSeenAt} />}</td>
+      <td className={`${styles.lag} ${panel.lag === 0 ? 'muted' : ''}`}>{formats.number(panel.lag)}</td>
+      <td className={`${styles.version} mono`} title={panel.version ?? undefined}>
+        {panel.version}
+      </td>
+      <td className={`${styles.address} mono`} title={panel.address ?? undefined}>
+        {panel.address}
+      </td>
+      {may('member') && (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: it only keeps clicks on buttons from opening the row
+        <td
+          className={`${styles.actions} ${styles.actionsCell}`}
+          onClick={(event) => event.stopPropagation()}
+        >
+          <CommandButtons panel={panel} onCommand={command} />
+        </td>
+      )}
+    </tr>
+  );
+});

@@ -1,0 +1,100 @@
+import { Drawer } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Panel } from '../../../../../contract/panel.ts';
+import { useTenant } from '../../../api/tenant.tsx';
+import { Ago } from '../../../pieces/ago.tsx';
+import { useFormats } from '../../../pieces/formats.ts';
+import { EmptyState, Remark } from '../../../pieces/notice.tsx';
+import { useUnsavedQuestion } from '../../../pieces/unsaved-question.tsx';
+import { PanelMark } from '../panel-mark.tsx';
+import { CommandRow } from './command-row.tsx';
+import styles from './panel.module.css';
+import { PanelFacts } from './panel-facts.tsx';
+import { PanelForm } from './panel-form.tsx';
+import { ShownList } from './shown-list.tsx';
+
+/** One panel: how it stands, what it shows, what it can be told, and how it draws. */
+export function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onClose: () => void }) {
+  const { t } = useTranslation('panels');
+  const [isDirty, setDirty] = useState(false);
+  const { question, leave } = useUnsavedQuestion(isDirty);
+  return (
+    <Drawer
+      opened
+      position="right"
+      size={520}
+      onClose={onClose}
+      closeOnEscape={question === undefined}
+      trapFocus={question === undefined}
+      title={<bdi className={styles.title}>{panel?.name ?? t('panel')}</bdi>}
+      overlayProps={{ backgroundOpacity: 0.25 }}
+      classNames={{ body: styles.body ?? '', title: styles.head ?? '' }}
+      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
+    >
+      {panel ? (
+        <Content panel={panel} onDirty={setDirty} onDeleted={() => leave(onClose)} />
+      ) : (
+        <EmptyState title={t('gone')}>{t('goneHint')}</EmptyState>
+      )}
+      {question}
+    </Drawer>
+  );
+}
+
+function Content({
+  panel,
+  onDirty,
+  onDeleted,
+}: {
+  panel: Panel;
+  onDirty: (isDirty: boolean) => void;
+  onDeleted: () => void;
+}) {
+  const { t } = useTranslation('panels');
+  const tenant = useTenant();
+  return (
+    <>
+      <Standing panel={panel} />
+      {tenant.may('member') && <CommandRow panel={panel} />}
+      <ShownList id={panel.id} />
+      {tenant.may('admin') ? (
+        <PanelForm panel={panel} onDirty={onDirty} onDeleted={onDeleted} />
+      ) : (
+        <section className={styles.part}>
+          <Remark>{t('mayNot', { ns: 'shell', role: t(`role.${tenant.role}`, { ns: 'shell' }) })}</Remark>
+          <PanelFacts panel={panel} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function Standing({ panel }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
+  const formats = useFormats();
+  const parts = [
+    panel.lastSeenAt !== null && !panel.online && (
+      <span key="seen">
+        {t('seen')} <Ago at={panel.lastSeenAt} />
+      </span>
+    ),
+    panel.lag > 0 && <span key="lag">{t('behind', { count: panel.lag, n: formats.number(panel.lag) })}</span>,
+    panel.address && (
+      <span key="address" className="mono">
+        {panel.address}
+      </span>
+    ),
+    panel.version && (
+      <span key="version" className="mono">
+        {panel.version}
+      </span>
+    ),
+  ].filter(Boolean);
+  return (
+    <p className={styles.standing}>
+      <PanelMark panel={panel} />
+      {parts}
+    </p>
+  );
+}

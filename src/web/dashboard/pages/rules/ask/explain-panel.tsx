@@ -1,0 +1,87 @@
+import { SegmentedControl } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { RuleWords } from '../../../pieces/rule-sentence.ts';
+import type { DraftRules } from '../editor/draft-set.ts';
+import styles from './ask.module.css';
+import { ExplainOutcome } from './explain-outcome.tsx';
+import { RecordedPicker } from './recorded-picker.tsx';
+import { isBlank, nothingTyped, tracedOf, typedFrom } from './subject.ts';
+import { TypedForm } from './typed-form.tsx';
+import type { Explain } from './use-explain.ts';
+
+/** Where would this notification go, and why? */
+export function ExplainPanel({
+  explain,
+  rules,
+  words,
+  own,
+  isWaiting = false,
+}: {
+  explain: Explain;
+  /** As they were asked about. */
+  rules: DraftRules;
+  words: RuleWords;
+  /** The id of the rule that is being written. */
+  own?: string | undefined;
+  /** The rule that is being written cannot be asked about as it is. */
+  isWaiting?: boolean;
+}) {
+  const { t } = useTranslation('rules');
+  const { subject, setSubject, recorded, outcome, error } = explain;
+  const [way, setWay] = useState(subject.kind);
+  const hasNothing =
+    subject.kind !== way || (subject.kind === 'typed' && isBlank(subject.typed)) || outcome === undefined;
+  const complaint = error?.message;
+  const aboutForm = /^notification\.(\w+) (.*)$/s.exec(error?.message ?? '');
+  return (
+    <div className={styles.panel}>
+      <SegmentedControl
+        size="xs"
+        fullWidth
+        aria-label={t('explain.way')}
+        value={way}
+        onChange={(next) => {
+          setWay(next as typeof way);
+          if (next === 'typed' && subject.kind === 'recorded')
+            setSubject({ kind: 'typed', typed: recorded ? typedFrom(recorded) : nothingTyped });
+        }}
+        data={[
+          { value: 'typed', label: t('explain.typed') },
+          { value: 'recorded', label: t('explain.recorded') },
+        ]}
+      />
+      {way === 'typed' ? (
+        <TypedForm
+          typed={subject.kind === 'typed' ? subject.typed : nothingTyped}
+          onChange={(typed) => setSubject({ kind: 'typed', typed })}
+          fault={aboutForm ? { field: aboutForm[1] ?? '', text: aboutForm[2] ?? '' } : undefined}
+        />
+      ) : (
+        <RecordedPicker
+          chosen={subject.kind === 'recorded' ? recorded : undefined}
+          onChoose={(id) => setSubject({ kind: 'recorded', id })}
+        />
+      )}
+      <section aria-label={t('explain.answer')} aria-live="polite" className={styles.answer}>
+        {isWaiting ? (
+          <p className={styles.hint}>{t('explain.notWhole')}</p>
+        ) : (
+          <>
+            {hasNothing && !complaint && <p className={styles.hint}>{t('explain.hint')}</p>}
+            {complaint && !aboutForm && <p className={styles.complaint}>{complaint}</p>}
+            {!hasNothing && !complaint && (
+              <ExplainOutcome
+                outcome={outcome}
+                rules={rules}
+                words={words}
+                own={own}
+                notification={tracedOf(subject, recorded)}
+              />
+            )}
+          </>
+        )}
+      </section>
+    </div>
+  );
+}

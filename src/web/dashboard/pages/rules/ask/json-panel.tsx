@@ -1,0 +1,80 @@
+import copyIcon from 'virtual:icon/copy';
+import { Button } from '@mantine/core';
+import { useClipboard } from '@mantine/hooks';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { RuleCreate } from '../../../../../contract/rule.ts';
+import { Icon } from '../../../pieces/icon.tsx';
+import { jsonOf, ruleFromJson } from '../editor/rule-json.ts';
+import styles from './ask.module.css';
+
+/** The rule as the API takes it: to copy, and to paste another in its place. */
+export function JsonPanel({
+  rule,
+  onRule,
+}: {
+  rule: Required<RuleCreate>;
+  /** Left out where nothing may be changed. */
+  onRule?: (rule: RuleCreate) => void;
+}) {
+  const { t } = useTranslation('rules');
+  const { t: shell } = useTranslation();
+  const clipboard = useClipboard({ timeout: 2_000 });
+  const own = jsonOf(rule);
+  /** What was typed, until it is read or given up. */
+  const [typed, setTyped] = useState<string>();
+  const read = typed === undefined ? undefined : ruleFromJson(typed);
+  const fault = read && 'fault' in read ? read : undefined;
+  const take = (text: string) => {
+    const result = ruleFromJson(text);
+    if ('rule' in result) {
+      onRule?.(result.rule);
+      setTyped(undefined);
+    } else setTyped(text);
+  };
+  return (
+    <div className={styles.panel}>
+      <p className={styles.hint}>{t(onRule ? 'json.about' : 'json.aboutReading')}</p>
+      <textarea
+        className={styles.json}
+        aria-label={t('json.label')}
+        aria-invalid={fault !== undefined}
+        aria-describedby={fault ? 'rule-json-fault' : undefined}
+        spellCheck={false}
+        readOnly={!onRule}
+        value={typed ?? own}
+        onChange={({ target }) => setTyped(target.value)}
+        onBlur={() => typed !== undefined && take(typed)}
+        onPaste={(event) => {
+          const { selectionStart, selectionEnd, value } = event.currentTarget;
+          const pasted = event.clipboardData.getData('text/plain');
+          if (!onRule || !('rule' in ruleFromJson(pasted))) return;
+          // A whole rule over a whole rule is taken at once; into the middle of one it is only text.
+          const isAll = selectionEnd - selectionStart === value.length || selectionStart === selectionEnd;
+          if (!isAll) return;
+          event.preventDefault();
+          take(pasted);
+        }}
+      />
+      {fault && (
+        <p className={styles.complaint} id="rule-json-fault" role="alert">
+          {t(`json.${fault.fault}`, { detail: fault.detail })}
+        </p>
+      )}
+      <div className={styles.ask}>
+        <Button
+          size="xs"
+          leftSection={<Icon paths={copyIcon} size={14} />}
+          onClick={() => clipboard.copy(typed ?? own)}
+        >
+          <span aria-live="polite">{clipboard.copied ? shell('copied') : shell('copy')}</span>
+        </Button>
+        {fault && (
+          <Button size="xs" onClick={() => setTyped(undefined)}>
+            {t('json.giveUp')}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,191 @@
+import { Button, Tabs } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Rule } from '../../../../../contract/rule.ts';
+import { Confirm } from '../../../pieces/confirm.tsx';
+import { useFormats } from '../../../pieces/formats.ts';
+import { RuleText, useRuleWords } from '../../../pieces/rule-text.tsx';
+import { useUnsavedQuestion } from '../../../pieces/unsaved-question.tsx';
+import { ExplainPanel } from '../ask/explain-panel.tsx';
+import { JsonPanel } from '../ask/json-panel.tsx';
+import { ReplayPanel } from '../ask/replay-panel.tsx';
+import { useReplay } from '../ask/use-replay.ts';
+import sheet from '../sheet.module.css';
+import { Sheet } from '../sheet.tsx';
+import { newRuleId } from './draft-set.ts';
+import { PlaceField } from './place-field.tsx';
+import { RuleForm } from './rule-form.tsx';
+import { type Opening, useRuleDraft } from './use-rule-draft.ts';
+import { checkDays, type Save, useSave } from './use-save.ts';
+
+/** A rule to be written: its sentence above, the form, and beside it what it would do. */
+export function RuleSheet({
+  rules,
+  version,
+  opening,
+  explain,
+  onClose,
+  onDelete,
+  isDeleting,
+}: {
+  rules: readonly Rule[];
+  version: string;
+  opening: Opening;
+  /** The id of the notification to explain. */
+  explain: string | undefined;
+  onClose: () => void;
+  onDelete: ((rule: Rule) => void) | undefined;
+  isDeleting: boolean;
+}) {
+  const { t } = useTranslation('rules');
+  const words = useRuleWords();
+  const draft = useRuleDraft(rules, opening, { words, version, explain });
+  const replay = useReplay();
+  const opened = 'rule' in opening ? opening.rule : undefined;
+  const { question, leave } = useUnsavedQuestion(draft.isChanged);
+  const save = useSave(draft, replay, opened, () => leave(onClose));
+  const number = rules.findIndex(({ id }) => id === opened?.id) + 1;
+  const own = opened?.id ?? newRuleId;
+  return (
+    <Sheet
+      isWide
+      title={draft.isNew ? t('newRule') : t('ruleNumber', { number })}
+      onClose={onClose}
+      staysOpen={question !== undefined || save.doubt !== undefined || isDeleting}
+      head={<RuleText rule={draft.rule} words={words} />}
+      foot={
+        <Foot
+          save={save}
+          trouble={draft.otherProblem}
+          onClose={onClose}
+          opened={opened}
+          onDelete={onDelete}
+        />
+      }
+    >
+      <div className={sheet.columns}>
+        <form
+          className={sheet.left}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            void save.check();
+          }}
+          id="rule-form"
+        >
+          <RuleForm
+            draft={draft.draft}
+            onChange={draft.set}
+            suggestion={draft.suggestion}
+            faults={draft.faults}
+            place={draft.isNew && <PlaceField rules={rules} place={draft.place} onChange={draft.setPlace} />}
+          />
+        </form>
+        <div className={sheet.right}>
+          <Questions
+            explain={
+              <ExplainPanel
+                explain={draft.explain}
+                rules={draft.ruleSet}
+                words={words}
+                own={own}
+                isWaiting={!draft.isWhole || draft.isRefused}
+              />
+            }
+            replay={<ReplayPanel replay={replay} rules={draft.ruleSet} canAsk={draft.isWhole} />}
+            json={<JsonPanel rule={draft.rule} onRule={draft.take} />}
+          />
+        </div>
+      </div>
+      {question}
+      {save.doubt && <Doubt save={save} />}
+    </Sheet>
+  );
+}
+
+function Questions({ explain, replay, json }: { explain: ReactNode; replay: ReactNode; json: ReactNode }) {
+  const { t } = useTranslation('rules');
+  return (
+    <Tabs defaultValue="explain" keepMounted={false}>
+      <Tabs.List className={sheet.tabs}>
+        <Tabs.Tab value="explain">{t('explain.tab')}</Tabs.Tab>
+        <Tabs.Tab value="replay">{t('replay.tab')}</Tabs.Tab>
+        <Tabs.Tab value="json">JSON</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="explain" className={sheet.tab}>
+        {explain}
+      </Tabs.Panel>
+      <Tabs.Panel value="replay" className={sheet.tab}>
+        {replay}
+      </Tabs.Panel>
+      <Tabs.Panel value="json" className={sheet.tab}>
+        {json}
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function Foot({
+  save,
+  trouble,
+  onClose,
+  opened,
+  onDelete,
+}: {
+  save: Save;
+  trouble: string | undefined;
+  onClose: () => void;
+  opened: Rule | undefined;
+  onDelete: ((rule: Rule) => void) | undefined;
+}) {
+  const { t } = useTranslation('rules');
+  const { t: shell } = useTranslation();
+  return (
+    <>
+      <Button type="submit" form="rule-form" variant="filled" loading={save.isBusy}>
+        {shell('save')}
+      </Button>
+      <Button onClick={onClose}>{shell('cancel')}</Button>
+      <span role="status" className={trouble ? sheet.trouble : 'muted'}>
+        {trouble ?? (save.isBusy ? t('checking', { count: checkDays }) : '')}
+      </span>
+      {opened && onDelete && (
+        <Button
+          variant="subtle"
+          color="error"
+          className={sheet.spring ?? ''}
+          onClick={() => onDelete(opened)}
+        >
+          {t('deleteAsk')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Doubt({ save }: { save: Save }) {
+  const { t } = useTranslation('rules');
+  const formats = useFormats();
+  const [{ changed, considered, changes }] = useState(
+    () => save.doubt ?? { changed: 0, considered: 0, changes: {} },
+  );
+  return (
+    <Confirm
+      title={t('doubt', { count: changed, number: formats.number(changed), days: checkDays })}
+      action={t('saveAnyway')}
+      onConfirm={save.commit}
+      onClose={save.forgetDoubt}
+    >
+      <p>{t('doubtAbout', { number: formats.number(considered) })}</p>
+      <ul>
+        {Object.entries(changes)
+          .filter(([, count]) => count > 0)
+          .map(([change, count]) => (
+            <li key={change}>
+              {formats.number(count)} {t(`replay.kind.${change as 'muted'}`, { count })}
+            </li>
+          ))}
+      </ul>
+    </Confirm>
+  );
+}

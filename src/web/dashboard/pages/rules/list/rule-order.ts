@@ -1,0 +1,84 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Rule } from '../../../../../contract/rule.ts';
+import { rulesQuery } from '../../../api/rules.ts';
+import { useTenant } from '../../../api/tenant.tsx';
+
+/** Moves in quick succession are one change of the order. */
+const settleMs = 400;
+
+export interface RuleOrder {
+  /** The rules as they were put here, whether or not the server has been told yet. */
+  readonly rules: readonly Rule[];
+  readonly error: unknown;
+  /** Puts a rule at a place counted from 0: shown at once, saved soon after, taken back when that fails. */
+  move(id: string, place: number): void;
+  forgetError(): void;
+}
+
+export function useRuleOrder(known: readonly Rule[]): RuleOrder {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const [wanted, setWanted] = useState<readonly string[]>();
+  const [error, setError] = useState<unknown>();
+  const latest = useRef(wanted);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const isSaving = useRef(false);
+  const { mutateAsync } = useMutation({
+    mutationFn: (ids: readonly string[]) => tenant.api.put<{ rules: Rule[] }>('/api/rules/order', { ids }),
+  });
+
+  const want = (ids: readonly string[] | undefined) => {
+    latest.current = ids;
+    setWanted(ids);
+  };
+  const save = async () => {
+    timer.current = undefined;
+    const ids = latest.current;
+    if (!ids || isSaving.current) return;
+    isSaving.current = true;
+    try {
+      const { rules } = await mutateAsync(ids);
+      client.setQueryData(rulesQuery(tenant).queryKey, rules);
+      if (latest.current === ids) want(undefined);
+    } catch (reason) {
+      want(undefined);
+      setError(reason);
+      void client.invalidateQueries({ queryKey: rulesQuery(tenant).queryKey, exact: true });
+    }
+    isSaving.current = false;
+    if (latest.current) void save();
+  };
+  const saveLatest = useRef(save);
+  saveLatest.current = save;
+  // Who leaves the page at once has moved the rule all the same.
+  useEffect(
+    () => () => {
+      if (timer.current === undefined) return;
+      clearTimeout(timer.current);
+      void saveLatest.current();
+    },
+    [],
+  );
+
+  const rules = useMemo(() => (wanted ? inOrder(known, wanted) : known), [known, wanted]);
+  return {
+    rules,
+    error,
+    forgetError: () => setError(undefined),
+    move(id, place) {
+      const ids = rules.map((rule) => rule.id).filter((each) => each !== id);
+      ids.splice(place, 0, id);
+      setError(undefined);
+      want(ids);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => void saveLatest.current(), settleMs);
+    },
+  };
+}
+
+/** Rules that the order does not know, as somebody has just made them, stand last. */
+function inOrder(rules: readonly Rule[], ids: readonly string[]): readonly Rule[] {
+  const places = new Map(ids.map((id, place) => [id, place]));
+  return rules.toSorted((a, b) => (places.get(a.id) ?? ids.length) - (places.get(b.id) ?? ids.length));
+}

@@ -1,0 +1,209 @@
+import plusIcon from 'virtual:icon/plus';
+import explainIcon from 'virtual:icon/zoom-question';
+import { Button, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useDeferredValue, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Rule, RulePatch } from '../../../../contract/rule.ts';
+import { rulesQuery, useRuleChanges } from '../../api/rules.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { Confirm } from '../../pieces/confirm.tsx';
+import { Icon } from '../../pieces/icon.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+import { useNow } from '../../pieces/now.ts';
+import { Page } from '../../pieces/page.tsx';
+import { type RuleWords, ruleSentence, sentenceText } from '../../pieces/rule-sentence.ts';
+import { useRuleWords } from '../../pieces/rule-text.tsx';
+import { useShortcuts } from '../../shell/shortcuts.ts';
+import { EmptyRules } from './empty-rules.tsx';
+import { RuleList } from './list/rule-list.tsx';
+import { type RuleOrder, useRuleOrder } from './list/rule-order.ts';
+import { Mutes } from './mutes.tsx';
+import { OpenSheet } from './open-sheet.tsx';
+import styles from './rules-page.module.css';
+
+const route = getRouteApi('/signed-in/t/$tenant/rules');
+const refreshMs = 15_000;
+/** So few that nobody searches among them. */
+const fewRules = 8;
+
+export function RulesPage() {
+  const { t } = useTranslation('rules');
+  const tenant = useTenant();
+  const navigate = route.useNavigate();
+  const search = route.useSearch();
+  const { data, error, refetch } = useQuery({ ...rulesQuery(tenant), refetchInterval: refreshMs });
+  const order = useRuleOrder(data ?? none);
+  const mayEdit = tenant.may('admin');
+  const [removing, setRemoving] = useState<readonly Rule[]>();
+  const { remove } = useRuleChanges();
+  useShortcuts(mayEdit ? { n: () => void navigate({ search: { id: 'new' } }) } : {});
+  return (
+    <Page
+      title={t('title')}
+      about={t('about')}
+      wide
+      actions={
+        <>
+          <Button
+            leftSection={<Icon paths={explainIcon} />}
+            onClick={() => void navigate({ search: { explain: 'typed' } })}
+          >
+            {t('explain.open')}
+          </Button>
+          {mayEdit && (
+            <Button
+              variant="filled"
+              leftSection={<Icon paths={plusIcon} />}
+              onClick={() => void navigate({ search: { id: 'new' } })}
+            >
+              {t('newRule')}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {error && !data && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton />}
+      {data && <Rules order={order} onRemove={setRemoving} />}
+      {data && (
+        <OpenSheet
+          rules={order.rules}
+          search={search}
+          onDelete={(rule) => setRemoving([rule])}
+          isDeleting={removing !== undefined}
+        />
+      )}
+      {removing && (
+        <RemoveQuestion
+          rules={removing}
+          onConfirm={async () => {
+            await remove(removing.map(({ id }) => id));
+            await navigate({ search: {}, ignoreBlocker: true });
+          }}
+          onClose={() => setRemoving(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+const none: readonly Rule[] = [];
+
+function Rules({ order, onRemove }: { order: RuleOrder; onRemove: (rules: readonly Rule[]) => void }) {
+  const { t } = useTranslation('rules');
+  const { may } = useTenant();
+  const navigate = route.useNavigate();
+  const words = useRuleWords();
+  const now = useNow(5_000);
+  const [problem, setProblem] = useState<unknown>();
+  const { change } = useRuleChanges();
+  const filter = useFilter(order.rules, words);
+  const numbers = useMemo(() => new Map(order.rules.map(({ id }, i) => [id, i + 1])), [order.rules]);
+  const attempt = (doing: Promise<unknown>) => {
+    setProblem(undefined);
+    doing.catch(setProblem);
+  };
+  if (order.rules.length === 0) return <EmptyRules words={words} />;
+  return (
+    <>
+      {order.error !== undefined && <ErrorNotice error={order.error} title={t('orderFailed')} />}
+      {problem !== undefined && <ErrorNotice error={problem} title={t('changeFailed')} />}
+      <Mutes
+        rules={order.rules}
+        words={words}
+        now={now}
+        onEnd={(rule) => attempt(change(rule.id, endOf(rule)))}
+        onClear={onRemove}
+      />
+      {order.rules.length > fewRules && (
+        <TextInput
+          className={styles.filter ?? ''}
+          size="xs"
+          type="search"
+          aria-label={t('filter')}
+          placeholder={t('filter')}
+          value={filter.text}
+          onChange={({ currentTarget }) => filter.setText(currentTarget.value)}
+        />
+      )}
+      {filter.found.length === 0 ? (
+        <p className="muted">{t('noneFound')}</p>
+      ) : (
+        <RuleList
+          rules={filter.found}
+          numbers={numbers}
+          words={words}
+          now={now}
+          canMove={may('admin') && !filter.isOn && order.rules.length > 1}
+          move={order.move}
+          actions={{
+            open: ({ id }) => void navigate({ search: { id } }),
+            toggle: ({ id, enabled }) => attempt(change(id, { enabled: !enabled })),
+            duplicate: ({ id }) => void navigate({ search: { id: 'new', copy: id } }),
+            remove: (rule) => onRemove([rule]),
+          }}
+        />
+      )}
+      <p className={styles.end}>
+        <span className={styles.endNumber}>{order.rules.length + 1}</span>
+        {t('otherwise')}
+      </p>
+      {may('admin') && <p className={styles.keys}>{t('keys')}</p>}
+    </>
+  );
+}
+
+/** What has an end is over, and can be deleted; what has none is switched off, to be used again. */
+const endOf = ({ activeUntil }: Rule): RulePatch =>
+  activeUntil === null ? { enabled: false } : { activeUntil: new Date().toISOString() };
+
+/** Rules by words of their name, sentence or note. */
+function useFilter(rules: readonly Rule[], words: RuleWords) {
+  const [text, setText] = useState('');
+  const wanted = useDeferredValue(text.trim().toLowerCase());
+  const found = useMemo(() => {
+    if (wanted === '') return rules;
+    return rules.filter((rule) =>
+      `${rule.name} ${sentenceText(ruleSentence(rule, words))} ${rule.note}`.toLowerCase().includes(wanted),
+    );
+  }, [rules, wanted, words]);
+  return { text, setText, found, isOn: wanted !== '' };
+}
+
+function RemoveQuestion({
+  rules,
+  onConfirm,
+  onClose,
+}: {
+  rules: readonly Rule[];
+  onConfirm: () => Promise<void>;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation('rules');
+  return (
+    <Confirm
+      title={t('deleteTitle', { count: rules.length, name: rules[0]?.name ?? '' })}
+      action={t('deleteIt', { count: rules.length })}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      <p>{t('deleteAbout')}</p>
+    </Confirm>
+  );
+}
+
+function Skeleton() {
+  const { t } = useTranslation();
+  return (
+    <div className={styles.skeleton} role="status" aria-label={t('loading')}>
+      {[62, 48, 71, 55, 40].map((width) => (
+        <div key={width}>
+          <span style={{ width: `${width / 3}%` }} />
+          <span style={{ width: `${width}%` }} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import checkIcon from 'virtual:icon/check';
+import clockIcon from 'virtual:icon/clock';
+import { Button } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { createClient } from '../../../../client/client.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { Icon } from '../../pieces/icon.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+import { type Arrival, readArrival } from './arrival.ts';
+import styles from './welcome.module.css';
+
+/** Sends a notification as any sender would, and shows how far it came. */
+export function TestStep({ token, onArrived }: { token: string | undefined; onArrived: () => void }) {
+  const { t } = useTranslation('welcome');
+  const send = useMutation({
+    mutationFn: async (secret: string) => {
+      const begun = performance.now();
+      const notification = {
+        title: t('testTitle'),
+        message: t('testMessage'),
+        level: 'success',
+        ttl: 60_000,
+      };
+      const { id } = await createClient({ url: location.origin, token: secret }).send(notification);
+      return { id, recordedMs: Math.round(performance.now() - begun) };
+    },
+    onSuccess: onArrived,
+  });
+  return (
+    <div className={styles.stack}>
+      <p className={styles.hint}>{token === undefined ? t('testNeedsToken') : t('testHint')}</p>
+      {send.error && <ErrorNotice error={send.error} title={t('testFailed')} />}
+      <div>
+        <Button
+          variant={send.data ? 'default' : 'filled'}
+          disabled={token === undefined}
+          loading={send.isPending}
+          onClick={() => token !== undefined && send.mutate(token)}
+        >
+          {send.data ? t('testAgain') : t('testSend')}
+        </Button>
+      </div>
+      {send.data && <Way key={send.data.id} {...send.data} />}
+    </div>
+  );
+}
+
+/** The way of one notification, as far as it is known. */
+function Way({ id, recordedMs }: { id: string; recordedMs: number }) {
+  const { t } = useTranslation('welcome');
+  const { api, key } = useTenant();
+  const formats = useFormats();
+  const { data, refetch } = useQuery({
+    queryKey: [...key, 'arrival', id],
+    queryFn: async ({ signal }) => readArrival(await api.get(`/api/notifications/${id}`, undefined, signal)),
+  });
+  const waits = data === undefined || (data.panelCount > 0 && data.shown.length === 0);
+  useEffect(() => {
+    if (!waits) return;
+    const timer = setInterval(() => void refetch(), 700);
+    return () => clearInterval(timer);
+  }, [waits, refetch]);
+  return (
+    <ul className={styles.progress} aria-live="polite">
+      <Reached>{t('testRecorded', { duration: formats.duration(recordedMs) })}</Reached>
+      {data && <Routed arrival={data} />}
+      {data?.shown.map(({ name, afterMs }) => (
+        <Reached key={name}>{t('testShown', { name, duration: formats.duration(afterMs) })}</Reached>
+      ))}
+      {data && waits && (
+        <li className={styles.waiting}>
+          <Icon paths={clockIcon} /> {t('testWaiting')}
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Routed({ arrival }: { arrival: Arrival }) {
+  const { t } = useTranslation('welcome');
+  if (arrival.panelCount === 0) return <li className={styles.waiting}>{t('testRoutedNone')}</li>;
+  return <Reached>{t('testRouted', { count: arrival.panelCount })}</Reached>;
+}
+
+function Reached({ children }: { children: string }) {
+  return (
+    <li className={styles.good}>
+      <Icon paths={checkIcon} /> <bdi>{children}</bdi>
+    </li>
+  );
+}

@@ -1,0 +1,101 @@
+import { Button, Stack } from '@mantine/core';
+import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { InvitationAccept, InvitationPreview } from '../../../../contract/member.ts';
+import { personApi } from '../../api/call.ts';
+import { keepSecret, useSecretInAddress } from '../../api/secret-in-address.ts';
+import { sessionQuery, useForgetAll } from '../../api/session.ts';
+import { AccountFields, type NewAccount } from '../../pieces/account-fields.tsx';
+import { EntryFrame } from '../../pieces/entry-frame.tsx';
+import { LinkButton } from '../../pieces/link-button.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+import styles from './sign-in.module.css';
+
+/** Joining a tenant by the link one was sent, with an account one has or one made here. */
+export function InvitePage() {
+  const { t } = useTranslation('entry');
+  const secret = useSecretInAddress();
+  const { data: invitation, error } = useQuery({
+    queryKey: ['invitation', secret],
+    queryFn: () => personApi.post<InvitationPreview>('/api/invitations/preview', { secret }),
+    enabled: secret !== undefined,
+    retry: false,
+  });
+  if (secret === undefined)
+    return (
+      <EntryFrame title={t('inviteGone')} about={t('inviteNoSecret')}>
+        {null}
+      </EntryFrame>
+    );
+  if (error)
+    return (
+      <EntryFrame title={t('inviteGone')} about={t('inviteGoneHint')}>
+        <ErrorNotice error={error} title={t('inviteGone')} />
+      </EntryFrame>
+    );
+  if (!invitation) return null;
+  return <Joining secret={secret} invitation={invitation} />;
+}
+
+function Joining({ secret, invitation }: { secret: string; invitation: InvitationPreview }) {
+  const { t } = useTranslation('entry');
+  const { t: shell } = useTranslation('shell');
+  const { data: session } = useSuspenseQuery(sessionQuery);
+  const navigate = useNavigate();
+  const forgetAll = useForgetAll();
+  const [account, setAccount] = useState<NewAccount>({
+    name: '',
+    email: invitation.email ?? '',
+    password: '',
+  });
+  const accept = useMutation({
+    mutationFn: (body: InvitationAccept) => personApi.post('/api/invitations/accept', body),
+    onSuccess: async () => {
+      await forgetAll();
+      await navigate({ to: '/', replace: true });
+    },
+  });
+  const { person } = session;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    accept.mutate(person ? { secret } : { secret, account });
+  };
+  const role = shell(`role.${invitation.role}`);
+  return (
+    <EntryFrame
+      title={t('inviteTitle', { tenant: invitation.tenantTitle })}
+      about={t('inviteHint', { by: invitation.createdBy, role })}
+    >
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          {accept.error && <ErrorNotice error={accept.error} title={t('joinFailed')} />}
+          {invitation.email !== null && (
+            <p className={styles.facts}>{t('inviteFor', { email: invitation.email })}</p>
+          )}
+          {person ? (
+            <p className={styles.facts}>
+              {t('inviteAs', { email: person.email })} {t('inviteOther')}
+            </p>
+          ) : (
+            <AccountFields value={account} onChange={setAccount} fixedEmail={invitation.email !== null} />
+          )}
+          <Button type="submit" variant="filled" fullWidth loading={accept.isPending}>
+            {t('join')}
+          </Button>
+          {!person && (
+            <LinkButton
+              to="/sign-in"
+              search={{ to: '/invite' }}
+              variant="subtle"
+              onClick={() => keepSecret(secret)}
+            >
+              {t('haveAccount')}
+            </LinkButton>
+          )}
+        </Stack>
+      </form>
+    </EntryFrame>
+  );
+}

@@ -1,0 +1,88 @@
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Tenant as TenantSettings } from '../../../../contract/tenant.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { tenantSettingsQuery } from '../../api/tenant-settings.ts';
+import { Facts } from '../../pieces/facts.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { ErrorNotice, Remark } from '../../pieces/notice.tsx';
+import { Page, Section } from '../../pieces/page.tsx';
+import { timeIn } from '../../pieces/time-zone-select.tsx';
+import { NameSection } from './name-section.tsx';
+import { RateSection } from './rate-section.tsx';
+import { RetentionSection } from './retention-section.tsx';
+import styles from './tenant.module.css';
+import { TimeZoneSection } from './time-zone-section.tsx';
+
+/** What holds for the whole tenant. Admins change it, a part at a time; everyone may look. */
+export function TenantPage() {
+  const { t } = useTranslation('tenant');
+  const { t: shell } = useTranslation('shell');
+  const tenant = useTenant();
+  const { data: settings, error, refetch } = useQuery(tenantSettingsQuery(tenant));
+  return (
+    <Page title={t('title')} about={t('about')}>
+      {error && !settings && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {!settings && !error && (
+        <div className={styles.skeletons} aria-hidden="true">
+          <i />
+          <i />
+          <i />
+        </div>
+      )}
+      {settings && tenant.may('admin') && (
+        <>
+          <NameSection settings={settings} />
+          <TimeZoneSection settings={settings} />
+          <RetentionSection settings={settings} />
+          <RateSection settings={settings} />
+        </>
+      )}
+      {settings && !tenant.may('admin') && (
+        <>
+          <Remark>{shell('mayNot', { role: shell(`role.${tenant.role}`) })}</Remark>
+          <ReadOnly settings={settings} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function ReadOnly({ settings }: { settings: TenantSettings }) {
+  const { t, i18n } = useTranslation('tenant');
+  const formats = useFormats();
+  const { rate, retentionDays: days, retentionCount: count } = settings;
+  const limit = (value: number | 'off' | null, told: (value: number) => string) =>
+    value === null ? t('asServer') : value === 'off' ? t('noLimit') : told(value);
+  return (
+    <Section title={t('settings')}>
+      <Facts
+        of={[
+          [t('tenantTitle'), <bdi key="title">{settings.title}</bdi>],
+          [
+            t('name'),
+            <span key="name" className="mono">
+              {settings.name}
+            </span>,
+          ],
+          [t('timeZone'), `${settings.timeZone}, ${timeIn(settings.timeZone, i18n.language)}`],
+          [t('daysFact'), limit(days, (value) => t('daysTold', { count: value }))],
+          [
+            t('countFact'),
+            limit(count, (value) => t('countTold', { count: value, n: formats.number(value) })),
+          ],
+          [
+            t('rate'),
+            rate === null || rate === 'off'
+              ? limit(rate, String)
+              : t('rateTold', {
+                  perSecond: formats.number(rate.perSecond),
+                  burst: formats.number(rate.burst),
+                }),
+          ],
+          [t('created'), formats.dateTime(settings.createdAt)],
+        ]}
+      />
+    </Section>
+  );
+}

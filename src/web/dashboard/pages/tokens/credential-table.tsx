@@ -1,0 +1,162 @@
+import keyIcon from 'virtual:icon/key';
+import { Button, Switch } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Key } from '../../../../contract/token.ts';
+import { Ago } from '../../pieces/ago.tsx';
+import { FilterField } from '../../pieces/filter-field.tsx';
+import { useFormats } from '../../pieces/formats.ts';
+import { EmptyState, ErrorNotice } from '../../pieces/notice.tsx';
+import { useRowKeys } from '../../pieces/row-keys.ts';
+import { CredentialMark } from './credential-mark.tsx';
+import { isOver, stateOf } from './credential-state.ts';
+import { ExpiryWarning } from './expiry-warning.tsx';
+import styles from './tokens.module.css';
+
+type Credential = Omit<Key, 'role'>;
+
+interface TableOptions<C extends Credential> {
+  /** undefined until they are here for the first time. */
+  readonly credentials: readonly C[] | undefined;
+  readonly error: unknown;
+  readonly onRetry: () => void;
+  readonly onOpen: (id: string) => void;
+  readonly onCreate: () => void;
+  readonly kind: 'tokens' | 'keys';
+  readonly columnTitle: string;
+  readonly column: (credential: C) => ReactNode;
+  /** Behind the name. */
+  readonly remark: (credential: C) => string | false;
+}
+
+/** Those in use; what is over comes when it is asked for. */
+export function CredentialTable<C extends Credential>(options: TableOptions<C>) {
+  const { t } = useTranslation('tokens');
+  const { credentials, error, onRetry, onOpen, onCreate, kind } = options;
+  const [filter, setFilter] = useState('');
+  const [withOver, setWithOver] = useState(false);
+  const rows = useRowKeys<HTMLTableElement>();
+  const now = Date.now();
+  if (error && !credentials) return <ErrorNotice error={error} onRetry={onRetry} />;
+  if (credentials?.length === 0) {
+    return (
+      <EmptyState
+        icon={keyIcon}
+        title={t(`empty.${kind}`)}
+        action={
+          <Button variant="filled" onClick={onCreate}>
+            {t(kind === 'keys' ? 'createKey' : 'create')}
+          </Button>
+        }
+      >
+        {t(`emptyText.${kind}`)}
+      </EmptyState>
+    );
+  }
+  const wanted = filter.trim().toLowerCase();
+  const over = credentials?.filter((each) => isOver(stateOf(each, now))).length ?? 0;
+  const shown = credentials?.filter(
+    (each) =>
+      (withOver || !isOver(stateOf(each, now))) &&
+      [each.name, each.id, each.createdBy].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  return (
+    <>
+      <ExpiryWarning credentials={credentials ?? []} onOpen={onOpen} />
+      <div className={styles.tools}>
+        <FilterField label={t('filter')} value={filter} onChange={setFilter} onEnterList={rows.enter} />
+        <Switch
+          label={t('withOver', { count: over })}
+          checked={withOver}
+          disabled={over === 0}
+          onChange={(event) => setWithOver(event.currentTarget.checked)}
+        />
+      </div>
+      <table className={`table ${styles.table}`} ref={rows.ref} onKeyDown={rows.onKeyDown}>
+        <caption className="hidden">{t(`tab.${kind}`)}</caption>
+        <thead>
+          <tr>
+            <th>{t('name')}</th>
+            <th className={styles.own}>{options.columnTitle}</th>
+            <th className={styles.state}>{t('state')}</th>
+            <th className={styles.used}>{t('used')}</th>
+            <th className={styles.expires}>{t('expires')}</th>
+            <th className={styles.allow}>{t('allowShort')}</th>
+            <th className={styles.created}>{t('createdColumn')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown?.map((each) => (
+            <Row key={each.id} credential={each} options={options} />
+          ))}
+          {!credentials &&
+            [1, 2, 3].map((row) => (
+              <tr key={row}>
+                <td colSpan={7}>
+                  <div className={styles.skeleton} />
+                </td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+      {shown?.length === 0 && <p className={styles.nothing}>{t('noneMatch')}</p>}
+      <p className={styles.hint} aria-hidden="true">
+        {t('keys')}
+      </p>
+    </>
+  );
+}
+
+function Row<C extends Credential>({ credential, options }: { credential: C; options: TableOptions<C> }) {
+  const { t } = useTranslation('tokens');
+  const formats = useFormats();
+  const { id, name, createdBy, createdAt, lastUsedAt, lastUsedFrom, expiresAt, allowFrom } = credential;
+  const remark = options.remark(credential);
+  const open = () => options.onOpen(id);
+  return (
+    <tr onClick={open} className={isOver(stateOf(credential, Date.now())) ? styles.over : undefined}>
+      <td>
+        <button
+          type="button"
+          data-row
+          className={styles.open}
+          onClick={(event) => {
+            event.stopPropagation();
+            open();
+          }}
+        >
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>{' '}
+          {remark !== false && <span className={styles.remark}>{remark}</span>}
+        </button>
+      </td>
+      <td className={styles.own}>{options.column(credential)}</td>
+      <td className={styles.state}>
+        <CredentialMark credential={credential} />
+      </td>
+      <td className={styles.used} title={lastUsedFrom ?? undefined}>
+        {lastUsedAt === null ? (
+          <span className="muted">{t('unused')}</span>
+        ) : (
+          <>
+            <Ago at={lastUsedAt} /> <span className="mono muted">{lastUsedFrom}</span>
+          </>
+        )}
+      </td>
+      <td className={styles.expires}>
+        {expiresAt === null ? <span className="muted">{t('expiry.never')}</span> : formats.date(expiresAt)}
+      </td>
+      <td className={styles.allow} title={allowFrom.join(', ')}>
+        {allowFrom.length === 0 ? (
+          <span className="muted">{t('anywhere')}</span>
+        ) : (
+          <span className="mono">{allowFrom.join(', ')}</span>
+        )}
+      </td>
+      <td className={styles.created} title={createdBy}>
+        {formats.date(createdAt)} <bdi className="muted">{createdBy}</bdi>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,120 @@
+import { Button, Drawer, Group } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useLayoutEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Token, TokenPatch } from '../../../../contract/token.ts';
+import { tokensKey } from '../../api/credentials.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
+import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
+import { type TokenDraft, TokenFields, tokenDraftOf, tokenOf } from './create/token-fields.tsx';
+import { CredentialFacts } from './credential-facts.tsx';
+import { isOver, stateOf } from './credential-state.ts';
+import { RevokeButton } from './revoke-button.tsx';
+import styles from './tokens.module.css';
+
+/** One token: how it stands, what can be changed, and its end. */
+export function TokenDrawer({
+  token,
+  panel,
+  onClose,
+}: {
+  token: Token;
+  /** The panel that it is bound to. */
+  panel: string | undefined;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation('tokens');
+  const [isDirty, setDirty] = useState(false);
+  const { question, leave } = useUnsavedQuestion(isDirty);
+  const over = isOver(stateOf(token, Date.now()));
+  return (
+    <Drawer
+      opened
+      position="right"
+      size={520}
+      onClose={onClose}
+      closeOnEscape={question === undefined}
+      trapFocus={question === undefined}
+      title={<bdi>{token.name}</bdi>}
+      overlayProps={{ backgroundOpacity: 0.25 }}
+      classNames={{ body: styles.body ?? '' }}
+      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
+    >
+      <CredentialFacts
+        credential={token}
+        prefix="bfy"
+        more={[
+          ...(panel === undefined ? [] : ([[t('panel'), <bdi key="panel">{panel}</bdi>]] as const)),
+          ...(over || panel !== undefined ? ([[t('scopes'), token.scopes.join(', ')]] as const) : []),
+        ]}
+      />
+      {stateOf(token, Date.now()) === 'revoked' ? (
+        <p className={styles.ended}>{t('endedHint')}</p>
+      ) : (
+        <TokenForm token={token} panel={panel} onClose={() => leave(onClose)} onDirty={setDirty} />
+      )}
+      {question}
+    </Drawer>
+  );
+}
+
+function TokenForm({
+  token,
+  panel,
+  onClose,
+  onDirty,
+}: Parameters<typeof TokenDrawer>[0] & { onDirty: (isDirty: boolean) => void }) {
+  const { t } = useTranslation('tokens');
+  const tenant = useTenant();
+  const saved = tokenDraftOf(token, tenant.timeZone);
+  const [draft, setDraft] = useState<TokenDraft>();
+  const shown = draft ?? saved;
+  const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(saved);
+  useLayoutEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const wanted = tokenOf(shown, tenant.timeZone);
+  const { mutate, error, isPending, isSuccess, reset } = useSave(token.id, () => setDraft(undefined));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (draft && wanted) mutate(wanted);
+  };
+  return (
+    <form onSubmit={submit} className={styles.form}>
+      <TokenFields
+        draft={shown}
+        open
+        fixedScopes={token.panelId !== null}
+        onChange={(some) => {
+          reset();
+          setDraft({ ...shown, ...some });
+        }}
+      />
+      {error && <ErrorNotice error={error} title={t('saveFailed')} />}
+      <div className={styles.foot}>
+        <RevokeButton credential={token} path="/api/tokens" kind="token" panel={panel} onRevoked={onClose} />
+        <Group gap="xs" wrap="nowrap">
+          <span role="status" className="muted">
+            {isSuccess ? t('saved', { ns: 'shell' }) : ''}
+          </span>
+          <Button type="submit" variant="filled" loading={isPending} disabled={!draft || !wanted}>
+            {t('save', { ns: 'shell' })}
+          </Button>
+        </Group>
+      </div>
+    </form>
+  );
+}
+
+function useSave(id: string, onSaved: () => void) {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (patch: TokenPatch) => tenant.api.patch<Token>(`/api/tokens/${id}`, patch),
+    onSuccess: (token) => {
+      client.setQueryData(tokensKey(tenant), (tokens: readonly Token[] | undefined) =>
+        tokens?.map((each) => (each.id === token.id ? token : each)),
+      );
+      onSaved();
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import alertIcon from 'virtual:icon/alert-triangle';
+import { Button } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { sentenceOf } from '../api/call.ts';
+import { Icon } from './icon.tsx';
+import styles from './notice.module.css';
+
+/** What stands where there is nothing yet: says why, and what to do. */
+export function EmptyState({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  icon?: readonly string[];
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div className={styles.empty}>
+      {icon && <Icon paths={icon} size={28} />}
+      <p className={styles.emptyTitle}>{title}</p>
+      {children !== undefined && <div className={styles.emptyText}>{children}</div>}
+      {action !== undefined && <div className={styles.emptyAction}>{action}</div>}
+    </div>
+  );
+}
+
+/** The server's sentence about what failed, with a way to try again where there is one. */
+export function ErrorNotice({
+  error,
+  title,
+  onRetry,
+}: {
+  error: unknown;
+  title?: string;
+  onRetry?: () => void;
+}) {
+  const { t } = useTranslation();
+  return (
+    <div className={styles.error} role="alert">
+      <Icon paths={alertIcon} size={18} />
+      <div>
+        <strong>{title ?? t('loadFailed')}</strong>
+        <div>{sentenceOf(error)}</div>
+      </div>
+      {onRetry && (
+        <Button size="xs" onClick={onRetry}>
+          {t('retry')}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** A quiet remark, as why something cannot be changed here. */
+export function Remark({ children }: { children: ReactNode }) {
+  return <p className={styles.remark}>{children}</p>;
+}

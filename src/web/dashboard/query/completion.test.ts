@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { complete, completionAt, fitting } from './completion.ts';
+
+const at = (marked: string) => {
+  const caret = marked.indexOf('|');
+  const text = marked.replace('|', '');
+  return { text, ask: completionAt(text, caret) };
+};
+const chosen = (marked: string, choice: string) => {
+  const { text, ask } = at(marked);
+  if (!ask) return undefined;
+  const done = complete(text, ask, choice);
+  return `${done.text.slice(0, done.caret)}|${done.text.slice(done.caret)}`;
+};
+
+test('a key is completed where a word begins, behind a minus and before its values', () => {
+  expect(at('ho|').ask).toMatchObject({ key: undefined, prefix: 'ho' });
+  expect(chosen('ho|', 'host')).toBe('host:|');
+  expect(chosen('-ho|', 'host')).toBe('-host:|');
+  expect(chosen('a | b', 'level')).toBe('a level:| b');
+  expect(chosen('h|:db-1 x', 'host')).toBe('host:|db-1 x');
+});
+
+test('a value is completed, alone or as one of several, and quoted where it must be', () => {
+  expect(at('level:err|').ask).toMatchObject({ key: 'level', prefix: 'err' });
+  expect(chosen('level:err|', 'error')).toBe('level:error |');
+  expect(chosen('level:error,cr|,x', 'critical')).toBe('level:error,critical|,x');
+  expect(chosen('rule:ni| a', 'night mute')).toBe('rule:"night mute"| a');
+  expect(at('rule:"night m|').ask).toMatchObject({ key: 'rule', prefix: 'night m', start: 5, end: 13 });
+  expect(chosen('rule:"night m|', 'night mute')).toBe('rule:"night mute" |');
+});
+
+test('a comparison of levels stays, or comes with what was chosen', () => {
+  expect(at('level:>=wa|').ask).toMatchObject({ prefix: 'wa', operator: '>=' });
+  expect(chosen('level:>=wa|', 'warning')).toBe('level:>=warning |');
+  expect(chosen('level:wa|', '>=warning')).toBe('level:>=warning |');
+  expect(chosen('level:>=wa|', '>=warning')).toBe('level:>=warning |');
+});
+
+test('within a phrase and behind what is no key nothing is offered', () => {
+  expect(at('"a ho|').ask).toBeUndefined();
+  expect(at('hots:a|').ask).toBeUndefined();
+  expect(at('title:a|').ask).toBeUndefined();
+});
+
+test('what begins alike comes before what only holds it, and what is there already is no offer', () => {
+  expect(fitting(['web-db', 'db-1', 'db-2', 'x'], 'DB', 10)).toEqual(['db-1', 'db-2', 'web-db']);
+  expect(fitting(['db-1'], 'db-1', 10)).toEqual([]);
+});

@@ -1,0 +1,103 @@
+/**
+ * A search's text in words, as it is being typed: what is coloured, completed and changed by a click. It takes whatever is
+ * there; what a search means, and whether it means anything, is the server's to say.
+ */
+
+export interface QueryWord {
+  readonly kind: 'pair' | 'text' | 'operator' | 'open' | 'close';
+  /** From here (the minus included) up to there, in UTF-16 units. */
+  readonly start: number;
+  readonly end: number;
+  /** A minus stands before it. */
+  readonly negated: boolean;
+  /** How many parentheses are open around it. */
+  readonly depth: number;
+  /** In lower case; of a pair. */
+  readonly key: string;
+  /** Where a pair's values begin; elsewhere `start`, behind the minus. */
+  readonly valueStart: number;
+}
+
+export interface QueryPiece {
+  readonly text: string;
+  readonly tone: 'plain' | 'key' | 'operator';
+}
+
+const operators = ['OR', 'AND', 'NOT'];
+const isSpace = (character: string | undefined) => character !== undefined && /\s/.test(character);
+const endsWord = (character: string | undefined) =>
+  character === undefined || isSpace(character) || character === '(' || character === ')';
+
+export function readWords(text: string): QueryWord[] {
+  const words: QueryWord[] = [];
+  let depth = 0;
+  for (let at = 0; at < text.length; ) {
+    if (isSpace(text[at])) {
+      at += 1;
+      continue;
+    }
+    const start = at;
+    const negated = text[at] === '-' && !isSpace(text[at + 1]) && at + 1 < text.length;
+    const from = negated ? at + 1 : at;
+    const parenthesis = text[from];
+    if (parenthesis === '(' || parenthesis === ')') {
+      if (parenthesis === ')') depth = Math.max(0, depth - 1);
+      const kind = parenthesis === '(' ? 'open' : 'close';
+      words.push({ kind, start, end: from + 1, negated, depth, key: '', valueStart: from });
+      if (parenthesis === '(') depth += 1;
+      at = from + 1;
+      continue;
+    }
+    const word = readWord(text, from);
+    words.push({ ...word, start, negated, depth });
+    at = word.end;
+  }
+  return words;
+}
+
+function readWord(text: string, from: number): Pick<QueryWord, 'kind' | 'end' | 'key' | 'valueStart'> {
+  let colon = -1;
+  let at = from;
+  while (!endsWord(text[at])) {
+    if (text[at] === '"') at = afterQuote(text, at);
+    else {
+      if (text[at] === ':' && colon < 0) colon = at;
+      at += text[at] === '\\' && !endsWord(text[at + 1]) ? 2 : 1;
+    }
+  }
+  const end = Math.max(at, from + 1);
+  const quote = text.indexOf('"', from);
+  if (colon >= 0 && (quote < 0 || quote > colon))
+    return { kind: 'pair', end, key: text.slice(from, colon).toLowerCase(), valueStart: colon + 1 };
+  const kind = operators.includes(text.slice(from, end)) ? 'operator' : 'text';
+  return { kind, end, key: '', valueStart: from };
+}
+
+function afterQuote(text: string, at: number): number {
+  for (let i = at + 1; i < text.length; i++) {
+    if (text[i] === '\\') i += 1;
+    else if (text[i] === '"') return i + 1;
+  }
+  return text.length;
+}
+
+/** The text in pieces, none left out, each in its tone: keys, operators, and the rest. */
+export function paintQuery(text: string): QueryPiece[] {
+  const pieces: QueryPiece[] = [];
+  let done = 0;
+  const add = (until: number, tone: QueryPiece['tone']) => {
+    if (until > done) pieces.push({ text: text.slice(done, until), tone });
+    done = Math.max(done, until);
+  };
+  for (const word of readWords(text)) {
+    add(word.start, 'plain');
+    if (word.negated) add(word.start + 1, 'operator');
+    if (word.kind === 'pair') {
+      add(word.valueStart, 'key');
+      add(word.valueStart + (/^[<>]?=?/.exec(text.slice(word.valueStart))?.[0].length ?? 0), 'operator');
+    }
+    add(word.end, word.kind === 'pair' || word.kind === 'text' ? 'plain' : 'operator');
+  }
+  add(text.length, 'plain');
+  return pieces;
+}

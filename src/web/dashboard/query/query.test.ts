@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { readComplaint } from './query-complaint.ts';
+import { paintQuery, readWords } from './query-words.ts';
+import { quoteValue, refine } from './refine.ts';
+import { ageMs, ageText, instantText, readTimeRange, withTimeRange } from './time-range.ts';
+
+const painted = (text: string) =>
+  paintQuery(text).map(({ text: piece, tone }) => (tone === 'plain' ? piece : `${tone}<${piece}>`));
+
+test('keys and operators are told apart from values, and nothing of the text is lost', () => {
+  expect(painted('host:db-* level:>=warning -ip:10.9.0.0/16 a')).toEqual([
+    'key<host:>',
+    'db-*',
+    ' ',
+    'key<level:>',
+    'operator<>=>',
+    'warning',
+    ' ',
+    'operator<->',
+    'key<ip:>',
+    '10.9.0.0/16',
+    ' ',
+    'a',
+  ]);
+  expect(painted('("a : b" OR -x)')).toEqual([
+    'operator<(>',
+    '"a : b"',
+    ' ',
+    'operator<OR>',
+    ' ',
+    'operator<->',
+    'x',
+    'operator<)>',
+  ]);
+  for (const text of ['"open', 'a:"b c', '-', '- -', 'ip:::1', ')(', '\\', 'x\\', ' \u202Ea: ', '😀:😀'])
+    expect(
+      paintQuery(text)
+        .map((piece) => piece.text)
+        .join(''),
+    ).toBe(text);
+});
+
+test('a quoted value with spaces is one word with its key', () => {
+  expect(readWords('rule:"night mute",b x').map(({ start, end, key }) => [start, end, key])).toEqual([
+    [0, 19, 'rule'],
+    [20, 21, ''],
+  ]);
+});
+
+test('a click adds a condition, once, and turns its opposite around', () => {
+  const host = { key: 'host', value: 'db-1', negated: false } as const;
+  expect(refine('', host)).toBe('host:db-1');
+  expect(refine('disk', host)).toBe('disk host:db-1');
+  expect(refine('disk host:db-1', host)).toBe('disk host:db-1');
+  expect(refine('-host:db-1 disk', host)).toBe('disk host:db-1');
+  expect(refine('host:db-1', { ...host, negated: true })).toBe('-host:db-1');
+  expect(refine('a OR b', host)).toBe('(a OR b) host:db-1');
+  expect(refine('(a OR b) c', host)).toBe('(a OR b) c host:db-1');
+});
+
+test('a value stands for itself, whatever is in it', () => {
+  expect(['db-1', 'fd00::5', 'night mute', 'a*', '-x', '>=x', 'say "hi"', 'C:\\x'].map(quoteValue)).toEqual([
+    'db-1',
+    'fd00::5',
+    '"night mute"',
+    '"a\\*"',
+    '"-x"',
+    '">=x"',
+    '"say \\"hi\\""',
+    '"C:\\\\x"',
+  ]);
+});
+
+test('the time of a search is read, replaced and taken away', () => {
+  expect(readTimeRange('a since:24h')).toEqual({ since: '24h' });
+  expect(readTimeRange('(a since:24h) -since:1h')).toEqual({});
+  expect(withTimeRange('since:24h a', { since: '7d' })).toBe('a since:7d');
+  expect(withTimeRange('a after:2026-11-01 before:2026-11-02', {})).toBe('a');
+  expect(withTimeRange('a OR b', { since: '1h' })).toBe('(a OR b) since:1h');
+  expect([ageText('1d12h'), ageText('15m')]).toEqual(['1\u00a0d 12\u00a0h', '15\u00a0min']);
+  expect([ageMs('1d12h'), ageMs('15m'), ageMs('soon')]).toEqual([129_600_000, 900_000, undefined]);
+});
+
+test('an instant is written as the wall clock of the tenant, in UTC in the hour that comes twice', () => {
+  expect(instantText(Date.UTC(2026, 6, 1, 8), 'Europe/Berlin')).toBe('2026-07-01T10:00');
+  const repeated = Date.UTC(2026, 9, 25, 1, 30);
+  expect(instantText(repeated - 3_600_000, 'Europe/Berlin')).toBe('2026-10-25T00:30Z');
+  expect(instantText(repeated, 'Europe/Berlin')).toBe('2026-10-25T01:30Z');
+});
+
+test('an error is found at its place, and the nearest is one click away', () => {
+  const text = '😀 level:>=eror x';
+  const complaint = readComplaint('q: unknown level "eror" at character 9; did you mean "error"?', text);
+  expect(text.slice(complaint?.start, complaint?.end)).toBe('eror');
+  expect(complaint?.offers).toEqual([{ name: 'error', text: '😀 level:>=error x' }]);
+  const key = readComplaint('q: unknown key "hots" at character 1; did you mean "host"?', 'hots:a');
+  expect(key?.offers[0]?.text).toBe('host:a');
+  const rule = readComplaint(
+    'q: unknown rule "x y" at character 6; it is one of "night mute", "b"',
+    'rule:"x y"',
+  );
+  expect(rule?.offers.map((offer) => offer.text)).toEqual(['rule:"night mute"', 'rule:b']);
+  expect(readComplaint('limit must be a whole number', 'x')).toBeUndefined();
+  expect(readComplaint('q: a search has at most 2000 characters', 'x')).toMatchObject({ start: 0, end: 0 });
+  const missing = readComplaint('q: a value for "host" is missing at character 6', 'host:');
+  expect([missing?.start, missing?.end]).toEqual([4, 5]);
+});

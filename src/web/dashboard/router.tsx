@@ -1,0 +1,251 @@
+/** Which page stands at which address. The address holds all there is to know: tenant, page, search, what is open. */
+import { type QueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  Outlet,
+  redirect,
+  useLocation,
+} from '@tanstack/react-router';
+import { useState } from 'react';
+import { sessionQuery } from './api/session.ts';
+import { TenantProvider, useMembership } from './api/tenant.tsx';
+import { needTexts, type TextsName } from './language.ts';
+import {
+  readHistorySearch,
+  readLevelsSearch,
+  readPanelsSearch,
+  readRulesSearch,
+  readSignInSearch,
+  readStartSearch,
+  readTokensSearch,
+} from './searches.ts';
+import { Crash } from './shell/crash.tsx';
+import { lastTenant, rememberTenant } from './shell/last-tenant.ts';
+import { NotFound, NotMember } from './shell/nowhere.tsx';
+import { Shell } from './shell/shell.tsx';
+
+interface RouterContext {
+  readonly queryClient: QueryClient;
+}
+
+/** A page of its own chunk, drawn once its texts are there too. */
+function page<Module extends Record<string, unknown>, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+  ...texts: readonly TextsName[]
+) {
+  return lazyRouteComponent(async () => {
+    const [module] = await Promise.all([load(), needTexts(...texts)]);
+    return module;
+  }, name);
+}
+
+const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFound });
+
+/** Pages for people who are signed in; others are sent to sign in, and come back to where they wanted to go. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queryClient.ensureQueryData(sessionQuery);
+    if (session.person) return;
+    if (session.needsSetup) throw redirect({ to: '/setup' });
+    throw redirect({ to: '/sign-in', search: { to: location.href } });
+  },
+  component: function SignedInPages() {
+    const { data } = useSuspenseQuery(sessionQuery);
+    return data.person ? <Outlet /> : <ToSignIn />;
+  },
+});
+
+/** For whose session ended while a page was open. */
+function ToSignIn() {
+  const to = useLocation({ select: ({ href }) => href });
+  const [search] = useState({ to });
+  return <Navigate to="/sign-in" search={search} replace ignoreBlocker />;
+}
+
+const start = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  // A code of digits alone is read as a number.
+  validateSearch: readStartSearch,
+  beforeLoad: async ({ context, search }) => {
+    const { tenants } = await context.queryClient.ensureQueryData(sessionQuery);
+    const tenant = lastTenant(tenants);
+    if (tenant === undefined) throw redirect({ to: '/account' });
+    if (search.pair !== undefined)
+      throw redirect({ to: '/t/$tenant/panels', params: { tenant }, search: { pair: search.pair } });
+    throw redirect({ to: '/t/$tenant/overview', params: { tenant } });
+  },
+});
+
+const tenant = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/t/$tenant',
+  component: function TenantPages() {
+    const { tenant: name } = tenant.useParams();
+    const membership = useMembership(name);
+    if (!membership) return <NotMember name={name} />;
+    rememberTenant(name);
+    return (
+      // A page of one tenant keeps nothing when the next is chosen.
+      <TenantProvider key={name} tenant={membership}>
+        <Shell />
+      </TenantProvider>
+    );
+  },
+});
+
+const tenantStart = createRoute({
+  getParentRoute: () => tenant,
+  path: '/',
+  component: () => (
+    <Navigate to="/t/$tenant/overview" params={{ tenant: tenant.useParams().tenant }} replace />
+  ),
+});
+
+const overview = createRoute({
+  getParentRoute: () => tenant,
+  path: 'overview',
+  component: page(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage', 'overview', 'history'),
+});
+
+const history = createRoute({
+  getParentRoute: () => tenant,
+  path: 'history',
+  validateSearch: readHistorySearch,
+  component: page(() => import('./pages/history/history-page.tsx'), 'HistoryPage', 'history', 'ruleSentence'),
+});
+
+const panels = createRoute({
+  getParentRoute: () => tenant,
+  path: 'panels',
+  validateSearch: readPanelsSearch,
+  component: page(() => import('./pages/panels/panels-page.tsx'), 'PanelsPage', 'panels'),
+});
+
+const rules = createRoute({
+  getParentRoute: () => tenant,
+  path: 'rules',
+  validateSearch: readRulesSearch,
+  component: page(
+    () => import('./pages/rules/rules-page.tsx'),
+    'RulesPage',
+    'rules',
+    'ruleSentence',
+    'history',
+  ),
+});
+
+const tokens = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/tokens',
+  validateSearch: readTokensSearch,
+  component: page(() => import('./pages/tokens/tokens-page.tsx'), 'TokensPage', 'tokens', 'welcome'),
+});
+const levels = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/levels',
+  validateSearch: readLevelsSearch,
+  component: page(() => import('./pages/levels/levels-page.tsx'), 'LevelsPage', 'levels'),
+});
+const members = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/members',
+  component: page(() => import('./pages/members/members-page.tsx'), 'MembersPage', 'members'),
+});
+const tenantSettings = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/tenant',
+  component: page(() => import('./pages/tenant/tenant-page.tsx'), 'TenantPage', 'tenant'),
+});
+const audit = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/audit',
+  component: page(() => import('./pages/audit/audit-page.tsx'), 'AuditPage', 'members'),
+});
+const welcome = createRoute({
+  getParentRoute: () => tenant,
+  path: 'welcome',
+  component: page(() => import('./pages/setup/welcome-page.tsx'), 'WelcomePage', 'welcome'),
+});
+
+const account = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/account',
+  component: page(() => import('./pages/account/account-page.tsx'), 'AccountPage', 'account', 'entry'),
+});
+const newTenant = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/new-tenant',
+  component: page(() => import('./pages/setup/new-tenant-page.tsx'), 'NewTenantPage', 'entry'),
+});
+
+/** Pages for everyone, which still want to know who it is. */
+const open = createRoute({
+  getParentRoute: () => root,
+  id: 'open',
+  beforeLoad: async ({ context }) => void (await context.queryClient.ensureQueryData(sessionQuery)),
+});
+
+const signIn = createRoute({
+  getParentRoute: () => open,
+  path: '/sign-in',
+  validateSearch: readSignInSearch,
+  component: page(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage', 'entry'),
+});
+const setup = createRoute({
+  getParentRoute: () => open,
+  path: '/setup',
+  component: page(() => import('./pages/setup/setup-page.tsx'), 'SetupPage', 'entry'),
+});
+const invite = createRoute({
+  getParentRoute: () => open,
+  path: '/invite',
+  component: page(() => import('./pages/sign-in/invite-page.tsx'), 'InvitePage', 'entry'),
+});
+
+const routeTree = root.addChildren([
+  signedIn.addChildren([
+    start,
+    tenant.addChildren([
+      tenantStart,
+      overview,
+      history,
+      panels,
+      rules,
+      tokens,
+      levels,
+      members,
+      tenantSettings,
+      audit,
+      welcome,
+    ]),
+    account,
+    newTenant,
+  ]),
+  open.addChildren([signIn, setup, invite]),
+]);
+
+export function createDashboardRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultErrorComponent: Crash,
+    defaultNotFoundComponent: NotFound,
+    scrollRestoration: false,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createDashboardRouter>;
+  }
+}

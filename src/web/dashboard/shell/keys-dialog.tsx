@@ -1,0 +1,43 @@
+import { Kbd, Modal, Switch } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import styles from './shell.module.css';
+import { setSingleKeys, useSingleKeys } from './shortcuts.ts';
+
+const list = [
+  ['/', 'keys.search'],
+  ['g o', 'keys.goOverview'],
+  ['g h', 'keys.goHistory'],
+  ['g p', 'keys.goPanels'],
+  ['g r', 'keys.goRules'],
+  ['?', 'keys.help'],
+  ['Esc', 'keys.close'],
+] as const;
+
+/** The keys that work on every page. */
+export function KeysDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation();
+  const isOn = useSingleKeys();
+  return (
+    <Modal opened onClose={onClose} title={t('keysTitle')} closeButtonProps={{ 'aria-label': t('close') }}>
+      <dl className={styles.keys}>
+        {list.map(([keys, text]) => (
+          <div key={keys}>
+            <dt>
+              {keys.split(' ').map((key) => (
+                <Kbd key={key}>{key}</Kbd>
+              ))}
+            </dt>
+            <dd>{t(text)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Switch
+        mt="md"
+        label={t('keys.on')}
+        description={t('keys.onHint')}
+        checked={isOn}
+        onChange={({ currentTarget }) => setSingleKeys(currentTarget.checked)}
+      />
+    </Modal>
+  );
+}

@@ -1,0 +1,69 @@
+/** The frame of every page of a tenant: navigation at the side (behind a button on a phone), the page beside it. */
+
+import menuIcon from 'virtual:icon/menu-2';
+import { ActionIcon } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { Outlet, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useTenant } from '../api/tenant.tsx';
+import { Icon } from '../pieces/icon.tsx';
+import { Navigation } from './navigation.tsx';
+import type { Place } from './places.ts';
+import styles from './shell.module.css';
+import { useShortcuts } from './shortcuts.ts';
+import { SilenceBar } from './silence-bar.tsx';
+import { TenantSwitcher } from './tenant-switcher.tsx';
+
+// Dialogs are what a first look does without.
+const PhoneMenu = lazy(async () => ({ default: (await import('./phone-menu.tsx')).PhoneMenu }));
+const KeysDialog = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }));
+
+export function Shell() {
+  const { t } = useTranslation();
+  const [menuOpen, menu] = useDisclosure(false);
+  const [keysOpen, setKeysOpen] = useState(false);
+  const showKeys = () => setKeysOpen(true);
+  useGoTo(showKeys);
+  return (
+    <div className={styles.shell}>
+      <a className={styles.skip} href="#page">
+        {t('skipToContent')}
+      </a>
+      <div className={styles.bar}>
+        <ActionIcon onClick={menu.open} aria-label={t('menu')} aria-expanded={menuOpen}>
+          <Icon paths={menuIcon} size={20} />
+        </ActionIcon>
+        <TenantSwitcher />
+      </div>
+      <nav className={styles.side} aria-label={t('pages')}>
+        <Navigation onKeys={showKeys} />
+      </nav>
+      <main className={styles.main} id="page" tabIndex={-1}>
+        <SilenceBar />
+        <Outlet />
+      </main>
+      <Suspense>
+        {menuOpen && <PhoneMenu onClose={menu.close} onKeys={showKeys} />}
+        {keysOpen && <KeysDialog onClose={() => setKeysOpen(false)} />}
+      </Suspense>
+    </div>
+  );
+}
+
+function useGoTo(onHelp: () => void): void {
+  const navigate = useNavigate();
+  const { name: tenant } = useTenant();
+  const go = (to: Place['to']) => () => void navigate({ to, params: { tenant } });
+  useShortcuts(
+    {
+      '?': onHelp,
+      '/': go('/t/$tenant/history'),
+      'g o': go('/t/$tenant/overview'),
+      'g h': go('/t/$tenant/history'),
+      'g p': go('/t/$tenant/panels'),
+      'g r': go('/t/$tenant/rules'),
+    },
+    'frame',
+  );
+}

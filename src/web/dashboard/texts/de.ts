@@ -1,0 +1,34 @@
+import { account } from './de/account.ts';
+import { charts } from './de/charts.ts';
+import { entry } from './de/entry.ts';
+import { history } from './de/history.ts';
+import { level } from './de/level.ts';
+import { levels } from './de/levels.ts';
+import { members } from './de/members.ts';
+import { overview } from './de/overview.ts';
+import { panels } from './de/panels.ts';
+import { ruleSentence } from './de/rule-sentence.ts';
+import { rules } from './de/rules.ts';
+import { shell } from './de/shell.ts';
+import { tenant } from './de/tenant.ts';
+import { tokens } from './de/tokens.ts';
+import { welcome } from './de/welcome.ts';
+import type { Translated } from './translated.ts';
+
+export const de: Translated = {
+  account,
+  charts,
+  entry,
+  history,
+  level,
+  levels,
+  members,
+  overview,
+  panels,
+  ruleSentence,
+  rules,
+  shell,
+  tenant,
+  tokens,
+  welcome,
+};

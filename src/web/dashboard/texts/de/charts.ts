@@ -1,0 +1,8 @@
+import type { TranslatedPage } from '../translated.ts';
+
+export const charts: TranslatedPage<'charts'> = {
+  time: 'Zeit',
+  sum: 'Alle',
+  nothing: 'nichts',
+  asBars: 'Als Balken zeigen',
+};

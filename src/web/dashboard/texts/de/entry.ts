@@ -1,0 +1,73 @@
+import type { TranslatedPage } from '../translated.ts';
+
+export const entry: TranslatedPage<'entry'> = {
+  signIn: 'Anmelden',
+  email: 'E-Mail',
+  password: 'Passwort',
+  newPassword: 'Passwort',
+  newPasswordHint:
+    'Mindestens 10 Zeichen. Ein paar Wörter hintereinander merken sich leichter als Sonderzeichen.',
+  lookAtIt: 'Eingabe zeigen',
+  remember: 'Auf diesem Gerät angemeldet bleiben',
+  withPasskey: 'Passkey verwenden',
+  withProvider: 'Weiter mit {{name}}',
+  or: 'oder',
+  passkeyFailed: 'Der Passkey wurde nicht verwendet',
+  signInFailed: 'Sie sind nicht angemeldet',
+  providerFailed: 'Sie sind nicht angemeldet',
+  'provider.denied': 'Der Anmeldedienst hat Sie nicht eingelassen, oder Sie sind dort umgekehrt.',
+  'provider.not-linked':
+    'Zu Ihrer Adresse gibt es hier ein Konto, das nicht mit dem Anmeldedienst verbunden ist. Melden Sie sich mit dessen Passwort an.',
+  'provider.not-invited': 'Ihre Adresse ist hier nicht eingeladen. Bitten Sie um eine Einladung.',
+  'provider.not-verified': 'Der Anmeldedienst bürgt nicht für Ihre Adresse.',
+  'provider.expired': 'Das hat zu lange gedauert. Versuchen Sie es noch einmal.',
+  'provider.provider':
+    'Die Antwort des Anmeldedienstes war nicht zu gebrauchen. Vielleicht ist er hier falsch eingerichtet.',
+  codeTitle: 'Zweiter Faktor',
+  codeHint: 'Die sechs Ziffern, die Ihre Authenticator-App gerade zeigt.',
+  code: 'Code',
+  backupHint: 'Einer der Codes, die Sie aufbewahrt haben. Jeder gilt einmal.',
+  backupCode: 'Ersatzcode',
+  useBackup: 'Stattdessen einen Ersatzcode verwenden',
+  useApp: 'Stattdessen die App verwenden',
+  trust: 'Auf diesem Gerät 30 Tage nicht danach fragen',
+  continue: 'Weiter',
+  back: 'Zurück',
+  forgot:
+    'Passwort verloren? Wer diesen Server betreibt, kann ein neues setzen: belfry user password IHRE-E-MAIL',
+
+  setupTitle: 'Belfry einrichten',
+  setupHint: 'Hier entsteht das erste Konto, dem alles gehört. Der Link gilt einmal.',
+  tenantTitle: 'Wie heißt das hier?',
+  tenantTitleHint: 'Ein Team, ein Standort oder eine Firma. Meldungen, Anzeigen und Menschen gehören dazu.',
+  tenantTitleExample: 'Werk 2',
+  yourName: 'Ihr Name',
+  create: 'Konto anlegen',
+  setupFailed: 'Das Konto wurde nicht angelegt',
+  setupDone: 'Dieser Server ist schon eingerichtet',
+  setupDoneHint: 'Melden Sie sich mit dem Konto an, oder bitten Sie den Eigentümer um eine Einladung.',
+  setupNoSecret: 'Öffnen Sie den Einrichtungslink',
+  setupNoSecretHint:
+    'Auf dem Server gibt es noch kein Konto. Beim Start hat er einen Einrichtungslink ausgegeben: den bitte öffnen. Er steht in seinem Log, und ein Neustart gibt einen neuen aus.',
+
+  inviteTitle: '{{tenant}} beitreten',
+  inviteHint: '{{by}} lädt Sie ein, als {{role}}.',
+  inviteAs: 'Sie sind angemeldet als {{email}}.',
+  inviteOther: 'Das sind nicht Sie? Melden Sie sich zuerst ab.',
+  inviteFor: 'Die Einladung ist für {{email}}.',
+  join: 'Beitreten',
+  joinFailed: 'Der Beitritt hat nicht geklappt',
+  haveAccount: 'Ich habe schon ein Konto',
+  inviteGone: 'Diese Einladung gilt nicht',
+  inviteGoneHint: 'Sie wurde verwendet, zurückgezogen oder ist abgelaufen. Bitten Sie um eine neue.',
+  inviteNoSecret: 'Der Link ist nicht vollständig. Öffnen Sie ihn genau so, wie Sie ihn bekommen haben.',
+
+  newTenantTitle: 'Neuer Mandant',
+  newTenantHint:
+    'Ein Mandant ist eine Welt für sich: Meldungen, Regeln, Anzeigen und Menschen des einen sieht ein anderer nie.',
+  tenantName: 'Kurzname',
+  tenantNameHint: 'Steht in Adressen und Befehlen: Kleinbuchstaben, Ziffern und Bindestriche.',
+  tenantNameWrong: 'Kleinbuchstaben, Ziffern und Bindestriche; am Anfang ein Buchstabe oder eine Ziffer.',
+  createTenant: 'Mandanten anlegen',
+  createTenantFailed: 'Der Mandant wurde nicht angelegt',
+};

@@ -1,0 +1,48 @@
+import type { TranslatedPage } from '../translated.ts';
+
+export const tenant: TranslatedPage<'tenant'> = {
+  title: 'Mandant',
+  about: 'Was für alles und alle in diesem Mandanten gilt.',
+  settings: 'Einstellungen',
+  nameSection: 'Wie er heißt',
+  nameHint: 'Mitglieder sehen ihn in der Navigation, Anzeigen an ihrem Fuß.',
+  tenantTitle: 'Titel',
+  titleMissing: 'Ein Mandant braucht einen Titel.',
+  shortName: 'ist sein Kurzname, der feststeht: Er steht in Adressen und auf der Kommandozeile.',
+  daysFact: 'Verlauf, nach Alter',
+  countFact: 'Verlauf, nach Zahl',
+  name: 'Kurzname',
+  timeZone: 'Zeitzone',
+  timeZoneLabel: 'Zone',
+  timeZoneHint:
+    'Der Zeiten, die hier stehen, der Anzeigen ohne eigene, und der Regeln, die zu bestimmten Stunden gelten.',
+  timeThere: 'Dort ist es jetzt',
+  retention: 'Wie lange der Verlauf bleibt',
+  retentionHint:
+    'Was älter ist als das eine, oder mehr als das andere, verschwindet für immer: das Älteste zuerst, in kleinen Schritten, was immer früher eintritt.',
+  days: 'Nach Alter',
+  daysUnit: 'Tage',
+  daysTold_one: '{{count}} Tag',
+  daysTold_other: '{{count}} Tage',
+  daysWrong: 'Mehr als 0, und höchstens 36.500 Tage.',
+  count: 'Nach Zahl',
+  countUnit: 'Meldungen',
+  countTold_one: '{{n}} Meldung',
+  countTold_other: '{{n}} Meldungen',
+  countWrong: 'Eine ganze Zahl von 1 bis 1.000.000.000.',
+  retentionShrinks:
+    'Hält der Verlauf jetzt mehr als das, verschwindet der Rest binnen Minuten nach dem Speichern, für immer.',
+  'limit.server': 'Wie der Server',
+  'limit.own': 'Eigene',
+  'limit.off': 'Keine Grenze',
+  asServer: 'wie der Server',
+  noLimit: 'keine Grenze',
+  rate: 'Ratenbegrenzung',
+  rateLabel: 'Alle Tokens zusammen',
+  rateHint:
+    'Wie schnell Meldungen von allen Absendern dieses Mandanten zusammen kommen dürfen. Darüber werden sie abgewiesen (429), mit der Zeit für den nächsten Versuch; jedes Token hat außerdem seine eigene Grenze.',
+  rateCritical: 'Kritisches hat einen eigenen Topf derselben Größe: Lärm kann es nicht aussperren.',
+  rateTold: '{{perSecond}} je Sekunde, {{burst}} auf einmal',
+  created: 'Angelegt',
+  saveFailed: 'Das wurde nicht gespeichert',
+};

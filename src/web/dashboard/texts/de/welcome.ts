@@ -1,0 +1,50 @@
+import type { TranslatedPage } from '../translated.ts';
+
+export const welcome: TranslatedPage<'welcome'> = {
+  title: 'Drei Schritte zur ersten Meldung',
+  about: 'Ein Token zum Senden, eine Anzeige zum Zeigen und ein Test, um sie ankommen zu sehen.',
+  skip: 'Weiter zur Übersicht',
+  finish: 'Zur Übersicht',
+  done: 'erledigt',
+
+  token: 'Ein API-Token anlegen',
+  tokenHint:
+    'Was Meldungen sendet, weist sich damit aus. Es wird einmal gezeigt: legen Sie es zu Ihren Geheimnissen.',
+  tokenName: 'erstes Token',
+  tokenCreate: 'Token anlegen',
+  tokenOnce: 'Kopieren Sie es jetzt. Gespeichert ist nur ein Hash; es kann nicht noch einmal gezeigt werden.',
+  tokenLabel: 'API-Token',
+  asJson: 'Als JSON',
+  asHeaders: 'Als Header',
+  curlTitle: 'Gruß von curl',
+  curlMessage: 'Es klappt',
+  tokenFailed: 'Das Token wurde nicht angelegt',
+
+  panel: 'Eine Anzeige öffnen',
+  panelHint:
+    'Öffnen Sie {{address}} auf einem Fernseher, einem Tablet oder in einem anderen Fenster. Dort erscheint ein Code: geben Sie ihn hier ein.',
+  panelOpen: 'In neuem Fenster öffnen',
+  panelCode: 'Code auf dem Bildschirm',
+  panelName: 'Name der Anzeige',
+  panelNameExample: 'Eingang',
+  panelApprove: 'Einlassen',
+  panelFailed: 'Der Bildschirm wurde nicht eingelassen',
+  panelIn: '„{{name}}“ ist dabei und zeigt von jetzt an, was ankommt.',
+  panelHave_one: '{{count}} Anzeige gibt es schon.',
+  panelHave_other: '{{count}} Anzeigen gibt es schon.',
+
+  test: 'Eine Testmeldung senden',
+  testHint: 'Genau wie mit dem curl oben, mit dem neuen Token.',
+  testSend: 'Senden',
+  testAgain: 'Noch eine senden',
+  testTitle: 'Gruß von Belfry',
+  testMessage: 'Wenn Sie das auf einem Bildschirm lesen, klappt alles.',
+  testNeedsToken: 'Legen Sie zuerst das Token an.',
+  testFailed: 'Sie wurde nicht gesendet',
+  testRecorded: 'Dauerhaft aufgezeichnet nach {{duration}}',
+  testRouted_one: 'An {{count}} Anzeige geleitet',
+  testRouted_other: 'An {{count}} Anzeigen geleitet',
+  testRoutedNone: 'An keine Anzeige geleitet: es gibt noch keine',
+  testShown: 'Auf „{{name}}“ gezeigt nach {{duration}}',
+  testWaiting: 'Wartet darauf, dass eine Anzeige sie zeigt …',
+};

@@ -1,0 +1,34 @@
+/** Everything the dashboard says, in English, a file a page. Every other language has the same keys. */
+import { account } from './en/account.ts';
+import { charts } from './en/charts.ts';
+import { entry } from './en/entry.ts';
+import { history } from './en/history.ts';
+import { level } from './en/level.ts';
+import { levels } from './en/levels.ts';
+import { members } from './en/members.ts';
+import { overview } from './en/overview.ts';
+import { panels } from './en/panels.ts';
+import { ruleSentence } from './en/rule-sentence.ts';
+import { rules } from './en/rules.ts';
+import { shell } from './en/shell.ts';
+import { tenant } from './en/tenant.ts';
+import { tokens } from './en/tokens.ts';
+import { welcome } from './en/welcome.ts';
+
+export const en = {
+  account,
+  charts,
+  entry,
+  history,
+  level,
+  levels,
+  members,
+  overview,
+  panels,
+  ruleSentence,
+  rules,
+  shell,
+  tenant,
+  tokens,
+  welcome,
+} as const;

@@ -1,0 +1,65 @@
+import { createTheme, defaultVariantColorsResolver, type VariantColorsResolver } from '@mantine/core';
+
+const edge = '1px solid';
+
+/**
+ * Colours of buttons, by what they mean: the accent, `error` for what destroys. Everything else of the library's look is
+ * in tokens-for-mantine.css: a page's policy lets no script write a style sheet.
+ */
+const variantColors: VariantColorsResolver = (input) => {
+  const tone = input.color === 'error' ? 'var(--error)' : 'var(--accent)';
+  const tint = (percent: number) => `color-mix(in srgb, ${tone} ${percent}%, transparent)`;
+  switch (input.variant) {
+    case 'filled':
+      return {
+        background: tone,
+        hover: `color-mix(in srgb, ${tone} 86%, var(--text))`,
+        color: 'var(--on-accent)',
+        border: `${edge} transparent`,
+      };
+    case 'light':
+      return { background: tint(12), hover: tint(18), color: tone, border: `${edge} transparent` };
+    case 'subtle':
+      return {
+        background: 'transparent',
+        hover: input.color === 'error' ? tint(10) : 'var(--raised)',
+        color: input.color === 'error' ? tone : 'var(--text)',
+        border: `${edge} transparent`,
+      };
+    case 'default':
+      return {
+        background: 'var(--surface)',
+        hover: 'var(--raised)',
+        color: input.color === 'error' ? tone : 'var(--text)',
+        border: `${edge} var(--line)`,
+      };
+    default:
+      return defaultVariantColorsResolver(input);
+  }
+};
+
+export const mantineTheme = createTheme({
+  variantColorResolver: variantColors,
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Button: { defaultProps: { variant: 'default', size: 'sm', radius: 'md' } },
+    ActionIcon: { defaultProps: { variant: 'subtle', size: 'lg', radius: 'md' } },
+    // A locked scroll bar needs a style sheet written by script, and makes the page jump.
+    Modal: {
+      defaultProps: {
+        lockScroll: false,
+        centered: true,
+        radius: 'md',
+        overlayProps: { backgroundOpacity: 0.5 },
+      },
+    },
+    Drawer: { defaultProps: { lockScroll: false, overlayProps: { backgroundOpacity: 0.5 } } },
+    Menu: { defaultProps: { shadow: 'md', radius: 'md', position: 'bottom-end', withinPortal: true } },
+    Tooltip: { defaultProps: { openDelay: 400, withArrow: false, radius: 'sm' } },
+    Popover: { defaultProps: { shadow: 'md', radius: 'md' } },
+    // What is required is the rule; what may be left out says so itself.
+    InputWrapper: { defaultProps: { withAsterisk: false } },
+    Switch: { defaultProps: { withThumbIndicator: false } },
+  },
+});

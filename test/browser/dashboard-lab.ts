@@ -1,0 +1,84 @@
+/** A server, a browser and people at the dashboard, for tests that look at its pages. */
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Role } from '../../src/contract/token.ts';
+import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
+import { TestServer } from '../support/server.ts';
+import { launchBrowser } from './browser.ts';
+
+export interface Desk {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly person: TestPerson;
+  /** What the page's policy refused, and what broke in it. */
+  readonly complaints: string[];
+}
+
+export interface DeskOptions extends BrowserContextOptions {
+  readonly role?: Role;
+  /** Behind /t/<tenant>/, as in history?q=host:db-1. */
+  readonly path?: string;
+  /** Short name of the tenant; made when there is none. */
+  readonly tenant?: string;
+  readonly name?: string;
+}
+
+export class DashboardLab {
+  readonly browser: Browser;
+  readonly server: TestServer;
+
+  private constructor(browser: Browser, server: TestServer) {
+    this.browser = browser;
+    this.server = server;
+  }
+
+  /** @param folder Where its database is already, when there is one. */
+  static async start(
+    browserPath: string,
+    env: Record<string, string> = {},
+    folder?: string,
+  ): Promise<DashboardLab> {
+    const [browser, server] = await Promise.all([launchBrowser(browserPath), TestServer.start(env, folder)]);
+    return new DashboardLab(browser, server);
+  }
+
+  /** Opens a page of the dashboard as a new person of that role, signed in. */
+  async desk({
+    role = 'owner',
+    path = 'overview',
+    tenant = 'default',
+    name = 'Ada Byron',
+    ...options
+  }: DeskOptions = {}): Promise<Desk> {
+    const person = await makePerson(this.server, role, { tenant, name });
+    const { page, context, complaints } = await this.window(options);
+    const [cookieName = '', value = ''] = (await sessionCookie(this.server, person)).split('=', 2);
+    await context.addCookies([{ name: cookieName, value, url: this.server.url }]);
+    await page.goto(`${this.server.url}/t/${tenant}/${path}`);
+    await page.locator('main h1').waitFor({ state: 'attached' });
+    return { page, context, person, complaints };
+  }
+
+  /** A browser's window of somebody who is not signed in. */
+  async window(options: BrowserContextOptions = {}): Promise<Omit<Desk, 'person'>> {
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    return { page, context, complaints: watchConsole(page) };
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.server.stop();
+  }
+}
+
+/** Errors of the page's own, and everything that its policy refused; an answer that is a refusal is none. */
+function watchConsole(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
+  });
+  return complaints;
+}

@@ -1,0 +1,166 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { DashboardLab, type Desk } from './dashboard-lab.ts';
+import { fullBoard, hostileNotifications } from './scenes.ts';
+
+let lab: DashboardLab;
+let firstId = '';
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  await seed();
+});
+afterAll(() => lab.close());
+
+/** Something on every page, hostile things among it. */
+async function seed(): Promise<void> {
+  const { server } = lab;
+  const token = await server.token({ name: 'prometheus' });
+  const key = await server.key('owner');
+  const make = (path: string, json: object) => server.call('POST', path, { token: key, json });
+  await server.call('POST', '/api/panels', { token, json: { name: 'NOC east wall', tags: ['noc'] } });
+  await server.call('POST', '/api/panels', { token, json: { name: '"><b>‮wall', location: 'Berlin' } });
+  await make('/api/rules', {
+    name: 'DB to the NOC',
+    when: { host: ['db-*'], minLevel: 'warning', not: { ip: ['10.9.0.0/16'] } },
+    then: { panels: { tags: ['noc'] }, setTtl: 5000 },
+  });
+  await make('/api/tokens', { name: '<i>ci</i>', scopes: ['notify'], expiresAt: '2030-01-01T00:00:00Z' });
+  await make('/api/searches', { name: 'databases', q: 'host:db-*' });
+  await server.call('PUT', '/api/levels/deploy', { token: key, json: { color: '#8855ff', icon: 'rocket' } });
+  await make('/api/invitations', { role: 'member', email: 'grace@example.org' });
+  for (const { agoMs: _, ...sent } of fullBoard) await server.notify(token, sent);
+  for (const sent of hostileNotifications.slice(0, 40)) {
+    const { json } = await server.notify(token, sent);
+    firstId = json.id;
+  }
+}
+
+/** Each page, and what is open on it. */
+const pages: Readonly<Record<string, () => string>> = {
+  overview: () => 'overview',
+  history: () => 'history',
+  'history with the drawer': () => `history?id=${firstId}`,
+  'history with a mistake in the search': () => 'history?q=hots:db-1',
+  panels: () => 'panels',
+  rules: () => 'rules',
+  'a new rule': () => 'rules?id=new',
+  tokens: () => 'settings/tokens',
+  levels: () => 'settings/levels',
+  members: () => 'settings/members',
+  tenant: () => 'settings/tenant',
+  'the audit log': () => 'settings/audit',
+  welcome: () => 'welcome',
+};
+
+/** Axe's findings, a line each. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  return violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`,
+  );
+}
+
+/** The page is still when what it asked for has come. */
+async function settled({ page }: Pick<Desk, 'page'>): Promise<void> {
+  await page.locator('main h1').waitFor({ state: 'attached' });
+  await page.waitForLoadState('load');
+  await page.waitForTimeout(400);
+}
+
+describe.each(['dark', 'light'] as const)('in the %s scheme', (colorScheme) => {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await lab.desk({ colorScheme, reducedMotion: 'reduce' });
+  });
+  afterAll(() => desk.context.close());
+
+  test.each(Object.keys(pages))('axe finds nothing on %s', async (name) => {
+    await desk.page.goto(`${lab.server.url}/t/default/${pages[name]?.()}`);
+    await settled(desk);
+    expect(await findings(desk.page)).toEqual([]);
+    expect(desk.complaints).toEqual([]);
+  });
+
+  test('axe finds nothing on the account, and on the ways in', async () => {
+    await desk.page.goto(`${lab.server.url}/account`);
+    await settled(desk);
+    expect(await findings(desk.page)).toEqual([]);
+    const { page, context } = await lab.window({ colorScheme });
+    for (const path of ['/sign-in', '/setup', `/invite#${'x'.repeat(40)}`]) {
+      await page.goto(lab.server.url + path);
+      await page.reload();
+      await settled({ page });
+      expect(await findings(page), path).toEqual([]);
+    }
+    await context.close();
+  });
+});
+
+describe("on a phone's width", () => {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await lab.desk({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  });
+  afterAll(() => desk.context.close());
+
+  test.each(Object.keys(pages))('nothing of %s is out of reach', async (name) => {
+    await desk.page.goto(`${lab.server.url}/t/default/${pages[name]?.()}`);
+    await settled(desk);
+    const wide = await desk.page.evaluate(() => ({
+      page: document.documentElement.scrollWidth - innerWidth,
+      main: (document.querySelector('main')?.scrollWidth ?? 0) - innerWidth,
+    }));
+    expect(wide).toEqual({
+      page: expect.toSatisfy((n: number) => n <= 0),
+      main: expect.toSatisfy((n: number) => n <= 0),
+    });
+    expect(desk.complaints).toEqual([]);
+  });
+});
+
+describe('in another language', () => {
+  test("the pages speak the browser's language, write dates as it does, and keep the one that is chosen", async () => {
+    const { page, context, complaints } = await lab.desk({ locale: 'de-DE', path: 'settings/audit' });
+    await page.getByRole('heading', { name: 'Protokoll' }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
+    await page
+      .getByRole('cell', { name: /^\d{2}\. \p{L}+\.?, \d{2}:\d{2}:\d{2}$/u })
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: /@example\.org/ }).click();
+    await page.getByRole('menuitem', { name: 'English' }).click();
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+describe('hostile text', () => {
+  test('two hundred payloads are text in the list and in the drawer: none runs, none is changed', async () => {
+    const desk = await lab.desk({ tenant: 'hostile', path: 'history' });
+    const { page } = desk;
+    const token = await lab.server.token({ tenant: 'hostile' });
+    for (const sent of hostileNotifications) {
+      const { json, text } = await lab.server.notify(token, sent);
+      expect(json?.ok, text).toBe(true);
+      // Every twentieth in the drawer too: there the whole text stands.
+      if (hostileNotifications.indexOf(sent) % 20 !== 0) continue;
+      await page.goto(`${lab.server.url}/t/hostile/history?id=${json.id}`);
+      const drawer = page.getByRole('complementary');
+      await drawer.waitFor();
+      await expect.poll(() => drawer.textContent()).toContain(sent.title);
+      await expect.poll(() => drawer.textContent()).toContain(sent.message);
+    }
+    await page.goto(`${lab.server.url}/t/hostile/history`);
+    await settled(desk);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    expect(
+      await page.locator('main script, main iframe, main form[action], main img, main base').count(),
+    ).toBe(0);
+    expect(desk.complaints).toEqual([]);
+    await desk.context.close();
+  });
+});

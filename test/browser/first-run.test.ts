@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { DashboardLab } from './dashboard-lab.ts';
+
+let lab: DashboardLab;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+});
+afterAll(() => lab.close());
+
+const owner = { name: 'Ada Byron', email: 'ada@example.org', password: 'four plain brown boxes' };
+
+/** The one-time link's own words: one test after the other, as a newcomer goes. */
+test('without the link, a new server says where the link is', async () => {
+  const { page, context } = await lab.window();
+  await page.goto(lab.server.url);
+  await page.getByRole('heading', { name: 'Open the set-up link' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/setup');
+  await context.close();
+});
+
+test('a link that is not the one printed makes no account, and says so', async () => {
+  const { page, context } = await lab.window();
+  await page.goto(`${lab.server.url}/setup#${'x'.repeat(40)}`);
+  await page.getByLabel('What do you call this place?').fill('Plant 2');
+  await page.getByLabel('Your name').fill(owner.name);
+  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  const refusal = page.getByRole('alert');
+  await refusal.waitFor();
+  expect(await refusal.textContent()).toMatch(/The account was not made/);
+  await context.close();
+});
+
+test('the printed link leads to the first notification on a screen', async () => {
+  const { page, context, complaints } = await lab.window();
+  await page.goto(`${lab.server.url}/setup#${lab.server.running.setUpSecret}`);
+  await page.getByLabel('What do you call this place?').fill('Plant 2');
+  await page.getByLabel('Your name').fill(owner.name);
+  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+
+  await page.getByRole('heading', { name: 'Three steps' }).waitFor();
+  await page.getByRole('button', { name: 'Create the token' }).click();
+  const command = page.locator('pre', { hasText: 'curl' });
+  await command.waitFor();
+  expect(await command.textContent()).toContain(`${lab.server.url}/api/notify`);
+
+  // The screen has a browser of its own: it knows nothing of the person.
+  const screen = await lab.window();
+  await screen.page.goto(`${lab.server.url}/panel`);
+  const code = await screen.page.locator('output.code:not(.empty)').textContent();
+  await page.getByLabel('Code on the screen').fill(code ?? '');
+  await page.getByLabel('Name of the panel').fill('Lobby');
+  await page.getByRole('button', { name: 'Let it in' }).click();
+  await page.getByText('“Lobby” is in').waitFor();
+  await screen.page.locator('header[data-health="online"]').waitFor();
+
+  await page.getByRole('button', { name: 'Send it' }).click();
+  await screen.page.getByRole('heading', { name: 'Hello from Belfry' }).waitFor();
+  await page.getByText('Shown on “Lobby” after').waitFor();
+  expect([...complaints, ...screen.complaints]).toEqual([]);
+  await Promise.all([context.close(), screen.context.close()]);
+});
+
+test('the link is dead afterwards, and the owner signs in and out', async () => {
+  const { page, context, complaints } = await lab.window();
+  await page.goto(`${lab.server.url}/setup#whatever`);
+  await page.getByRole('heading', { name: 'This server is set up already' }).waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+
+  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByRole('textbox', { name: 'Password' }).fill('not the password');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('alert').getByText('e-mail or password is wrong').waitFor();
+  await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
+  await page.keyboard.press('Enter');
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+
+  await page.getByRole('button', { name: owner.email }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.goto(`${lab.server.url}/t/default/history?q=host:db-1`);
+  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/t/default/history?q=host*');
+  expect(complaints).toEqual([]);
+  await context.close();
+});

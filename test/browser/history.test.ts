@@ -1,0 +1,234 @@
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
+import { seedDay } from './watch-scenes.ts';
+
+let lab: DashboardLab;
+let desk: Desk | undefined;
+let admin: string;
+let sender: string;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  await seedDay(lab.server);
+  admin = await lab.server.key('admin');
+  sender = await lab.server.token({ scopes: ['notify'], name: 'live' });
+});
+afterAll(() => lab.close());
+afterEach(async () => {
+  expect(desk?.complaints).toEqual([]);
+  await desk?.context.close();
+  desk = undefined;
+});
+
+async function open(search: Record<string, string> = {}, options: DeskOptions = {}) {
+  desk = await lab.desk({ path: `history?${new URLSearchParams(search)}`, ...options });
+  const { page } = desk;
+  const rows = page.locator('[role=grid] [id^=row-]');
+  const query = () => new URL(page.url()).searchParams.get('q');
+  const box = page.getByRole('combobox', { name: 'Search' });
+  const drawer = page.getByRole('complementary', { name: 'Notification' });
+  return { page, query, rows, box, drawer };
+}
+
+const send = (title: string, more: object = {}) =>
+  lab.server.notify(sender, { title, message: 'm', host: 'live-1', ...more });
+const rules = async () => (await lab.server.call('GET', '/api/rules', { token: admin })).json.rules;
+
+test('a search is typed, refined by clicks on values, and stands in the address with what is open', async () => {
+  const { page, query, rows, box, drawer } = await open();
+  await rows.first().waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('level:>=error host:db-*');
+  await page.keyboard.press('Enter');
+  await expect.poll(query).toBe('level:>=error host:db-*');
+  await expect.poll(() => rows.first().textContent()).toContain('Replication stopped');
+  await rows.first().getByText('db-02.internal').click();
+  await expect.poll(query).toBe('level:>=error host:db-* host:db-02.internal');
+  await expect.poll(() => page.getByText(/^[0-9]+ notifications$/).count()).toBe(1);
+  await rows
+    .first()
+    .getByText('10.0.4.18')
+    .click({ modifiers: ['Alt'] });
+  await expect.poll(query).toBe('level:>=error host:db-* host:db-02.internal -ip:10.0.4.18');
+  await page.goBack();
+  await page.goBack();
+  await expect.poll(() => rows.first().textContent()).toContain('Replication stopped');
+  await rows.first().getByText('Replication stopped').click();
+  await drawer.getByText('Proof of display').waitFor();
+  expect(await drawer.textContent()).toContain('DB to the NOC');
+  await page.reload();
+  await drawer.getByText('NOC east wall').waitFor();
+  expect(await box.inputValue()).toBe('level:>=error host:db-*');
+});
+
+test('keys act on the notification that is open, also when the way back opened it', async () => {
+  await send('Opened first');
+  await send('Opened second');
+  const { page, rows, drawer } = await open({ q: 'host:live-1 title:Opened' });
+  await rows.getByText('Opened first').click();
+  await drawer.getByRole('heading', { name: 'Opened first' }).waitFor();
+  await drawer.getByRole('button', { name: 'Close' }).click();
+  await rows.getByText('Opened second').click();
+  await drawer.getByRole('heading', { name: 'Opened second' }).waitFor();
+  await page.goBack();
+  await page.goBack();
+  await drawer.getByRole('heading', { name: 'Opened first' }).waitFor();
+  await page.keyboard.press('c');
+  await page.getByText('Cleared: Opened first').waitFor();
+});
+
+test('an error is shown at its place, what was found before stays, and the nearest is one click away', async () => {
+  const { page, query, rows, box } = await open();
+  await rows.first().waitFor();
+  await box.fill('host:db-* level:>=waring');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText('unknown level "waring" at character 17').waitFor();
+  expect(await rows.count()).toBeGreaterThan(5);
+  expect(await box.getAttribute('aria-invalid')).toBe('true');
+  await page.getByRole('button', { name: 'Take “warning”' }).click();
+  await expect.poll(query).toBe('host:db-* level:>=warning');
+  await expect.poll(() => rows.first().textContent()).toContain('Replication stopped');
+});
+
+test('keys and values are completed with the keyboard alone', async () => {
+  const { page, query, rows, box } = await open();
+  await rows.first().waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('ho');
+  await page.getByRole('option', { name: 'host:' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('up');
+  await page.getByRole('option', { name: 'ups-4.dc1' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  expect(await box.inputValue()).toBe('host:ups-4.dc1 ');
+  await page.keyboard.press('Enter');
+  await expect.poll(query).toBe('host:ups-4.dc1');
+});
+
+test('new ones come in by themselves, and wait while somebody reads further down', async () => {
+  const { page, rows } = await open({ live: 'true' });
+  await page.getByRole('button', { name: /^Live ?: new ones come in/ }).waitFor();
+  await send('Came in by itself');
+  await expect.poll(() => rows.first().textContent()).toContain('Came in by itself');
+  await page.getByRole('grid').evaluate((grid) => grid.scrollTo({ top: 700 }));
+  await expect.poll(() => rows.first().textContent()).not.toContain('Came in');
+  const place = () =>
+    page.getByRole('grid').evaluate((grid) => {
+      const top = grid.getBoundingClientRect().top + 100;
+      return [...grid.querySelectorAll('[id^=row-]')].find((row) => row.getBoundingClientRect().top > top)
+        ?.id;
+    });
+  const before = await place();
+  await send('Waits one');
+  await send('Waits two');
+  await page.getByRole('button', { name: '2 new' }).waitFor();
+  expect(await place()).toBe(before);
+  await page.getByRole('button', { name: '2 new' }).click();
+  await expect.poll(() => rows.first().textContent()).toContain('Waits two');
+});
+
+test('without a line to the server the rows stay and say so; what was missed is there afterwards', async () => {
+  const { page, rows } = await open({ live: 'true' });
+  await page.getByRole('button', { name: /^Live ?: new ones come in/ }).waitFor();
+  await desk?.context.setOffline(true);
+  await page.route('**/api/**', (route) => route.abort());
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await rows.first().click();
+  await page.mouse.move(20, 800);
+  await page.getByText('No answer from the server since').waitFor();
+  expect(await rows.count()).toBeGreaterThan(5);
+  await send('While nobody listened');
+  await page.unroute('**/api/**');
+  await desk?.context.setOffline(false);
+  await expect.poll(() => rows.first().textContent(), { timeout: 40_000 }).toContain('While nobody listened');
+});
+
+test('a host is muted until 08:00 by one key, the rule stands first, and is taken back by one click', async () => {
+  const { page, rows } = await open({ q: 'host:db-03.internal' });
+  await rows.first().waitFor();
+  const before = await rules();
+  await page.getByRole('grid').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('m');
+  await page.getByText('db-03.internal is muted until').waitFor();
+  const [first, ...others] = await rules();
+  expect(first).toMatchObject({ when: { host: ['db-03.internal'] }, then: { mute: true }, enabled: true });
+  expect(first.activeUntil).toMatch(/T08:00:00/);
+  expect(Date.parse(first.activeUntil) - Date.now()).toBeLessThanOrEqual(86_400_000);
+  expect(others.map(({ id }: { id: string }) => id)).toEqual(before.map(({ id }: { id: string }) => id));
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('db-03.internal is heard again').waitFor();
+  expect(await rules()).toEqual(before);
+});
+
+test('the keyboard moves, opens, clears and closes; a viewer may look only', async () => {
+  await send('To be cleared', { level: 'error', host: 'key-1' });
+  const { page, rows, drawer } = await open({ q: 'host:key-1' });
+  await rows.first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await drawer.getByRole('heading', { name: 'To be cleared' }).waitFor();
+  await page.keyboard.press('c');
+  await page.getByText('Cleared: To be cleared').waitFor();
+  await drawer.getByText('taken off every panel').waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => drawer.count()).toBe(0);
+  await desk?.context.close();
+  const viewer = await open({ q: 'host:ups-4.dc1' }, { role: 'viewer' });
+  await viewer.rows.first().click();
+  await viewer.drawer.getByText('Why it is on these screens').waitFor();
+  expect(await viewer.drawer.getByRole('button', { name: /^(Clear|Mute)/ }).count()).toBe(0);
+  await viewer.page.keyboard.press('m');
+  await viewer.page.getByText('To mute takes the role of an admin').waitFor();
+});
+
+test('a time is drawn over the bars, and chosen from the menu', async () => {
+  const { page, query, rows } = await open({ q: 'since:24h' });
+  await rows.first().waitFor();
+  const bars = page.getByRole('img', { name: /notifications over time/ });
+  const { x = 0, y = 0, width = 0 } = (await bars.boundingBox()) ?? {};
+  await page.mouse.move(x + width * 0.5, y + 30);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.7, y + 30, { steps: 4 });
+  await page.mouse.up();
+  await expect.poll(query).toMatch(/^after:\d{4}-\d\d-\d\dT\d\d:\d\d before:\d{4}-\d\d-\d\dT\d\d:\d\d$/);
+  await page.getByRole('button', { name: /^Time/ }).click();
+  await page.getByRole('button', { name: '7 d' }).click();
+  await expect.poll(query).toBe('since:7d');
+  await page.getByRole('button', { name: 'Show the bars as a table' }).click();
+  await page.getByRole('columnheader', { name: 'warning' }).waitFor();
+});
+
+test('a search is saved for everyone, run again and forgotten; what it finds can be taken elsewhere', async () => {
+  const { page, query } = await open({ q: 'level:critical' });
+  await page.getByRole('button', { name: 'Saved searches' }).click();
+  await page.getByLabel('Save this search').fill('What burns');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await expect.poll(query).toBe(null);
+  await page.getByRole('button', { name: 'Saved searches' }).click();
+  await page.getByRole('button', { name: /^What burns/ }).click();
+  await expect.poll(query).toBe('level:critical');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const link = await page.getByRole('menuitem', { name: /^CSV/ }).getAttribute('href');
+  const csv = await page.evaluate(async (href) => (await fetch(href ?? '')).text(), link);
+  expect(csv.trim().split('\n')).toHaveLength(2);
+  expect(csv).toContain('Power lost in rack 4');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Saved searches' }).click();
+  await page.getByRole('button', { name: 'Forget “What burns”' }).click();
+  await page.getByText('No search has been saved yet').waitFor();
+});
+
+test('every part of it can be used by everyone', async () => {
+  const { page, rows, drawer } = await open({ q: 'level:>=error' });
+  await rows.first().click();
+  await drawer.getByText('This host, 24 h').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.getByRole('combobox', { name: 'Search' }).fill('le');
+  await page.getByRole('option').first().waitFor();
+  await page.getByRole('button', { name: 'Show the bars as a table' }).isVisible();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
+import { fillLevels } from './settings-scenes.ts';
+
+let lab: DashboardLab;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  await fillLevels(lab);
+});
+afterAll(() => lab.close());
+
+async function at<T>(options: DeskOptions, work: (desk: Desk) => Promise<T>): Promise<T> {
+  const desk = await lab.desk({ path: 'settings/levels', role: 'admin', ...options });
+  try {
+    return await work(desk);
+  } finally {
+    await desk.context.close();
+  }
+}
+
+const levelOf = async (name: string) => {
+  const { json } = await lab.server.call('GET', '/api/levels', { token: await lab.server.key('viewer') });
+  return json.levels.find((level: { name: string }) => level.name === name);
+};
+
+test('a level is made, styled with its preview before one’s eyes, and deleted', () =>
+  at({}, async ({ page, complaints }) => {
+    await page.keyboard.press('n');
+    await page.getByLabel('Name', { exact: true }).fill('Warning');
+    await page.getByText('There is a level of this name already.').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('billing');
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: 'billing', exact: true });
+    await drawer.getByRole('textbox', { name: 'Colour' }).fill('#000033');
+    await drawer.getByText('Adjusted where it is shown').waitFor();
+    await drawer.getByRole('textbox', { name: 'Rank' }).fill('55');
+    await drawer.getByText(/above critical \(50\)/).waitFor();
+    await drawer.getByRole('radio', { name: 'truck' }).check({ force: true });
+    await drawer.getByRole('textbox', { name: 'Shown for' }).fill('2');
+    await drawer.getByRole('combobox', { name: 'Unit' }).click();
+    await page.getByRole('option', { name: 'hours' }).click();
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByText('Saved').waitFor();
+    expect(await levelOf('billing')).toMatchObject({
+      rank: 55,
+      color: '#000033',
+      icon: 'truck',
+      durationMs: 7_200_000,
+    });
+    await drawer.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('button', { name: 'Delete the level' }).click();
+    await drawer.waitFor({ state: 'detached' });
+    expect(await levelOf('billing')).toBeUndefined();
+    expect(complaints).toEqual([]);
+  }));
+
+test('what was changed of a level is not lost unasked: by Esc, or by the way back', () =>
+  at({}, async ({ page }) => {
+    await page.getByRole('row', { name: 'security' }).click();
+    const drawer = page.getByRole('dialog', { name: 'security' });
+    const rank = drawer.getByRole('textbox', { name: 'Rank' });
+    await rank.fill('47');
+    const question = page.getByRole('dialog', { name: 'Discard your changes?' });
+    for (const leave of [() => page.keyboard.press('Escape'), () => page.goBack()]) {
+      await leave();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect(await rank.inputValue()).toBe('47');
+    }
+    await page.keyboard.press('Escape');
+    await question.getByRole('button', { name: 'Discard' }).click();
+    await drawer.waitFor({ state: 'detached' });
+    expect((await levelOf('security')).rank).not.toBe(47);
+  }));
+
+test('a built-in level is told why it stays, and goes back to how it was at first', () =>
+  at({ path: 'settings/levels?id=info' }, async ({ page }) => {
+    const drawer = page.getByRole('dialog', { name: 'info' });
+    expect(await drawer.getByRole('button', { name: 'Delete …' }).count()).toBe(0);
+    await drawer.getByRole('textbox', { name: 'Rank' }).fill('1001');
+    await drawer.getByText('A whole number from 0 to 1,000.').waitFor();
+    expect(await drawer.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await drawer.getByRole('textbox', { name: 'Rank' }).fill('25');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await expect.poll(async () => (await levelOf('info')).rank).toBe(25);
+    await drawer.getByRole('button', { name: 'Back to default' }).click();
+    await expect.poll(async () => (await levelOf('info')).rank).toBe(20);
+  }));
+
+test('a level that a rule names is not deleted, and the rule is named', () =>
+  at({ path: 'settings/levels?id=deploy' }, async ({ page }) => {
+    const { status } = await lab.server.call('POST', '/api/rules', {
+      token: await lab.server.key('admin'),
+      json: { name: 'quiet deploys', when: { minLevel: 'deploy' }, then: { mute: true } },
+    });
+    expect(status).toBe(201);
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('button', { name: 'Delete the level' }).click();
+    await page.getByRole('alert').getByText('quiet deploys').waitFor();
+  }));
+
+test('a viewer hears and sees a level, and changes none', () =>
+  at({ role: 'viewer' }, async ({ page, complaints }) => {
+    await page
+      .getByRole('row', { name: 'security' })
+      .getByRole('button', { name: /^Play alarm/ })
+      .click();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('row', { name: 'security' }).click();
+    const drawer = page.getByRole('dialog', { name: 'security' });
+    await drawer.getByText('#101010').waitFor();
+    expect(await drawer.getByRole('button', { name: /Save|Delete/ }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+  }));
+
+test('list and drawer have no fault that axe knows, dark and light', () =>
+  at({}, async ({ page }) => {
+    await page.getByRole('row', { name: 'security' }).waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+    await page.getByRole('row', { name: 'security' }).click();
+    await page.getByRole('textbox', { name: 'Rank' }).waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+  }));

@@ -1,0 +1,90 @@
+import type { DashboardLab } from './dashboard-lab.ts';
+import type { DashboardScenes } from './dashboard-scene.ts';
+import { fullBoard } from './scenes.ts';
+
+const places = [
+  ['NOC east wall', 'Control room, east', ['noc', 'wall'], true],
+  ['NOC west wall', 'Control room, west', ['noc', 'wall'], true],
+  ['Reception', 'Ground floor', ['office'], true],
+  ['Workshop kiosk', 'Hall 2, by the gate', ['workshop', 'kiosk'], false],
+  ['Ada’s desk', null, ['desk'], true],
+  ['לוח הבקרה הראשי', 'Tel Aviv', ['noc', 'remote'], true],
+] as const;
+
+/** Six panels, some of them connected; the first two show a full board. */
+export async function fillPanels({ server }: DashboardLab): Promise<void> {
+  const token = await server.token();
+  const key = await server.key('admin');
+  for (const [name, location, tags, isOnline] of places) {
+    const { json } = await server.call('POST', '/api/panels', { token, json: { name, tags, location } });
+    if (isOnline) await server.stream(`/api/panels/${json.id}/events`, token);
+  }
+  await server.call('POST', '/api/rules', {
+    token: key,
+    json: {
+      name: 'what is serious to the NOC',
+      when: { minLevel: 'info' },
+      then: { panels: { tags: ['noc'] } },
+    },
+  });
+  for (const notification of fullBoard.toReversed()) await server.notify(token, notification);
+}
+
+export const panelsScenes: readonly DashboardScenes[] = [
+  {
+    name: 'panels',
+    fill: fillPanels,
+    scenes: [
+      { name: 'list', path: 'panels' },
+      { name: 'viewer', path: 'panels', role: 'viewer' },
+      { name: 'pairing', path: 'panels?pair=K7M4QX' },
+      {
+        name: 'pairing-wrong',
+        path: 'panels?pair=K7M4QX',
+        act: async (page) => {
+          await page.getByLabel('Name', { exact: true }).fill('Lobby');
+          await page.getByRole('button', { name: 'Let it in' }).click();
+          await page.getByText('No screen is waiting').waitFor();
+        },
+      },
+      {
+        name: 'drawer',
+        path: 'panels',
+        act: async (page) => {
+          await page.getByRole('button', { name: /^NOC east wall C/ }).click();
+          await page.getByRole('dialog').waitFor();
+        },
+      },
+      {
+        name: 'drawer-display',
+        path: 'panels',
+        act: async (page) => {
+          await page.getByRole('button', { name: /^NOC east wall C/ }).click();
+          await page.getByLabel('Most cards').fill('7');
+          await page.getByText('Look', { exact: true }).scrollIntoViewIfNeeded();
+          await page.getByRole('combobox', { name: 'Time zone' }).scrollIntoViewIfNeeded();
+        },
+      },
+      {
+        name: 'drawer-look',
+        path: 'panels',
+        act: async (page) => {
+          await page.getByRole('button', { name: /^NOC east wall C/ }).click();
+          await page.getByLabel('Size', { exact: true }).fill('150');
+          await page.getByText('Light', { exact: true }).click();
+          await page.getByRole('combobox', { name: 'Lowest level' }).scrollIntoViewIfNeeded();
+        },
+      },
+      {
+        name: 'delete',
+        path: 'panels',
+        act: async (page) => {
+          await page.getByRole('button', { name: /^NOC east wall C/ }).click();
+          await page.getByRole('button', { name: 'Delete …' }).click();
+          await page.getByRole('button', { name: 'Delete the panel' }).waitFor();
+        },
+      },
+    ],
+  },
+  { name: 'panels-none', fill: async () => undefined, scenes: [{ name: 'empty', path: 'panels' }] },
+];

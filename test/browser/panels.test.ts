@@ -1,0 +1,152 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
+import { fillPanels } from './panels-scenes.ts';
+
+let lab: DashboardLab;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  await fillPanels(lab);
+});
+afterAll(() => lab.close());
+
+async function at<T>(options: DeskOptions, work: (desk: Desk) => Promise<T>): Promise<T> {
+  const desk = await lab.desk({ path: 'panels', ...options });
+  try {
+    return await work(desk);
+  } finally {
+    await desk.context.close();
+  }
+}
+
+const row = (page: Page, name: string) => page.getByRole('row', { name });
+const panelOf = async (name: string) => {
+  const { json } = await lab.server.call('GET', '/api/panels', { token: await lab.server.key('viewer') });
+  return json.panels.find((panel: { name: string }) => panel.name === name);
+};
+
+test('a screen that shows a code is let in from its QR address, and comes online before one’s eyes', () =>
+  at({}, async ({ page, complaints }) => {
+    const wall = await lab.browser.newContext();
+    const screen = await wall.newPage();
+    await screen.goto(`${lab.server.url}/panel`);
+    const shown = screen.locator('.pairing .code:not(.empty)');
+    await shown.waitFor();
+    const code = (await shown.getAttribute('data-code')) ?? '';
+    await page.goto(`${lab.server.url}/?pair=${code}`);
+    const dialog = page.getByRole('dialog', { name: 'Approve a screen' });
+    await expect.poll(() => dialog.getByLabel('The code on the screen').inputValue()).toBe(code);
+    await dialog.getByLabel('Name', { exact: true }).fill('Lobby');
+    await dialog.getByLabel('Tags').fill('Lobby');
+    await page.keyboard.press('Tab');
+    await dialog.getByRole('button', { name: 'Let it in' }).click();
+    await dialog.getByText('The screen is there, and online.').waitFor();
+    await screen.locator('header h1', { hasText: 'Lobby' }).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await row(page, 'Lobby').getByText('online').waitFor();
+    expect(await panelOf('Lobby')).toMatchObject({ tags: ['lobby'], online: true });
+    expect(complaints).toEqual([]);
+    await wall.close();
+  }));
+
+test('a code that no screen shows is refused where it was typed; characters of no code are named', () =>
+  at({}, async ({ page }) => {
+    await page.keyboard.press('n');
+    const code = page.getByLabel('The code on the screen');
+    await code.fill('k7 m4-q0');
+    expect(await code.inputValue()).toBe('K7M4Q0');
+    await page.getByText('No code has a “0”').waitFor();
+    await code.fill('zzzzzz');
+    await page.getByLabel('Name', { exact: true }).fill('Nowhere');
+    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.getByText('No screen is waiting with this code').waitFor();
+    expect(await panelOf('Nowhere')).toBeUndefined();
+  }));
+
+test('what a panel shows stands in its row, and whole in its drawer; it can be told to say who it is', () =>
+  at({ role: 'member' }, async ({ page, complaints }) => {
+    await row(page, 'NOC east wall').getByTitle('1 critical').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('control room');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('dialog', { name: 'NOC east wall' });
+    await drawer.getByRole('link', { name: 'Power lost in rack 4, on battery' }).waitFor();
+    await drawer.getByRole('button', { name: 'Identify' }).click();
+    await drawer.getByText('NOC east wall flashes its name now.').waitFor();
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    await page.getByRole('searchbox').fill('');
+    await row(page, 'Workshop kiosk').getByRole('button', { name: 'Test card: Workshop kiosk' }).click();
+    await page.getByText('Workshop kiosk is not connected: nothing was sent.').waitFor();
+    expect(complaints).toEqual([]);
+  }));
+
+test('settings are checked at their place, saved as a whole, and not lost by closing', () =>
+  at({ role: 'admin' }, async ({ page }) => {
+    await row(page, 'Reception').getByRole('button', { name: 'Reception' }).first().click();
+    const drawer = page.getByRole('dialog', { name: 'Reception' });
+    await drawer.getByLabel('Most cards').fill('101');
+    await drawer.getByText('A whole number from 1 to 100').waitFor();
+    await drawer.getByLabel('Most cards').fill('6');
+    await drawer.getByLabel('Quiet hours: from').fill('22:00');
+    await drawer.getByText('Needs both a beginning and an end').waitFor();
+    expect(await drawer.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await drawer.getByLabel('Quiet hours: until').fill('06:00');
+    await page.keyboard.press('Escape');
+    await page
+      .getByRole('dialog', { name: 'Discard your changes?' })
+      .getByRole('button', { name: 'Cancel' })
+      .click();
+    await drawer.getByLabel('Name', { exact: true }).fill('Reception desk');
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog', { name: 'Reception desk' }).getByText('Saved').waitFor();
+    expect((await panelOf('Reception desk')).display).toEqual({
+      maxCards: 6,
+      quietFrom: '22:00',
+      quietUntil: '06:00',
+    });
+  }));
+
+test('deleting says what goes with it, down to the rules that name it', () =>
+  at({ role: 'admin' }, async ({ page }) => {
+    const { id } = await panelOf('Workshop kiosk');
+    await lab.server.call('POST', '/api/rules', {
+      token: await lab.server.key('admin'),
+      json: { name: 'gate alarms', then: { panels: { ids: [id] } }, enabled: false },
+    });
+    await page.goto(`${page.url()}?id=${id}`);
+    await page.getByRole('button', { name: 'Delete …' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Delete “Workshop kiosk”?' });
+    await confirm.getByText('gate alarms').waitFor();
+    await confirm.getByRole('button', { name: 'Delete the panel' }).click();
+    await row(page, 'Workshop kiosk').waitFor({ state: 'detached' });
+    expect(await panelOf('Workshop kiosk')).toBeUndefined();
+  }));
+
+test('a viewer looks, and is offered nothing that would be refused', () =>
+  at({ role: 'viewer' }, async ({ page }) => {
+    await row(page, 'NOC west wall').waitFor();
+    expect(await page.getByRole('button', { name: 'Approve a screen' }).count()).toBe(0);
+    await row(page, 'NOC west wall').click();
+    const drawer = page.getByRole('dialog', { name: 'NOC west wall' });
+    await drawer.getByText('Your role (viewer) may look at this').waitFor();
+    expect(await drawer.getByRole('button', { name: /Identify|Save|Delete/ }).count()).toBe(0);
+  }));
+
+test('list, drawer and pairing have no fault that axe knows, dark and light', () =>
+  at({}, async ({ page }) => {
+    await row(page, 'NOC east wall').getByTitle('1 critical').waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+    await row(page, 'NOC east wall').click();
+    await page.getByRole('link', { name: 'Power lost in rack 4, on battery' }).waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Approve a screen' }).click();
+    await page.getByLabel('The code on the screen').waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+  }));

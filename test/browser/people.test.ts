@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
+
+let lab: DashboardLab;
+let desks: Pick<Desk, 'context' | 'complaints'>[] = [];
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+});
+afterAll(() => lab.close());
+afterEach(async () => {
+  const complaints = desks.flatMap((desk) => desk.complaints);
+  await Promise.all(desks.map(({ context }) => context.close()));
+  desks = [];
+  expect(complaints).toEqual([]);
+});
+
+async function open(options: DeskOptions): Promise<Desk> {
+  const desk = await lab.desk(options);
+  desks.push(desk);
+  return desk;
+}
+
+test('an invitation makes an account, and its role can be changed and taken', async () => {
+  const { page } = await open({ path: 'settings/members', tenant: 'invites' });
+  await page.keyboard.press('n');
+  await page.getByRole('radio', { name: 'viewer' }).check();
+  await page.getByLabel('For this e-mail address only').fill('grace@example.org');
+  await page.getByRole('button', { name: 'Make the link' }).click();
+  const link = (await page.locator('pre', { hasText: '/invite#' }).textContent()) ?? '';
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('grace@example.org').waitFor();
+
+  const guest = await lab.window();
+  desks.push(guest);
+  await guest.page.goto(link);
+  await guest.page.getByText('Ada Byron').or(guest.page.getByText('invites you')).first().waitFor();
+  await guest.page.getByLabel('Your name').fill('Grace');
+  await guest.page.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');
+  await guest.page.getByRole('button', { name: 'Join' }).click();
+  await guest.page.waitForURL('**/t/invites/overview');
+  // A viewer is offered nothing that the server would refuse.
+  const navigation = guest.page.getByRole('navigation', { name: 'Pages' });
+  await navigation.getByText('Members').waitFor();
+  expect(await navigation.getByText('Audit log').count()).toBe(0);
+
+  await page.reload();
+  const role = page.getByLabel('Role of Grace');
+  await role.selectOption('admin');
+  await page.getByText('Grace is now admin').waitFor();
+  await guest.page.reload();
+  await navigation.getByText('Audit log').waitFor();
+
+  await page.getByRole('button', { name: 'Remove Grace' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await expect.poll(() => role.count()).toBe(0);
+  await guest.page.reload();
+  await guest.page.getByText('You do not belong to a tenant called “invites”').waitFor();
+});
+
+test('a used invitation says that it does not work', async () => {
+  const { page } = await lab.window();
+  desks.push({ context: page.context(), complaints: [] });
+  await page.goto(`${lab.server.url}/invite#${'y'.repeat(40)}`);
+  await page.getByRole('heading', { name: 'This invitation does not work' }).waitFor();
+});
+
+test('the last owner can neither step down nor be removed', async () => {
+  const { page } = await open({ path: 'settings/members', tenant: 'lonely', name: 'Solo' });
+  await page.getByLabel('Role of Solo').selectOption('viewer');
+  await page.getByText('The role was not changed').waitFor();
+  await page.getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+});
+
+test('two tenants at two desks never see each other', async () => {
+  const [left, right] = await Promise.all([
+    open({ tenant: 'left', path: 'history' }),
+    open({ tenant: 'right', path: 'history' }),
+  ]);
+  const canaries = { left: 'canary-of-left', right: 'canary-of-right' };
+  for (const [tenant, host] of Object.entries(canaries)) {
+    const token = await lab.server.token({ tenant });
+    await lab.server.notify(token, { title: host, message: host, host });
+  }
+  await left.page.reload();
+  await right.page.reload();
+  await left.page.getByText(canaries.left).first().waitFor();
+  await right.page.getByText(canaries.right).first().waitFor();
+  expect(await left.page.content()).not.toContain(canaries.right);
+  expect(await right.page.content()).not.toContain(canaries.left);
+  await left.page.goto(`${lab.server.url}/t/right/history`);
+  await left.page.getByText('You do not belong to a tenant called “right”').waitFor();
+  expect(await left.page.content()).not.toContain(canaries.right);
+});
+
+test('what was changed stands in the audit log, and filters find it', async () => {
+  const { page } = await open({ path: 'settings/audit', tenant: 'audited' });
+  await page.getByText('Nothing was changed yet').or(page.getByRole('table')).first().waitFor();
+  const key = await lab.server.key('admin', 'audited');
+  await lab.server.call('POST', '/api/tokens', { token: key, json: { name: 'for the audit' } });
+  await page.reload();
+  await page.getByRole('cell', { name: 'token.create' }).waitFor();
+  await page.getByLabel('What, as in rule.update').fill('rule.update');
+  await page.getByText('Nothing matches these filters').waitFor();
+});
+
+test('a second factor is set up, asked for, and the account says where one is signed in', async () => {
+  const { page, person } = await open({ tenant: 'factors', name: 'Mary' });
+  await page.goto(`${lab.server.url}/account`);
+  await page.getByRole('button', { name: 'Turn it on' }).click();
+  await page.getByRole('textbox', { name: 'Current password' }).last().fill('four plain brown boxes');
+  await page.getByRole('dialog').getByRole('button', { name: 'Turn it on' }).click();
+  await page.getByRole('img', { name: 'QR code' }).waitFor();
+  const keyText = await page.locator('pre').first().textContent();
+  await page.getByLabel('The six digits the app shows').fill(await totp(keyText ?? ''));
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByText('On: signing in').waitFor();
+
+  const other = await lab.window();
+  desks.push(other);
+  await other.page.goto(`${lab.server.url}/sign-in`);
+  await other.page.getByLabel('E-mail').fill(person.email);
+  await other.page.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');
+  await other.page.keyboard.press('Enter');
+  await other.page.getByRole('heading', { name: 'Second factor' }).waitFor();
+  await other.page.getByLabel('Code').fill(await totp(keyText ?? ''));
+  await other.page.keyboard.press('Enter');
+  await other.page.getByRole('navigation', { name: 'Pages' }).waitFor();
+
+  await page.reload();
+  await page.getByText('this one').waitFor();
+  await page.getByRole('button', { name: 'End all others' }).click();
+  await expect.poll(() => page.getByRole('button', { name: /^End the session/ }).count()).toBe(0);
+  await other.page.reload();
+  await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('whose session is ended elsewhere is led to sign in, and then back to the page', async () => {
+  const { page, person } = await open({ tenant: 'ended', path: 'settings/members' });
+  const other = await lab.window();
+  desks.push(other);
+  const signIn = async (window: typeof page) => {
+    await window.getByLabel('E-mail').fill(person.email);
+    await window.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');
+    await window.keyboard.press('Enter');
+  };
+  await other.page.goto(`${lab.server.url}/sign-in?to=/account`);
+  await signIn(other.page);
+  await other.page.getByRole('button', { name: 'End all others' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByText('Levels').click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signIn(page);
+  await page.waitForURL('**/t/ended/settings/**');
+});
+
+test('letters that act can be switched off, where the menu of the person leads', async () => {
+  const { page } = await open({ tenant: 'keyless' });
+  await page.getByRole('button', { name: 'Ada Byron' }).click();
+  await page.getByRole('menuitem', { name: 'Keyboard' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Keyboard' });
+  await dialog.getByRole('switch', { name: 'Letters and signs act' }).click();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await page.keyboard.press('g');
+  await page.keyboard.press('r');
+  expect(await dialog.count()).toBe(0);
+  expect(new URL(page.url()).pathname).toBe('/t/keyless/overview');
+});
+
+/** RFC 6238 with the usual choices: SHA-1, 30 s, six digits. */
+async function totp(base32: string, at = Date.now()): Promise<string> {
+  const { createHmac } = await import('node:crypto');
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+  const bits = [...base32.replace(/=+$/, '')]
+    .map((char) => alphabet.indexOf(char).toString(2).padStart(5, '0'))
+    .join('');
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  const digest = createHmac('sha1', key).update(counter).digest();
+  const offset = (digest.at(-1) ?? 0) & 15;
+  return String((digest.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0');
+}

@@ -1,0 +1,259 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import type { Role } from '../../src/contract/token.ts';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab, type Desk } from './dashboard-lab.ts';
+import { manyKinds, seedRules } from './rules-scenes.ts';
+
+let lab: DashboardLab;
+let desk: Desk;
+let key: string;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  key = await lab.server.key('admin');
+  await seedRules(lab.server, []);
+});
+afterAll(() => lab.close());
+beforeEach(clear);
+afterEach(async () => {
+  expect(desk.complaints).toEqual([]);
+  await desk.context.close();
+});
+
+const call = (method: string, path: string, json?: unknown) =>
+  lab.server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+const rulesNow = async (): Promise<{ id: string; name: string; [key: string]: unknown }[]> =>
+  (await call('GET', '/api/rules')).json.rules;
+const namesNow = async () => (await rulesNow()).map(({ name }) => name);
+
+async function clear() {
+  for (const { id } of await rulesNow()) await call('DELETE', `/api/rules/${id}`);
+}
+async function make(...rules: readonly object[]) {
+  for (const rule of rules) {
+    const { status, text } = await call('POST', '/api/rules', rule);
+    expect(status, text).toBe(201);
+  }
+}
+const simple = (name: string) => ({ name, when: { host: [name] }, then: { panels: 'none' } });
+
+async function open(path = 'rules', role: Role = 'admin', options: object = {}): Promise<Page> {
+  desk = await lab.desk({ role, path, locale: 'en-GB', ...options });
+  return desk.page;
+}
+const row = (page: Page, name: string) => page.locator('main ol > li', { hasText: name });
+const shownNames = (page: Page) => page.locator('[data-rule-link]').allTextContents();
+
+test('a rule is written as a sentence, tried while it is written, and saved', async () => {
+  const page = await open();
+  await page.getByText('Without rules, everything goes to every panel').waitFor();
+  await page.getByRole('link', { name: /Send some to some panels/ }).click();
+  const sheet = page.getByRole('dialog');
+  await sheet
+    .getByText('When host matches db-* and level is at least warning → 2 panels tagged noc')
+    .waitFor();
+  await sheet.getByRole('button', { name: 'Action' }).click();
+  await page.getByRole('menuitem', { name: 'Set how long it shows' }).click();
+  await sheet.getByText(/noc, show 30 secs?, then stop/).waitFor();
+  await sheet.getByRole('textbox', { name: 'Title', exact: true }).fill('Disk almost full');
+  await sheet.getByRole('textbox', { name: 'Host', exact: true }).fill('db-01');
+  await sheet.getByText('Does not hold: level is at least warning (it is info)').waitFor();
+  await sheet.getByRole('combobox', { name: 'Level', exact: true }).selectOption('error');
+  await sheet.getByText('Shown on 2 panels').waitFor();
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await row(page, 'show 30').waitFor();
+  expect(await rulesNow()).toMatchObject([
+    {
+      when: { host: ['db-*'], minLevel: 'warning' },
+      then: { panels: { tags: ['noc'] }, setTtl: 30_000 },
+    },
+  ]);
+});
+
+test('what the server refuses is told at the value it is about, and nothing is saved', async () => {
+  const page = await open('rules?id=new');
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.getByText('Say what is to be done with what matches.').waitFor();
+  await sheet.getByRole('button', { name: 'Condition' }).click();
+  await page.getByRole('menuitem', { name: 'ip', exact: true }).click();
+  await sheet.getByRole('combobox', { name: 'Values of ip' }).pressSequentially('10.0.0.0/8,10.0.0.0/33,');
+  await sheet.getByRole('button', { name: 'Action' }).click();
+  await page.getByRole('menuitem', { name: /Mute/ }).click();
+  await sheet.getByRole('alert').getByText('"10.0.0.0/33" is no address').waitFor();
+  expect(
+    await sheet.locator('[data-wrong="true"]').filter({ hasText: '10.0.0.0/33' }).count(),
+  ).toBeGreaterThan(0);
+  expect(await sheet.locator('[data-wrong="true"]', { hasText: /^10\.0\.0\.0\/8$/ }).count()).toBe(0);
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.getByRole('alert').getByText('"10.0.0.0/33" is no address').waitFor();
+  expect(await rulesNow()).toEqual([]);
+});
+
+test('changes are not lost by a click beside, by Escape or by the way back', async () => {
+  await make(simple('kept'));
+  const page = await open();
+  await row(page, 'kept').click();
+  const sheet = page.getByRole('dialog', { name: 'Rule 1' });
+  await sheet.getByLabel('Note').fill('do not lose me');
+  const question = page.getByRole('dialog', { name: 'Discard your changes?' });
+  for (const leave of [
+    () => page.mouse.click(100, 400),
+    () => page.keyboard.press('Escape'),
+    () => page.goBack(),
+  ]) {
+    await leave();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    expect(await sheet.getByLabel('Note').inputValue()).toBe('do not lose me');
+  }
+  await page.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await sheet.waitFor({ state: 'detached' });
+  expect(await rulesNow()).toMatchObject([{ note: '' }]);
+});
+
+test('rules are put in order by keys and by dragging, told to screen readers, and kept', async () => {
+  await make(...['one', 'two', 'three'].map(simple));
+  const page = await open();
+  await page.getByRole('link', { name: 'three' }).focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await page.keyboard.press('Alt+ArrowUp');
+  await page.getByRole('status').getByText('“three” is now number 1 of 3.').waitFor();
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('three');
+  await expect.poll(namesNow).toEqual(['three', 'one', 'two']);
+
+  await page.getByRole('button', { name: 'Move “three”' }).focus();
+  await page.keyboard.press('Space');
+  await page.getByText('Lifted “three”, number 1 of 3.').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.getByText('“three” is over number 2 of 3.').waitFor();
+  await page.keyboard.press('Space');
+  await expect.poll(namesNow).toEqual(['one', 'three', 'two']);
+
+  await page.getByRole('button', { name: 'Move “two”' }).hover();
+  await page.mouse.down();
+  const first = await row(page, 'one').boundingBox();
+  await page.mouse.move((first?.x ?? 0) + 20, (first?.y ?? 0) + 20, { steps: 8 });
+  await page.mouse.up();
+  await expect.poll(namesNow).toEqual(['two', 'one', 'three']);
+});
+
+test('an order that is not saved is taken back, and said', async () => {
+  await make(...['one', 'two'].map(simple));
+  const page = await open();
+  await page.route('**/api/rules/order', (route) =>
+    route.fulfill({ status: 503, json: { error: 'the disk is full' } }),
+  );
+  await page.getByRole('link', { name: 'two' }).focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  expect(await shownNames(page)).toEqual(['two', 'one']);
+  await page.getByRole('alert').getByText('the disk is full').waitFor();
+  expect(await shownNames(page)).toEqual(['one', 'two']);
+});
+
+test('a rule that changes much is replayed before it is saved, and asked about', async () => {
+  const token = await lab.server.token({ scopes: ['notify'] });
+  for (let n = 0; n < 30; n++)
+    await lab.server.notify(token, { title: `noise ${n}`, message: 'm', host: 'noisy' });
+  const page = await open('rules?mute=noisy');
+  const sheet = page.getByRole('dialog', { name: 'New rule' });
+  await sheet.getByRole('tab', { name: 'Replay' }).click();
+  await sheet.getByRole('button', { name: 'Replay', exact: true }).click();
+  await sheet.getByText('30 changes').waitFor();
+  await sheet.getByText('30 muted').click();
+  await sheet.getByRole('link', { name: 'noise 29' }).waitFor();
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  const question = page.getByRole('dialog', { name: /Replay shows 30 changes in 7 days/ });
+  await question.getByText('30 muted').waitFor();
+  expect(await rulesNow()).toEqual([]);
+  await question.getByRole('button', { name: 'Save anyway' }).click();
+  await page.getByText('1 mute is in force').waitFor();
+  const [mute] = await rulesNow();
+  expect(mute).toMatchObject({ when: { host: ['noisy'] }, then: { mute: true } });
+  expect(String(mute?.activeUntil)).toMatch(/T08:00:00/);
+  await page.getByRole('button', { name: /^End now/ }).click();
+  await page.getByRole('button', { name: 'Delete 1 that has ended' }).click();
+  await page.getByRole('button', { name: 'Delete the rule' }).click();
+  await page.getByText('Without rules, everything goes to every panel').waitFor();
+});
+
+test('a new mute stands before the rules that would end the walk', async () => {
+  await make({ name: 'all', then: { panels: 'all' } });
+  const page = await open('rules?mute=quiet-1');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(namesNow).toEqual([expect.stringContaining('quiet-1'), 'all']);
+});
+
+test('a rule is copied and brought back as JSON', async () => {
+  const page = await open('rules?id=new');
+  const sheet = page.getByRole('dialog');
+  await sheet.getByRole('tab', { name: 'JSON' }).click();
+  const field = sheet.getByRole('textbox', { name: 'The rule as JSON' });
+  await field.fill('{"name":"as code","when":{"hots":["a"]},"then":{"mute":true}}');
+  await field.blur();
+  await sheet.getByText('A rule has no “when.hots”.').waitFor();
+  await field.fill('{"name":"as code","when":{"host":["a"]},"then":{"mute":true},"hits":3}');
+  await field.blur();
+  await sheet.getByText('When host is a → mute it').waitFor();
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(namesNow).toEqual(['as code']);
+});
+
+test('a viewer reads and asks, and changes nothing', async () => {
+  await make(simple('web-1'), simple('web-2'));
+  const page = await open('rules', 'viewer');
+  await row(page, 'web-2').waitFor();
+  expect(await page.getByRole('button', { name: /New rule|Move|More/ }).count()).toBe(0);
+  expect(await page.getByRole('switch').count()).toBe(0);
+  await page.getByRole('link', { name: 'web-2' }).click();
+  const sheet = page.getByRole('dialog', { name: 'web-2' });
+  await sheet.getByText('Your role (viewer) may look at this, not change it.').waitFor();
+  await sheet.getByRole('textbox', { name: 'Host', exact: true }).fill('web-2');
+  await sheet.getByText('Reaches no panel').waitFor();
+  await sheet.getByText('Does not hold: host is web-1 (it is web-2)').waitFor();
+  expect(await sheet.getByRole('button', { name: 'Save' }).count()).toBe(0);
+});
+
+test('a recorded notification is explained from its link', async () => {
+  await make(simple('recorded-1'));
+  const token = await lab.server.token({ scopes: ['notify'] });
+  const { json } = await lab.server.notify(token, { title: 'From afar', message: 'm', host: 'recorded-1' });
+  const page = await open(`rules?explain=${json.id}`, 'member');
+  const sheet = page.getByRole('dialog', { name: 'Where does a notification go?' });
+  await sheet.getByRole('button', { name: 'From afar', pressed: true }).waitFor();
+  await sheet.getByText('Reaches no panel').waitFor();
+});
+
+test('a thousand rules scroll, are moved and are found', async () => {
+  const token = await lab.server.key('admin', 'many');
+  const post = (json: object) => lab.server.call('POST', '/api/rules', { token, json });
+  for (let n = 0; n < 1_000; n += 50)
+    await Promise.all(Array.from({ length: 50 }, (_, i) => post(simple(`host-${n + i}`))));
+  const page = await open('rules', 'admin', { tenant: 'many' });
+  await row(page, 'When host').first().waitFor();
+  expect(await page.locator('main ol > li').count()).toBeLessThan(60);
+  await page.locator('#page').evaluate((main) => main.scrollTo(0, main.scrollHeight));
+  const last = page.locator('[aria-posinset="1000"] [data-rule-link]');
+  const name = (await last.textContent()) ?? '';
+  await last.focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await page.locator('[aria-posinset="999"]', { hasText: name }).waitFor();
+  const { json } = await lab.server.call('GET', '/api/rules', { token });
+  expect(json.rules).toHaveLength(1_000);
+  await page.getByRole('searchbox', { name: 'Find a rule' }).fill('host-777');
+  await expect.poll(() => page.locator('main ol > li').count()).toBe(1);
+  expect(await page.getByRole('button', { name: /^Move/ }).count()).toBe(0);
+});
+
+test('list and editor are accessible, in both schemes', async () => {
+  await make(...manyKinds());
+  const page = await open();
+  await row(page, 'Noise').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await row(page, 'Quiet nights').click();
+  const sheet = page.getByRole('dialog', { name: 'Rule 5' });
+  await sheet.getByRole('textbox', { name: 'Title', exact: true }).fill('x');
+  await sheet.getByText(/Muted: recorded|Shown on/).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
+import { fillTokens } from './settings-scenes.ts';
+
+let lab: DashboardLab;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  await fillTokens(lab);
+});
+afterAll(() => lab.close());
+
+async function at<T>(options: DeskOptions, work: (desk: Desk) => Promise<T>): Promise<T> {
+  const desk = await lab.desk({ path: 'settings/tokens', role: 'admin', ...options });
+  try {
+    return await work(desk);
+  } finally {
+    await desk.context.close();
+  }
+}
+
+test('a token is made, shown once with commands for this server, and ends its screen’s stream when it is revoked', () =>
+  at({}, async ({ page, complaints }) => {
+    await page.keyboard.press('n');
+    await page.getByLabel('Name', { exact: true }).fill('new sender');
+    await page.getByRole('checkbox', { name: 'panel' }).check();
+    await page.getByRole('button', { name: 'Create the token' }).click();
+    const dialog = page.getByRole('dialog', { name: '“new sender” is made' });
+    const secret = (await dialog.locator('pre').first().textContent()) ?? '';
+    expect(secret).toMatch(/^bfy_/);
+    const command = await dialog.locator('pre').nth(1).textContent();
+    expect(command).toContain(`${lab.server.url}/api/notify`);
+    expect(command).toContain(secret);
+    await page.keyboard.press('Escape');
+    expect(await dialog.isVisible()).toBe(true);
+    await dialog.getByText('Send as headers').click();
+    expect(await dialog.locator('pre').nth(1).textContent()).toContain('X-Title');
+    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    expect((await lab.server.notify(secret, { title: 'a', message: 'b' })).status).toBe(200);
+    const { stream } = await lab.server.panel(secret, 'watched');
+    await page.getByRole('button', { name: 'new sender' }).click();
+    await page.getByRole('button', { name: 'Revoke …' }).click();
+    await page.getByText('Whoever sends with it is refused (401) within a second').waitFor();
+    await page.getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByRole('button', { name: 'new sender' }).waitFor({ state: 'detached' });
+    await expect
+      .poll(async () => (await lab.server.notify(secret, { title: 'a', message: 'b' })).status)
+      .toBe(401);
+    await stream.ended;
+    await page.getByLabel(/Show 2 that are revoked or expired/).click({ force: true });
+    await page.getByRole('row', { name: 'new sender' }).getByText('revoked').waitFor();
+    expect(complaints).toEqual([]);
+  }));
+
+test('what would be refused is said at its place before it is sent', () =>
+  at({}, async ({ page }) => {
+    await page.keyboard.press('n');
+    const create = page.getByRole('button', { name: 'Create the token' });
+    await page.getByLabel('Name', { exact: true }).fill('narrow');
+    await page.getByText('Where from, and how much').click();
+    await page.getByRole('textbox', { name: 'Allowed from' }).fill('10.0.0.0/8\n10.0.0.0/33');
+    await page.getByText('“10.0.0.0/33” is no address and no CIDR block').waitFor();
+    expect(await create.isDisabled()).toBe(true);
+    await page.getByRole('textbox', { name: 'Allowed from' }).fill('10.0.0.0/8');
+    await page.getByRole('checkbox', { name: 'notify' }).uncheck();
+    await page.getByText('Choose at least one.').waitFor();
+    expect(await create.isDisabled()).toBe(true);
+  }));
+
+test('a token is changed, one that ends soon is named, and a screen’s own names its panel', () =>
+  at({}, async ({ page }) => {
+    await page.getByText('One ends soon:').getByRole('button', { name: 'grafana' }).click();
+    const drawer = page.getByRole('dialog', { name: 'grafana' });
+    await drawer.getByText('Never', { exact: true }).click();
+    await drawer.getByRole('button', { name: 'Save' }).click();
+    await drawer.getByText('Saved').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('One ends soon:').waitFor({ state: 'detached' });
+    await page
+      .getByRole('row', { name: 'panel NOC east wall' })
+      .getByText('panel NOC east wall')
+      .first()
+      .waitFor();
+  }));
+
+test('a key is made with at most one’s own role', () =>
+  at({ path: 'settings/tokens?tab=keys' }, async ({ page }) => {
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    expect(await page.getByRole('radio', { name: 'owner' }).count()).toBe(0);
+    await page.getByLabel('Name', { exact: true }).fill('searcher');
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    const secret = (await page.getByRole('dialog').locator('pre').first().textContent()) ?? '';
+    expect((await lab.server.call('GET', '/api/history', { token: secret })).status).toBe(200);
+    expect((await lab.server.call('GET', '/api/tokens', { token: secret })).status).toBe(403);
+  }));
+
+test('whoever is no admin is told so, and sees no token', () =>
+  at({ role: 'member' }, async ({ page }) => {
+    await page.getByText('This page is for admins and owners.').waitFor();
+    expect(await page.locator('table').count()).toBe(0);
+  }));
+
+test('list, creation and drawer have no fault that axe knows, dark and light', () =>
+  at({}, async ({ page }) => {
+    await page.getByRole('row', { name: 'alertmanager' }).waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+    await page.keyboard.press('n');
+    await page.getByText('Where from, and how much').click();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'alertmanager' }).click();
+    await page.getByRole('button', { name: 'Revoke …' }).waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+  }));

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AccountStore, Condition, NewPerson } from '../../src/core/accounts.ts';
+import type { Directory } from '../../src/core/directory.ts';
+import { createAccountStore } from '../../src/storage/accounts.ts';
+import { createDirectory } from '../../src/storage/directory.ts';
+import type { DirectoryDatabase } from './directory.ts';
+
+/** Every promise of core/accounts.ts, to be run against every backend. */
+export function accountsConformance(backend: string, open: () => Promise<DirectoryDatabase>): void {
+  describe(`accounts on ${backend}`, () => {
+    let database: DirectoryDatabase;
+    let store: AccountStore;
+    let directory: Directory;
+    let tenant: number;
+    let made = 0;
+    beforeAll(async () => {
+      database = await open();
+      store = createAccountStore(database.builder, database.executor);
+      directory = createDirectory(database.builder, database.executor);
+      ({ id: tenant } = await directory.tenants.create('acme', 'Acme', 'test', 1));
+    });
+    afterAll(() => database.close());
+
+    const person = (over: Partial<NewPerson> = {}): NewPerson => {
+      made += 1;
+      return {
+        id: `p${made}`,
+        email: `p${made}@example.org`,
+        name: `P ${made}`,
+        passwordHash: 'hash',
+        emailVerified: true,
+        ...over,
+      };
+    };
+    const session = async (of: string, over: Record<string, string | number> = {}) => {
+      made += 1;
+      const row = {
+        id: `s${made}`,
+        token_hash: `hash of s${made}`,
+        person: of,
+        remembered: 0,
+        created_at: 1,
+        last_seen_at: made,
+        expires_at: 1_000,
+        ...over,
+      };
+      await store.rows.insert('sessions', row);
+      return row;
+    };
+    const is = (column: string, value: Condition['value'], more: Partial<Condition> = {}): Condition => ({
+      column,
+      operator: '=',
+      value,
+      or: false,
+      ...more,
+    });
+
+    test('the first account is made once, of several at the same time, and owns the tenant', async () => {
+      expect(await store.isEmpty()).toBe(true);
+      const all = [person(), person(), person()];
+      const done = await Promise.all(
+        all.map((each) =>
+          store.found(each, { id: tenant, title: each.name, timeZone: 'Asia/Tokyo' }, 'test', 5),
+        ),
+      );
+      expect(done.filter(Boolean)).toHaveLength(1);
+      const winner = all[done.indexOf(true)] as NewPerson;
+      expect(await store.list()).toEqual([
+        { id: winner.id, email: winner.email, name: winner.name, twoFactor: false, createdAt: 5 },
+      ]);
+      expect(await directory.tenants.get(tenant)).toMatchObject({
+        title: winner.name,
+        timeZone: 'Asia/Tokyo',
+      });
+      expect(await directory.members.roles(tenant)).toEqual(new Map([[winner.id, 'owner']]));
+      expect(await store.isEmpty()).toBe(false);
+    });
+
+    test('an address is one account, in whatever case', async () => {
+      const anna = person({ email: 'anna@example.org' });
+      expect(await store.addMember(anna, { tenant, role: 'viewer' }, 'test', 1)).toBe(true);
+      const again = person({ email: 'Anna@Example.org' });
+      expect(await store.addMember(again, { tenant, role: 'owner' }, 'test', 1)).toBe(false);
+      expect(await store.findByEmail('ANNA@example.org')).toMatchObject({ id: anna.id });
+      expect(await store.find(again.id)).toBeUndefined();
+      expect((await directory.members.find(tenant, anna.id))?.role).toBe('viewer');
+    });
+
+    test('a session is found by its hash until its time is over', async () => {
+      const one = person();
+      await store.addMember(one, { tenant, role: 'viewer' }, 'test', 1);
+      const { id, token_hash: hash } = await session(one.id);
+      expect(await store.findSession(hash, 999)).toMatchObject({ person: { id: one.id }, session: { id } });
+      expect(await store.findSession(hash, 1_000)).toBeUndefined();
+      await store.touchSession(id, 900, 5_000);
+      expect(await store.findSessionById(id, 4_999)).toMatchObject({ lastSeenAt: 900, expiresAt: 5_000 });
+      // One that is over is not brought back.
+      await store.touchSession(id, 6_000, 9_000);
+      expect(await store.findSessionById(id, 6_000)).toBeUndefined();
+    });
+
+    test('sessions are ended by their person alone, one or all but one', async () => {
+      const [one, other] = [person(), person()];
+      for (const each of [one, other]) await store.addMember(each, { tenant, role: 'viewer' }, 'test', 1);
+      const [a, b, c] = [await session(one.id), await session(one.id), await session(one.id)];
+      const foreign = await session(other.id);
+      expect((await store.sessionsOf(one.id, 1)).map(({ id }) => id)).toEqual([c.id, b.id, a.id]);
+      expect(await store.endSession(other.id, a.id)).toBe(false);
+      expect(await store.endSession(one.id, a.id)).toBe(true);
+      expect(await store.endSessions(one.id, b.id)).toBe(1);
+      expect((await store.sessionsOf(one.id, 1)).map(({ id }) => id)).toEqual([b.id]);
+      expect(await store.endSessions(one.id, undefined)).toBe(1);
+      expect(await store.sessionsOf(other.id, 1)).toHaveLength(1);
+      await store.sweep(1_000);
+      expect(await store.rows.select('sessions', [is('id', foreign.id)])).toEqual([]);
+    });
+
+    test('a reset takes the sessions, what waits, and if asked to the second factor', async () => {
+      const one = person();
+      await store.addMember(one, { tenant, role: 'viewer' }, 'test', 1);
+      await session(one.id);
+      const factor = {
+        id: `f${made}`,
+        person: one.id,
+        secret: 'x',
+        backup_codes: 'x',
+        verified: 1,
+        failures: 0,
+      };
+      await store.rows.insert('two_factors', factor);
+      await store.rows.update('people', [is('id', one.id)], { two_factor_enabled: 1 });
+      await store.resetPassword(one.id, 'new hash', { keepTwoFactor: true, at: 7 });
+      expect(await store.sessionsOf(one.id, 1)).toEqual([]);
+      expect((await store.find(one.id))?.twoFactor).toBe(true);
+      await store.resetPassword(one.id, 'newer hash', { keepTwoFactor: false, at: 8 });
+      expect((await store.find(one.id))?.twoFactor).toBe(false);
+      expect(await store.rows.select('two_factors', [is('person', one.id)])).toEqual([]);
+      expect(await store.rows.select('sign_in_methods', [is('person', one.id)])).toMatchObject([
+        { provider: 'credential', password_hash: 'newer hash', updated_at: 8 },
+      ]);
+    });
+
+    test('what an account has that began with no invitation stays once its address is proven', async () => {
+      const one = person();
+      await store.addMember(one, { tenant, role: 'viewer' }, 'test', 1);
+      await session(one.id);
+      expect(await store.forgetUnproven(one.id)).toBe(false);
+      expect(await store.sessionsOf(one.id, 1)).toHaveLength(1);
+      expect(await store.rows.count('sign_in_methods', [is('person', one.id)])).toBe(1);
+    });
+
+    test('rows are found, counted, changed and removed by every condition', async () => {
+      const table = 'verifications';
+      const row = (n: number) => ({
+        id: `v${n}`,
+        identifier: `i${n % 2}`,
+        value: String(n),
+        expires_at: n,
+        created_at: n,
+        updated_at: n,
+      });
+      for (let n = 1; n <= 6; n++) await store.rows.insert(table, row(n));
+      const ids = async (...where: Condition[]) =>
+        (await store.rows.select(table, where, { order: { column: 'expires_at', descending: false } })).map(
+          ({ id }) => id,
+        );
+      expect(await ids(is('expires_at', 4, { operator: '>' }))).toEqual(['v5', 'v6']);
+      expect(await ids(is('expires_at', 2, { operator: '<=' }))).toEqual(['v1', 'v2']);
+      expect(await ids(is('id', ['v1', 'v9'], { operator: 'in' }))).toEqual(['v1']);
+      expect(await ids(is('id', [], { operator: 'in' }))).toEqual([]);
+      expect(
+        await ids(is('identifier', 'i1'), is('id', 'v1', { or: true }), is('id', 'v2', { or: true })),
+      ).toEqual(['v1']);
+      expect(await ids(is('value', "' or '1'='1"))).toEqual([]);
+      expect(await store.rows.count(table, [is('identifier', 'i0')])).toBe(3);
+      expect(
+        await store.rows.update(table, [is('id', 'v3')], { value: 'x' }, { expires_at: 10 }),
+      ).toMatchObject([{ id: 'v3', value: 'x', expires_at: 13 }]);
+      const taken = await Promise.all(
+        [1, 2, 3, 4].map(() => store.rows.remove(table, [is('identifier', 'i1')], true)),
+      );
+      expect(
+        taken
+          .flat()
+          .map(({ id }) => id)
+          .toSorted(),
+      ).toEqual(['v1', 'v3', 'v5']);
+      expect(await store.rows.remove(table, [])).toHaveLength(3);
+    });
+  });
+}

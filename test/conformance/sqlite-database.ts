@@ -1,0 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
+import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import type { DirectoryDatabase } from './directory.ts';
+
+/** An empty, migrated database in a folder of its own. */
+export async function openDirectoryDatabase(): Promise<DirectoryDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-directory-'));
+  const storage = openSqlite({
+    path: join(folder, 'belfry.db'),
+    queueCapacity: 10_000,
+    minFreeBytes: 0,
+    onTrouble: (message) => console.error(message),
+  });
+  return {
+    builder: createSqliteBuilder(),
+    executor: storage.executor,
+    async close() {
+      await storage.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

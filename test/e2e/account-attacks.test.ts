@@ -1,0 +1,188 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { backUp } from '../../src/app.ts';
+import { makePerson, password, sessionCookie, TestBrowser, type TestPerson } from '../support/person.ts';
+import { TestServer } from '../support/server.ts';
+import { totpCode } from '../support/totp.ts';
+
+describe('guessing', () => {
+  let server: TestServer;
+  let anna: TestPerson;
+  beforeAll(async () => {
+    server = await TestServer.start({ BELFRY_RATE_AUTH: '0.001:30', BELFRY_TRUSTED_PROXIES: '127.0.0.1' });
+    anna = await makePerson(server, 'owner', { email: 'anna@example.org' });
+  });
+  afterAll(() => server.stop());
+
+  const from = (address: string) => new TestBrowser(server, { 'x-forwarded-for': address });
+  const attempt = (browser: TestBrowser, email: string, guess = 'wrong') =>
+    browser.post('/api/session', { email, password: guess });
+  const statuses = async (times: number, one: (i: number) => Promise<{ status: number }>) => {
+    const all: number[] = [];
+    for (let i = 0; i < times; i++) all.push((await one(i)).status);
+    return all;
+  };
+
+  test('at one account is slowed down wherever it comes from, the right password included', async () => {
+    const written = [anna.email, anna.email.toUpperCase(), ` ${anna.email}`, `${anna.email}\t `];
+    const tried = await statuses(12, (i) => attempt(from(`203.0.113.${i}`), written[i % 4] as string));
+    expect(tried).toEqual([...Array(10).fill(401), 429, 429]);
+    const right = await attempt(from('203.0.113.200'), anna.email, password);
+    expect([right.status, right.json]).toEqual([429, { error: 'rate limit exceeded' }]);
+    expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(right.headers.get('retry-after'))).toBeLessThanOrEqual(15);
+  });
+
+  test('does not lock out whoever signed in from the same network before', async () => {
+    const bea = await makePerson(server, 'owner', { email: 'bea@example.org' });
+    const home = from('198.51.100.7');
+    expect((await attempt(home, bea.email, password)).status).toBe(200);
+    await statuses(11, (i) => attempt(from(`203.0.113.${100 + i}`), bea.email));
+    expect((await attempt(from('203.0.113.250'), bea.email, password)).status).toBe(429);
+    expect((await attempt(home, bea.email, password)).status).toBe(200);
+  });
+
+  test('at many accounts is slowed down by network, an IPv6 one of 64 bits', async () => {
+    const tried = await statuses(32, (i) => attempt(from(`2001:db8::${i + 1}`), `x${i}@example.org`));
+    expect(tried).toEqual([...Array(30).fill(401), 429, 429]);
+    expect((await attempt(from('2001:db8:0:1::1'), 'y@example.org')).status).toBe(401);
+  });
+
+  test('at second factors, set-up links and invitations is slowed down too', async () => {
+    const paths = [
+      ['/api/session/two-factor', { code: '000000', kind: 'totp' }],
+      ['/api/session/passkey', { response: { id: 'x' } }],
+      ['/api/setup', { secret: 'x', email: 'e@example.org', name: 'E', password, tenantTitle: 'E' }],
+      ['/api/invitations/preview', { secret: 'x' }],
+      ['/api/invitations/accept', { secret: 'x' }],
+    ] as const;
+    for (const [i, [path, body]] of paths.entries()) {
+      const browser = from(`192.0.2.${i + 1}`);
+      const tried = await statuses(31, () => browser.post(path, body));
+      expect([path, tried.at(-2), tried.at(-1)]).toEqual([path, expect.toBeOneOf([400, 401, 409, 410]), 429]);
+    }
+  });
+
+  test('at the password of an open session is slowed down by its person', async () => {
+    const eve = await makePerson(server, 'viewer');
+    const cookie = await sessionCookie(server, eve);
+    const tried = await statuses(12, async (i) =>
+      server.call('POST', '/api/account/password', {
+        headers: { cookie, origin: server.url, 'x-forwarded-for': `192.0.2.${100 + i}` },
+        json: { currentPassword: 'wrong', newPassword: 'nine other wooden chairs' },
+      }),
+    );
+    expect(tried).toEqual([...Array(10).fill(403), 429, 429]);
+  });
+});
+
+describe('a server that knows somebody', () => {
+  let server: TestServer;
+  let anna: TestPerson;
+  beforeAll(async () => {
+    server = await TestServer.start({ BELFRY_RATE_AUTH: 'off', BELFRY_LOG_LEVEL: 'trace' });
+    anna = await makePerson(server, 'owner', { email: 'anna@example.org' });
+  });
+  afterAll(() => server.stop());
+
+  test('takes as long for nobody as for somebody', async () => {
+    const took = async (email: string) => {
+      const began = performance.now();
+      await new TestBrowser(server).post('/api/session', { email, password: 'wrong' });
+      return performance.now() - began;
+    };
+    await took(anna.email);
+    const times: Record<'known' | 'unknown' | 'none', number[]> = { known: [], unknown: [], none: [] };
+    for (let i = 0; i < 15; i++) {
+      times.known.push(await took(anna.email));
+      times.unknown.push(await took(`nobody${i}@example.org`));
+      times.none.push(await took(`no address ${i}`));
+    }
+    const median = (of: number[]) => of.toSorted((a, b) => a - b)[7] as number;
+    // An answer without the work would take a tenth of it.
+    for (const other of [times.unknown, times.none]) {
+      expect(median(other) / median(times.known)).toBeGreaterThan(0.6);
+      expect(median(other) / median(times.known)).toBeLessThan(1.7);
+    }
+  });
+
+  test('makes a new session at every sign-in: one that was planted stays what it was', async () => {
+    const eve = await makePerson(server, 'viewer', { tenant: 'eves' });
+    const browser = new TestBrowser(server);
+    const planted = await sessionCookie(server, eve);
+    browser.keep(planted);
+    await browser.post('/api/session', { email: anna.email, password });
+    expect(browser.cookie).not.toContain(planted);
+    expect((await browser.get('/api/session')).json.person.id).toBe(anna.id);
+    const { person } = (await server.call('GET', '/api/session', { headers: { cookie: planted } })).json;
+    expect(person).toBeNull();
+    // A session of one’s own choosing is none either.
+    const chosen = new TestBrowser(server);
+    chosen.keep('belfry.session_token=chosen');
+    await chosen.post('/api/session', { email: anna.email, password });
+    expect(chosen.cookie).not.toContain('=chosen');
+  });
+
+  test('keeps no password, session or second factor in its files or a backup as it is', async () => {
+    const secretPassword = 'a very particular passphrase';
+    const browser = await TestBrowser.of(server, anna);
+    await browser.post('/api/account/password', { currentPassword: password, newPassword: secretPassword });
+    const { json } = await browser.post('/api/account/two-factor', { password: secretPassword });
+    await browser.post('/api/account/two-factor/verify', { code: totpCode(json.totpUri) });
+    const again = new TestBrowser(server);
+    await again.post('/api/session', { email: anna.email, password: secretPassword, remember: true });
+    await again.post('/api/session/two-factor', {
+      code: json.backupCodes[0],
+      kind: 'backup',
+      trustDevice: true,
+    });
+    const tokens = [browser, again].flatMap(({ cookie }) =>
+      cookie
+        .split('; ')
+        .map((pair) => decodeURIComponent(pair.slice(pair.indexOf('=') + 1)).split('.')[0] as string),
+    );
+    const secrets = [
+      secretPassword,
+      new URL(json.totpUri).searchParams.get('secret') as string,
+      ...json.backupCodes,
+      ...tokens.filter((token) => token.length > 8),
+    ];
+    expect(secrets.length).toBeGreaterThan(14);
+    await backUp(join(server.folder, 'belfry.db'), join(server.folder, 'backup.db'));
+    const files = readdirSync(server.folder).filter((name) => /\.db/.test(name));
+    expect(files).toEqual(expect.arrayContaining(['belfry.db', 'backup.db']));
+    for (const file of files) {
+      const bytes = readFileSync(join(server.folder, file)).toString('latin1');
+      for (const secret of secrets) expect([file, bytes.includes(secret)]).toEqual([file, false]);
+    }
+  });
+
+  test('ends open streams within two seconds of the session, or of the role', async () => {
+    const bea = await makePerson(server, 'viewer', { tenant: 'streams' });
+    const { accounts, directory } = server.running;
+    const ends: [string, () => Promise<unknown>][] = [
+      ['signed out', () => accounts.endSessions(bea.id, undefined)],
+      [
+        'removed',
+        async () =>
+          directory.members.remove({
+            tenant: await server.tenant('streams'),
+            person: bea.id,
+            as: 'owner',
+            by: 'test',
+            at: Date.now(),
+          }),
+      ],
+    ];
+    for (const [how, end] of ends) {
+      const headers = { cookie: await sessionCookie(server, bea) };
+      const stream = await server.stream('/api/history/stream', undefined, undefined, headers);
+      await stream.next(({ event }) => event === 'ready');
+      const began = performance.now();
+      await end();
+      await stream.ended;
+      expect([how, performance.now() - began < 2_000]).toEqual([how, true]);
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Cli } from '../support/cli.ts';
+
+let cli: Cli;
+let url: string;
+beforeAll(async () => {
+  cli = new Cli();
+  ({ url } = await cli.serve());
+});
+afterAll(() => cli.remove());
+
+let n = 0;
+const create = async (...more: string[]) => {
+  n += 1;
+  const email = `person${n}@example.org`;
+  const args = ['user', 'create', '--email', email, '--name', `Person ${n}`, '--role', 'admin', ...more];
+  return { email, args };
+};
+const signIn = async (email: string, password: string) => {
+  const response = await fetch(`${url}/api/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  const cookie = response.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ');
+  return { status: response.status, cookie };
+};
+const session = async (cookie: string) =>
+  (await fetch(`${url}/api/session`, { headers: { cookie } })).json() as Promise<Record<string, unknown>>;
+
+test('a new account has a password that is printed once, alone on stdout, and signs in while the server runs', async () => {
+  const { email, args } = await create();
+  const { code, stdout, stderr } = await cli.run(args);
+  expect([code, stderr]).toEqual([0, `The password of ${email}. It is not shown again.\n`]);
+  expect(stdout).toMatch(/^[0-9A-Za-z]{20}\n$/);
+  const { status, cookie } = await signIn(email, stdout.trim());
+  expect(status).toBe(200);
+  expect(await session(cookie)).toMatchObject({
+    person: { email },
+    tenants: [{ name: 'default', role: 'admin' }],
+  });
+});
+
+test('a password from stdin is taken, and is not printed', async () => {
+  const { email, args } = await create('--password-stdin', '--json');
+  const made = await cli.run(args, { input: 'four plain brown boxes\n' });
+  expect(JSON.parse(made.stdout)).toEqual({ id: expect.any(String), email });
+  expect((await signIn(email, 'four plain brown boxes')).status).toBe(200);
+  const weak = await cli.run((await create('--password-stdin')).args, { input: 'password123' });
+  expect([weak.code, weak.stderr]).toEqual([
+    2,
+    'belfry: password is one of the most common ones: take several words that do not belong together\n',
+  ]);
+});
+
+test('an address that is taken or none, and a tenant that is not there, make nobody', async () => {
+  const { email, args } = await create();
+  await cli.ok(args);
+  const taken = await cli.run(args);
+  expect([taken.code, taken.stderr]).toEqual([
+    1,
+    expect.stringContaining(`there is an account ${email} already`),
+  ]);
+  const none = await cli.run([...args.slice(0, 3), 'nonsense', ...args.slice(4)]);
+  expect(none.stderr).toContain('email must be an e-mail address');
+  const nowhere = await create('--tenant', 'nowhere');
+  expect((await cli.run(nowhere.args)).stderr).toContain('there is no tenant "nowhere"');
+  expect(await cli.ok(['user', 'list'])).not.toContain(nowhere.email);
+});
+
+test('a reset gives a new password, and ends every session', async () => {
+  const { email, args } = await create();
+  const before = (await cli.ok(args)).trim();
+  const { cookie } = await signIn(email, before);
+  const { password } = JSON.parse(await cli.ok(['user', 'password', email.toUpperCase(), '--json']));
+  expect(await session(cookie)).toMatchObject({ person: null });
+  expect((await signIn(email, before)).status).toBe(401);
+  expect((await signIn(email, password)).status).toBe(200);
+  const nobody = await cli.run(['user', 'password', 'nobody@example.org']);
+  expect([nobody.code, nobody.stderr]).toEqual([
+    1,
+    expect.stringContaining('there is no account nobody@example.org'),
+  ]);
+});
+
+test('the list shows who belongs where, to people and to programs', async () => {
+  const { email, args } = await create();
+  await cli.ok(args);
+  expect(await cli.ok(['user', 'list'])).toMatch(
+    new RegExp(
+      `^E-MAIL +NAME +TENANTS +SECOND FACTOR +CREATED\\n[^]*${email} +Person ${n} +default:admin +no `,
+    ),
+  );
+  const people = JSON.parse(await cli.ok(['user', 'list', '--json']));
+  expect(people).toContainEqual({
+    id: expect.any(String),
+    email,
+    name: `Person ${n}`,
+    twoFactor: false,
+    tenants: [{ name: 'default', role: 'admin' }],
+    createdAt: expect.any(String),
+  });
+});

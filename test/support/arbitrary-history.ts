@@ -1,0 +1,190 @@
+/** Histories and searches of them at random, for the tests that compare the database with a plain list. */
+import fc from 'fast-check';
+import { parseAddressRange } from '../../src/core/addresses.ts';
+import type { NotificationDraft, PanelAddress, Route } from '../../src/core/ports.ts';
+import { join, negate } from '../../src/core/search/search-parser.ts';
+import { type Query, searchStates, type Term } from '../../src/core/search/search-query.ts';
+import { indexSlice } from '../../src/storage/sqlite/indexer.ts';
+import { defaultTuning, type Tuning } from '../../src/storage/sqlite/search-tuning.ts';
+import { draft, type HistoryModel, routeTo } from './history-model.ts';
+
+/** When the first notification may come. */
+export const start = Date.UTC(2026, 0, 1);
+/** Between one notification and the next. */
+const stepMs = 17 * 60_000;
+const panels: readonly PanelAddress[] = [
+  { id: 'p1', tags: ['noc'] },
+  { id: 'p2', tags: [] },
+];
+const rules = ['r1', 'r2'].map((id) => ({ id, name: id }));
+const routes: readonly Route[] = [
+  routeTo({ all: true }),
+  routeTo({ ids: ['p1'] }, { rules: [rules[0]!] }),
+  routeTo({ tags: ['noc'] }, { rules }),
+  routeTo({}, { rules: [rules[1]!] }),
+  routeTo({ all: true }, { muted: true }),
+];
+const levels = ['info', 'error', 'critical'];
+const hosts = ['db-01', 'DB-02', 'web[1]', 'größe', 'x*y'];
+const addresses = ['10.0.0.1', '10.0.0.9', '10.1.0.1', '2001:db8::1', '192.168.0.1'];
+const keys = ['disk:/', 'Disk:/', 'cpu', 'a?b'];
+const words = [
+  'disk',
+  'disc',
+  'Größe',
+  'grosse',
+  'café',
+  'CAFE',
+  'диск',
+  '磁盘',
+  'a1',
+  'full',
+  'full-scan',
+  "don't",
+];
+
+const nullable = <T>(values: readonly T[]) => fc.constantFrom(null, ...values);
+const text = fc
+  .array(fc.constantFrom(...words), { minLength: 1, maxLength: 4 })
+  .map((some) => some.join(' '));
+
+export interface Step {
+  readonly draft: Partial<NotificationDraft> & { readonly lasts: number | null };
+  readonly route: number;
+  readonly throttled: boolean;
+  readonly act: 'nothing' | 'clear' | 'show' | 'foreign' | 'index';
+  readonly aim: number;
+}
+
+export const step: fc.Arbitrary<Step> = fc.record({
+  draft: fc.record({
+    title: text,
+    message: text,
+    level: fc.constantFrom(...levels),
+    host: nullable(hosts),
+    ip: nullable(addresses),
+    sourceIp: fc.constantFrom(...addresses),
+    key: nullable(keys),
+    tokenId: fc.constantFrom('tok1', 'tok2'),
+    lasts: nullable([stepMs / 2, 20 * stepMs]),
+  }),
+  route: fc.nat({ max: routes.length - 1 }),
+  throttled: fc.boolean().chain((maybe) => (maybe ? fc.boolean() : fc.constant(false))),
+  act: fc.constantFrom('nothing', 'nothing', 'clear', 'show', 'foreign', 'index'),
+  aim: fc.nat({ max: 1000 }),
+});
+
+const some = <T>(values: readonly T[]) => fc.subarray([...values], { minLength: 1 });
+const patterns = (values: readonly string[]) =>
+  fc.array(
+    fc.constantFrom(
+      ...values.flatMap((value) => [
+        value.replace(/[*?\\]/g, '\\$&'),
+        `${value.slice(0, 2)}*`,
+        `*${value.slice(2)}`,
+        `?${value.slice(1)}`,
+      ]),
+      '*',
+    ),
+    { minLength: 1, maxLength: 2 },
+  );
+const phrase = fc.record({
+  text: fc.oneof(fc.constantFrom(...words), text, fc.constantFrom('dis', 'f', 'г', 'gro')),
+  prefix: fc.boolean(),
+});
+const ranges = fc
+  .array(
+    fc.constantFrom('10.0.0.0/8', '10.0.0.1', '10.0.0.2-10.0.0.9', '2001:db8::/32', '::/0', '0.0.0.0/0'),
+    { minLength: 1, maxLength: 2 },
+  )
+  .map((texts) => texts.map((range) => ({ text: range, ...parseAddressRange(range) })));
+export const instant = fc.nat({ max: 70 }).map((minute) => start + minute * stepMs + minute);
+
+const term: fc.Arbitrary<Term> = fc.oneof(
+  fc.record({
+    kind: fc.constant('text' as const),
+    field: fc.constantFrom(null, 'title' as const, 'message' as const),
+    phrases: fc.array(phrase, { minLength: 1, maxLength: 2 }),
+  }),
+  fc.record({
+    kind: fc.constant('host' as const),
+    patterns: patterns(hosts).map((list) => list.map((pattern) => pattern.toLowerCase())),
+  }),
+  fc.record({ kind: fc.constant('key' as const), patterns: patterns(keys) }),
+  fc.record({ kind: fc.constant('ip' as const), ranges }),
+  fc.record({ kind: fc.constant('source' as const), ranges }),
+  fc.record({ kind: fc.constant('level' as const), names: some([...levels, 'gone']) }),
+  fc.record({ kind: fc.constant('token' as const), ids: some(['tok1', 'tok2', 'tok3']) }),
+  fc.record({ kind: fc.constant('rule' as const), ids: some(['r1', 'r2', 'r3']) }),
+  fc.record({ kind: fc.constant('panel' as const), panels: some(panels) }),
+  fc.record({
+    kind: fc.constant('is' as const),
+    states: some(searchStates).map((states) => states.slice(0, 2)),
+  }),
+  fc.record({ kind: fc.constantFrom('after' as const, 'before' as const), at: instant }),
+);
+
+export const { query } = fc.letrec<{ query: Query }>((tie) => ({
+  query: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    term,
+    fc.constant<Query>({ kind: 'all' }),
+    tie('query').map(negate),
+    fc
+      .tuple(
+        fc.constantFrom('and' as const, 'or' as const),
+        fc.array(tie('query'), { minLength: 2, maxLength: 3 }),
+      )
+      .map(([kind, terms]) => join(kind, terms)),
+  ),
+}));
+
+/** Writes the steps, some minutes apart, with clocks that now and then go back. */
+export function play(model: HistoryModel, steps: readonly Step[]): void {
+  for (const [i, { draft: given, route, throttled, act, aim }] of steps.entries()) {
+    const { lasts, ...content } = given;
+    const receivedAt = start + (i - (aim % 7 === 0 ? 5 : 0)) * stepMs + aim;
+    const made = draft({
+      ...content,
+      receivedAt,
+      expiresAt: lasts === null ? null : receivedAt + lasts,
+      route: routes[route] as Route,
+      ...(throttled && { throttledOn: model.known.at(0)?.id ?? null }),
+    });
+    model.transaction(() => model.append(made, act === 'foreign' ? 8 : model.tenant));
+    const aimed = model.known[aim % Math.max(1, model.known.length)];
+    if (aimed && act === 'clear') model.transaction(() => model.clear(aimed.id, receivedAt));
+    if (aimed && act === 'show')
+      model.transaction(() => model.show(aimed.id, panels[aim % 2] as PanelAddress));
+    if (act === 'index') indexSlice(model.db, 1 + (aim % 10));
+  }
+}
+
+/** Numbers that lead small histories through everything that large ones are searched by. */
+export const tuning: fc.Arbitrary<Tuning> = fc
+  .record({
+    firstRows: fc.constantFrom(0, 0, 3),
+    probed: fc.constantFrom(2, 5, 1000),
+    windowFill: fc.constantFrom(0, 0, 2),
+    firstWindow: fc.constantFrom(1, 7),
+    windowGrowth: fc.constantFrom(1, 2),
+    widestWindow: fc.constantFrom(1, 5, 1000),
+    firstBatch: fc.constantFrom(1, 4),
+    probedBlocks: fc.constantFrom(1, 32),
+    windowedLists: fc.constantFrom(0, 1, 2, 1000),
+    visitedValues: fc.constantFrom(1, 4000),
+    patience: fc.constantFrom(0.1, 1, 10),
+    leastPatience: fc.constantFrom(0, 1, 100),
+    costs: fc
+      .tuple(...Array.from({ length: 7 }, () => fc.constantFrom(0.01, 1, 100)))
+      .map(([open = 1, block = 1, posting = 1, match = 1, row = 1, text = 1, logRow = 1]) => ({
+        open,
+        block,
+        posting,
+        match,
+        row,
+        text,
+        logRow,
+      })),
+  })
+  .chain((random) => fc.constantFrom(random, random, random, { ...random, costs: defaultTuning.costs }));
