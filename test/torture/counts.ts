@@ -1,18 +1,63 @@
-/** How often each torture is repeated. TORTURE_CYCLES=1000 is the full form; everything grows in proportion. */
-const shortForm = { kills: 25, drains: 10, answers: 500 };
+/**
+ * How often each torture is repeated: `short` in `npm test`, `full` in `npm run torture`, which sets TORTURE_SHARE to 1, or
+ * to the share of the full counts that it was asked for.
+ */
+const counts = {
+  /** Processes killed under load. */
+  kills: { short: 20, full: 1_000 },
+  /** Power cuts under load. */
+  cuts: { short: 6, full: 200 },
+  /** Servers told to stop under load. */
+  drains: { short: 6, full: 200 },
+  /** Answers watched for the fsync before them. */
+  answers: { short: 500, full: 10_000 },
+  /** Times that a disk fills up, of each kind of disk. */
+  faults: { short: 1, full: 20 },
+  /** System calls that fail, of each kind. */
+  flaws: { short: 4, full: 100 },
+  /** Damaged copies of a write-ahead log. */
+  damages: { short: 40, full: 400 },
+  /** Streams that are broken off five times each. */
+  streams: { short: 200, full: 10_000 },
+  /** Panels behind a network that swallows packets. */
+  blackHoled: { short: 50, full: 500 },
+  /** Panels that come back all at once after a restart. */
+  herd: { short: 200, full: 5_000 },
+  /** Panels that stall, and as many that read a byte a second. */
+  stalled: { short: 10, full: 200 },
+  /** MiB published past them. */
+  publishedMib: { short: 16, full: 128 },
+  /** Seconds under each kind of overload. */
+  overloadSeconds: { short: 3, full: 30 },
+  /** Requests made up from the OpenAPI document, and requests with broken bytes. */
+  fuzzedRequests: { short: 20_000, full: 900_000 },
+  brokenRequests: { short: 2_000, full: 100_000 },
+  /** Clients that take their time, of each kind. */
+  slowClients: { short: 40, full: 400 },
+  /** Searches that may be none. */
+  searches: { short: 2_000, full: 10_000 },
+  /** Requests and streams of three tenants at once, in rounds. */
+  tenantRounds: { short: 2, full: 25 },
+  /** Rows of the database that is upgraded, and kills inside each migration. */
+  upgradedRows: { short: 20_000, full: 1_000_000 },
+  upgradeKills: { short: 3, full: 20 },
+  /** Seconds of load at 1,000 a second while backups are taken. */
+  backupSeconds: { short: 5, full: 60 },
+} as const;
 
-const factor = Number(process.env.TORTURE_CYCLES ?? shortForm.kills) / shortForm.kills;
-if (!(factor > 0))
-  throw new Error(`TORTURE_CYCLES is ${process.env.TORTURE_CYCLES}: set it to a number such as 1000`);
+const share = Number(process.env.TORTURE_SHARE ?? 0);
+if (!(share >= 0 && share <= 1))
+  throw new Error(
+    `TORTURE_SHARE is ${process.env.TORTURE_SHARE}: set it to a share of the full counts, from 0 to 1`,
+  );
 
-const times = (count: number) => Math.ceil(count * factor);
+/** Whether this is more than the short form. */
+export const full = share > 0;
 
-/** Processes killed under load. */
-export const kills = times(shortForm.kills);
-/** Servers told to stop under load. */
-export const drains = times(shortForm.drains);
-/** Answers watched for the fsync before them. */
-export const answers = times(shortForm.answers);
+export function countOf(name: keyof typeof counts): number {
+  const { short, full: most } = counts[name];
+  return Math.max(short, Math.round(most * share));
+}
 
-/** A time limit of a test that takes `ms` in the short form. */
-export const timeLimit = (ms: number) => Math.max(ms, ms * factor);
+/** A test's time limit: `ms` in the short form. In the full one each step has its own, and together they may take hours. */
+export const timeLimit = (ms: number) => (full ? Math.max(ms, 3 * 3_600_000) : ms);

@@ -61,8 +61,12 @@ export class ResumingPanel {
   /** How each connection went on, as `ready` says. */
   readonly resumes: string[] = [];
 
-  constructor(name: string) {
+  /** `known`: a panel that is registered, and has been told everything up to a cursor. */
+  constructor(name: string, known?: { readonly id: string; readonly cursor: string }) {
     this.#name = name;
+    this.#id = known?.id;
+    this.#cursor = known?.cursor;
+    this.#from = known && Number(known.cursor.split('-')[1]);
   }
 
   /** What the checker needs, once the panel should have everything up to `to`. */
@@ -98,8 +102,8 @@ export class ResumingPanel {
   }
 
   /** Resolves once everything up to a position has arrived. */
-  reached(position: number): Promise<void> {
-    return this.#until(() => this.position >= position, `position ${position}`);
+  reached(position: number, withinMs = 10_000): Promise<void> {
+    return this.#until(() => this.position >= position, `position ${position}`, withinMs);
   }
 
   /** Resolves with the next event of a kind. */
@@ -108,7 +112,7 @@ export class ResumingPanel {
     return this.#until(() => (this.events.get(event) ?? 0) > before, `another ${event}`);
   }
 
-  #until(is: () => boolean, what: string): Promise<void> {
+  #until(is: () => boolean, what: string, withinMs = 10_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
         if (!is()) return;
@@ -117,8 +121,11 @@ export class ResumingPanel {
         resolve();
       };
       const timer = setTimeout(
-        () => reject(new Error(`${this.#name} stands at ${this.position}, without ${what}, after 10 s`)),
-        10_000,
+        () =>
+          reject(
+            new Error(`${this.#name} stands at ${this.position}, without ${what}, after ${withinMs} ms`),
+          ),
+        withinMs,
       );
       this.#waiting.add(look);
       look();

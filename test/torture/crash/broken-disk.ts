@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { full } from '../counts.ts';
 
 export interface Disk {
   readonly folder: string;
@@ -17,7 +18,9 @@ export interface Disk {
 export function smallDisk(): Disk {
   const disk = limitedFiles();
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk.folder], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${full ? 128 : 24}m`, 'tmpfs', disk.folder], {
+      stdio: 'ignore',
+    });
   } catch {
     return disk;
   }

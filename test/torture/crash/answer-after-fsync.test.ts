@@ -2,12 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Load } from '../support/load.ts';
-import { credentials, endServers, ServerProcess } from '../support/server-process.ts';
-import { answers, timeLimit } from './counts.ts';
+import { Load } from '../../support/load.ts';
+import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { countOf, timeLimit } from '../counts.ts';
+import { report } from '../report.ts';
 import { missingStrace, straced } from './strace.ts';
 import { SyncTrace, syncTraceOptions } from './sync-trace.ts';
 
+const answers = countOf('answers');
 const folder = mkdtempSync(join(tmpdir(), 'belfry-fsync-'));
 afterAll(async () => {
   await endServers();
@@ -34,7 +36,13 @@ test(`each of ${answers} answers leaves the server after the fsync of what it pr
   await load.next(() => load.acknowledged >= answers, timeLimit(90_000));
   await load.stop();
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
-  console.log(`answer after fsync: ${trace.durable} of ${load.acknowledged} answers`);
+  report({
+    promise: 'an answer leaves the server after the fsync of what it promises',
+    method:
+      'strace of every read, write and sync: request, row in the log, sync begun after it and ended, answer',
+    count: `${load.acknowledged} answers`,
+    result: `${trace.durable} after the fsync, ${trace.early.length} before`,
+  });
   expect(trace.early).toEqual([]);
   expect(trace.durable).toBe(load.acknowledged);
 });

@@ -1,0 +1,68 @@
+/** Defects that the torture tests must catch: each is a mistake that a later change could make in earnest. */
+
+interface Defect {
+  /** Below src. */
+  readonly file: string;
+  /** What stands there, and what stands there instead. */
+  readonly changes: readonly (readonly [sound: string, defective: string])[];
+}
+
+export const defects = {
+  /** What the driver does of itself: the write-ahead log is not synced at commit. */
+  'synchronous-normal': {
+    file: 'storage/sqlite/database.ts',
+    changes: [
+      ["db.pragma('synchronous = FULL')", "db.pragma('synchronous = NORMAL')"],
+      ["assertPragma(db, 'synchronous', 2)", "assertPragma(db, 'synchronous', 1)"],
+    ],
+  },
+  'answer-before-commit': {
+    file: 'storage/sqlite/history.ts',
+    changes: [
+      [
+        "const result = await this.#queue.push({ kind: 'append', tenant, draft: this.#toRow(draft), idempotency });",
+        `const pushed = this.#queue.push({ kind: 'append', tenant, draft: this.#toRow(draft), idempotency });
+    pushed.catch(() => undefined);
+    const result = { kind: 'stored' as const, position: 0, clears: [] };`,
+      ],
+    ],
+  },
+  /** Numbers are handed out by the process, and a transaction that is rolled back has used some up. */
+  'bare-counter': {
+    file: 'storage/sqlite/tenant-log.ts',
+    changes: [
+      ['export class TenantLogs', 'const counters = new Map<number, number>();\nexport class TenantLogs'],
+      [
+        'log.head += 1;',
+        'log.head = (counters.get(tenant) ?? log.head) + 1;\n    counters.set(tenant, log.head);',
+      ],
+    ],
+  },
+  /** A panel that comes back is given what is in memory, and not what it missed before that. */
+  'ring-without-replay': {
+    file: 'core/stream/panel-stream.ts',
+    changes: [
+      [
+        'if (this.#cursor < ring.floor) return void this.#catchUp();',
+        'if (this.#cursor < ring.floor) { this.#cursor = ring.floor; continue; }',
+      ],
+    ],
+  },
+  /** No mistake but a probe: by this it is measured what a refusal costs. */
+  'refuses-all': {
+    file: 'http/intake/overload.ts',
+    changes: [
+      ['const now = this.#ticks();', 'const now = this.#ticks();\n    if (now >= 0) return undefined;'],
+    ],
+  },
+} satisfies Record<string, Defect>;
+
+export type DefectName = keyof typeof defects;
+
+/** Settings with which a server starts with the defect in it. */
+export function withDefect(name: DefectName): Record<string, string> {
+  return {
+    TORTURE_DEFECT: name,
+    NODE_OPTIONS: `--import=${new URL('./put-in-defect.ts', import.meta.url).href} --disable-warning=ExperimentalWarning`,
+  };
+}

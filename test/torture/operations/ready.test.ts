@@ -1,0 +1,145 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../e2e/terminal.ts';
+import { RawConnection } from '../../support/raw-http.ts';
+import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { missingStrace, straced } from '../crash/strace.ts';
+import { report } from '../report.ts';
+
+/** Full disks, failing syncs and the lack of room are in ../crash/disk.test.ts, which asks /readyz in each. */
+let folder: string;
+let token: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'belfry-ready-'));
+  ({ token } = await credentials(folder));
+});
+afterEach(async () => {
+  await endServers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Told {
+  readonly status: number;
+  readonly error: string | undefined;
+}
+
+async function ask(url: string): Promise<Told> {
+  const answer = await fetch(`${url}/readyz`);
+  return { status: answer.status, error: ((await answer.json()) as { error?: string }).error };
+}
+
+const send = (url: string) =>
+  fetch(`${url}/api/notify`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"title":"T","message":"M"}',
+  });
+
+/** Seen from outside, until it is ready again: when it was said that it is not, and when that it is. */
+async function watch(
+  url: string,
+  isOver: () => boolean,
+): Promise<{ saidAfterMs: number; backAfterMs: number }> {
+  const began = performance.now();
+  let saidAt: number | undefined;
+  for (;;) {
+    const { status, error } = await ask(url);
+    if (status === 503 && saidAt === undefined) {
+      expect(error).toMatch(/^not ready: a write has waited \d+ s for the disk, or for another process/);
+      saidAt = performance.now();
+      // From then on nobody waits: a sender is told at once.
+      const sentAt = performance.now();
+      expect((await send(url)).status).toBe(503);
+      expect(performance.now() - sentAt).toBeLessThan(1_000);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    }
+    if (status === 200 && isOver() && saidAt !== undefined)
+      return { saidAfterMs: saidAt - began, backAfterMs: performance.now() - began };
+    if (performance.now() - began > 40_000) throw new Error(`not seen: ${saidAt}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+test('while another process holds the database, it is not ready and says why; then it is again', async () => {
+  const server = await ServerProcess.start({ folder });
+  const other = new Database(join(folder, 'belfry.db'));
+  other.exec('BEGIN IMMEDIATE');
+  const waiting = send(server.url);
+  let over = false;
+  setTimeout(() => {
+    other.exec('ROLLBACK');
+    over = true;
+  }, 9_000);
+  const { saidAfterMs } = await watch(server.url, () => over);
+  other.close();
+  expect([200, 503]).toContain((await waiting).status);
+  expect((await send(server.url)).status).toBe(200);
+  report({
+    promise: '/readyz tells the truth',
+    method: 'another process holds the write lock for 9 s',
+    count: '1 hold',
+    result: `503 after ${Math.round(saidAfterMs)} ms, 200 when it had ended`,
+  });
+  expect(saidAfterMs).toBeLessThan(6_000);
+});
+
+test('while the disk neither takes a write nor fails, it is not ready and says so; what waited is stored in the end', async (context) => {
+  const missing = missingStrace();
+  if (missing !== undefined) {
+    if (process.env.CI) throw new Error(missing);
+    context.skip(missing);
+  }
+  // A sync of the writer takes eight seconds, once, some time after the start.
+  const slow = 'inject=fsync,fdatasync:delay_enter=8000000:when=20';
+  const server = await ServerProcess.start({
+    folder,
+    under: straced('-e', 'trace=fsync,fdatasync', '-e', slow),
+    onTrace: () => undefined,
+  });
+  const answers: number[] = [];
+  let going = true;
+  const senders = Array.from({ length: 4 }, async () => {
+    while (going) {
+      answers.push((await send(server.url)).status);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+  const { saidAfterMs } = await watch(server.url, () => true);
+  going = false;
+  await Promise.all(senders);
+  report({
+    promise: '/readyz tells the truth',
+    method: 'one fsync takes 8 s (strace), four senders',
+    count: '1 sync',
+    result: `503 after ${Math.round(saidAfterMs)} ms, to new senders too; 200 when it had ended`,
+  });
+  // Those that were waiting when it began are answered when it has ended, and no sooner.
+  expect(new Set(answers)).toEqual(new Set([200]));
+  expect((await send(server.url)).status).toBe(200);
+});
+
+test('a server that is being stopped is not ready any more, for as long as it finishes what it has begun', async () => {
+  const metricsPort = await freePort();
+  const server = await ServerProcess.start({
+    folder,
+    env: { BELFRY_METRICS_PORT: String(metricsPort), BELFRY_DRAIN_MS: '3000' },
+  });
+  const ready = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return /^belfry_ready (\d)$/m.exec(text)?.[1];
+  };
+  expect(await ready()).toBe('1');
+  const unfinished = await RawConnection.open(server.url);
+  await unfinished.write(
+    `POST /api/notify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n`,
+  );
+  const ended = server.end('SIGTERM');
+  await expect.poll(ready, { timeout: 2_000 }).toBe('0');
+  await expect(fetch(`${server.url}/readyz`)).rejects.toThrow();
+  await unfinished.write('{"title":"T","message":"M"}');
+  expect((await unfinished.next())[0]?.status).toBe(200);
+  expect(await ended).toEqual({ code: 0, signal: null });
+});

@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RawConnection, rawRequest } from '../../support/raw-http.ts';
+import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { openStream, type SseReader } from '../../support/sse-client.ts';
+import { report } from '../report.ts';
+import { caddy, nginx, type ProxyKind, type StartedProxy } from './proxy.ts';
+
+describe.each([nginx, caddy])('behind $name, as deploy/ sets it up', (kind: ProxyKind) => {
+  const missing = kind.missing();
+  // Where it cannot be had this is a failure for CI, and a gap that is told for everyone else.
+  if (missing !== undefined && process.env.CI) throw new Error(missing);
+  if (missing !== undefined) {
+    test.skip(missing);
+    return;
+  }
+
+  let folder: string;
+  let server: ServerProcess;
+  let proxy: StartedProxy;
+  let token: string;
+  let key: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'belfry-proxied-'));
+    ({ token, key } = await credentials(folder));
+    server = await ServerProcess.start({
+      folder,
+      env: { BELFRY_TRUSTED_PROXIES: '127.0.0.1', BELFRY_RATE_AUTH: 'off', BELFRY_HEARTBEAT_MS: '1000' },
+    });
+    proxy = await kind.start(server.port);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await endServers();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const bearer = () => ({ authorization: `Bearer ${token}` });
+  const send = (title: string, headers: Record<string, string> = {}) =>
+    fetch(`${proxy.url}/api/notify`, {
+      method: 'POST',
+      headers: { ...bearer(), 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ title, message: 'M', ttl: 0 }),
+    });
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into what came
+  const history = async (): Promise<any[]> => {
+    const response = await fetch(`${server.url}/api/history?limit=200`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return ((await response.json()) as { notifications: unknown[] }).notifications;
+  };
+  const panel = async (name: string): Promise<string> => {
+    const response = await fetch(`${proxy.url}/api/panels`, {
+      method: 'POST',
+      headers: { ...bearer(), 'content-type': 'application/json' },
+      body: JSON.stringify({ name }),
+    });
+    return ((await response.json()) as { id: string }).id;
+  };
+  const stream = async (id: string, cursor?: string): Promise<SseReader> => {
+    const reader = await openStream(`${proxy.url}/api/panels/${id}/events`, {
+      ...bearer(),
+      ...(cursor !== undefined && { 'last-event-id': cursor }),
+    });
+    await reader.next(({ event }) => event === 'ready');
+    return reader;
+  };
+
+  test('each event arrives within a second of its sending, and so does each heartbeat', async () => {
+    const reader = await stream(await panel('lobby'));
+    const waits: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const sentAt = performance.now();
+      const { id } = (await (await send(`event ${i}`)).json()) as { id: string };
+      await reader.next(({ event, data }) => event === 'notification' && data.id === id);
+      waits.push(performance.now() - sentAt);
+    }
+    const beats = () => reader.messages.filter(({ event }) => event === 'heartbeat').length;
+    const before = beats();
+    await expect.poll(beats, { timeout: 4_000 }).toBeGreaterThan(before + 1);
+    reader.close();
+    const slowest = Math.max(...waits);
+    report({
+      promise: `streams through ${kind.name} arrive unbuffered: an event within 1 s`,
+      method: `a real ${kind.name} with the configuration of deploy/, one panel`,
+      count: `${waits.length} events`,
+      result: `slowest ${slowest.toFixed(0)} ms`,
+    });
+    expect(slowest).toBeLessThan(1_000);
+  });
+
+  test('a panel that leaves is missed at once, and resumes where it was', async () => {
+    const id = await panel('hall');
+    const online = async () => {
+      const response = await fetch(`${server.url}/api/panels/${id}`, { headers: bearer() });
+      return ((await response.json()) as { online: boolean }).online;
+    };
+    const first = await stream(id);
+    await send('seen');
+    const seen = await first.next(({ data }) => data.title === 'seen');
+    first.close();
+    await expect.poll(online, { timeout: 5_000 }).toBe(false);
+    for (let i = 0; i < 5; i++) await send(`missed ${i}`);
+    const second = await stream(id, seen.id);
+    await second.next(({ data }) => data.title === 'missed 4');
+    const titles = second.messages
+      .filter(({ event }) => event === 'notification')
+      .map(({ data }) => data.title);
+    expect(titles).toEqual([0, 1, 2, 3, 4].map((i) => `missed ${i}`));
+    second.close();
+  });
+
+  test("the client's address is what is recorded, whatever the client says about it", async () => {
+    const lies = [
+      [['X-Forwarded-For', '203.0.113.9']],
+      [['X-Forwarded-For', '203.0.113.9, 127.0.0.1']],
+      [
+        ['X-Forwarded-For', '203.0.113.9'],
+        ['x-forwarded-for', '203.0.113.10'],
+      ],
+      [['X-Forwarded-For', 'unknown, "203.0.113.9']],
+      [['X-Forwarded-For', '']],
+      [['Forwarded', 'for=203.0.113.9']],
+      [['Forwarded', 'for="[2001:db8::1]";proto=https, for=127.0.0.1']],
+      [['X-Real-IP', '203.0.113.9']],
+      [['X-Forwarded-Host', 'evil.example']],
+      [['X_Forwarded_For', '203.0.113.9']],
+      [['Connection', 'close, X-Forwarded-For']],
+      [['Connection', 'X-Forwarded-For, keep-alive']],
+    ] as const;
+    const told: string[] = [];
+    for (const [i, headers] of lies.entries()) {
+      const title = `lie ${i}`;
+      const answer = await fromOtherAddress(
+        proxy.port,
+        rawRequest({
+          headers: [
+            ...Object.entries(bearer()),
+            ['X-Title', title],
+            ['X-Message', 'M'],
+            ...(headers as readonly (readonly [string, string])[]),
+          ],
+        }),
+      );
+      expect([title, answer]).toEqual([title, expect.stringMatching(/^HTTP\/1\.1 200 /)]);
+      const found = (await history()).find((each) => each.title === title);
+      told.push(found?.sourceIp);
+    }
+    expect(told).toEqual(lies.map(() => '127.0.0.2'));
+    report({
+      promise: `the client's address through ${kind.name} is right and cannot be forged`,
+      method: 'X-Forwarded-For, Forwarded, X-Real-IP and Connection in every form, from another address',
+      count: `${lies.length} lies`,
+      result: `${told.filter((address) => address === '127.0.0.2').length} recorded with the true address`,
+    });
+  });
+
+  test('a notification in headers of 48 KiB arrives whole; more than there is room for is told in JSON', async () => {
+    const text = 'é'.repeat(16_384);
+    const large = (message: string) =>
+      rawRequest({
+        headers: [...Object.entries(bearer()), ['X-Title', 'large'], ['X-Message', Buffer.from(message)]],
+      });
+    const connection = await RawConnection.open(proxy.url);
+    await connection.write(large(text));
+    expect((await connection.next())[0]?.status).toBe(200);
+    expect((await history())[0].message).toBe(text);
+    connection.close();
+    const beyond = await RawConnection.open(proxy.url);
+    await beyond.write(large('m'.repeat(200_000)));
+    const [answer] = await beyond.next();
+    expect(answer?.status).toBe(431);
+    beyond.close();
+  });
+
+  test('a server that is gone is a 503 in JSON with Retry-After, and streams come back with it', async () => {
+    const id = await panel('attic');
+    const reader = await stream(id);
+    const { port } = server;
+    await send('before');
+    const last = await reader.next(({ data }) => data.title === 'before');
+    await server.end('SIGTERM');
+    await reader.ended;
+    const refused = await send('while it is gone');
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(Object.keys((await refused.json()) as object)).toEqual(['error']);
+    server = await ServerProcess.start({ folder, port, env: { BELFRY_TRUSTED_PROXIES: '127.0.0.1' } });
+    await expect.poll(async () => (await send('after')).status, { timeout: 15_000 }).toBe(200);
+    const again = await stream(id, last.id);
+    await again.next(({ data }) => data.title === 'after');
+    again.close();
+  });
+});
+
+/** Sends from 127.0.0.2; answers what came first. */
+function fromOtherAddress(port: number, bytes: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, localAddress: '127.0.0.2' }, () => socket.write(bytes));
+    socket.once('data', (chunk) => {
+      socket.destroy();
+      resolve(chunk.toString('latin1'));
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('closed without an answer')));
+  });
+}

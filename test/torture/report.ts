@@ -1,0 +1,19 @@
+import { appendFileSync } from 'node:fs';
+
+/** One line of docs/reliability.md: what is promised, how it was tried, how often, and what came of it. */
+export interface Figure {
+  readonly promise: string;
+  readonly method: string;
+  readonly count: string;
+  readonly result: string;
+}
+
+/**
+ * Prints a figure, and hands it to `npm run torture` when that is what runs the test. To be called before what the figure
+ * must satisfy is asserted: a figure that is missed is told as well.
+ */
+export function report(figure: Figure): void {
+  console.log(`${figure.promise} · ${figure.count}: ${figure.result}`);
+  const path = process.env.TORTURE_FIGURES;
+  if (path !== undefined) appendFileSync(path, `${JSON.stringify(figure)}\n`);
+}
