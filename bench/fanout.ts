@@ -7,6 +7,7 @@ import { credentials, ServerProcess } from '../test/support/server-process.ts';
 import { benchFolder } from './machine.ts';
 import { startNchan } from './nchan.ts';
 import type { FromReaders, ToReaders } from './panel-readers.ts';
+import { registerPanel } from './processes.ts';
 import { mark, type Published, type PublishOrder, stampPlace } from './publishing.ts';
 import { median, ms, spread, table, times, whole } from './statistics.ts';
 
@@ -137,7 +138,8 @@ async function startBelfry(): Promise<Side> {
   const ids: string[] = [];
   await Promise.all(
     Array.from({ length: 20 }, async (_, worker) => {
-      for (let i = worker; i < panelCount; i += 20) ids.push(await register(server.url, token, `wall ${i}`));
+      for (let i = worker; i < panelCount; i += 20)
+        ids.push(await registerPanel(server.url, token, `wall ${i}`));
     }),
   );
   const body = JSON.stringify({
@@ -158,17 +160,6 @@ async function startBelfry(): Promise<Side> {
       rmSync(own, { recursive: true, force: true });
     },
   };
-}
-
-async function register(url: string, token: string, name: string): Promise<string> {
-  const response = await fetch(`${url}/api/panels`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name }),
-  });
-  if (response.status !== 201)
-    throw new Error(`registering answers ${response.status}: ${await response.text()}`);
-  return ((await response.json()) as { id: string }).id;
 }
 
 async function startReference(): Promise<Side | undefined> {

@@ -8,7 +8,8 @@ import { root } from '../test/support/server-process.ts';
 
 export interface Shot {
   readonly url: string;
-  readonly token: string;
+  /** What goes with each request beside the content type; several: in turn, where the tool can (wrk). */
+  readonly headers: readonly Readonly<Record<string, string>>[];
   readonly body: string;
   readonly connections: number;
   readonly seconds: number;
@@ -21,6 +22,7 @@ export interface Hit {
 }
 
 const run = promisify(execFile);
+export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 export const loadTool = hasWrk() ? 'wrk' : 'autocannon';
 
 /** POSTs one body over and over. @throws Error when any answer is not a 2xx, or a connection failed. */
@@ -28,14 +30,22 @@ export function fire(shot: Shot): Promise<Hit> {
   return loadTool === 'wrk' ? fireWrk(shot) : fireAutocannon(shot);
 }
 
-async function fireWrk({ url, token, body, connections, seconds }: Shot): Promise<Hit> {
+async function fireWrk({ url, headers, body, connections, seconds }: Shot): Promise<Hit> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-wrk-'));
   const script = join(folder, 'post.lua');
+  const set = (name: string, value: string) => `["${name}"] = "${value}"`;
+  const each = headers.map((more) => {
+    const all = { 'Content-Type': 'application/json', ...more };
+    return `{ ${Object.entries(all)
+      .map(([name, value]) => set(name, value))
+      .join(', ')} },`;
+  });
   const lines = [
-    'wrk.method = "POST"',
-    `wrk.body = [==[${body}]==]`,
-    'wrk.headers["Content-Type"] = "application/json"',
-    `wrk.headers["Authorization"] = "Bearer ${token}"`,
+    'local all, made, turn = {',
+    ...each,
+    '}, {}, 0',
+    `init = function() for i, headers in ipairs(all) do made[i] = wrk.format("POST", nil, headers, [==[${body}]==]) end end`,
+    'request = function() turn = turn % #made + 1; return made[turn] end',
   ];
   writeFileSync(script, lines.join('\n'));
   try {
@@ -54,13 +64,15 @@ async function fireWrk({ url, token, body, connections, seconds }: Shot): Promis
   }
 }
 
-async function fireAutocannon({ url, token, body, connections, seconds }: Shot): Promise<Hit> {
+async function fireAutocannon({ url, headers, body, connections, seconds }: Shot): Promise<Hit> {
   const { stdout } = await run(
     process.execPath,
     [
       join(root, 'node_modules/autocannon/autocannon.js'),
       ...['-c', String(connections), '-d', String(seconds), '-m', 'POST', '-b', body, '--json', '-n'],
-      ...['-H', 'content-type=application/json', '-H', `authorization=Bearer ${token}`, url],
+      ...['-H', 'content-type=application/json'],
+      ...Object.entries(headers[0] ?? {}).flatMap(([name, value]) => ['-H', `${name}=${value}`]),
+      url,
     ],
     { maxBuffer: 2 ** 24 },
   );

@@ -3,21 +3,15 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { credentials, ServerProcess } from '../test/support/server-process.ts';
-import { fire, type Hit, loadTool } from './http-load.ts';
+import { bearer, fire, type Hit, loadTool } from './http-load.ts';
 import { benchFolder } from './machine.ts';
+import { notification } from './notification-sample.ts';
 import { median, ms, percent, spread, table, whole } from './statistics.ts';
 
-const rounds = 6;
+const rounds = Number(process.env.BENCH_ROUNDS ?? 6);
 const warmUpSeconds = 2;
 const seconds = 4;
 const goal = 0.6;
-const body = JSON.stringify({
-  title: 'Disk almost full',
-  message: '/var on db-01 is at 91 %, 4.1 GB left; it was at 84 % an hour ago',
-  level: 'warning',
-  ip: '10.1.2.3',
-  host: 'db-01.example.com',
-});
 
 const folder = benchFolder();
 try {
@@ -62,7 +56,7 @@ function rates(hits: readonly Hit[]): number[] {
 }
 
 async function shoot(server: ServerProcess, token: string, connections: number): Promise<Hit> {
-  const shot = { url: `${server.url}/api/notify`, token, body, connections };
+  const shot = { url: `${server.url}/api/notify`, headers: [bearer(token)], body: notification, connections };
   try {
     await fire({ ...shot, seconds: warmUpSeconds });
     return await fire({ ...shot, seconds });

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../test/support/server-process.ts';
@@ -21,8 +30,14 @@ export function machine(): string {
   return `${date} UTC · ${cores}, ${memory} · Node ${process.versions.node} · ${disk} · commit ${commit()}`;
 }
 
+/** What a process holds of the machine's memory. */
+export function residentMiB(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
 /** What the disk itself takes to make 4 KiB durable. */
-function measureFsync(): { p50: number; p99: number } {
+export function measureFsync(): { p50: number; p99: number } {
   const folder = benchFolder();
   const file = openSync(join(folder, 'fsync'), 'w');
   const block = Buffer.alloc(4096, 1);

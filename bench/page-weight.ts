@@ -1,35 +1,70 @@
-/** What a first look at a page costs: what is sent, compressed as it is sent; faces apart. */
+/** What a first look at a page costs: all it loads before it can be used, compressed as it is sent; faces apart. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ensurePages } from '../scripts/pages.mjs';
 
 const root = join(import.meta.dirname, '..');
-const most = { panel: 60_000 } as const;
+const web = join(root, 'dist/web');
+
+/** Entries of the build's manifest: the page itself, and what it opens with. */
+const pages = {
+  panel: { limit: 60_000, entries: ['panel/index.html'] },
+  dashboard: {
+    limit: 250_000,
+    entries: [
+      'dashboard/index.html',
+      'dashboard/pages/overview/overview-page.tsx',
+      ...['shell', 'level', 'charts', 'overview', 'history'].map((name) => `dashboard/texts/en/${name}.ts`),
+    ],
+  },
+} as const;
 /** The subsets a page in a Latin script loads. */
 const latin = /^(?:inter|jetbrains-mono)-latin-wght-normal-/;
 
+interface Chunk {
+  readonly file: string;
+  readonly css?: readonly string[];
+  readonly imports?: readonly string[];
+}
+
 await ensurePages(root, process.execPath, process.env);
-for (const [page, limit] of Object.entries(most)) {
-  const html = readFileSync(join(root, `dist/web/${page}/index.html`));
-  const names = [...html.toString().matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(
-    ([, name]) => name ?? '',
-  );
-  const files = names.map((name) => ({ name, bytes: readFileSync(join(root, 'dist/web', name)) }));
-  const parts = [{ name: 'index.html', bytes: html }, ...files].map(({ name, bytes }) => ({
-    name: name.replace(/^assets\//, ''),
-    gzip: gzipSync(bytes, { level: 9 }).length,
-  }));
-  const total = parts.reduce((sum, { gzip }) => sum + gzip, 0);
-  const css = files.find(({ name }) => name.endsWith('.css'))?.bytes.toString() ?? '';
-  const faces = [...css.matchAll(/url\(\/assets\/([^)]+)\)/g)]
-    .map(([, name]) => name ?? '')
-    .filter((name) => latin.test(name))
-    .reduce((sum, name) => sum + readFileSync(join(root, 'dist/web/assets', name)).length, 0);
-  for (const { name, gzip } of parts) print(`${page}: ${name}`, gzip);
+const manifest = JSON.parse(readFileSync(join(web, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
+
+for (const [page, { limit, entries }] of Object.entries(pages)) {
+  const files = new Set([`${page}/index.html`]);
+  for (const entry of entries) collect(entry, files);
+  let total = 0;
+  for (const file of files) {
+    const gzip = gzipSync(readFileSync(join(web, file)), { level: 9 }).length;
+    total += gzip;
+    print(`${page}: ${file.replace(/^assets\//, '')}`, gzip);
+  }
   print(`${page}: all, gzip (at most ${kB(limit)})`, total);
-  print(`${page}: faces for Latin, apart`, faces);
+  print(`${page}: faces for Latin, apart`, faceBytes([...files]));
   if (total > limit) process.exitCode = 1;
+}
+
+/** Adds the files of a chunk and of all it imports at once. */
+function collect(entry: string, files: Set<string>): void {
+  const chunk = manifest[entry];
+  if (!chunk) throw new Error(`the build has no ${entry}`);
+  if (files.has(chunk.file)) return;
+  files.add(chunk.file);
+  for (const file of chunk.css ?? []) files.add(file);
+  for (const imported of chunk.imports ?? []) collect(imported, files);
+}
+
+function faceBytes(files: readonly string[]): number {
+  const css = files
+    .filter((file) => file.endsWith('.css'))
+    .map((file) => readFileSync(join(web, file), 'utf8'));
+  const names = new Set(
+    css.flatMap((text) => [...text.matchAll(/url\(\/assets\/([^)]+)\)/g)].map(([, name]) => name ?? '')),
+  );
+  return [...names]
+    .filter((name) => latin.test(name))
+    .reduce((sum, name) => sum + readFileSync(join(web, 'assets', name)).length, 0);
 }
 
 function print(what: string, bytes: number): void {

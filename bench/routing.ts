@@ -4,9 +4,10 @@
  */
 import { RE2JS } from 're2js';
 import type { RuleSpec, RuleWhen } from '../src/contract/rule.ts';
-import { compileRegex, maxRegexPositions } from '../src/core/regex.ts';
-import { compileRules, type Router } from '../src/core/routing.ts';
-import type { RoutingSubject } from '../src/core/subject.ts';
+import { createBreathe } from '../src/core/breathe.ts';
+import { compileRegex, maxRegexPositions } from '../src/core/routing/regex.ts';
+import { compileRules, compileRulesInSlices, type Router } from '../src/core/routing/routing.ts';
+import type { RoutingSubject } from '../src/core/routing/subject.ts';
 
 const levels = new Map([
   ['info', { rank: 20, durationMs: 30_000 }],
@@ -113,6 +114,47 @@ for (const [name, when] of makeUps) {
     `${many.ms.toFixed(0)} ms`.padStart(18),
   ];
   console.log(columns.join(' '));
+}
+
+/** The longest time for which nothing else could run meanwhile. */
+async function longestPause(work: () => Promise<unknown>): Promise<{ ms: number; pauseMs: number }> {
+  let last = performance.now();
+  let pauseMs = 0;
+  const look = () => {
+    const now = performance.now();
+    pauseMs = Math.max(pauseMs, now - last);
+    last = now;
+  };
+  let running = true;
+  const watch = () => {
+    look();
+    if (running) setImmediate(watch);
+  };
+  watch();
+  const started = performance.now();
+  await work();
+  look();
+  running = false;
+  return { ms: performance.now() - started, pauseMs };
+}
+
+console.log('\n10,000 rules of ten kinds as a server compiles them     all of it   longest pause');
+const rules = Array.from({ length: 10_000 }, (_, i) => ruleOf(mixed(i), i));
+let previous: Router | undefined;
+for (const [name, set] of [
+  ['for the first time', rules],
+  ['one rule changed', rules.map((rule, i) => (i === 5_000 ? { ...rule, name: 'changed' } : rule))],
+] as const) {
+  const { ms, pauseMs } = await longestPause(async () => {
+    previous = await compileRulesInSlices(
+      { revision: 1, rules: set },
+      { levels },
+      { breathe: createBreathe(), previous },
+    );
+  });
+  console.log(
+    `${name.padEnd(52)} ${`${ms.toFixed(0)} ms`.padStart(10)} ${`${pauseMs.toFixed(1)} ms`.padStart(15)}`,
+  );
 }
 
 const size = 16_384;

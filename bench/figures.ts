@@ -1,0 +1,89 @@
+/**
+ * How long a histogram takes for each filter of the query language, over a day, a week and everything, and how long values
+ * take to complete, on a history made by history-data.ts. Run: node bench/figures.ts FILE [SEARCHES PER KIND]
+ */
+import { valueFields } from '../src/core/figures.ts';
+import { histogramTimes } from '../src/core/histogram.ts';
+import { parseQuery } from '../src/core/search/search.ts';
+import { openReadOnly } from '../src/storage/sqlite/database.ts';
+import { countStep } from '../src/storage/sqlite/figures/count.ts';
+import { fieldValues } from '../src/storage/sqlite/figures/field-values.ts';
+import { busiestHosts, minuteCounts, receivedSince } from '../src/storage/sqlite/figures/minutes.ts';
+import { hostAddress, hostName, newest, tenant } from './history-data.ts';
+import { context, kinds } from './search-kinds.ts';
+import { quantile } from './statistics.ts';
+
+const file = process.argv[2];
+if (!file) {
+  console.error('usage: node bench/figures.ts FILE [SEARCHES PER KIND]');
+  process.exit(2);
+}
+const each = Number(process.argv[3] ?? 20);
+const db = openReadOnly(file);
+const dayMs = 86_400_000;
+const budgetMs = 250;
+
+/** Counts as the search thread does: in steps, until the budget is used up. */
+function count(q: string, days: number): { ms: number; longest: number; complete: boolean } {
+  const query = parseQuery(q, context);
+  const times = histogramTimes(query, { after: newest - days * dayMs, before: newest }, 60, context);
+  let ms = 0;
+  let longest = 0;
+  let below: number | undefined;
+  while (ms < budgetMs) {
+    const request = {
+      ...times,
+      now: newest,
+      stepMs: 30,
+      leftMs: budgetMs - ms,
+      ...(below !== undefined && { below }),
+    };
+    const step = countStep(db, tenant, query, request);
+    ms += step.tookMs;
+    longest = Math.max(longest, step.tookMs);
+    if (step.below === null) return { ms, longest, complete: true };
+    below = step.below;
+  }
+  return { ms, longest, complete: false };
+}
+
+const cell = (value: number) => value.toFixed(1).padStart(8);
+const ranges = [1, 7, 90];
+console.log(
+  `${'milliseconds'.padEnd(20)}${ranges.map((days) => `${`${days} d`.padStart(6)} p50     p99  cut`).join('')}   longest step`,
+);
+for (const [name, make] of Object.entries(kinds)) {
+  let longest = 0;
+  const columns = ranges.map((days) => {
+    const runs = Array.from({ length: each }, () => count(make(), days));
+    longest = Math.max(longest, ...runs.map((run) => run.longest));
+    const took = runs.map(({ ms }) => ms);
+    const cut = runs.filter(({ complete }) => !complete).length;
+    return `  ${cell(quantile(took, 0.5))}${cell(quantile(took, 0.99))}${String(cut || '').padStart(5)}`;
+  });
+  console.log(`${name.padEnd(20)}${columns.join('')} ${cell(longest)}`);
+}
+
+function time(name: string, work: () => unknown): void {
+  const took = Array.from({ length: each }, () => {
+    const started = performance.now();
+    work();
+    return performance.now() - started;
+  });
+  console.log(`${name.padEnd(20)}  ${cell(quantile(took, 0.5))}${cell(quantile(took, 0.99))}`);
+}
+
+console.log('\ncompletion and overview');
+const prefixes: Readonly<Record<(typeof valueFields)[number], readonly string[]>> = {
+  host: ['', 'w', hostName(7).slice(0, 5), 'none'],
+  ip: ['', '10', hostAddress(7).slice(0, 6), 'fe80'],
+  source: ['', '192.0.2.'],
+  key: ['', 'check:db', 'none'],
+};
+for (const field of valueFields)
+  for (const prefix of prefixes[field])
+    time(`${field}:${prefix}`, () => fieldValues(db, tenant, { field, prefix, limit: 20 }));
+time('last 60 minutes', () => minuteCounts(db, tenant, newest - 3_600_000));
+time('last 24 hours', () => receivedSince(db, tenant, newest - dayMs));
+time('busiest hosts', () => busiestHosts(db, tenant, newest - dayMs, 10));
+db.close();

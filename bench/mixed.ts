@@ -1,0 +1,170 @@
+/**
+ * Intake at half of its peak, first alone, then with everything else at once: 1,000 panels, a dashboard that searches
+ * without pause, pruning and backups. And what the searches alone cost intake. Run: node bench/mixed.ts HISTORY ROWS
+ */
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { belfry, ServerProcess } from '../test/support/server-process.ts';
+import { hostName } from './history-data.ts';
+import { bearer, fire } from './http-load.ts';
+import { benchFolder, measureFsync } from './machine.ts';
+import { notification } from './notification-sample.ts';
+import type { Paced, PaceOrder } from './open-loop.ts';
+import { addKey, addToken, makeServable, prepare } from './prepared.ts';
+import { ask, connectPanels, forkScript, registerPanel, subscribe } from './processes.ts';
+import { median, ms, percent, spread, table, whole } from './statistics.ts';
+
+const [history = '', rows = '0'] = process.argv.slice(2);
+const panels = 1_000;
+const paceSeconds = 10;
+const stormRounds = 5;
+/** The server begins to prune a minute after its start. */
+const pruningAfterMs = 61_000;
+const searches = [
+  'disk',
+  'host:db-*',
+  'level:>=error',
+  '"connection refused"',
+  `host:${hostName(7)} backup`,
+  'is:unseen',
+  'source:192.0.2.0/28 -disk',
+];
+
+const folder = benchFolder();
+const path = join(folder, 'belfry.db');
+copyFileSync(history, path);
+const { token, key } = prepare(path, (db) => {
+  makeServable(db, 1);
+  return { token: addToken(db, 1), key: addKey(db, 1) };
+});
+const env = { BELFRY_RETENTION_COUNT: String(Math.floor(Number(rows) / 2)), BELFRY_RETENTION_DAYS: 'off' };
+const began = performance.now();
+const server = await ServerProcess.start({ folder, env });
+const shot = {
+  url: `${server.url}/api/notify`,
+  headers: [bearer(token)],
+  body: notification,
+  connections: 64,
+};
+try {
+  await fire({ ...shot, seconds: 2 });
+  const storm = await stormCost();
+  const peak = median(storm.map(({ alone }) => alone));
+  const alone = await pace(peak / 2);
+  const together = await besideEverything(peak / 2);
+  report(storm, peak, { alone, together });
+} finally {
+  await server.end('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Requests per second without and with searches, in turn. */
+async function stormCost(): Promise<{ alone: number; beside: number; searches: number }[]> {
+  const found: { alone: number; beside: number; searches: number }[] = [];
+  for (let round = 0; round < stormRounds; round++) {
+    const alone = (await fire({ ...shot, seconds: 2 })).perSecond;
+    const stop = search(4);
+    const beside = (await fire({ ...shot, seconds: 2 })).perSecond;
+    found.push({ alone, beside, searches: (await stop()) / 2 });
+  }
+  return found;
+}
+
+async function pace(perSecond: number): Promise<Paced> {
+  const request = `POST /api/notify HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(notification)}\r\n\r\n${notification}`;
+  const sender = forkScript('open-loop.ts');
+  const order: PaceOrder = { port: server.port, request, perSecond, seconds: paceSeconds, connections: 128 };
+  try {
+    return await ask<Paced>(sender, order);
+  } finally {
+    sender.disconnect();
+  }
+}
+
+async function besideEverything(perSecond: number): Promise<Paced> {
+  const ids = await Promise.all([0, 1, 2, 3].map((i) => registerPanel(server.url, token, `mixed ${i}`)));
+  const requests = Array.from({ length: panels }, (_, i) => subscribe(ids[i % ids.length] as string, token));
+  const readers = await connectPanels(server.port, requests);
+  await sleep(Math.max(0, pruningAfterMs - (performance.now() - began)));
+  const stop = search(1);
+  const backup = belfry(folder, 'backup', join(folder, 'backup.db'));
+  try {
+    return await pace(perSecond);
+  } finally {
+    await stop();
+    await backup;
+    readers.disconnect();
+  }
+}
+
+/** So many callers search one after the other, until they are stopped; answers how often they did. */
+function search(callers: number): () => Promise<number> {
+  let stopped = false;
+  let done = 0;
+  const calling = Array.from({ length: callers }, async (_, caller) => {
+    for (let i = caller; !stopped; i++) {
+      const q = encodeURIComponent(searches[i % searches.length] as string);
+      const answer = await fetch(`${server.url}/api/history?q=${q}`, { headers: bearer(key) });
+      await answer.arrayBuffer();
+      if (answer.status === 200) done += 1;
+    }
+  });
+  return async () => {
+    stopped = true;
+    await Promise.all(calling);
+    return done;
+  };
+}
+
+function report(
+  storm: Awaited<ReturnType<typeof stormCost>>,
+  peak: number,
+  { alone, together }: { alone: Paced; together: Paced },
+): void {
+  const fsync = measureFsync();
+  const bound = fsync.p99 + 10;
+  const share = storm.map(({ alone: before, beside }) => beside / before);
+  console.log(
+    `History of ${whole(Number(rows))}; peak ${whole(peak)} requests/s at 64 connections. Paced at half of it for ${paceSeconds} s on 128 connections, each latency from the time the request was due.\n`,
+  );
+  const line = (what: string, { p50, p99, p999, most, refused }: Paced) => [
+    what,
+    ms(p50),
+    ms(p99),
+    ms(p999),
+    ms(most),
+    String(refused),
+    `p99 ≤ ${ms(bound)} (fsync p99 + 10 ms): ${p99 <= bound ? 'reached' : 'missed'}`,
+  ];
+  console.log(
+    table([
+      ['intake at half of peak', 'p50', 'p99', 'p99.9', 'most', 'refused', 'goal'],
+      line('alone', alone),
+      line(`with ${whole(panels)} panels, searches, pruning and a backup`, together),
+    ]),
+  );
+  console.log(
+    `\n${table([
+      ['intake flat out', 'requests/s', 'share', 'goal'],
+      [
+        'alone',
+        spread(
+          storm.map((each) => each.alone),
+          whole,
+        ),
+        '',
+        '',
+      ],
+      [
+        `beside four callers who search (${whole(median(storm.map((each) => each.searches)))} a second)`,
+        spread(
+          storm.map((each) => each.beside),
+          whole,
+        ),
+        spread(share, percent),
+        `≥ 90 %: ${median(share) >= 0.9 ? 'reached' : 'missed'}`,
+      ],
+    ])}`,
+  );
+}

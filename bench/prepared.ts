@@ -1,0 +1,107 @@
+/** Puts into a database what would take long by the API: rules by the thousand, tenants by the thousand, tokens. */
+import { builtInStyles } from '../src/contract/level-styles.ts';
+import type { RuleSpec, RuleWhen } from '../src/contract/rule.ts';
+import { newKey, newToken } from '../src/core/credentials.ts';
+import type { CredentialRecord } from '../src/core/directory.ts';
+import { type Db, openWritable } from '../src/storage/sqlite/database.ts';
+import { migrate } from '../src/storage/sqlite/migrate.ts';
+
+/** Runs `work` on a database that no server has open, made if need be. */
+export function prepare<T>(path: string, work: (db: Db) => T): T {
+  const db = openWritable(path);
+  try {
+    migrate(db);
+    return db.transaction(() => work(db))();
+  } finally {
+    db.close();
+  }
+}
+
+export function addTenants(db: Db, count: number): number[] {
+  const add = db.prepare<[string, string], { id: number }>(
+    'INSERT INTO tenants (name, title, changed, created_at) VALUES (?, ?, 1, 0) RETURNING id',
+  );
+  return Array.from({ length: count }, (_, i) => {
+    const { id } = add.get(`crowd-${i}`, `crowd ${i}`) as { id: number };
+    addLevels(db, id);
+    return id;
+  });
+}
+
+/** What history-data.ts leaves out or puts where no search meets it, but where a server would write. */
+export function makeServable(db: Db, tenant: number): void {
+  addLevels(db, tenant);
+  db.prepare(
+    'DELETE FROM clears WHERE entry >> 40 = ? AND (entry & 0xffffffffff) > (SELECT head FROM logs WHERE tenant = ?)',
+  ).run(tenant, tenant);
+}
+
+function addLevels(db: Db, tenant: number): void {
+  const add = db.prepare(
+    'INSERT INTO levels (tenant, name, rank, color, icon, sound, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  for (const [name, { rank, color, icon, sound, durationMs }] of Object.entries(builtInStyles))
+    add.run(tenant, name, rank, color, icon, sound, durationMs);
+}
+
+/** A token that may do everything a token can. */
+export function addToken(db: Db, tenant: number): string {
+  const { record, text } = newToken(tenant, { name: 'bench token' }, 'bench', Date.now());
+  addCredential(db, record);
+  return text;
+}
+
+export function addKey(db: Db, tenant: number): string {
+  const { record, text } = newKey(tenant, { name: 'bench key', role: 'admin' }, 'bench', Date.now());
+  addCredential(db, record);
+  return text;
+}
+
+function addCredential(
+  db: Db,
+  { tenant, id, kind, name, hash, scopes, role, createdAt }: CredentialRecord,
+): void {
+  db.prepare(`INSERT INTO credentials (tenant, id, kind, name, hash, scopes, role, allow_from, created_at, created_by)
+    VALUES (?, ?, ?, ?, ?, ?, ?, '[]', ?, 'bench')`).run(
+    tenant,
+    id,
+    kind,
+    name,
+    hash,
+    JSON.stringify(scopes),
+    role,
+    createdAt,
+  );
+}
+
+/** A mix of the kinds a tenant would write; hardly any of them matches, so that all have to be ruled out. */
+export function addRules(db: Db, tenant: number, count: number): void {
+  db.prepare('UPDATE tenants SET rules_revision = rules_revision + 1 WHERE id = ?').run(tenant);
+  const add = db.prepare(`INSERT INTO rules (tenant, id, since, until, ordinal, spec, created_at, updated_at)
+    VALUES (?, ?, (SELECT rules_revision FROM tenants WHERE id = ?), NULL, ?, ?, 0, 0)`);
+  for (let i = 0; i < count; i++) add.run(tenant, `r${i}`, tenant, i, JSON.stringify(ruleOf(i)));
+}
+
+function ruleOf(i: number): RuleSpec {
+  const kinds: RuleWhen[] = [
+    { host: [`srv-${i}.example.com`] },
+    { host: [`web-${i}*`], minLevel: 'warning' },
+    { ip: [`10.${100 + (i >> 8)}.${i & 255}.0/24`] },
+    { title: { contains: `service ${i}` } },
+    { key: [`check/${i}/*`] },
+    { message: { glob: `*rack ${i} *` } },
+  ];
+  return {
+    id: `r${i}`,
+    name: `rule ${i}`,
+    enabled: true,
+    when: kinds[i % kinds.length] as RuleWhen,
+    then: { panels: { tags: [`team-${i % 20}`] } },
+    continue: true,
+    activeFrom: null,
+    activeUntil: null,
+    windows: [],
+    timeZone: 'UTC',
+    note: '',
+  };
+}

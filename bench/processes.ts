@@ -1,0 +1,53 @@
+/** Processes of the benchmark that speak by messages. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { FromReaders, ToReaders } from './panel-readers.ts';
+
+export function forkScript(name: string): ChildProcess {
+  return fork(fileURLToPath(new URL(`./${name}`, import.meta.url)));
+}
+
+/** Sends one message and resolves with the next that comes. @throws Error when the process ends instead. */
+export async function ask<T>(child: ChildProcess, message: object): Promise<T> {
+  const patience = new AbortController();
+  const ended = once(child, 'exit', { signal: patience.signal }).then(() => {
+    throw new Error('a process of the benchmark ended early');
+  });
+  child.send(message);
+  try {
+    const [answer] = (await Promise.race([once(child, 'message', { signal: patience.signal }), ended])) as [
+      T,
+    ];
+    return answer;
+  } finally {
+    ended.catch(() => undefined);
+    patience.abort();
+  }
+}
+
+/** Panels that stay connected until the process is disconnected from. */
+export async function connectPanels(port: number, requests: readonly string[]): Promise<ChildProcess> {
+  const readers = forkScript('panel-readers.ts');
+  const connected = await ask<FromReaders>(readers, {
+    kind: 'connect',
+    order: { port, requests },
+  } satisfies ToReaders);
+  if (connected.kind !== 'connected') throw new Error(`panels say ${connected.kind}`);
+  return readers;
+}
+
+/** A panel's request for its stream. */
+export const subscribe = (panelId: string, token: string) =>
+  `GET /api/panels/${panelId}/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n\r\n`;
+
+export async function registerPanel(url: string, token: string, name: string): Promise<string> {
+  const response = await fetch(`${url}/api/panels`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name }),
+  });
+  if (response.status !== 201)
+    throw new Error(`registering answers ${response.status}: ${await response.text()}`);
+  return ((await response.json()) as { id: string }).id;
+}
