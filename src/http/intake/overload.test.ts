@@ -1,14 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { IntakeGate } from './overload.ts';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RawConnection } from '../../../test/support/raw-http.ts';
+import { guardIntake, IntakeGate } from './overload.ts';
 
 describe('the gate of intake', () => {
   let now = 1_000;
   let gate: IntakeGate;
   beforeEach(() => {
-    vi.useFakeTimers();
     gate = new IntakeGate(() => now);
   });
-  afterEach(() => vi.useRealTimers());
 
   const enter = (count: number) => Array.from({ length: count }, () => gate.enter());
 
@@ -33,16 +34,42 @@ describe('the gate of intake', () => {
     expect(gate.enter()).toBeDefined();
     expect(gate.enter()).toBeUndefined();
   });
+});
 
-  it('holds refusals back for a moment, and tells all that gathered at once', () => {
-    const told: number[] = [];
-    for (const n of [1, 2, 3]) gate.hold(() => told.push(n));
-    vi.advanceTimersByTime(300);
-    expect(told).toEqual([]);
-    vi.advanceTimersByTime(200);
-    expect(told).toEqual([1, 2, 3]);
-    gate.hold(() => told.push(4));
-    vi.advanceTimersByTime(500);
-    expect(told).toEqual([1, 2, 3, 4]);
+describe('a server whose gate is shut', () => {
+  let server: Server;
+  let url: string;
+  beforeEach(async () => {
+    server = createServer((_request, response) => response.end('let through'));
+    guardIntake(server, { enter: () => undefined } as unknown as IntakeGate, () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => server.close());
+
+  const post = (body: string) =>
+    `POST /api/notify HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const get = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  it.each([
+    ['a short body', 10],
+    ['a body of many packets', 400_000],
+  ])('refuses at once, and reads no more from that connection for a moment: %s', async (_name, length) => {
+    const connection = await RawConnection.open(url);
+    const other = await RawConnection.open(url);
+    void connection.write(post('x'.repeat(length)));
+    const [first] = await connection.next();
+    expect(first).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    const refusedAt = performance.now();
+    void connection.write(get);
+    void other.write(get);
+    const [beside] = await other.next();
+    const besideMs = performance.now() - refusedAt;
+    const [, second] = await connection.next(2);
+    expect(performance.now() - refusedAt).toBeGreaterThan(200);
+    expect(besideMs).toBeLessThan(performance.now() - refusedAt);
+    expect([beside?.status, second?.status]).toEqual([200, 200]);
+    connection.close();
+    other.close();
   });
 });

@@ -1,5 +1,6 @@
 /** What keeps the wait short when more is sent than can be stored: some are refused, so that the rest are answered in time. */
 import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
 
 interface UnderWay {
   readonly since: number;
@@ -10,18 +11,16 @@ const longestWaitMs = 200;
 /** So many may be under way however long they wait: a disk that pauses for a moment refuses nobody who sends a little. */
 const alwaysUnderWay = 256;
 /**
- * How long a refusal is held back. A sender has as many requests under way as it has connections; answered at once it
- * would send the next at once, and the refusals would take the time that the notifications need.
+ * How long nothing more is read from a connection that was refused. A sender has as many requests under way as it has
+ * connections; read from at once, each would send the next at once, and the refusals would take the time that the
+ * notifications need.
  */
-const holdMs = 400;
-/** Of refusals held back; beyond that they are told at once. */
-const mostHeld = 20_000;
+const restMs = 300;
 
 /** The notifications that are being taken, the oldest first. */
 export class IntakeGate {
   readonly #ticks: () => number;
   readonly #underWay = new Set<UnderWay>();
-  #held: (() => void)[] = [];
 
   /** `ticks`: milliseconds that only ever go forward. */
   constructor(ticks: () => number) {
@@ -39,18 +38,26 @@ export class IntakeGate {
     this.#underWay.add(one);
     return () => this.#underWay.delete(one);
   }
+}
 
-  /** Calls back when a refusal may be told. */
-  hold(tell: () => void): void {
-    if (this.#held.length >= mostHeld) return tell();
-    this.#held.push(tell);
+/** Connections that are let rest: what they send waits with the sender. */
+class RestingConnections {
+  #gathered: Socket[] = [];
+
+  rest(socket: Socket): void {
+    this.#gathered.push(socket);
     // One timer for all that come in the same moment.
-    if (this.#held.length > 1) return;
+    if (this.#gathered.length === 1) setImmediate(() => this.#begin());
+  }
+
+  /** Not before Node has done with the answer, after which it reads on by itself. */
+  #begin(): void {
+    const resting = this.#gathered;
+    this.#gathered = [];
+    for (const socket of resting) socket.pause();
     setTimeout(() => {
-      const held = this.#held;
-      this.#held = [];
-      for (const each of held) each();
-    }, holdMs);
+      for (const socket of resting) socket.resume();
+    }, restMs).unref();
   }
 }
 
@@ -68,13 +75,15 @@ const refusal = [
  */
 export function guardIntake(server: Server, gate: IntakeGate, onRefused: () => void): void {
   const handlers = server.listeners('request') as RequestListener[];
+  const connections = new RestingConnections();
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     if (request.method === 'POST' && isIntake(request.url)) {
       const leave = gate.enter();
       if (!leave) {
         onRefused();
-        return gate.hold(() => response.writeHead(503, refusal).end(busy));
+        response.writeHead(503, refusal).end(busy);
+        return connections.rest(request.socket);
       }
       response.once('close', leave);
     }

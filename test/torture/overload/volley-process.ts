@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
-import type { Struck, Volley } from './volley.ts';
+import type { Said, Struck, Volley } from './volley.ts';
 
 interface Line {
   readonly socket: Socket;
@@ -20,7 +20,8 @@ let n = 0;
 // It stands for machines of their own: where there is too little of this one, the server goes first.
 setPriority(10);
 
-process.on('message', (volley: Volley) => void fire(volley).then((struck) => process.send?.(struck)));
+const say = (said: Said) => process.send?.(said);
+process.on('message', (volley: Volley) => void fire(volley).then((struck) => say({ struck })));
 process.on('disconnect', () => process.exit(0));
 
 async function fire(volley: Volley): Promise<Struck> {
@@ -55,6 +56,7 @@ async function fire(volley: Volley): Promise<Struck> {
   };
   for (let i = 0; i < Math.min(connections, perSecond === undefined ? connections : 64); i++) make();
 
+  const seconder = setInterval(() => say({ soFar: statuses }), 1_000);
   let due = 0;
   while (performance.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 4));
@@ -68,6 +70,7 @@ async function fire(volley: Volley): Promise<Struck> {
     for (let more = Math.min(16, connections - open); more > 0 && free.length === 0; more--) make();
   }
   stopped = true;
+  clearInterval(seconder);
   // What is under way may still be answered.
   const patience = performance.now() + 15_000;
   while (free.length < open && performance.now() < patience)

@@ -28,15 +28,19 @@ export interface Struck {
   readonly acknowledged: readonly (readonly [name: string, id: string])[];
 }
 
-/** Fires it and answers what came of it. */
-export function fire(volley: Volley): Promise<Struck> {
+/** What a volley's process says: each second how many answers there were, and in the end what came of it. */
+export type Said = { readonly soFar: Struck['statuses'] } | { readonly struck: Struck };
+
+/** Fires it and answers what came of it. `onSecond` hears each second how many answers there were so far. */
+export function fire(volley: Volley, onSecond?: (soFar: Struck['statuses']) => void): Promise<Struck> {
   const child = fork(new URL('./volley-process.ts', import.meta.url), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',
   });
   return new Promise((resolve, reject) => {
-    child.once('message', (struck) => {
-      resolve(struck as Struck);
+    child.on('message', (said: Said) => {
+      if ('soFar' in said) return onSecond?.(said.soFar);
+      resolve(said.struck);
       child.disconnect();
     });
     child.once('exit', (code) => reject(new Error(`a volley ended with ${code}`)));
