@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import type { Services } from '../services.ts';
 import { serverRegistry } from './metrics.ts';
 
@@ -8,6 +7,8 @@ export async function startMetricsListener(
   services: Pick<Services, 'storage' | 'feeds' | 'metrics'>,
 ): Promise<{ close(): Promise<void> } | undefined> {
   if (port === undefined) return undefined;
+  // As a module this brings fetch and all that belongs to it along, 13 MiB that a server has no other use for.
+  const { createServer } = await import('node:http');
   const registry = serverRegistry(services);
   const server = createServer(async (request, response) => {
     const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
