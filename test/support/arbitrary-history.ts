@@ -5,7 +5,7 @@ import type { NotificationDraft, PanelAddress, Route } from '../../src/core/port
 import { join, negate } from '../../src/core/search/search-parser.ts';
 import { type Query, searchStates, type Term } from '../../src/core/search/search-query.ts';
 import { indexSlice } from '../../src/storage/sqlite/indexer.ts';
-import { defaultTuning, type Tuning } from '../../src/storage/sqlite/search-tuning.ts';
+import { defaultTuning, type Tuning } from '../../src/storage/sqlite/search/tuning.ts';
 import { draft, type HistoryModel, routeTo } from './history-model.ts';
 
 /** When the first notification may come. */

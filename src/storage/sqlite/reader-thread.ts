@@ -9,7 +9,7 @@ import { fieldValues, type WantedValues } from './figures/field-values.ts';
 import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
 import { LogReader } from './log-reader.ts';
 import { oldestRevision, unusedRoutes } from './route-use.ts';
-import { findById, searchPage } from './search.ts';
+import { findById, searchPage } from './search/search.ts';
 import { serveThread } from './thread.ts';
 
 /** What the thread is started with. */
