@@ -49,7 +49,20 @@ async function fireWrk({ url, headers, body, connections, seconds }: Shot): Prom
   ];
   writeFileSync(script, lines.join('\n'));
   try {
-    const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--latency', '-s', script, url];
+    const args = [
+      '-t',
+      '1',
+      '--timeout',
+      '10s',
+      '-c',
+      String(connections),
+      '-d',
+      `${seconds}s`,
+      '--latency',
+      '-s',
+      script,
+      url,
+    ];
     const { stdout } = await run('wrk', args);
     const trouble = /Non-2xx.*|Socket errors.*/.exec(stdout)?.[0];
     if (trouble) throw new Error(`wrk on ${url}: ${trouble}`);
