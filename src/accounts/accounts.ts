@@ -5,8 +5,9 @@ import type { OwnAccount, SignIn, Visit } from '../core/sign-in.ts';
 import { createAsk, expired, without } from './ask.ts';
 import { wrongPassword } from './library-errors.ts';
 import { newPerson, refuseWeak } from './new-person.ts';
-import { createOidc, type OidcSettings } from './oidc.ts';
+import { createOidc, type OidcSettings, providerId } from './oidc.ts';
 import { createPasskeys } from './passkeys.ts';
+import { createProofs } from './proof.ts';
 import { createSecondFactors } from './second-factor.ts';
 import { hasSessionCookie, readSessionToken } from './session-cookie.ts';
 import { idleMs, touchMs } from './session-times.ts';
@@ -34,6 +35,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   const secondFactors = createSecondFactors(ask, store, now);
   const passkeys = createPasskeys(ask, store);
   const oidc = createOidc(library, options.oidc);
+  const proofs = createProofs({ ask, passkeys, store, now }, options.oidc && providerId);
 
   /** Ends what a browser was signed in with before, whoever put it there. */
   const endFormer = async (visit: Visit) => {
@@ -64,6 +66,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     ...secondFactors,
     ...passkeys,
     ...oidc,
+    ...proofs,
     identify,
 
     async isSignedIn(sessionId) {

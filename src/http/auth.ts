@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { allows, type Policy, type Principal } from '../core/access.ts';
+import { allows, isForPeople, type Policy, type Principal } from '../core/access.ts';
 import type { CredentialRecord } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import { RateLimiter } from '../core/rate-limit.ts';
@@ -16,6 +16,8 @@ const recheckMs = 750;
 /** "Bearer " and a token or key. */
 const usualHeaderChars = 7 + secretTextChars;
 
+const unproven = () =>
+  new AppError('forbidden', 'prove first that it is you (POST /api/account/proof), or sign in again');
 const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 
 /** A credential's principal and allow-list, made once for each record. */
@@ -89,7 +91,8 @@ export class Authenticator {
     const found = await this.people.find(request);
     if (!found) return false;
     request.person = found;
-    if (policy === 'person') return true;
+    if (policy === 'proven' && !this.#services.signIn.isProven(found.session)) throw unproven();
+    if (isForPeople(policy)) return true;
     request.principal = await this.people.principal(request, found);
     if (!allows(policy, request.principal)) throw new AppError('forbidden', 'forbidden');
     return true;
