@@ -110,12 +110,15 @@ export interface AccountStore {
   invitationFor(email: string, at: number): Promise<InvitationRecord | undefined>;
   /** Takes what lets a browser skip the second factor, and sign-ins that are half done. */
   forgetDevices(personId: string): Promise<void>;
-  /** Replaces the password, or makes it the first, and ends every session; with `twoFactor: false` takes the second factor. */
+  /**
+   * Replaces the password, or makes it the first, and ends every session; takes the second factor and the passkeys unless
+   * they are to be kept. Answers what went, and how many identities at a provider sign in to the account as before.
+   */
   resetPassword(
     personId: string,
     passwordHash: string,
-    options: { keepTwoFactor: boolean; at: number },
-  ): Promise<void>;
+    options: { keepTwoFactor: boolean; keepPasskeys: boolean; at: number },
+  ): Promise<{ readonly passkeysRemoved: number; readonly identities: number }>;
   /**
    * Somebody has proven that the address is theirs. Of an account that began with an invitation it takes all that signs
    * in to it so far, for whoever opened the invitation need not have been them; answers whether there was such.

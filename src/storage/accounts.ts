@@ -120,8 +120,8 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
       await executor.write([db.deleteFrom('verifications').where('value', '=', id).compile()]);
     },
 
-    async resetPassword(id, passwordHash, { keepTwoFactor, at }) {
-      await executor.write([
+    async resetPassword(id, passwordHash, { keepTwoFactor, keepPasskeys, at }) {
+      const results = await executor.write([
         sql`insert into sign_in_methods (id, person, provider, subject, password_hash, created_at, updated_at)
           values (${uuidv7()}, ${id}, 'credential', ${id}, ${passwordHash}, ${at}, ${at})
           on conflict (provider, subject) do update
@@ -135,7 +135,13 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
               db.deleteFrom('two_factors').where('person', '=', id).compile(),
               db.updateTable('people').set({ two_factor_enabled: 0 }).where('id', '=', id).compile(),
             ]),
+        sql`delete from passkeys where person = ${id} and ${keepPasskeys ? 1 : 0} = 0`.compile(db),
+        sql`select count(*) as n from sign_in_methods where person = ${id} and provider <> 'credential'`.compile(
+          db,
+        ),
       ]);
+      const [passkeys, identities] = results.slice(-2);
+      return { passkeysRemoved: passkeys?.changes ?? 0, identities: Number(identities?.rows[0]?.n ?? 0) };
     },
 
     async forgetUnproven(id) {
