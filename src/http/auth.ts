@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows, isForPeople, type Policy, type Principal } from '../core/access.ts';
-import type { CredentialRecord } from '../core/directory.ts';
+import type { CredentialRecord, Rate } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import { RateLimiter } from '../core/rate-limit.ts';
 import { createRecentMap } from '../core/recent-map.ts';
@@ -15,6 +15,9 @@ const recheckMs = 750;
 
 /** "Bearer " and a token or key. */
 const usualHeaderChars = 7 + secretTextChars;
+
+/** What one person may ask of their own account, in all their sessions together. */
+const personRate: Rate = { perSecond: 1, burst: 60 };
 
 const unproven = () =>
   new AppError('forbidden', 'prove first that it is you (POST /api/account/proof), or sign in again');
@@ -35,6 +38,7 @@ interface Prepared {
 export class Authenticator {
   readonly #services: Services;
   readonly #failures = new RateLimiter<string>();
+  readonly #ofPeople = new RateLimiter<string>();
   /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
   readonly #proven = createRecentMap<string, string>(50_000);
   /** The headers of callers who were right, with the record they were right about. Held in memory alone. */
@@ -63,7 +67,10 @@ export class Authenticator {
     const recognised = this.#recognise(authorization, request.sourceIp);
     if (recognised) return pass(recognised);
     if (authorization === undefined && cookie !== undefined) {
-      this.#checkPerson(request, policy).then((found) => done(found ? undefined : unauthorized()), done);
+      this.#checkPerson(request, reply, policy).then(
+        (found) => done(found ? undefined : unauthorized()),
+        done,
+      );
       return;
     }
     const found = this.#identify(authorization, request.sourceIp);
@@ -86,11 +93,22 @@ export class Authenticator {
     return () => clearInterval(timer);
   }
 
+  /** Requests at accounts, whoever makes them: what a tenant is asked for is counted elsewhere. @throws AppError `rate-limited`. */
+  #takeOne(person: string, reply: FastifyReply): void {
+    const { settings, now } = this.#services;
+    if (settings.rateAuth === 'off') return;
+    const state = this.#ofPeople.take(person, personRate, now());
+    rateHeaders(reply, [{ name: 'account', rate: personRate, state }]);
+    if (!state.allowed)
+      throw new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });
+  }
+
   /** Whether somebody is signed in. @throws AppError when they may not do this. */
-  async #checkPerson(request: FastifyRequest, policy: Policy): Promise<boolean> {
+  async #checkPerson(request: FastifyRequest, reply: FastifyReply, policy: Policy): Promise<boolean> {
     const found = await this.people.find(request);
     if (!found) return false;
     request.person = found;
+    if (isForPeople(policy)) this.#takeOne(found.person.id, reply);
     if (policy === 'proven' && !this.#services.signIn.isProven(found.session)) throw unproven();
     if (isForPeople(policy)) return true;
     request.principal = await this.people.principal(request, found);
