@@ -68,5 +68,16 @@ export function mayUsePanel(principal: Principal, panelId: string): boolean {
 
 /** The name under which a principal's changes stand in log and audit. */
 export function actorOf(principal: Principal): string {
-  return principal.kind === 'person' ? principal.email : `${principal.kind} ${principal.name}`;
+  return principal.kind === 'person' ? principal.email : credentialActor(principal);
+}
+
+/** As {@link actorOf}, of a token or key. */
+export function credentialActor({
+  kind,
+  name,
+}: {
+  readonly kind: 'token' | 'key';
+  readonly name: string;
+}): string {
+  return `${kind} ${name}`;
 }
