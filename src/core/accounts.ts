@@ -135,7 +135,9 @@ export interface AccountStore {
   endSession(person: string, id: string): Promise<boolean>;
   /** All but `kept`; answers how many. */
   endSessions(person: string, kept: string | undefined): Promise<number>;
-  /** Sessions and half-done sign-ins whose time is over. */
+  /** True for one of all who ask for the same `what` before `until`, through restarts too. */
+  takeOnce(what: string, time: { readonly at: number; readonly until: number }): Promise<boolean>;
+  /** Sessions, half-done sign-ins and what was used once, whose time is over. */
   sweep(at: number): Promise<void>;
   /** A line in the audit log of every tenant the person is a member of. */
   note(person: string, entry: AccountEvent): Promise<void>;

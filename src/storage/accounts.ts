@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import type { Role } from '../contract/token.ts';
 import type { AccountStore, NewPerson, PersonRecord } from '../core/accounts.ts';
 import type { TenantId } from '../core/ports.ts';
+import { hashSecret } from '../core/secrets.ts';
 import { createAccountRows } from './account-rows.ts';
 import { auditMark } from './audit.ts';
 import { change, insertWhen, still } from './change.ts';
@@ -114,6 +115,17 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
           .compile(),
       );
       return row && toInvitation(row);
+    },
+
+    async takeOnce(what, { at, until }) {
+      // Its key makes one of several the first; as a hash, since codes are secrets while they last.
+      const id = `used ${hashSecret(what)}`;
+      const results = await executor.write([
+        db.deleteFrom('verifications').where('id', '=', id).where('expires_at', '<=', at).compile(),
+        sql`insert into verifications (id, identifier, value, expires_at, created_at, updated_at)
+          values (${id}, ${id}, '', ${until}, ${at}, ${at}) on conflict (id) do nothing`.compile(db),
+      ]);
+      return results.at(-1)?.changes === 1;
     },
 
     async forgetDevices(id) {

@@ -178,6 +178,17 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       expect(await store.rows.count('sign_in_methods', [is('person', one.id)])).toBe(1);
     });
 
+    test('what may be used once is, of several at the same time, until it is over', async () => {
+      const use = (what: string, at: number) => store.takeOnce(what, { at, until: at + 100 });
+      const used = await Promise.all([use('a', 1), use('a', 2), use('a', 3), use('b', 3)]);
+      expect(used.filter(Boolean)).toHaveLength(2);
+      expect(await use('a', 50)).toBe(false);
+      expect(await use('a', 103)).toBe(true);
+      await store.sweep(1_000);
+      expect(await use('a', 110)).toBe(true);
+      await store.sweep(2_000);
+    });
+
     test('rows are found, counted, changed and removed by every condition', async () => {
       const table = 'verifications';
       const row = (n: number) => ({
