@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows, isForPeople, type Policy, type Principal } from '../core/access.ts';
-import type { CredentialRecord, Rate } from '../core/directory.ts';
+import type { CredentialRecord } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import { RateLimiter } from '../core/rate-limit.ts';
 import { createRecentMap } from '../core/recent-map.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '../core/secrets.ts';
+import type { Rate } from '../core/tenants.ts';
 import { People } from './people.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';

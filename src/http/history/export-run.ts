@@ -1,6 +1,6 @@
 /** History as a file of any size, in the memory of a page. */
 import { csvHeader, csvRow, ndjsonLine } from '../../core/export.ts';
-import type { Query } from '../../core/search/search.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
 /** A reader that has taken nothing for so long is let go. */
