@@ -6,8 +6,9 @@ import { createAsk } from './ask.ts';
 import { wrongPassword } from './library-errors.ts';
 import { newPerson, refuseWeak } from './new-person.ts';
 import { createOidc } from './oidc.ts';
-import type { OidcSettings } from './oidc-settings.ts';
+import { type OidcSettings, providerId } from './oidc-settings.ts';
 import { createPasskeys } from './passkeys.ts';
+import { createProofs } from './proof.ts';
 import { createSecondFactors } from './second-factor.ts';
 import { hasSessionCookie, readSessionToken } from './session-cookie.ts';
 import { idleMs, touchMs } from './session-times.ts';
@@ -36,6 +37,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   const secondFactors = createSecondFactors(ask, store, now);
   const passkeys = createPasskeys(ask, store);
   const oidc = createOidc(library, options.oidc);
+  const proofs = createProofs({ ask, passkeys, store, now }, options.oidc && providerId);
 
   /** Ends what a browser was signed in with before, whoever put it there. */
   const endFormer = async (visit: Visit) => {
@@ -66,6 +68,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     ...secondFactors,
     ...passkeys,
     ...oidc,
+    ...proofs,
     identify,
 
     async isSignedIn(sessionId) {

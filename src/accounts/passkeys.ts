@@ -1,6 +1,6 @@
 import type { AccountStore, Condition } from '../core/accounts.ts';
 import { badRequest } from '../core/errors.ts';
-import type { OwnAccount, PasskeyJson, PasskeyRecord, SignIn } from '../core/sign-in.ts';
+import type { OwnAccount, PasskeyJson, PasskeyRecord, SignIn, Visit } from '../core/sign-in.ts';
 import type { Ask } from './ask.ts';
 import type { Library } from './library.ts';
 import { tableOf } from './tables.ts';
@@ -10,11 +10,26 @@ type Assertion = NonNullable<
   Parameters<Library['api']['verifyPasskeyAuthentication']>[0]
 >['body']['response'];
 
-type Passkeys = Pick<SignIn, 'passkeyOptions' | 'withPasskey'> &
-  Pick<OwnAccount, 'passkeys' | 'newPasskeyOptions' | 'addPasskey' | 'removePasskey'>;
+export interface Passkeys
+  extends Pick<SignIn, 'passkeyOptions' | 'withPasskey'>,
+    Pick<OwnAccount, 'passkeys' | 'newPasskeyOptions' | 'addPasskey' | 'removePasskey'> {
+  /** Whose passkey answered, signing in nobody. */
+  ownerOf(visit: Visit, response: PasskeyJson): Promise<string>;
+}
 
-export function createPasskeys(ask: Ask, { rows }: AccountStore): Passkeys {
+export function createPasskeys(ask: Ask, { rows, endSession }: AccountStore): Passkeys {
   const table = tableOf.passkey;
+  const verify = (visit: Visit, assertion: PasskeyJson) => {
+    if (typeof assertion.id !== 'string') throw badRequest('body.response.id must be string');
+    return ask(without(visit, 'session_token', 'dont_remember'), (api, own) =>
+      api.verifyPasskeyAuthentication({
+        // Whatever it is: the library checks it.
+        body: { response: assertion as unknown as Assertion },
+        headers: own,
+        returnHeaders: true,
+      }),
+    );
+  };
   return {
     async passkeyOptions(visit) {
       const { headers, response } = await ask(without(visit, 'session_token'), (api, own) =>
@@ -26,16 +41,14 @@ export function createPasskeys(ask: Ask, { rows }: AccountStore): Passkeys {
     },
 
     async withPasskey(visit, assertion) {
-      if (typeof assertion.id !== 'string') throw badRequest('body.response.id must be string');
-      const { headers, response } = await ask(without(visit, 'session_token', 'dont_remember'), (api, own) =>
-        api.verifyPasskeyAuthentication({
-          // Whatever it is: the library checks it.
-          body: { response: assertion as unknown as Assertion },
-          headers: own,
-          returnHeaders: true,
-        }),
-      );
+      const { headers, response } = await verify(visit, assertion);
       return { cookies: headers.getSetCookie(), personId: response.user.id, twoFactor: false };
+    },
+
+    async ownerOf(visit, assertion) {
+      const { session, user } = (await verify(visit, assertion)).response;
+      await endSession(user.id, session.id);
+      return user.id;
     },
 
     async passkeys(personId) {

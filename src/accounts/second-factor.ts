@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { AccountStore } from '../core/accounts.ts';
 import { AppError } from '../core/errors.ts';
 import { hashSecret } from '../core/secrets.ts';
@@ -8,7 +7,6 @@ import { without } from './visit-headers.ts';
 
 /** A code is taken for its own half minute and those before and after it: until then it is remembered as used. */
 const codeMs = 120_000;
-const maxCodes = 50_000;
 
 type SecondFactorOfAccount = Pick<
   OwnAccount,
@@ -20,8 +18,6 @@ export interface SecondFactors extends SecondFactorOfAccount {
 }
 
 export function createSecondFactors(ask: Ask, store: AccountStore, now: () => number): SecondFactors {
-  const used = new LRUCache<string, true>({ max: maxCodes, ttl: codeMs, perf: { now } });
-
   return {
     async signIn(visit, { code, kind, trustDevice }) {
       const question = { body: { code, trustDevice }, returnHeaders: true } as const;
@@ -32,13 +28,12 @@ export function createSecondFactors(ask: Ask, store: AccountStore, now: () => nu
           : api.verifyBackupCode({ ...question, headers: own }),
       );
       const personId = response.user.id;
-      const key = `${personId} ${code}`;
-      if (kind === 'totp' && used.has(key)) {
+      const time = { at: now(), until: now() + codeMs };
+      if (kind === 'totp' && !(await store.takeOnce(`code ${personId} ${code}`, time))) {
         const made = await store.findSession(hashSecret(response.token ?? ''), now());
         if (made) await store.endSession(personId, made.session.id);
         throw new AppError('unauthorized', 'this code was used already: wait for the next one');
       }
-      used.set(key, true);
       return { cookies: headers.getSetCookie(), personId, twoFactor: false };
     },
 

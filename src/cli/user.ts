@@ -19,6 +19,7 @@ interface PasswordOptions {
   readonly passwordStdin?: boolean;
   /** False with --no-two-factor. */
   readonly twoFactor: boolean;
+  readonly keepPasskeys?: boolean;
   readonly json?: boolean;
 }
 
@@ -52,11 +53,16 @@ export function addUser(program: Command, io: Io): void {
     .action(({ json }: { json?: boolean }) => list(io, json === true));
   user
     .command('password')
-    .description('set a new password, which ends every session of the account')
+    .description('set a new password, which ends every session of the account and removes its passkeys')
     .argument('<email>', 'whose', readAddress)
     .addOption(passwordOption())
     .option('--no-two-factor', 'take the second factor too: for whoever has lost it')
-    .addOption(jsonOption('{"id","email","password"}, without a password that came from stdin'))
+    .option('--keep-passkeys', 'leave the passkeys: for whoever has only forgotten the password')
+    .addOption(
+      jsonOption(
+        '{"id","email","password","passkeysRemoved","identities"}, without a password that came from stdin',
+      ),
+    )
     .addHelpText('after', `\nExample:\n  ${io.program} user password anna@example.org --no-two-factor`)
     .action((email: string, options: PasswordOptions) => reset(io, email, options));
 }
@@ -74,22 +80,35 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
         `there is an account ${person.email} already: ${io.program} user password ${person.email} sets its password, an invitation brings it into another tenant`,
       );
   });
-  tell(io, person, { ...options, ...chosen });
+  tell(io, { id: person.id, email: person.email }, { ...options, ...chosen });
 }
 
 async function reset(io: Io, email: string, options: PasswordOptions): Promise<void> {
   const { hashNewPassword } = await import('../app.ts');
   const chosen = await choosePassword(io, options.passwordStdin);
-  const person = await withDirectory(io, async (_, accounts) => {
+  const keepPasskeys = options.keepPasskeys === true;
+  const { person, ...left } = await withDirectory(io, async (_, accounts) => {
     const found = await getPerson(io, accounts, email);
     const hash = await hashNewPassword(chosen.password, [found.name, found.email]);
     const at = Date.now();
-    await accounts.resetPassword(found.id, hash, { keepTwoFactor: options.twoFactor, at });
-    const detail = { reset: true, ...(!options.twoFactor && { twoFactor: false }) };
+    const kept = { keepTwoFactor: options.twoFactor, keepPasskeys, at };
+    const outcome = await accounts.resetPassword(found.id, hash, kept);
+    const { passkeysRemoved } = outcome;
+    const detail = {
+      reset: true,
+      ...(!options.twoFactor && { twoFactor: false }),
+      ...(passkeysRemoved > 0 && { passkeysRemoved }),
+    };
     await accounts.note(found.id, { by: actor, at, action: 'account.password', subject: found.id, detail });
-    return found;
+    return { person: found, ...outcome };
   });
-  tell(io, person, { ...options, ...chosen });
+  tell(io, { id: person.id, email: person.email, ...left }, { ...options, ...chosen });
+  if (options.json) return;
+  if (left.passkeysRemoved > 0) io.stderr.write(`Passkeys removed: ${left.passkeysRemoved}.\n`);
+  if (left.identities > 0)
+    io.stderr.write(
+      'It still signs in at the identity provider: if that is in wrong hands too, put it right there.\n',
+    );
 }
 
 async function list(io: Io, json: boolean): Promise<void> {
@@ -137,13 +156,14 @@ async function choosePassword(io: Io, fromStdin = false): Promise<{ password: st
 
 function tell(
   io: Io,
-  { id, email }: { readonly id: string; readonly email: string },
+  told: { readonly id: string; readonly email: string },
   { json, password, isNew }: { readonly json?: boolean; readonly password: string; readonly isNew: boolean },
 ): void {
   if (json) {
-    io.stdout.write(`${JSON.stringify({ id, email, ...(isNew && { password }) })}\n`);
+    io.stdout.write(`${JSON.stringify({ ...told, ...(isNew && { password }) })}\n`);
     return;
   }
+  const { email } = told;
   if (isNew) io.stdout.write(`${password}\n`);
   io.stderr.write(
     isNew ? `The password of ${email}. It is not shown again.\n` : `The password of ${email} is set.\n`,

@@ -23,6 +23,31 @@ export const PasswordProof = Type.Object(
   { title: 'PasswordProof', additionalProperties: false },
 );
 
+/** By what a person can prove that it is them; `provider`: by signing in again there. */
+export const ProofState = Type.Object(
+  {
+    proven: Type.Boolean({ description: 'The sign-in or a proof was just now: nothing more is asked for.' }),
+    password: Type.Boolean(),
+    passkey: Type.Boolean(),
+    provider: Type.Boolean(),
+  },
+  { title: 'ProofState', additionalProperties: false },
+);
+export type ProofState = Static<typeof ProofState>;
+
+export const Proof = Type.Object(
+  {
+    password: Type.Optional(Password),
+    response: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          'What navigator.credentials.get() gave for the options of POST /api/session/passkey/options.',
+      }),
+    ),
+  },
+  { title: 'Proof', additionalProperties: false, minProperties: 1, maxProperties: 1 },
+);
+
 /** Shown once: the secret is in force only after it was proven by a code. */
 export const TwoFactorBegun = Type.Object(
   { totpUri: Type.String(), backupCodes: Type.Array(Type.String()) },

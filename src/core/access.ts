@@ -35,10 +35,15 @@ export type Principal =
     };
 
 /**
- * What a route asks for: nothing at all, somebody who is signed in (whatever their tenants), or a token with the scope,
- * or a key or person with at least the role.
+ * What a route asks for: nothing at all, somebody who is signed in (whatever their tenants), such a person who has just
+ * proven that it is them, or a token with the scope, or a key or person with at least the role.
  */
-export type Policy = 'public' | 'person' | { readonly scope?: Scope; readonly role?: Role };
+export type Policy = 'public' | 'person' | 'proven' | { readonly scope?: Scope; readonly role?: Role };
+
+/** Whether it asks for a person as such, and not for what they may do in a tenant. */
+export function isForPeople(policy: Policy): policy is 'person' | 'proven' {
+  return policy === 'person' || policy === 'proven';
+}
 
 export function roleOf(policy: Policy): Role | undefined {
   return typeof policy === 'string' ? undefined : policy.role;
@@ -50,7 +55,7 @@ export function scopeOf(policy: Policy): Scope | undefined {
 
 export function allows(policy: Policy, principal: Principal): boolean {
   if (policy === 'public') return true;
-  if (policy === 'person') return principal.kind === 'person';
+  if (isForPeople(policy)) return principal.kind === 'person';
   const [scope, role] = [scopeOf(policy), roleOf(policy)];
   if (principal.kind === 'token') return scope !== undefined && principal.scopes.includes(scope);
   return role !== undefined && roles.indexOf(principal.role) >= roles.indexOf(role);
@@ -63,5 +68,16 @@ export function mayUsePanel(principal: Principal, panelId: string): boolean {
 
 /** The name under which a principal's changes stand in log and audit. */
 export function actorOf(principal: Principal): string {
-  return principal.kind === 'person' ? principal.email : `${principal.kind} ${principal.name}`;
+  return principal.kind === 'person' ? principal.email : credentialActor(principal);
+}
+
+/** As {@link actorOf}, of a token or key. */
+export function credentialActor({
+  kind,
+  name,
+}: {
+  readonly kind: 'token' | 'key';
+  readonly name: string;
+}): string {
+  return `${kind} ${name}`;
 }

@@ -110,12 +110,15 @@ export interface AccountStore {
   invitationFor(email: string, at: number): Promise<InvitationRecord | undefined>;
   /** Takes what lets a browser skip the second factor, and sign-ins that are half done. */
   forgetDevices(personId: string): Promise<void>;
-  /** Replaces the password, or makes it the first, and ends every session; with `twoFactor: false` takes the second factor. */
+  /**
+   * Replaces the password, or makes it the first, and ends every session; takes the second factor and the passkeys unless
+   * they are to be kept. Answers what went, and how many identities at a provider sign in to the account as before.
+   */
   resetPassword(
     personId: string,
     passwordHash: string,
-    options: { keepTwoFactor: boolean; at: number },
-  ): Promise<void>;
+    options: { keepTwoFactor: boolean; keepPasskeys: boolean; at: number },
+  ): Promise<{ readonly passkeysRemoved: number; readonly identities: number }>;
   /**
    * Somebody has proven that the address is theirs. Of an account that began with an invitation it takes all that signs
    * in to it so far, for whoever opened the invitation need not have been them; answers whether there was such.
@@ -132,7 +135,9 @@ export interface AccountStore {
   endSession(person: string, id: string): Promise<boolean>;
   /** All but `kept`; answers how many. */
   endSessions(person: string, kept: string | undefined): Promise<number>;
-  /** Sessions and half-done sign-ins whose time is over. */
+  /** True for one of all who ask for the same `what` before `until`, through restarts too. */
+  takeOnce(what: string, time: { readonly at: number; readonly until: number }): Promise<boolean>;
+  /** Sessions, half-done sign-ins and what was used once, whose time is over. */
   sweep(at: number): Promise<void>;
   /** A line in the audit log of every tenant the person is a member of. */
   note(person: string, entry: AccountEvent): Promise<void>;

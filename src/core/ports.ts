@@ -159,7 +159,10 @@ export interface History {
   }>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
-  /** Drops the oldest beyond either bound, one chunk at a time; answers how many it dropped (0: done). */
+  /**
+   * Drops the oldest beyond either bound, one chunk at a time; answers how many it dropped (0: done). One received after
+   * `now`, by a clock that was wrong, is as old as what came after it.
+   */
   prune(
     tenant: TenantId,
     bounds: { readonly olderThan: number | null; readonly keep: number | null },

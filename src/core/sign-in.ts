@@ -1,5 +1,5 @@
 /** How people sign in and look after their account: what HTTP asks of the outside. */
-import type { NewPerson, SignedInPerson } from './accounts.ts';
+import type { NewPerson, SessionRecord, SignedInPerson } from './accounts.ts';
 
 /** Where a request comes from, as far as a sign-in has to know. */
 export interface Visit {
@@ -88,8 +88,23 @@ export interface SignIn {
   }): Promise<NewPerson>;
 }
 
+/** By what a person can prove that it is them, besides signing in anew. */
+export interface WaysToProve {
+  readonly password: boolean;
+  readonly passkey: boolean;
+  /** Signing in again there. */
+  readonly provider: boolean;
+}
+
+export type Proof = { readonly password: string } | { readonly passkey: PasskeyJson };
+
 /** What a person who is signed in does with their own account; `visit` carries their session. */
 export interface OwnAccount {
+  /** Whether the sign-in, or a proof in the same session, was just now: some ten minutes ago at most. */
+  isProven(session: SessionRecord): boolean;
+  waysToProve(personId: string): Promise<WaysToProve>;
+  /** @throws AppError `forbidden` when it proves nothing, `bad-request` for a passkey's answer that is none. */
+  prove(visit: Visit, person: SignedInPerson, proof: Proof): Promise<void>;
   /** Ends every other session, and makes a new one for this browser. */
   changePassword(
     visit: Visit,

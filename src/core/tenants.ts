@@ -26,6 +26,17 @@ export interface TenantRecord {
 
 export interface Tenants {
   create(name: string, title: string, by: Actor, at: number): Promise<TenantRecord>;
+  /** As {@link Tenants.create}, with its owner or not at all. @throws AppError `not-found` without such a person. */
+  createOwned(
+    tenant: {
+      readonly name: string;
+      readonly title: string;
+      readonly timeZone?: string;
+      readonly owner: { readonly id: string; readonly email: string };
+    },
+    by: Actor,
+    at: number,
+  ): Promise<TenantRecord>;
   list(): Promise<readonly TenantRecord[]>;
   get(id: TenantId): Promise<TenantRecord>;
   findByName(name: string): Promise<TenantRecord | undefined>;

@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { allows, type Policy, type Principal } from '../core/access.ts';
+import { allows, isForPeople, type Policy, type Principal } from '../core/access.ts';
 import type { CredentialRecord } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import { RateLimiter } from '../core/rate-limit.ts';
 import { createRecentMap } from '../core/recent-map.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '../core/secrets.ts';
+import type { Rate } from '../core/tenants.ts';
 import { People } from './people.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
@@ -16,6 +17,11 @@ const recheckMs = 750;
 /** "Bearer " and a token or key. */
 const usualHeaderChars = 7 + secretTextChars;
 
+/** What one person may ask of their own account, in all their sessions together. */
+const personRate: Rate = { perSecond: 1, burst: 60 };
+
+const unproven = () =>
+  new AppError('forbidden', 'prove first that it is you (POST /api/account/proof), or sign in again');
 const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 
 /** A credential's principal and allow-list, made once for each record. */
@@ -33,6 +39,7 @@ interface Prepared {
 export class Authenticator {
   readonly #services: Services;
   readonly #failures = new RateLimiter<string>();
+  readonly #ofPeople = new RateLimiter<string>();
   /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
   readonly #proven = createRecentMap<string, string>(50_000);
   /** The headers of callers who were right, with the record they were right about. Held in memory alone. */
@@ -61,7 +68,10 @@ export class Authenticator {
     const recognised = this.#recognise(authorization, request.sourceIp);
     if (recognised) return pass(recognised);
     if (authorization === undefined && cookie !== undefined) {
-      this.#checkPerson(request, policy).then((found) => done(found ? undefined : unauthorized()), done);
+      this.#checkPerson(request, reply, policy).then(
+        (found) => done(found ? undefined : unauthorized()),
+        done,
+      );
       return;
     }
     const found = this.#identify(authorization, request.sourceIp);
@@ -84,12 +94,24 @@ export class Authenticator {
     return () => clearInterval(timer);
   }
 
+  /** Requests at accounts, whoever makes them: what a tenant is asked for is counted elsewhere. @throws AppError `rate-limited`. */
+  #takeOne(person: string, reply: FastifyReply): void {
+    const { settings, now } = this.#services;
+    if (settings.rateAuth === 'off') return;
+    const state = this.#ofPeople.take(person, personRate, now());
+    rateHeaders(reply, [{ name: 'account', rate: personRate, state }]);
+    if (!state.allowed)
+      throw new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });
+  }
+
   /** Whether somebody is signed in. @throws AppError when they may not do this. */
-  async #checkPerson(request: FastifyRequest, policy: Policy): Promise<boolean> {
+  async #checkPerson(request: FastifyRequest, reply: FastifyReply, policy: Policy): Promise<boolean> {
     const found = await this.people.find(request);
     if (!found) return false;
     request.person = found;
-    if (policy === 'person') return true;
+    if (isForPeople(policy)) this.#takeOne(found.person.id, reply);
+    if (policy === 'proven' && !this.#services.signIn.isProven(found.session)) throw unproven();
+    if (isForPeople(policy)) return true;
     request.principal = await this.people.principal(request, found);
     if (!allows(policy, request.principal)) throw new AppError('forbidden', 'forbidden');
     return true;

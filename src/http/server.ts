@@ -13,6 +13,7 @@ import { accountRoutes } from './account/account.ts';
 import { invitationAcceptRoutes } from './account/invitations.ts';
 import { oidcRoutes } from './account/oidc.ts';
 import { passkeyRoutes } from './account/passkeys.ts';
+import { proofRoutes } from './account/proof.ts';
 import { sessionRoutes } from './account/session.ts';
 import { setUpRoutes } from './account/setup.ts';
 import { SignInLimits } from './account/sign-in-limits.ts';
@@ -129,6 +130,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     sessionRoutes,
     twoFactorRoutes,
     passkeyRoutes,
+    proofRoutes,
     oidcRoutes,
     setUpRoutes,
     accountRoutes,

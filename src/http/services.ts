@@ -71,9 +71,9 @@ declare module 'fastify' {
     policy?: Policy;
   }
   interface FastifyRequest {
-    /** Who calls; set on every route whose policy is neither `public` nor `person`. */
+    /** Who calls; set on every route whose policy is of a tenant's. */
     principal: Principal;
-    /** Who is signed in; set on every route whose policy is `person`. */
+    /** Who is signed in; set on every route whose policy is `person` or `proven`. */
     person: SignedInPerson;
     /** The connection's address, or the right-most untrusted one behind a trusted proxy; canonical. */
     sourceIp: string;

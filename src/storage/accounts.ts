@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import type { Role } from '../contract/token.ts';
 import type { AccountStore, NewPerson, PersonRecord } from '../core/accounts.ts';
 import type { TenantId } from '../core/ports.ts';
+import { hashSecret } from '../core/secrets.ts';
 import { createAccountRows } from './account-rows.ts';
 import { auditMark } from './audit.ts';
 import { change, insertWhen, still } from './change.ts';
@@ -116,12 +117,23 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
       return row && toInvitation(row);
     },
 
+    async takeOnce(what, { at, until }) {
+      // Its key makes one of several the first; as a hash, since codes are secrets while they last.
+      const id = `used ${hashSecret(what)}`;
+      const results = await executor.write([
+        db.deleteFrom('verifications').where('id', '=', id).where('expires_at', '<=', at).compile(),
+        sql`insert into verifications (id, identifier, value, expires_at, created_at, updated_at)
+          values (${id}, ${id}, '', ${until}, ${at}, ${at}) on conflict (id) do nothing`.compile(db),
+      ]);
+      return results.at(-1)?.changes === 1;
+    },
+
     async forgetDevices(id) {
       await executor.write([db.deleteFrom('verifications').where('value', '=', id).compile()]);
     },
 
-    async resetPassword(id, passwordHash, { keepTwoFactor, at }) {
-      await executor.write([
+    async resetPassword(id, passwordHash, { keepTwoFactor, keepPasskeys, at }) {
+      const results = await executor.write([
         sql`insert into sign_in_methods (id, person, provider, subject, password_hash, created_at, updated_at)
           values (${uuidv7()}, ${id}, 'credential', ${id}, ${passwordHash}, ${at}, ${at})
           on conflict (provider, subject) do update
@@ -135,7 +147,13 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
               db.deleteFrom('two_factors').where('person', '=', id).compile(),
               db.updateTable('people').set({ two_factor_enabled: 0 }).where('id', '=', id).compile(),
             ]),
+        sql`delete from passkeys where person = ${id} and ${keepPasskeys ? 1 : 0} = 0`.compile(db),
+        sql`select count(*) as n from sign_in_methods where person = ${id} and provider <> 'credential'`.compile(
+          db,
+        ),
       ]);
+      const [passkeys, identities] = results.slice(-2);
+      return { passkeysRemoved: passkeys?.changes ?? 0, identities: Number(identities?.rows[0]?.n ?? 0) };
     },
 
     async forgetUnproven(id) {

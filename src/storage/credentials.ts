@@ -1,11 +1,13 @@
 import type { CompiledQuery, Expression, SqlBool } from 'kysely';
 import type { Role, Scope } from '../contract/token.ts';
+import { credentialActor } from '../core/access.ts';
 import type { CredentialRecord, Credentials } from '../core/directory.ts';
 import { notFound } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
 import type { RateSetting } from '../core/tenants.ts';
 import { difference } from './audit.ts';
 import { change, changeFrom, insertWhen, pick, still } from './change.ts';
+import { withdrawnOf } from './invitations-withdrawn.ts';
 import type { Builder, CredentialRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -92,7 +94,11 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
                 detail: describe(toCredential(row)),
               },
               when: still('credentials', { tenant, id, kind, revoked_at: null }),
-              effects: (agreed) => [set(db, row, { revoked_at: at }, agreed)],
+              effects: (agreed) => [
+                set(db, row, { revoked_at: at }, agreed),
+                // Two keys may have one name: better an invitation too few than one of a key that was stolen.
+                ...withdrawnOf(db, { tenant, by: credentialActor(row), at, keeps: [] }, agreed),
+              ],
               after: read,
             },
       );

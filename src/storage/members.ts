@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import { type Role, roles } from '../contract/token.ts';
+import type { Role } from '../contract/token.ts';
 import {
   type MemberChange,
   type MemberOutcome,
@@ -9,6 +9,7 @@ import {
 } from '../core/members.ts';
 import type { TenantId } from '../core/ports.ts';
 import { change, changeFrom, insertWhen, still } from './change.ts';
+import { withdrawnOf } from './invitations-withdrawn.ts';
 import type { Builder, MemberRow, PersonRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 import { toTenant } from './tenants.ts';
@@ -133,7 +134,7 @@ async function setRole(
           .where('person', '=', person)
           .where(agreed)
           .compile(),
-        ...withdrawTheirs(db, { tenant, email, at, keeps: mayGive(role) }, agreed),
+        ...withdrawnOf(db, { tenant, by: email, at, keeps: mayGive(role) }, agreed),
       ],
       after: read,
     };
@@ -162,7 +163,7 @@ async function remove(
           .where('person', '=', person)
           .where(agreed)
           .compile(),
-        ...withdrawTheirs(db, { tenant, email, at, keeps: [] }, agreed),
+        ...withdrawnOf(db, { tenant, by: email, at, keeps: [] }, agreed),
       ],
       after: read,
     };
@@ -183,28 +184,6 @@ function mayEnd(tenant: TenantId, person: string, role: string): Expression<SqlB
   if (role !== 'owner') return unchanged;
   return sql<SqlBool>`${unchanged} and exists (select 1 from members
     where members.tenant = ${tenant} and members.role = 'owner' and members.person <> ${person})`;
-}
-
-/** What a member could not give any more shall not be had by an invitation of theirs either. */
-function withdrawTheirs(
-  db: Builder,
-  { tenant, email, at, keeps }: { tenant: TenantId; email: string; at: number; keeps: readonly Role[] },
-  agreed: Expression<SqlBool>,
-): CompiledQuery[] {
-  const lost = roles.filter((role) => !keeps.includes(role));
-  if (lost.length === 0) return [];
-  return [
-    db
-      .updateTable('invitations')
-      .set({ withdrawn_at: at })
-      .where('tenant', '=', tenant)
-      .where('created_by', '=', email)
-      .where('role', 'in', lost)
-      .where('accepted_at', 'is', null)
-      .where('withdrawn_at', 'is', null)
-      .where(agreed)
-      .compile(),
-  ];
 }
 
 function toMember(row: KnownMember): MemberRecord {

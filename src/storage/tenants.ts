@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
 import { builtInStyles } from '../contract/level-styles.ts';
 import { AppError, notFound } from '../core/errors.ts';
@@ -20,15 +20,24 @@ export function createTenants(db: Builder, executor: SqlExecutor): Tenants {
     return toTenant(row);
   };
 
+  const create = async (wanted: NewTenant) => {
+    const results = await executor.write(creation(db, wanted));
+    const row = results.at(-1)?.rows[0] as unknown as TenantRow | undefined;
+    if (!row) throw notFound('person');
+    if (!wasCreated(results))
+      throw new AppError('conflict', `there is a tenant "${wanted.name}" already: choose another name`);
+    return toTenant(row);
+  };
+
   return {
     get,
 
     async create(name, title, by, at) {
-      const results = await executor.write(creation(db, { name, title, by, at }));
-      const row = results.at(-1)?.rows[0] as unknown as TenantRow;
-      if (!wasCreated(results))
-        throw new AppError('conflict', `there is a tenant "${name}" already: choose another name`);
-      return toTenant(row);
+      return create({ name, title, by, at });
+    },
+
+    async createOwned(tenant, by, at) {
+      return create({ ...tenant, by, at });
     },
 
     async list() {
@@ -62,26 +71,50 @@ export function createTenants(db: Builder, executor: SqlExecutor): Tenants {
   };
 }
 
+type Owner = Parameters<Tenants['createOwned']>[0]['owner'];
+
+interface NewTenant {
+  readonly name: string;
+  readonly title: string;
+  readonly timeZone?: string;
+  readonly owner?: Owner;
+  readonly by: string;
+  readonly at: number;
+}
+
 /** Statement 1 makes the tenant; the change was counted before, so `changed` tells a new one from one that was there. */
-function creation(
-  db: Builder,
-  { name, title, by, at }: { name: string; title: string; by: string; at: number },
-) {
+function creation(db: Builder, { name, title, timeZone, owner, by, at }: NewTenant) {
   const created = sql<SqlBool>`tenants.name = ${name} and tenants.changed = ${currentChange}`;
   return [
     bumpChanges(db, always),
     sql`insert into tenants (id, name, title, time_zone, rules_revision, changed, created_at)
-      select (select coalesce(max(id), 0) + 1 from tenants), ${name}, ${title}, 'UTC', 0, ${currentChange}, ${at}
-      where not exists (select 1 from tenants where name = ${name})`.compile(db),
+      select (select coalesce(max(id), 0) + 1 from tenants), ${name}, ${title}, ${timeZone ?? 'UTC'}, 0, ${currentChange}, ${at}
+      where not exists (select 1 from tenants where name = ${name})
+      and ${owner === undefined ? always : still('people', { id: owner.id })}`.compile(db),
     sql`insert into audit (tenant, id, at, "by", action, subject, detail)
-      select tenants.id, ${uuidv7()}, ${at}, ${by}, 'tenant.create', ${name}, ${JSON.stringify({ title })}
+      select tenants.id, ${uuidv7()}, ${at}, ${by}, 'tenant.create', ${name}, ${JSON.stringify({ title, timeZone })}
       from tenants where ${created}`.compile(db),
     ...Object.entries(builtInStyles).map(([level, { rank, color, icon, sound, durationMs }]) =>
       sql`insert into levels (tenant, name, rank, color, icon, sound, duration_ms)
         select tenants.id, ${level}, ${rank}, ${color}, ${icon}, ${sound}, ${durationMs}
         from tenants where ${created}`.compile(db),
     ),
+    ...(owner === undefined ? [] : ownership(db, { owner, by, at }, created)),
     db.selectFrom('tenants').selectAll().where('name', '=', name).compile(),
+  ];
+}
+
+function ownership(
+  db: Builder,
+  { owner, by, at }: { owner: Owner; by: string; at: number },
+  created: Expression<SqlBool>,
+) {
+  return [
+    sql`insert into audit (tenant, id, at, "by", action, subject, detail)
+      select tenants.id, ${uuidv7()}, ${at}, ${by}, 'member.add', ${owner.id}, ${JSON.stringify({ email: owner.email, role: 'owner' })}
+      from tenants where ${created}`.compile(db),
+    sql`insert into members (tenant, person, role, joined_at, last_seen_at)
+      select tenants.id, ${owner.id}, 'owner', ${at}, null from tenants where ${created}`.compile(db),
   ];
 }
 

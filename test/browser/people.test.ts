@@ -169,6 +169,56 @@ test('letters that act can be switched off, where the menu of the person leads',
   expect(new URL(page.url()).pathname).toBe('/t/keyless/overview');
 });
 
+test('a passkey is added and removed by whoever has just proven who they are', async () => {
+  const { page, person, context } = await open({ tenant: 'passkeys' });
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+  } as const;
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: { ...options, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+  const { rows } = lab.server.running.accounts;
+  const isTheirs = [{ column: 'person', operator: '=', value: person.id, or: false }] as const;
+  // Passkeys are of names, and not of addresses.
+  const [session] = await context.cookies();
+  const origin = lab.server.url.replace('127.0.0.1', 'localhost');
+  await context.addCookies([{ name: session?.name ?? '', value: session?.value ?? '', url: origin }]);
+  await page.goto(`${origin}/account`);
+  const dialog = page.getByRole('dialog');
+  const add = async (name: string) => {
+    await dialog.getByLabel('What shall it be called?').fill(name);
+    await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText(name, { exact: true }).waitFor();
+  };
+  const later = () => rows.update('sessions', isTheirs, { created_at: Date.now() - 3_600_000 });
+
+  await later();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await dialog.getByRole('textbox', { name: 'Current password' }).fill('not this one');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('the password is wrong').waitFor();
+  await dialog.getByRole('textbox', { name: 'Current password' }).fill('four plain brown boxes');
+  await page.keyboard.press('Enter');
+  await add('Laptop');
+
+  // Another session, for whoever has a passkey and no password.
+  await rows.remove('sign_in_methods', isTheirs);
+  await rows.update('sessions', isTheirs, { id: 'another', created_at: Date.now() - 3_600_000 });
+  await page.reload();
+  await page.getByRole('button', { name: 'Remove Laptop' }).click();
+  await dialog.getByRole('button', { name: 'Prove it with a passkey' }).click();
+  await page
+    .getByRole('dialog', { name: 'Remove the passkey Laptop?' })
+    .getByRole('button', { name: 'Remove' })
+    .click();
+  await page.getByText('You have none yet.').waitFor();
+});
+
 /** RFC 6238 with the usual choices: SHA-1, 30 s, six digits. */
 async function totp(base32: string, at = Date.now()): Promise<string> {
   const { createHmac } = await import('node:crypto');

@@ -115,7 +115,7 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       expect(await store.rows.select('sessions', [is('id', foreign.id)])).toEqual([]);
     });
 
-    test('a reset takes the sessions, what waits, and if asked to the second factor', async () => {
+    test('a reset takes the sessions, what waits, and if asked to passkeys and the second factor', async () => {
       const one = person();
       await store.addMember(one, { tenant, role: 'viewer' }, 'test', 1);
       await session(one.id);
@@ -129,13 +129,42 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       };
       await store.rows.insert('two_factors', factor);
       await store.rows.update('people', [is('id', one.id)], { two_factor_enabled: 1 });
-      await store.resetPassword(one.id, 'new hash', { keepTwoFactor: true, at: 7 });
+      const passkey = {
+        name: 'key',
+        public_key: 'x',
+        counter: 0,
+        device_type: 'singleDevice',
+        backed_up: 0,
+        created_at: 1,
+      };
+      for (const id of ['a', 'b'])
+        await store.rows.insert('passkeys', { ...passkey, id, person: one.id, credential_id: id });
+      await store.rows.insert('sign_in_methods', {
+        id: 'at a provider',
+        person: one.id,
+        provider: 'oidc',
+        subject: 'sub',
+        created_at: 1,
+        updated_at: 1,
+      });
+      const kept = { keepTwoFactor: true, keepPasskeys: true, at: 7 };
+      expect(await store.resetPassword(one.id, 'new hash', kept)).toEqual({
+        passkeysRemoved: 0,
+        identities: 1,
+      });
+      expect(await store.rows.count('passkeys', [is('person', one.id)])).toBe(2);
       expect(await store.sessionsOf(one.id, 1)).toEqual([]);
       expect((await store.find(one.id))?.twoFactor).toBe(true);
-      await store.resetPassword(one.id, 'newer hash', { keepTwoFactor: false, at: 8 });
+      const taken = { keepTwoFactor: false, keepPasskeys: false, at: 8 };
+      expect(await store.resetPassword(one.id, 'newer hash', taken)).toEqual({
+        passkeysRemoved: 2,
+        identities: 1,
+      });
+      expect(await store.rows.count('passkeys', [is('person', one.id)])).toBe(0);
       expect((await store.find(one.id))?.twoFactor).toBe(false);
       expect(await store.rows.select('two_factors', [is('person', one.id)])).toEqual([]);
-      expect(await store.rows.select('sign_in_methods', [is('person', one.id)])).toMatchObject([
+      const methods = [is('person', one.id), is('provider', 'credential')];
+      expect(await store.rows.select('sign_in_methods', methods)).toMatchObject([
         { provider: 'credential', password_hash: 'newer hash', updated_at: 8 },
       ]);
     });
@@ -147,6 +176,17 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       expect(await store.forgetUnproven(one.id)).toBe(false);
       expect(await store.sessionsOf(one.id, 1)).toHaveLength(1);
       expect(await store.rows.count('sign_in_methods', [is('person', one.id)])).toBe(1);
+    });
+
+    test('what may be used once is, of several at the same time, until it is over', async () => {
+      const use = (what: string, at: number) => store.takeOnce(what, { at, until: at + 100 });
+      const used = await Promise.all([use('a', 1), use('a', 2), use('a', 3), use('b', 3)]);
+      expect(used.filter(Boolean)).toHaveLength(2);
+      expect(await use('a', 50)).toBe(false);
+      expect(await use('a', 103)).toBe(true);
+      await store.sweep(1_000);
+      expect(await use('a', 110)).toBe(true);
+      await store.sweep(2_000);
     });
 
     test('rows are found, counted, changed and removed by every condition', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { InvitationRecord } from '../../src/core/invitations.ts';
 import type { TenantId } from '../../src/core/ports.ts';
-import type { DirectoryLab } from './directory.ts';
+import { type DirectoryLab, tokenRecord } from './directory.ts';
 
 export function invitationsConformance(lab: () => DirectoryLab): void {
   const now = 10_000;
@@ -152,6 +152,24 @@ export function invitationsConformance(lab: () => DirectoryLab): void {
     expect(await audit(tenant)).toMatchObject([
       { action: 'invitation.withdraw', subject: id, detail: { role: 'member', email: 'zoe@example.org' } },
     ]);
+  });
+
+  test('those of a key that is revoked wait no more, and nobody else’s go with them', async () => {
+    const { directory, newTenant, newPerson } = lab();
+    const { invitations, credentials } = directory;
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const key = tokenRecord(tenant, 'revokedkey', { kind: 'key', role: 'owner', scopes: [], name: 'ci' });
+    await credentials.add(key);
+    const createdBy = 'key ci';
+    const ended = [await invite(tenant, { createdBy }), await invite(tenant, { createdBy, role: 'owner' })];
+    const kept = [await invite(tenant), await invite(tenant, { createdBy: 'key cd' })];
+    const foreign = await invite(other, { createdBy });
+    await credentials.revoke(tenant, 'key', key.id, 'x', now);
+    expect(await invitations.list(tenant, now)).toEqual(kept.map(plain).toReversed());
+    expect(await invitations.list(other, now)).toEqual([plain(foreign)]);
+    const person = await newPerson('Zoe', 'zoe-late@example.org');
+    for (const { hash } of ended)
+      await expect(invitations.accept(hash, person, now)).rejects.toMatchObject({ code: 'gone' });
   });
 
   test('withdrawn or accepted, never both', async () => {

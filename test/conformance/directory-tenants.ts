@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { builtInStyles } from '../../src/contract/level-styles.ts';
+import { createDirectory } from '../../src/storage/directory.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function tenantsConformance(lab: () => DirectoryLab): void {
@@ -63,6 +64,52 @@ export function tenantsConformance(lab: () => DirectoryLab): void {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const winner = await tenants.findByName('race');
     expect(await levels.list(winner?.id ?? 0)).toHaveLength(5);
+  });
+
+  test('one that somebody makes for themselves is theirs from the one transaction on', async () => {
+    const { builder, executor, newPerson, rows } = lab();
+    let writes = 0;
+    const write: typeof executor.write = (queries) => {
+      writes += 1;
+      return executor.write(queries);
+    };
+    const { tenants, members } = createDirectory(builder, { read: executor.read, write });
+    const person = await newPerson('Ann', 'ann-founds@example.org');
+    const wanted = {
+      name: 'owned',
+      title: 'Owned',
+      timeZone: 'Asia/Tokyo',
+      owner: { id: person, email: 'ann-founds@example.org' },
+    };
+    const made = await tenants.createOwned(wanted, 'ann-founds@example.org', 7);
+    expect(writes).toBe(1);
+    expect(made).toMatchObject({ name: 'owned', title: 'Owned', timeZone: 'Asia/Tokyo', createdAt: 7 });
+    expect(await members.ofPerson(person)).toEqual([{ tenant: made, role: 'owner', joinedAt: 7 }]);
+    expect(await rows('audit', made.id)).toMatchObject([
+      {
+        action: 'tenant.create',
+        by: 'ann-founds@example.org',
+        detail: expect.stringContaining('Asia/Tokyo'),
+      },
+      { action: 'member.add', subject: person, detail: expect.stringContaining('"role":"owner"') },
+    ]);
+  });
+
+  test('under a name that is taken nobody becomes an owner, nor of one that has no owner to be', async () => {
+    const { directory, newPerson } = lab();
+    const { tenants, members } = directory;
+    const people = await Promise.all(['A', 'B', 'C'].map((name) => newPerson(name)));
+    const results = await Promise.allSettled(
+      people.map((id) =>
+        tenants.createOwned({ name: 'contested', title: 'C', owner: { id, email: id } }, 'test', 1),
+      ),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const { id } = (await tenants.findByName('contested')) as { id: number };
+    expect(await members.list(id)).toHaveLength(1);
+    const nobody = { name: 'nobodys', title: 'N', owner: { id: 'nobody', email: 'nobody@example.org' } };
+    await expect(tenants.createOwned(nobody, 'test', 1)).rejects.toMatchObject({ code: 'not-found' });
+    expect(await tenants.findByName('nobodys')).toBeUndefined();
   });
 
   test('several made at the same time get an id each', async () => {

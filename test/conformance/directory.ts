@@ -42,6 +42,7 @@ export interface DirectoryLab {
   /** How the database goes about a query, as it tells it itself. */
   planOf(query: CompiledQuery): Promise<string>;
   readonly builder: Builder;
+  readonly executor: SqlExecutor;
 }
 
 /** Every promise of core/directory.ts, to be run against every backend. */
@@ -118,6 +119,7 @@ function createLab({ builder, executor }: DirectoryDatabase): DirectoryLab {
 
     execute,
     builder,
+    executor,
 
     async newPerson(name, email = `${name}-${made++}@example.org`) {
       const id = `person-${made++}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { History, TenantId } from '../../src/core/ports.ts';
+import type { TenantId } from '../../src/core/ports.ts';
 import {
   draft,
   everyone,
@@ -11,36 +11,12 @@ import {
   shownOn,
   store,
 } from './history-lab.ts';
+import { prune, titles } from './history-pruning.ts';
 
 /** Dropping what is beyond the bounds, a chunk at a time, and what history takes. */
 export function retentionConformance(lab: () => HistoryLab): void {
-  /** Prunes until there is no more to drop; answers what each call dropped. */
-  const prune = async (
-    history: History,
-    tenant: TenantId,
-    bounds: { olderThan?: number; keep?: number },
-    at = now,
-  ) => {
-    const dropped: number[] = [];
-    for (;;) {
-      const { first } = await history.bounds(tenant);
-      const count = await history.prune(
-        tenant,
-        { olderThan: bounds.olderThan ?? null, keep: bounds.keep ?? null },
-        at,
-      );
-      expect((await history.bounds(tenant)).first).toBe(first + count);
-      if (count === 0) return dropped;
-      dropped.push(count);
-      if (dropped.length > 1_000) throw new Error('pruning comes to no end');
-    }
-  };
   /** One that no panel shows any more. */
   const over = { ttl: 1, expiresAt: now - 1 };
-  const titles = async (history: History, tenant: TenantId) =>
-    (await readAll(history, tenant)).map((entry) =>
-      entry.kind === 'notification' ? entry.title : `clear by ${entry.by}`,
-    );
 
   test('within both bounds nothing is dropped, and without bounds nothing ever is', async () => {
     const { database, newTenant } = lab();

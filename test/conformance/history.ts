@@ -6,6 +6,7 @@ import { logConformance } from './history-log.ts';
 import { receiptsConformance } from './history-receipts.ts';
 import { replacingConformance } from './history-replacing.ts';
 import { retentionConformance } from './history-retention.ts';
+import { retentionClockConformance } from './history-retention-clock.ts';
 import { retriesConformance } from './history-retries.ts';
 import { searchConformance } from './history-search.ts';
 
@@ -28,6 +29,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       'finding and searching': searchConformance,
       receipts: receiptsConformance,
       retention: retentionConformance,
+      'retention by a clock that was wrong': retentionClockConformance,
     };
     for (const [name, suite] of Object.entries(suites)) describe(name, () => suite(lab));
   });

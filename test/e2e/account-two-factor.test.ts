@@ -183,6 +183,28 @@ describe('an owner of one', () => {
   });
 });
 
+test('a code that was used is remembered through a restart, for as long as it would be taken', async () => {
+  let old = await TestServer.start({ BELFRY_RATE_AUTH: 'off' });
+  const bea = await makePerson(old, 'owner');
+  const beas = await TestBrowser.of(old, bea);
+  const { totpUri } = (await beas.post('/api/account/two-factor', { password })).json;
+  await beas.post('/api/account/two-factor/verify', { code: totpCode(totpUri, -1) });
+  const code = totpCode(totpUri);
+  const signIn = async () => {
+    const fresh = new TestBrowser(old);
+    await fresh.post('/api/session', { email: bea.email, password });
+    return { fresh, ...(await finish(fresh, code)) };
+  };
+  expect((await signIn()).status).toBe(200);
+  expect(JSON.stringify(await old.running.accounts.rows.select('verifications', []))).not.toContain(code);
+  await old.stop({ keep: true });
+  old = await TestServer.start({ BELFRY_RATE_AUTH: 'off' }, old.folder);
+  const { status, json, fresh } = await signIn();
+  expect([status, json.error]).toEqual([401, 'this code was used already: wait for the next one']);
+  expect((await fresh.get('/api/session')).json.person).toBeNull();
+  await old.stop();
+});
+
 test('with another key than the one that sealed it, a second factor says so, and passwords work on', async () => {
   let old = await TestServer.start({ BELFRY_RATE_AUTH: 'off' });
   const bea = await makePerson(old, 'owner', { email: 'bea@example.org' });

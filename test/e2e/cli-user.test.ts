@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
 
@@ -84,6 +85,32 @@ test('a reset gives a new password, and ends every session', async () => {
     1,
     expect.stringContaining('there is no account nobody@example.org'),
   ]);
+});
+
+test('a reset removes passkeys, unless they are to be kept, and says so', async () => {
+  const { email, args } = await create();
+  const { id } = JSON.parse(await cli.ok([...args, '--json']));
+  const addPasskey = () => {
+    const database = new DatabaseSync(cli.database);
+    const insert = `insert into passkeys (id, person, name, credential_id, public_key, counter, device_type, backed_up, created_at)
+      values (?, ?, 'key', ?, 'x', 0, 'singleDevice', 0, 1)`;
+    database.prepare(insert).run(`p${id}`, id, `c${id}`);
+    database.close();
+  };
+  addPasskey();
+  const kept = await cli.run(['user', 'password', email, '--keep-passkeys', '--json']);
+  expect(JSON.parse(kept.stdout)).toEqual({
+    id,
+    email,
+    password: expect.any(String),
+    passkeysRemoved: 0,
+    identities: 0,
+  });
+  const { stdout, stderr } = await cli.run(['user', 'password', email]);
+  expect(stdout).toMatch(/^[0-9A-Za-z]{20}\n$/);
+  expect(stderr).toBe(`The password of ${email}. It is not shown again.\nPasskeys removed: 1.\n`);
+  const { passkeysRemoved } = JSON.parse(await cli.ok(['user', 'password', email, '--json']));
+  expect(passkeysRemoved).toBe(0);
 });
 
 test('the list shows who belongs where, to people and to programs', async () => {

@@ -126,6 +126,8 @@ test('a level that a rule needs is not deleted', async () => {
   for (const rule of [
     { when: { minLevel: 'deploy' }, then: { mute: true } },
     { then: { setLevel: 'deploy' } },
+    { when: { level: ['info', 'deploy'] }, then: { mute: true } },
+    { when: { not: { level: ['deploy'] } }, then: { mute: true } },
   ]) {
     const { json } = await server.call('POST', '/api/rules', {
       token: key,
@@ -136,6 +138,20 @@ test('a level that a rule needs is not deleted', async () => {
     await server.call('DELETE', `/api/rules/${json.id}`, { token: key });
   }
   expect((await remove('deploy')).status).toBe(204);
+});
+
+test('what is in the way of deleting a level is told by name, and not without end', async () => {
+  const { put, remove, key } = await newTenant();
+  await put('deploy');
+  for (let i = 1; i <= 7; i++)
+    await server.call('POST', '/api/rules', {
+      token: key,
+      json: { name: `rule ${i}`, when: { level: ['deploy'] }, then: { mute: true } },
+    });
+  expect((await remove('deploy')).json).toEqual({
+    error:
+      'rules name the level deploy: "rule 1", "rule 2", "rule 3", "rule 4", "rule 5" and 2 more; change them first',
+  });
 });
 
 test.each([

@@ -131,6 +131,7 @@ test('what a route asks for is what its description says', async () => {
     const asked = {
       public: [],
       person: ['session'],
+      proven: ['session'],
       other: [...(roleOf(policy) ? ['key', 'session'] : []), ...(scopeOf(policy) ? ['token'] : [])],
     }[typeof policy === 'string' ? policy : 'other'];
     expect([method, url, told]).toEqual([method, url, asked]);

@@ -26,6 +26,37 @@ const explain = (json: unknown, key = admin) =>
 const replay = (json: unknown, key = admin) => server.call('POST', '/api/rules/replay', { token: key, json });
 
 describe('explain', () => {
+  test('by a draft is for two at a time in a tenant, whoever asks; others are told when to come back', async () => {
+    const viewer = await server.key('viewer', 'drafts');
+    const elsewhere = await server.key('viewer', 'drafts-elsewhere');
+    const rules = Array.from({ length: 4_000 }, (_, i) => ({
+      name: `draft ${i}`,
+      when: { host: [`web-${i}*`], message: { regex: `^disk${i}.*full$` } },
+      then: { mute: true },
+    }));
+    const notification = { title: 'disk', host: 'db-01' };
+    const ask = (key: string, more: object = {}) => explain({ notification, ...more }, key);
+    const [storm, other, plain] = await Promise.all([
+      Promise.all(Array.from({ length: 8 }, () => ask(viewer, { rules }))),
+      ask(elsewhere, { rules }),
+      ask(viewer),
+    ]);
+    const refused = storm.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(6);
+    for (const { status, headers, json } of refused)
+      expect([status, headers.get('retry-after'), json]).toEqual([
+        429,
+        '1',
+        { error: '2 drafts of this tenant are being explained: wait until one has ended' },
+      ]);
+    expect([other.status, plain.status]).toEqual([200, 200]);
+    expect((await ask(viewer, { rules })).status).toBe(200);
+    // What is refused for a reason of its own leaves room too.
+    for (let i = 0; i < 4; i++)
+      expect((await ask(viewer, { rules: [{ name: 'x', then: {} }] })).status).toBe(400);
+  });
+
   test('tells of a typed notification what each rule had to do with it, and which panels it reaches', async () => {
     const { json, status } = await explain({
       notification: { title: 'disk', host: 'db-01', level: 'Warning' },

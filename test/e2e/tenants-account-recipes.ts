@@ -66,6 +66,8 @@ export function createAccountRecipes(server: TestServer): Record<string, Recipe>
     })),
     'DELETE /api/account/two-factor': refused(403, '/api/account/two-factor', wrong),
     'POST /api/account/two-factor/backup-codes': refused(409, '/api/account/two-factor/backup-codes', wrong),
+    'GET /api/account/proof': plain('/api/account/proof'),
+    'POST /api/account/proof': refused(403, '/api/account/proof', wrong),
     'GET /api/account/passkeys': plain('/api/account/passkeys'),
     'POST /api/account/passkeys/options': plain('/api/account/passkeys/options'),
     'POST /api/account/passkeys': refused(400, '/api/account/passkeys', ({ canary }) => ({

@@ -23,7 +23,7 @@ const roles = ['viewer', 'member', 'admin', 'owner'];
 function expected(policy: Policy, { grant, person }: Caller): 'welcome' | 401 | 403 {
   if (policy === 'public') return 'welcome';
   if (!grant) return 401;
-  if (policy === 'person') return person ? 'welcome' : 403;
+  if (policy === 'person' || policy === 'proven') return person ? 'welcome' : 403;
   const may =
     'scopes' in grant
       ? policy.scope !== undefined && grant.scopes.includes(policy.scope)

@@ -1,4 +1,4 @@
-import type { RuleCreate, RulePatch, RuleSpec } from '../../contract/rule.ts';
+import type { RuleConditions, RuleCreate, RulePatch, RuleSpec } from '../../contract/rule.ts';
 
 /** A rule as it is kept: what the caller left out has its default. `timeZone` is the tenant's. */
 export function newRule(id: string, wanted: RuleCreate, timeZone: string): RuleSpec {
@@ -22,9 +22,8 @@ export function changedRule(rule: RuleSpec, patch: RulePatch): RuleSpec {
   return newRule(rule.id, { ...rule, ...patch }, rule.timeZone);
 }
 
-/** The first rule that cannot do without a level: it compares with its rank, or sets it. */
-export function ruleThatNames(level: string, rules: readonly RuleSpec[]): RuleSpec | undefined {
-  return rules.find(
-    ({ when, then }) => when.minLevel === level || when.not?.minLevel === level || then.setLevel === level,
-  );
+/** The rules in whose conditions a level stands, or that set it. */
+export function rulesThatName(level: string, rules: readonly RuleSpec[]): readonly RuleSpec[] {
+  const isIn = (when: RuleConditions | undefined) => when?.minLevel === level || when?.level?.includes(level);
+  return rules.filter(({ when, then }) => isIn(when) || isIn(when.not) || then.setLevel === level);
 }

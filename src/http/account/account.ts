@@ -93,7 +93,7 @@ function sessionListRoutes(app: App, context: AccountContext): void {
   app.delete(
     '/api/account/sessions/:id',
     {
-      config,
+      config: { policy: 'proven' },
       schema: {
         ...common,
         summary: 'End one of one’s sessions',
@@ -111,7 +111,7 @@ function sessionListRoutes(app: App, context: AccountContext): void {
   app.delete(
     '/api/account/sessions',
     {
-      config,
+      config: { policy: 'proven' },
       schema: {
         ...common,
         summary: 'End all of one’s sessions but this one',

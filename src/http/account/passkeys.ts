@@ -12,6 +12,8 @@ import type { AccountContext } from './sign-in-limits.ts';
 
 const own = { tags: ['account'], security: [{ session: [] }] };
 const config = { policy: 'person' } as const;
+/** It changes how one signs in. */
+const change = { policy: 'proven' } as const;
 
 /** Passkeys: signing in with one, and one's own. */
 export function passkeyRoutes(app: App, context: AccountContext): void {
@@ -85,7 +87,7 @@ function ownRoutes(app: App, context: AccountContext): void {
   app.post(
     '/api/account/passkeys/options',
     {
-      config,
+      config: change,
       schema: {
         ...own,
         summary: 'Begin to add a passkey: the options for navigator.credentials.create()',
@@ -102,7 +104,7 @@ function ownRoutes(app: App, context: AccountContext): void {
   app.post(
     '/api/account/passkeys',
     {
-      config,
+      config: change,
       schema: {
         ...own,
         summary: 'Add the passkey that was made',
@@ -122,7 +124,7 @@ function ownRoutes(app: App, context: AccountContext): void {
   app.delete(
     '/api/account/passkeys/:id',
     {
-      config,
+      config: change,
       schema: {
         ...own,
         summary: 'Remove a passkey',

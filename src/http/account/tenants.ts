@@ -28,14 +28,15 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
       if (!memberships.some(({ role }) => role === 'owner'))
         throw new AppError('forbidden', 'only an owner of a tenant may make another');
       if (timeZone !== undefined) checkTimeZone(timeZone, 'timeZone');
-      const made = await directory.tenants.create(name, title.trim(), person.email, now());
-      await directory.members.add(made.id, person.id, 'owner', person.email, now());
-      const { title: kept, timeZone: zone } =
-        timeZone === undefined
-          ? made
-          : await directory.tenants.update(made.id, { timeZone }, person.email, now());
+      const wanted = {
+        name,
+        title: title.trim(),
+        owner: person,
+        ...(timeZone !== undefined && { timeZone }),
+      };
+      const made = await directory.tenants.createOwned(wanted, person.email, now());
       reply.code(201);
-      return { name: made.name, title: kept, timeZone: zone, role: 'owner' as const };
+      return { name: made.name, title: made.title, timeZone: made.timeZone, role: 'owner' as const };
     },
   );
 }

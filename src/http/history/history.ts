@@ -4,12 +4,13 @@ import { limits } from '../../contract/limits.ts';
 import { HistoryPage } from '../../contract/notification.ts';
 import { badRequest } from '../../core/errors.ts';
 import { historyView } from '../../core/history-view.ts';
+import { AtOnce } from '../at-once.ts';
 import type { Authenticator } from '../auth.ts';
 import { readLimit } from '../page-limit.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 import { begin, openSse } from '../sse-response.ts';
-import { exported, RunningExports, stalledMs } from './export-run.ts';
+import { exported, mostExports, stalledMs } from './export-run.ts';
 import { queryOf } from './history-query.ts';
 import { tailHistory } from './history-tail.ts';
 
@@ -91,7 +92,11 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
     },
   );
 
-  const exports = new RunningExports();
+  const exports = new AtOnce({
+    most: mostExports,
+    what: 'exports of this tenant are under way',
+    retryAfterSeconds: 10,
+  });
   app.get(
     '/api/history/export',
     {

@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { Level, LevelName, LevelPut } from '../../contract/level.ts';
 import { limits } from '../../contract/limits.ts';
+import type { RuleSpec } from '../../contract/rule.ts';
 import { actorOf } from '../../core/access.ts';
 import { AppError, badRequest, notFound } from '../../core/errors.ts';
 import { isBuiltInLevel } from '../../core/levels.ts';
-import { ruleThatNames } from '../../core/routing/rules.ts';
+import { rulesThatName } from '../../core/routing/rules.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 
@@ -65,7 +66,7 @@ export function levelRoutes(app: App, { directory, tenancy, now }: Services): vo
         ...common,
         summary: 'Delete a custom level',
         description:
-          'History keeps its notifications. A level that comes again is registered again, with the look of info.',
+          'Refused while a rule names it. History keeps its notifications. A level that comes again is registered again, with the look of info.',
         params: Name,
         response: { 204: Type.Null({ description: 'Deleted.' }), ...problems(400, 401, 403, 404, 409, 503) },
       },
@@ -74,15 +75,22 @@ export function levelRoutes(app: App, { directory, tenancy, now }: Services): vo
       const { tenant } = principal;
       if (isBuiltInLevel(name))
         throw new AppError('conflict', `${name} is built in: it can be restyled, not deleted`);
-      const user = ruleThatNames(name, (await rules.set(tenant)).rules);
-      if (user)
-        throw new AppError(
-          'conflict',
-          `the rule "${user.name}" names the level ${name}: change the rule first`,
-        );
+      const users = rulesThatName(name, (await rules.set(tenant)).rules);
+      if (users.length > 0) throw inUse(name, users);
       if (!(await levels.remove(tenant, name, actorOf(principal), now()))) throw notFound('level');
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },
+  );
+}
+
+const rulesTold = 5;
+
+function inUse(level: string, rules: readonly RuleSpec[]): AppError {
+  const names = rules.slice(0, rulesTold).map(({ name }) => `"${name}"`);
+  const more = rules.length > rulesTold ? ` and ${rules.length - rulesTold} more` : '';
+  return new AppError(
+    'conflict',
+    `rules name the level ${level}: ${names.join(', ')}${more}; change them first`,
   );
 }

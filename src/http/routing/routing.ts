@@ -6,11 +6,14 @@ import { subjectOf } from '../../core/routing/recorded.ts';
 import { type Recorded, replay } from '../../core/routing/replay.ts';
 import { replayed, replayStart } from '../../core/routing/replay-range.ts';
 import { draftRouter, outcomeOf, typedSubject, wasThrottled } from '../../core/routing/routing-question.ts';
+import { AtOnce } from '../at-once.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 
 /** A draft may hold as many rules as a tenant. */
 const draftBytes = 16 * 1024 * 1024;
+/** Of one tenant at a time: each is compiled whole, and viewers may ask. */
+const mostDrafts = 2;
 const replayDays = 7;
 const replayMost = 100_000;
 const dayMs = 86_400_000;
@@ -20,7 +23,11 @@ export function routingRoutes(app: App, services: Services): void {
   const { directory, history, tenancy, now } = services;
   const common = { tags: ['dashboard'], security: [{ key: [] }] };
   const replaying = new Set<TenantId>();
-
+  const drafts = new AtOnce({
+    most: mostDrafts,
+    what: 'drafts of this tenant are being explained',
+    retryAfterSeconds: 1,
+  });
   app.post(
     '/api/rules/explain',
     {
@@ -29,28 +36,19 @@ export function routingRoutes(app: App, services: Services): void {
       schema: {
         ...common,
         summary: 'Where a notification would go, and what each rule has to do with it',
-        description:
-          'A typed notification or the id of a recorded one; by the rules in force, or by a draft of them.',
+        description: `A typed notification or the id of a recorded one; by the rules in force, or by a draft of them, ${mostDrafts} of a tenant at a time.`,
         body: ExplainRequest,
         response: { 200: RoutingOutcome, ...problems(400, 401, 403, 404, 413, 503) },
       },
     },
-    async ({ principal: { tenant }, body: { notification, rules, at } }) => {
-      const snapshot = await tenancy.get(tenant);
-      const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot);
-      if (typeof notification === 'string') {
-        const record = await history.find(tenant, notification);
-        if (!record) throw notFound('notification');
-        const throttled = wasThrottled(record, rules !== undefined);
-        return outcomeOf(router, subjectOf(record, router), instant(at, record.receivedAt), {
-          snapshot,
-          throttled,
-        });
+    async ({ principal: { tenant }, body }) => {
+      if (body.rules === undefined) return explainBy(services, tenant, body);
+      const end = drafts.begin(tenant);
+      try {
+        return await explainBy(services, tenant, body);
+      } finally {
+        end();
       }
-      const tokens =
-        notification.token === undefined ? [] : await directory.credentials.list(tenant, 'token');
-      const subject = typedSubject(notification, router, tokens);
-      return outcomeOf(router, subject, instant(at, now()), { snapshot, throttled: false });
     },
   );
 
@@ -86,6 +84,27 @@ export function routingRoutes(app: App, services: Services): void {
       }
     },
   );
+}
+
+async function explainBy(
+  { directory, history, tenancy, now }: Services,
+  tenant: TenantId,
+  { notification, rules, at }: ExplainRequest,
+): Promise<RoutingOutcome> {
+  const snapshot = await tenancy.get(tenant);
+  const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot);
+  if (typeof notification === 'string') {
+    const record = await history.find(tenant, notification);
+    if (!record) throw notFound('notification');
+    const throttled = wasThrottled(record, rules !== undefined);
+    return outcomeOf(router, subjectOf(record, router), instant(at, record.receivedAt), {
+      snapshot,
+      throttled,
+    });
+  }
+  const tokens = notification.token === undefined ? [] : await directory.credentials.list(tenant, 'token');
+  const subject = typedSubject(notification, router, tokens);
+  return outcomeOf(router, subject, instant(at, now()), { snapshot, throttled: false });
 }
 
 /** Who went away no longer wants to know, and may ask anew at once. */

@@ -54,6 +54,7 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       schema: {
         ...common,
         summary: 'Revoke an automation key; its record stays',
+        description: 'Invitations made by a key of this name that wait are withdrawn.',
         params: Type.Object({ id: Type.String() }),
         response: { 204: Type.Null({ description: 'Revoked.' }), ...problems(401, 403, 404, 503) },
       },

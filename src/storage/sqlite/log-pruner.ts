@@ -12,11 +12,23 @@ const chunk = 500;
 const sweepChunk = 2_000;
 const minuteMs = 60_000;
 
+interface Age {
+  readonly olderThan: number;
+  readonly now: number;
+}
+
+/** A notification that is not ahead of the clock. */
+interface Timely {
+  readonly position: number;
+  readonly received_at: number;
+}
+
 /** Drops what retention no longer keeps, and what is no longer live. Runs inside the caller's transaction. */
 export class LogPruner {
   readonly #writer: LogWriter;
   readonly #db: Db;
   readonly #sql;
+  readonly #timely = new Map<number, { readonly from: number; readonly found: Timely }>();
 
   constructor(db: Db, writer: LogWriter) {
     this.#db = db;
@@ -27,7 +39,8 @@ export class LogPruner {
   /** Drops one chunk of the oldest entries. Those still on panels are cleared first, by an entry of their own. */
   prune({ tenant, olderThan, keep, now }: Extract<Job, { kind: 'prune' }>): PruneResult {
     const log = this.#writer.logs.of(tenant);
-    const upTo = this.#lastToDrop(tenant, log, olderThan, keep);
+    const age = olderThan === null ? undefined : { olderThan, now };
+    const upTo = this.#lastToDrop(tenant, log, age, keep);
     if (upTo < log.first) return { dropped: 0, clears: [] };
     const from = log.first;
     const clears: Clear[] = [];
@@ -60,20 +73,12 @@ export class LogPruner {
   #lastToDrop(
     tenant: number,
     log: { first: number; head: number; notifications: number },
-    olderThan: number | null,
+    age: Age | undefined,
     keep: number | null,
   ): number {
     const end = Math.min(log.first + chunk - 1, log.head);
     const byCount = keep === null ? 0 : this.#beyondCount(tenant, log.first, end, log.notifications - keep);
-    let byAge = 0;
-    if (olderThan !== null) {
-      const kept = this.#sql.firstKept.get(tenant, log.first, tenant, end, olderThan);
-      byAge = kept
-        ? kept.position - 1
-        : this.#sql.anyIn.get(tenant, log.first, tenant, end)
-          ? end
-          : this.#ageOfClears(tenant, log.first, end, olderThan);
-    }
+    const byAge = age === undefined ? 0 : this.#beyondAge(tenant, { ...log, end }, age);
     return Math.min(end, Math.max(byCount, byAge));
   }
 
@@ -83,10 +88,38 @@ export class LogPruner {
     return this.#sql.nthIn.get(tenant, first, tenant, end, excess - 1)?.position ?? end;
   }
 
-  /** A chunk that holds clears alone goes by their time. */
-  #ageOfClears(tenant: number, first: number, end: number, olderThan: number): number {
-    const kept = this.#sql.firstClearKept.get(tenant, first, tenant, end, olderThan);
-    return kept ? kept.position - 1 : end;
+  /**
+   * Up to the first that is young enough. One that is ahead of the clock was received while that was wrong: it is as old
+   * as what came after it, and stays while nothing has.
+   */
+  #beyondAge(
+    tenant: number,
+    { first, end, head }: { first: number; end: number; head: number },
+    { olderThan, now }: Age,
+  ): number {
+    const kept = this.#sql.firstKept.get(tenant, first, tenant, end, olderThan, now);
+    const last = kept ? kept.position - 1 : end;
+    let from = first;
+    for (;;) {
+      const ahead = this.#sql.firstAhead.get(tenant, from, tenant, last, now);
+      if (!ahead) break;
+      const next = this.#firstTimely(tenant, ahead.position, head, now);
+      if (!next || next.received_at >= olderThan) return ahead.position - 1;
+      if (next.position > last) return last;
+      from = next.position;
+    }
+    if (kept || this.#sql.anyIn.get(tenant, first, tenant, end)) return last;
+    const clear = this.#sql.firstClearKept.get(tenant, first, tenant, end, olderThan, now);
+    return clear ? clear.position - 1 : end;
+  }
+
+  /** Looked for once for all that stand before it: there may be many. */
+  #firstTimely(tenant: number, from: number, head: number, now: number): Timely | undefined {
+    const known = this.#timely.get(tenant);
+    if (known && known.from <= from && from < known.found.position) return known.found;
+    const found = this.#sql.firstTimely.get(tenant, from, tenant, head, now);
+    if (found) this.#timely.set(tenant, { from, found });
+    return found;
   }
 
   #drop(tenant: number, from: number, upTo: number): void {
@@ -114,11 +147,17 @@ function prepareStatements(db: Db) {
     nthIn: db.prepare<[number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} ORDER BY entry LIMIT 1 OFFSET ?`,
     ),
-    firstKept: db.prepare<[number, number, number, number, number], { position: number }>(
-      `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at >= ? ORDER BY entry LIMIT 1`,
+    firstAhead: db.prepare<[number, number, number, number, number], { position: number }>(
+      `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at > ? ORDER BY entry LIMIT 1`,
     ),
-    firstClearKept: db.prepare<[number, number, number, number, number], { position: number }>(
-      `SELECT entry & ${positionMask} AS position FROM clears WHERE entry ${range} AND at >= ? ORDER BY entry LIMIT 1`,
+    firstTimely: db.prepare<[number, number, number, number, number], Timely>(
+      `SELECT entry & ${positionMask} AS position, received_at FROM notifications WHERE entry ${range} AND received_at <= ? ORDER BY entry LIMIT 1`,
+    ),
+    firstKept: db.prepare<[number, number, number, number, number, number], { position: number }>(
+      `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at BETWEEN ? AND ? ORDER BY entry LIMIT 1`,
+    ),
+    firstClearKept: db.prepare<[number, number, number, number, number, number], { position: number }>(
+      `SELECT entry & ${positionMask} AS position FROM clears WHERE entry ${range} AND at BETWEEN ? AND ? ORDER BY entry LIMIT 1`,
     ),
     liveIn: db.prepare<
       [number, number, number],

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { AccountSession, Passkey } from '../../../contract/account.ts';
+import type { AccountSession, Passkey, ProofState } from '../../../contract/account.ts';
 import { personApi } from './call.ts';
 
 export const sessionsQuery = queryOptions({
@@ -7,6 +7,13 @@ export const sessionsQuery = queryOptions({
   queryFn: async ({ signal }) =>
     (await personApi.get<{ sessions: AccountSession[] }>('/api/account/sessions', undefined, signal))
       .sessions,
+});
+
+/** Asked anew each time: it is true for minutes. */
+export const proofQuery = queryOptions({
+  queryKey: ['account', 'proof'],
+  queryFn: ({ signal }) => personApi.get<ProofState>('/api/account/proof', undefined, signal),
+  staleTime: 0,
 });
 
 export const passkeysQuery = queryOptions({

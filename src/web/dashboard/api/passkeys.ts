@@ -8,13 +8,16 @@ import type { Passkey } from '../../../contract/account.ts';
 import type { SignedIn } from '../../../contract/session.ts';
 import { personApi } from './call.ts';
 
-/** Has the browser prove a passkey of its choice. */
-export async function signInWithPasskey(): Promise<SignedIn> {
+/** Has the browser prove a passkey of its choice; answers what the server is to check. */
+export async function assertPasskey(): Promise<unknown> {
   const optionsJSON = await personApi.post<PublicKeyCredentialRequestOptionsJSON>(
     '/api/session/passkey/options',
   );
-  const response = await startAuthentication({ optionsJSON });
-  return personApi.post('/api/session/passkey', { response });
+  return startAuthentication({ optionsJSON });
+}
+
+export async function signInWithPasskey(): Promise<SignedIn> {
+  return personApi.post('/api/session/passkey', { response: await assertPasskey() });
 }
 
 /** Has the browser make a passkey for the person who is signed in. */

@@ -8,6 +8,7 @@ import type {
   ReplayResponse,
   RoutingOutcome,
 } from '../../../contract/routing.ts';
+import { isStatus } from './call.ts';
 import type { Tenant } from './tenant.tsx';
 
 /** @param version Names the rules in force: an answer from before they were changed is none. */
@@ -17,7 +18,9 @@ export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: s
     queryFn: ({ signal }) => tenant.api.post<RoutingOutcome>('/api/rules/explain', request, signal),
     staleTime: 30_000,
     gcTime: 10_000,
-    retry: false,
+    // Two drafts of a tenant are looked at together; whoever writes a third asks again.
+    retry: (failures, error) => failures < 3 && isStatus(error, 429),
+    retryDelay: 1_000,
   });
 
 export const askReplay = (tenant: Tenant, request: ReplayRequest, signal: AbortSignal) =>

@@ -16,6 +16,17 @@ export function usePerson(): Person {
   return data.person;
 }
 
+/** The identity providers that one can sign in with. */
+export function useProviders(): Session['providers'] {
+  return useSuspenseQuery(sessionQuery).data.providers;
+}
+
+/** Leaves for a provider, to come back signed in at `returnTo`, a path of ours. */
+export async function beginAtProvider(id: string, returnTo: string): Promise<void> {
+  const path = `/api/session/oidc/${encodeURIComponent(id)}`;
+  location.assign((await personApi.post<{ url: string }>(path, { returnTo })).url);
+}
+
 /** After signing in or out, nothing that was known holds any more. */
 export function useForgetAll(): () => Promise<void> {
   const client = useQueryClient();

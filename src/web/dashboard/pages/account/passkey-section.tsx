@@ -11,6 +11,7 @@ import { useOwnFormats } from '../../pieces/formats.ts';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { Section } from '../../pieces/page.tsx';
 import styles from './account.module.css';
+import { useProof } from './prove.tsx';
 
 /** Ways to sign in without a password. */
 export function PasskeySection() {
@@ -20,6 +21,7 @@ export function PasskeySection() {
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey>();
+  const { whenProven, error: unproven, dialog } = useProof();
   const remove = async ({ id }: Passkey) => {
     await personApi.delete(`/api/account/passkeys/${encodeURIComponent(id)}`);
     await client.invalidateQueries(passkeysQuery);
@@ -29,6 +31,7 @@ export function PasskeySection() {
     <Section title={t('passkeys')}>
       <p className={styles.hint}>{possible ? t('passkeysHint') : t('passkeysNeedHttps')}</p>
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {unproven && <ErrorNotice error={unproven} />}
       {passkeys?.length === 0 && possible && <p className={styles.hint}>{t('noPasskeys')}</p>}
       <ul className={styles.list}>
         {passkeys?.map((passkey) => (
@@ -40,7 +43,7 @@ export function PasskeySection() {
               variant="subtle"
               color="error"
               aria-label={t('removeOf', { name: passkey.name })}
-              onClick={() => setRemoving(passkey)}
+              onClick={() => whenProven(() => setRemoving(passkey))}
             >
               {t('remove')}
             </Button>
@@ -49,9 +52,10 @@ export function PasskeySection() {
       </ul>
       {possible && (
         <Group mt="sm">
-          <Button onClick={() => setAdding(true)}>{t('addPasskey')}</Button>
+          <Button onClick={() => whenProven(() => setAdding(true))}>{t('addPasskey')}</Button>
         </Group>
       )}
+      {dialog}
       {adding && <AddDialog onClose={() => setAdding(false)} />}
       {removing && (
         <Confirm

@@ -9,6 +9,7 @@ import { ErrorNotice } from '../../pieces/notice.tsx';
 import { Section } from '../../pieces/page.tsx';
 import styles from './account.module.css';
 import { browserName } from './browser-name.ts';
+import { useProof } from './prove.tsx';
 
 /** Where the person is signed in, and the way to end it. */
 export function SessionSection() {
@@ -21,24 +22,31 @@ export function SessionSection() {
       personApi.delete(`/api/account/sessions${id === undefined ? '' : `/${encodeURIComponent(id)}`}`),
     onSettled: () => client.invalidateQueries(sessionsQuery),
   });
+  const { whenProven, error: unproven, dialog } = useProof();
   return (
     <Section
       title={t('sessions')}
       actions={
         (sessions?.length ?? 0) > 1 && (
-          <Button size="xs" loading={end.isPending} onClick={() => end.mutate(undefined)}>
+          <Button size="xs" loading={end.isPending} onClick={() => whenProven(() => end.mutate(undefined))}>
             {t('endOthers')}
           </Button>
         )
       }
     >
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {unproven && <ErrorNotice error={unproven} />}
       {end.error && <ErrorNotice error={end.error} title={shell('failed')} />}
       <ul className={styles.list}>
         {sessions?.map((session) => (
-          <SessionItem key={session.id} session={session} onEnd={() => end.mutate(session.id)} />
+          <SessionItem
+            key={session.id}
+            session={session}
+            onEnd={() => whenProven(() => end.mutate(session.id))}
+          />
         ))}
       </ul>
+      {dialog}
     </Section>
   );
 }

@@ -3,8 +3,8 @@ import { Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Session } from '../../../../contract/session.ts';
-import { personApi } from '../../api/call.ts';
 import { signInWithPasskey } from '../../api/passkeys.ts';
+import { beginAtProvider } from '../../api/session.ts';
 import { Icon } from '../../pieces/icon.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import styles from './sign-in.module.css';
@@ -22,11 +22,7 @@ export function OtherWays({
   const { t } = useTranslation('entry');
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onDone });
   const provider = useMutation({
-    mutationFn: (id: string) =>
-      personApi.post<{ url: string }>(`/api/session/oidc/${encodeURIComponent(id)}`, {
-        returnTo: returnTo ?? '/',
-      }),
-    onSuccess: ({ url }) => location.assign(url),
+    mutationFn: (id: string) => beginAtProvider(id, returnTo ?? '/'),
   });
   // Passkeys are for secure origins; elsewhere the browser has no word of them.
   const hasPasskeys = 'PublicKeyCredential' in globalThis;
