@@ -1,6 +1,7 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from './dialog.tsx';
 import { ErrorNotice } from './notice.tsx';
 
 /** Asks once more before what cannot be undone, and says what will happen. */
@@ -33,7 +34,7 @@ export function Confirm({
     }
   };
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Dialog onClose={onClose} title={title}>
       <Stack gap="md">
         <div>{children}</div>
         {error !== undefined && <ErrorNotice error={error} title={t('failed')} />}
@@ -46,6 +47,6 @@ export function Confirm({
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,9 +1,10 @@
 import chevronIcon from 'virtual:icon/chevron-down';
-import { Button, Menu, Modal, TextInput } from '@mantine/core';
+import { Button, Menu, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '../../../../contract/notification.ts';
 import { useTenant } from '../../api/tenant.tsx';
+import { Dialog } from '../../pieces/dialog.tsx';
 import { Icon } from '../../pieces/icon.tsx';
 import { fromDateTimeField, nextClock, nextMonday, toDateTimeField } from '../../pieces/wall-clock.ts';
 import styles from './notification-drawer.module.css';
@@ -80,7 +81,6 @@ function MuteUntil({
   onChoose: (until: number) => void;
 }) {
   const { t } = useTranslation('history');
-  const { t: general } = useTranslation();
   const { timeZone } = useTenant();
   const [text, setText] = useState(() => toDateTimeField(nextClock(Date.now(), timeZone, 8), timeZone));
   const until = fromDateTimeField(text, timeZone);
@@ -91,12 +91,7 @@ function MuteUntil({
   };
   const shown = subject.length > 60 ? `${subject.slice(0, 60)}…` : subject;
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('muteTitle', { subject: shown })}
-      closeButtonProps={{ 'aria-label': general('close') }}
-    >
+    <Dialog onClose={onClose} title={t('muteTitle', { subject: shown })}>
       <form onSubmit={submit} className={styles.mute}>
         <TextInput
           type="datetime-local"
@@ -111,6 +106,6 @@ function MuteUntil({
           {t('muteDo')}
         </Button>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

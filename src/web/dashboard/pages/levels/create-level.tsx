@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level } from '../../../../contract/level.ts';
 import { builtInStyles } from '../../../../contract/level-styles.ts';
+import { Dialog } from '../../pieces/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { isLevelName } from './level-draft.ts';
 import { usePutLevel } from './level-drawer.tsx';
@@ -28,12 +29,7 @@ export function CreateLevel({
     if (name !== '' && problem === undefined) mutate(builtInStyles.info);
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('create')}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
-    >
+    <Dialog onClose={onClose} title={t('create')}>
       <form onSubmit={submit}>
         <Stack gap="md">
           <TextInput
@@ -62,6 +58,6 @@ export function CreateLevel({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Drawer, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,6 +9,7 @@ import { Facts } from '../../pieces/facts.tsx';
 import { useFormats } from '../../pieces/formats.ts';
 import { LevelMark } from '../../pieces/level-mark.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
+import { SideDrawer } from '../../pieces/side-drawer.tsx';
 import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
 import { CardPreview } from './card-preview.tsx';
 import { type LevelDraft, levelDraftOf, styleOf } from './level-draft.ts';
@@ -25,23 +26,16 @@ interface DrawerOptions {
 
 /** One level: how it looks, sounds and how long it stays. */
 export function LevelDrawer(options: DrawerOptions) {
-  const { t } = useTranslation('levels');
   const { may } = useTenant();
   const { level, onClose } = options;
   const [isDirty, setDirty] = useState(false);
   const { question, leave } = useUnsavedQuestion(isDirty);
   return (
-    <Drawer
-      opened
-      position="right"
-      size={520}
+    <SideDrawer
       onClose={onClose}
-      closeOnEscape={question === undefined}
-      trapFocus={question === undefined}
       title={<LevelMark name={level.name} as={level} />}
       overlayProps={{ backgroundOpacity: 0.25 }}
       classNames={{ body: styles.body ?? '' }}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
     >
       {may('admin') ? (
         <LevelForm {...options} onClose={() => leave(onClose)} onDirty={setDirty} />
@@ -49,7 +43,7 @@ export function LevelDrawer(options: DrawerOptions) {
         <LevelFacts level={level} />
       )}
       {question}
-    </Drawer>
+    </SideDrawer>
   );
 }
 

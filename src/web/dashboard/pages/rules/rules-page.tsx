@@ -67,14 +67,7 @@ export function RulesPage() {
       {error && !data && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton />}
       {data && <Rules order={order} onRemove={setRemoving} />}
-      {data && (
-        <OpenSheet
-          rules={order.rules}
-          search={search}
-          onDelete={(rule) => setRemoving([rule])}
-          isDeleting={removing !== undefined}
-        />
-      )}
+      {data && <OpenSheet rules={order.rules} search={search} onDelete={(rule) => setRemoving([rule])} />}
       {removing && (
         <RemoveQuestion
           rules={removing}

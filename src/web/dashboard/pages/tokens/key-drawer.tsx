@@ -1,7 +1,7 @@
-import { Drawer } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../contract/token.ts';
 import { useTenant } from '../../api/tenant.tsx';
+import { SideDrawer } from '../../pieces/side-drawer.tsx';
 import { CredentialFacts } from './credential-facts.tsx';
 import { RevokeButton } from './revoke-button.tsx';
 import styles from './tokens.module.css';
@@ -12,15 +12,11 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
   const { may } = useTenant();
   const { role, allowFrom, revokedAt } = credential;
   return (
-    <Drawer
-      opened
-      position="right"
-      size={520}
+    <SideDrawer
       onClose={onClose}
       title={<bdi>{credential.name}</bdi>}
       overlayProps={{ backgroundOpacity: 0.25 }}
       classNames={{ body: styles.body ?? '' }}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
     >
       <CredentialFacts
         credential={credential}
@@ -51,6 +47,6 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
           />
         </div>
       )}
-    </Drawer>
+    </SideDrawer>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Drawer, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import type { Token, TokenPatch } from '../../../../contract/token.ts';
 import { tokensKey } from '../../api/credentials.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
+import { SideDrawer } from '../../pieces/side-drawer.tsx';
 import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
 import { type TokenDraft, TokenFields, tokenDraftOf, tokenOf } from './create/token-fields.tsx';
 import { CredentialFacts } from './credential-facts.tsx';
@@ -29,17 +30,11 @@ export function TokenDrawer({
   const { question, leave } = useUnsavedQuestion(isDirty);
   const over = isOver(stateOf(token, Date.now()));
   return (
-    <Drawer
-      opened
-      position="right"
-      size={520}
+    <SideDrawer
       onClose={onClose}
-      closeOnEscape={question === undefined}
-      trapFocus={question === undefined}
       title={<bdi>{token.name}</bdi>}
       overlayProps={{ backgroundOpacity: 0.25 }}
       classNames={{ body: styles.body ?? '' }}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
     >
       <CredentialFacts
         credential={token}
@@ -55,7 +50,7 @@ export function TokenDrawer({
         <TokenForm token={token} panel={panel} onClose={() => leave(onClose)} onDirty={setDirty} />
       )}
       {question}
-    </Drawer>
+    </SideDrawer>
   );
 }
 

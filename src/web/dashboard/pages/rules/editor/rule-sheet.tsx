@@ -26,7 +26,6 @@ export function RuleSheet({
   explain,
   onClose,
   onDelete,
-  isDeleting,
 }: {
   rules: readonly Rule[];
   version: string;
@@ -35,7 +34,6 @@ export function RuleSheet({
   explain: string | undefined;
   onClose: () => void;
   onDelete: ((rule: Rule) => void) | undefined;
-  isDeleting: boolean;
 }) {
   const { t } = useTranslation('rules');
   const words = useRuleWords();
@@ -51,7 +49,6 @@ export function RuleSheet({
       isWide
       title={draft.isNew ? t('newRule') : t('ruleNumber', { number })}
       onClose={onClose}
-      staysOpen={question !== undefined || save.doubt !== undefined || isDeleting}
       head={<RuleText rule={draft.rule} words={words} />}
       foot={
         <Foot
