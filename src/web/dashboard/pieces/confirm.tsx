@@ -1,6 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import styles from './confirm.module.css';
 import { Dialog } from './dialog.tsx';
 import { ErrorNotice } from './notice.tsx';
 
@@ -49,4 +50,9 @@ export function Confirm({
       </Stack>
     </Dialog>
   );
+}
+
+/** What follows, an <li> each. */
+export function Consequences({ children }: { children: ReactNode }) {
+  return <ul className={styles.consequences}>{children}</ul>;
 }

@@ -9,7 +9,7 @@ import { Facts } from '../../pieces/facts.tsx';
 import { useFormats } from '../../pieces/formats.ts';
 import { LevelMark } from '../../pieces/level-mark.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { SideDrawer } from '../../pieces/side-drawer.tsx';
+import { DrawerFoot, SideDrawer } from '../../pieces/side-drawer.tsx';
 import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
 import { CardPreview } from './card-preview.tsx';
 import { type LevelDraft, levelDraftOf, styleOf } from './level-draft.ts';
@@ -35,7 +35,6 @@ export function LevelDrawer(options: DrawerOptions) {
       onClose={onClose}
       title={<LevelMark name={level.name} as={level} />}
       overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '' }}
     >
       {may('admin') ? (
         <LevelForm {...options} onClose={() => leave(onClose)} onDirty={setDirty} />
@@ -76,7 +75,7 @@ function LevelForm({
         }}
       />
       {error && <ErrorNotice error={error} title={t('saveFailed')} />}
-      <div className={styles.foot}>
+      <DrawerFoot>
         <LevelEnd level={level} onReset={mutate} onDeleted={onClose} />
         <Group gap="xs" wrap="nowrap">
           <span role="status" className="muted">
@@ -89,7 +88,7 @@ function LevelForm({
             {t('save', { ns: 'shell' })}
           </Button>
         </Group>
-      </div>
+      </DrawerFoot>
     </form>
   );
 }

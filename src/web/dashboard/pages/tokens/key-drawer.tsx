@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../contract/token.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { SideDrawer } from '../../pieces/side-drawer.tsx';
+import { DrawerFoot, SideDrawer } from '../../pieces/side-drawer.tsx';
 import { CredentialFacts } from './credential-facts.tsx';
 import { RevokeButton } from './revoke-button.tsx';
 import styles from './tokens.module.css';
@@ -16,7 +16,6 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
       onClose={onClose}
       title={<bdi>{credential.name}</bdi>}
       overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '' }}
     >
       <CredentialFacts
         credential={credential}
@@ -37,7 +36,7 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
       />
       <p className={styles.ended}>{t(revokedAt === null ? 'keyUnchanged' : 'endedHint')}</p>
       {revokedAt === null && may(role) && (
-        <div className={styles.foot}>
+        <DrawerFoot>
           <RevokeButton
             credential={credential}
             path="/api/keys"
@@ -45,7 +44,7 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
             panel={undefined}
             onRevoked={onClose}
           />
-        </div>
+        </DrawerFoot>
       )}
     </SideDrawer>
   );

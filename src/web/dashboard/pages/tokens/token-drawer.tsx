@@ -6,7 +6,7 @@ import type { Token, TokenPatch } from '../../../../contract/token.ts';
 import { tokensKey } from '../../api/credentials.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { SideDrawer } from '../../pieces/side-drawer.tsx';
+import { DrawerFoot, SideDrawer } from '../../pieces/side-drawer.tsx';
 import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
 import { type TokenDraft, TokenFields, tokenDraftOf, tokenOf } from './create/token-fields.tsx';
 import { CredentialFacts } from './credential-facts.tsx';
@@ -30,12 +30,7 @@ export function TokenDrawer({
   const { question, leave } = useUnsavedQuestion(isDirty);
   const over = isOver(stateOf(token, Date.now()));
   return (
-    <SideDrawer
-      onClose={onClose}
-      title={<bdi>{token.name}</bdi>}
-      overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '' }}
-    >
+    <SideDrawer onClose={onClose} title={<bdi>{token.name}</bdi>} overlayProps={{ backgroundOpacity: 0.25 }}>
       <CredentialFacts
         credential={token}
         prefix="bfy"
@@ -85,7 +80,7 @@ function TokenForm({
         }}
       />
       {error && <ErrorNotice error={error} title={t('saveFailed')} />}
-      <div className={styles.foot}>
+      <DrawerFoot>
         <RevokeButton credential={token} path="/api/tokens" kind="token" panel={panel} onRevoked={onClose} />
         <Group gap="xs" wrap="nowrap">
           <span role="status" className="muted">
@@ -95,7 +90,7 @@ function TokenForm({
             {t('save', { ns: 'shell' })}
           </Button>
         </Group>
-      </div>
+      </DrawerFoot>
     </form>
   );
 }

@@ -24,7 +24,7 @@ export function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onCl
       onClose={onClose}
       title={<bdi className={styles.title}>{panel?.name ?? t('panel')}</bdi>}
       overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '', title: styles.head ?? '' }}
+      classNames={{ title: styles.head ?? '' }}
     >
       {panel ? (
         <Content panel={panel} onDirty={setDirty} onDeleted={() => leave(onClose)} />

@@ -6,6 +6,7 @@ import type { Panel } from '../../../../../contract/panel.ts';
 import { panelPath, panelsKey, panelsQuery } from '../../../api/panels.ts';
 import { useTenant } from '../../../api/tenant.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
+import { DrawerFoot } from '../../../pieces/side-drawer.tsx';
 import { knownTags } from '../tag.ts';
 import { TagsField } from '../tags-field.tsx';
 import { DeletePanel } from './delete-panel.tsx';
@@ -69,7 +70,7 @@ export function PanelForm({
           <ErrorNotice error={error} title={t('saveFailed')} />
         </div>
       )}
-      <div className={styles.foot}>
+      <DrawerFoot>
         <DeletePanel panel={panel} onDeleted={onDeleted} />
         <Group gap="xs" wrap="nowrap">
           <span role="status" className="muted">
@@ -87,7 +88,7 @@ export function PanelForm({
             {t('save', { ns: 'shell' })}
           </Button>
         </Group>
-      </div>
+      </DrawerFoot>
     </form>
   );
 }
