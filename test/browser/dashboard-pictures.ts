@@ -1,15 +1,9 @@
-/**
- * Pictures of the dashboard, to be looked at: `node test/browser/dashboard-screenshots.ts [folder] [words in the name]`.
- * Every scene on a desk and a phone, dark and light.
- */
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { ensurePages } from '../../scripts/pages.mjs';
-import { ensureBrowser } from './browser.ts';
+import { join } from 'node:path';
 import { DashboardLab } from './dashboard-lab.ts';
 import type { DashboardScene, DashboardScenes } from './dashboard-scene.ts';
 import { panelsScenes } from './panels-scenes.ts';
 import { peopleScenes } from './people-scenes.ts';
+import type { Pictures } from './pictures.ts';
 import { rulesScenes } from './rules-scenes.ts';
 import { levelsScenes, tokensScenes } from './settings-scenes.ts';
 import { watchScenes } from './watch-scenes.ts';
@@ -37,10 +31,8 @@ const everything: readonly DashboardScenes[] = [
 ];
 const screens = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
 
-async function main(folder: string, only: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  await ensurePages(join(import.meta.dirname, '../..'), process.execPath, process.env);
-  const browserPath = await ensureBrowser();
+/** Every scene on a desk and a phone, dark and light. */
+export async function takeDashboardPictures({ browserPath, folder, only }: Pictures): Promise<void> {
   for (const { name, fill, scenes } of everything) {
     const wanted = scenes.filter((scene) => `${name}-${scene.name}`.includes(only));
     if (wanted.length === 0) continue;
@@ -76,5 +68,3 @@ async function pictures(
     }
   }
 }
-
-await main(resolve(process.argv[2] ?? 'dist/screenshots'), process.argv[3] ?? '');
