@@ -63,7 +63,12 @@ function MemberRow({ member, onRemove }: { member: Member; onRemove: () => void 
     <tr>
       <td>
         <bdi className={styles.name}>{member.name}</bdi>
-        {isSelf && <span className={styles.self}>{t('you')}</span>}
+        {isSelf && (
+          <>
+            {' '}
+            <span className="chip">{t('you')}</span>
+          </>
+        )}
         <bdi className={styles.email}>{member.email}</bdi>
       </td>
       <td>
