@@ -197,7 +197,7 @@ test('a time is drawn over the bars, and chosen from the menu', async () => {
   await page.getByRole('button', { name: /^Time/ }).click();
   await page.getByRole('button', { name: '7 d' }).click();
   await expect.poll(query).toBe('since:7d');
-  await page.getByRole('button', { name: 'Show the bars as a table' }).click();
+  await page.getByRole('button', { name: 'Show as a table' }).click();
   await page.getByRole('columnheader', { name: 'warning' }).waitFor();
 });
 
@@ -229,6 +229,6 @@ test('every part of it can be used by everyone', async () => {
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.getByRole('combobox', { name: 'Search' }).fill('le');
   await page.getByRole('option').first().waitFor();
-  await page.getByRole('button', { name: 'Show the bars as a table' }).isVisible();
+  await page.getByRole('button', { name: 'Show as a table' }).isVisible();
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });

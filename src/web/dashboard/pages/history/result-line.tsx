@@ -1,9 +1,8 @@
-import tableIcon from 'virtual:icon/table';
 import { useTranslation } from 'react-i18next';
 import { useChanges } from '../../api/history.ts';
 import type { HistoryPages } from '../../api/history-pages.ts';
+import { TableToggle } from '../../charts/level-chart.tsx';
 import { useFormats } from '../../pieces/formats.ts';
-import { Icon } from '../../pieces/icon.tsx';
 import styles from './result-line.module.css';
 import { TimeMenu } from './time-menu.tsx';
 
@@ -45,16 +44,7 @@ export function ResultLine({
       </span>
       <TimeMenu q={q} onSearch={onSearch} />
       <span>{t('newestFirst')}</span>
-      <button
-        type="button"
-        className={styles.table}
-        aria-pressed={asTable}
-        aria-label={t('asTable')}
-        title={t('asTable')}
-        onClick={onTable}
-      >
-        <Icon paths={tableIcon} size={14} />
-      </button>
+      <TableToggle asTable={asTable} onToggle={onTable} />
       {pages.tookMs !== undefined && !isOld && (
         <span className={styles.took} title={t('tookHint')}>
           {formats.duration(Math.max(1, Math.round(pages.tookMs)))}
