@@ -22,11 +22,12 @@ export function CreateLevel({
   const [typed, setTyped] = useState('');
   const name = typed.trim().toLowerCase();
   const taken = levels.some((level) => level.name === name);
-  const { mutate, error, isPending } = usePutLevel(name, (level) => onCreated(level.name));
+  const { mutate, error, isPending } = usePutLevel(name);
   const problem = taken ? t('nameTaken') : name !== '' && !isLevelName(name) ? t('nameWrong') : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (name !== '' && problem === undefined) mutate(builtInStyles.info);
+    if (name !== '' && problem === undefined)
+      mutate(builtInStyles.info, { onSuccess: (level) => onCreated(level.name) });
   };
   return (
     <Dialog onClose={onClose} title={t('create')}>

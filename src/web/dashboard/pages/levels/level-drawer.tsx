@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useLayoutEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level, LevelPut } from '../../../../contract/level.ts';
 import { levelsQuery } from '../../api/levels.ts';
@@ -11,8 +11,9 @@ import { LevelMark } from '../../pieces/level-mark.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { DrawerFoot, SideDrawer } from '../../pieces/side-drawer.tsx';
 import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
+import { useDraft } from '../../pieces/use-draft.ts';
 import { CardPreview } from './card-preview.tsx';
-import { type LevelDraft, levelDraftOf, styleOf } from './level-draft.ts';
+import { levelDraftOf, styleOf } from './level-draft.ts';
 import { LevelEnd } from './level-end.tsx';
 import { LevelFields } from './level-fields.tsx';
 import styles from './levels.module.css';
@@ -53,15 +54,14 @@ function LevelForm({
   onDirty,
 }: DrawerOptions & { onDirty: (isDirty: boolean) => void }) {
   const { t } = useTranslation('levels');
-  const [draft, setDraft] = useState<LevelDraft>();
-  const shown = draft ?? levelDraftOf(level);
+  const draft = useDraft(levelDraftOf(level), onDirty);
+  const { shown, isDirty } = draft;
   const wanted = styleOf(shown);
-  const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(levelDraftOf(level));
-  useLayoutEffect(() => onDirty(isDirty), [isDirty, onDirty]);
-  const { mutate, error, isPending, isSuccess, reset } = usePutLevel(level.name, () => setDraft(undefined));
+  const { mutate, error, isPending, isSuccess, reset } = usePutLevel(level.name);
+  const save = (style: LevelPut) => mutate(style, { onSuccess: () => draft.settle(shown) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (draft && wanted) mutate(wanted);
+    if (isDirty && wanted) save(wanted);
   };
   return (
     <form onSubmit={submit}>
@@ -70,21 +70,21 @@ function LevelForm({
         levels={levels}
         draft={shown}
         onChange={(some) => {
-          reset();
-          setDraft({ ...shown, ...some });
+          if (!isPending) reset();
+          draft.change(some);
         }}
       />
       {error && <ErrorNotice error={error} title={t('saveFailed')} />}
       <DrawerFoot>
-        <LevelEnd level={level} onReset={mutate} onDeleted={onClose} />
+        <LevelEnd level={level} onReset={save} onDeleted={onClose} />
         <Group gap="xs" wrap="nowrap">
           <span role="status" className="muted">
-            {isSuccess && !draft ? t('saved', { ns: 'shell' }) : ''}
+            {isSuccess && !isDirty ? t('saved', { ns: 'shell' }) : ''}
           </span>
-          <Button disabled={!draft} onClick={() => setDraft(undefined)}>
+          <Button disabled={!isDirty} onClick={draft.discard}>
             {t('discard')}
           </Button>
-          <Button type="submit" variant="filled" loading={isPending} disabled={!draft || !wanted}>
+          <Button type="submit" variant="filled" loading={isPending} disabled={!isDirty || !wanted}>
             {t('save', { ns: 'shell' })}
           </Button>
         </Group>
@@ -121,18 +121,17 @@ function LevelFacts({ level }: { level: Level }) {
   );
 }
 
-export function usePutLevel(name: string, onSaved: (level: Level) => void) {
+export function usePutLevel(name: string) {
   const tenant = useTenant();
   const client = useQueryClient();
   return useMutation({
     mutationFn: (style: LevelPut) => tenant.api.put<Level>(`/api/levels/${encodeURIComponent(name)}`, style),
-    onSuccess: async (level) => {
+    onSuccess: (level) => {
       client.setQueryData(levelsQuery(tenant).queryKey, (levels) =>
         levels?.some((each) => each.name === level.name)
           ? levels.map((each) => (each.name === level.name ? level : each))
           : levels && [...levels, level],
       );
-      onSaved(level);
     },
   });
 }

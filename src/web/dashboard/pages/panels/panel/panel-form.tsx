@@ -1,12 +1,13 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useLayoutEffect, useState } from 'react';
+import type { FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../../contract/panel.ts';
 import { panelPath, panelsKey, panelsQuery } from '../../../api/panels.ts';
 import { useTenant } from '../../../api/tenant.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
 import { DrawerFoot } from '../../../pieces/side-drawer.tsx';
+import { useDraft } from '../../../pieces/use-draft.ts';
 import { knownTags } from '../tag.ts';
 import { TagsField } from '../tags-field.tsx';
 import { DeletePanel } from './delete-panel.tsx';
@@ -27,20 +28,18 @@ export function PanelForm({
   const { t } = useTranslation('panels');
   const tenant = useTenant();
   const { data: panels = [] } = useQuery(panelsQuery(tenant));
-  const [draft, setDraft] = useState<PanelDraft>();
-  const saved = draftOf(panel);
-  const shown = draft ?? saved;
-  const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(saved);
+  const draft = useDraft(draftOf(panel), onDirty);
+  const { shown, isDirty } = draft;
   const problems = problemsOf(shown);
-  const { mutate, error, isPending, isSuccess, reset } = useSave(panel.id, () => setDraft(undefined));
-  useLayoutEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const { mutate, error, isPending, isSuccess, reset } = useSave(panel.id);
   const change = (some: Partial<PanelDraft>) => {
-    reset();
-    setDraft({ ...shown, ...some });
+    if (!isPending) reset();
+    draft.change(some);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isDirty && Object.keys(problems).length === 0) mutate(shown);
+    if (isDirty && Object.keys(problems).length === 0)
+      mutate(shown, { onSuccess: () => draft.settle(shown) });
   };
   return (
     <form onSubmit={submit} className={styles.form}>
@@ -76,7 +75,7 @@ export function PanelForm({
           <span role="status" className="muted">
             {isDirty ? t('changed') : isSuccess ? t('saved', { ns: 'shell' }) : ''}
           </span>
-          <Button disabled={!isDirty} onClick={() => setDraft(undefined)}>
+          <Button disabled={!isDirty} onClick={draft.discard}>
             {t('discard')}
           </Button>
           <Button
@@ -93,7 +92,7 @@ export function PanelForm({
   );
 }
 
-function useSave(id: string, onSaved: () => void) {
+function useSave(id: string) {
   const tenant = useTenant();
   const client = useQueryClient();
   return useMutation({
@@ -102,7 +101,6 @@ function useSave(id: string, onSaved: () => void) {
       client.setQueryData(panelsKey(tenant), (panels: readonly Panel[] | undefined) =>
         panels?.map((each) => (each.id === panel.id ? panel : each)),
       );
-      onSaved();
     },
   });
 }

@@ -12,7 +12,6 @@ import { ReplayPanel } from '../ask/replay-panel.tsx';
 import { useReplay } from '../ask/use-replay.ts';
 import sheet from '../sheet.module.css';
 import { Sheet } from '../sheet.tsx';
-import { newRuleId } from './draft-set.ts';
 import { PlaceField } from './place-field.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { type Opening, useRuleDraft } from './use-rule-draft.ts';
@@ -41,9 +40,8 @@ export function RuleSheet({
   const replay = useReplay();
   const opened = 'rule' in opening ? opening.rule : undefined;
   const { question, leave } = useUnsavedQuestion(draft.isChanged);
-  const save = useSave(draft, replay, opened, () => leave(onClose));
-  const number = rules.findIndex(({ id }) => id === opened?.id) + 1;
-  const own = opened?.id ?? newRuleId;
+  const save = useSave(draft, replay, () => leave(onClose));
+  const number = rules.findIndex(({ id }) => id === draft.id) + 1;
   return (
     <Sheet
       isWide
@@ -85,7 +83,7 @@ export function RuleSheet({
                 explain={draft.explain}
                 rules={draft.ruleSet}
                 words={words}
-                own={own}
+                own={draft.id}
                 isWaiting={!draft.isWhole || draft.isRefused}
               />
             }
