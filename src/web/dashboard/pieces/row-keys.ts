@@ -9,7 +9,7 @@ const steps: Readonly<Record<string, (at: number, last: number) => number>> = {
   End: (_, last) => last,
 };
 
-/** For the element around the rows: `onKeyDown` while the focus is within, and the down arrow from anywhere on the page. */
+/** For the element around the rows: `onKeyDown` while the focus is within, and the down arrow while nothing has the focus. */
 export function useRowKeys<E extends HTMLElement>(): {
   readonly ref: RefObject<E | null>;
   readonly onKeyDown: (event: KeyboardEvent) => void;
