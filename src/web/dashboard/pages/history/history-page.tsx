@@ -123,7 +123,9 @@ export function HistoryPage() {
           q={q}
           pages={shown}
           isOld={shown !== pages}
-          total={histogram && { count: histogram.total, complete: histogram.complete }}
+          total={
+            histogram && !isCounting ? { count: histogram.total, complete: histogram.complete } : undefined
+          }
           asTable={asTable}
           onTable={() => setAsTable((was) => !was)}
           onSearch={search}

@@ -1,3 +1,4 @@
+import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChanges } from '../../api/history.ts';
 import type { HistoryPages } from '../../api/history-pages.ts';
@@ -28,9 +29,12 @@ export function ResultLine({
   const formats = useFormats();
   useChanges(pages);
   const known = total ?? (pages.isWhole ? { count: pages.count, complete: true } : undefined);
+  const words = t('notifications', { count: known?.count ?? pages.count });
+  const isCounted = pages.isReady && !isOld && known !== undefined;
+  const isSaid = useSaidOnce(pages, isCounted ? known.count : undefined);
   return (
     <div className={styles.line}>
-      <span aria-live="polite">
+      <span aria-live={isSaid ? 'polite' : 'off'}>
         {pages.isReady && !isOld && (
           <>
             <b>
@@ -38,7 +42,7 @@ export function ResultLine({
                 ? formats.number(known.count) + (known.complete ? '' : '+')
                 : `${formats.number(pages.count)}+`}
             </b>{' '}
-            {t('notifications', { count: known?.count ?? pages.count })}
+            {words}
           </>
         )}
       </span>
@@ -52,4 +56,11 @@ export function ResultLine({
       )}
     </div>
   );
+}
+
+/** Said is how many a search found, once; what arrives later is said by the list. */
+function useSaidOnce(search: HistoryPages, count: number | undefined): boolean {
+  const said = useRef({ search, count });
+  if (said.current.search !== search || said.current.count === undefined) said.current = { search, count };
+  return said.current.count === count;
 }
