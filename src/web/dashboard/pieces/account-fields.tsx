@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { PasswordField } from './password-field.tsx';
+import { NewPasswordField } from './password-field.tsx';
 
 export interface NewAccount {
   readonly name: string;
@@ -40,15 +40,10 @@ export function AccountFields({
         value={value.email}
         onChange={({ currentTarget }) => onChange({ ...value, email: currentTarget.value })}
       />
-      <PasswordField
+      <NewPasswordField
         label={t('newPassword')}
-        description={t('newPasswordHint')}
-        autoComplete="new-password"
-        required
-        minLength={10}
-        maxLength={256}
         value={value.password}
-        onChange={({ currentTarget }) => onChange({ ...value, password: currentTarget.value })}
+        onChange={(password) => onChange({ ...value, password })}
       />
     </>
   );

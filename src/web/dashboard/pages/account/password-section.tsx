@@ -7,7 +7,7 @@ import { personApi } from '../../api/call.ts';
 import { usePerson } from '../../api/session.ts';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { Section } from '../../pieces/page.tsx';
-import { PasswordField } from '../../pieces/password-field.tsx';
+import { NewPasswordField, PasswordField } from '../../pieces/password-field.tsx';
 import { showToast } from '../../pieces/toast.ts';
 import styles from './account.module.css';
 
@@ -46,15 +46,10 @@ export function PasswordSection() {
             setPasswords({ ...passwords, currentPassword: currentTarget.value })
           }
         />
-        <PasswordField
+        <NewPasswordField
           label={t('newPassword')}
-          description={t('newPasswordHint')}
-          autoComplete="new-password"
-          required
-          minLength={10}
-          maxLength={256}
           value={passwords.newPassword}
-          onChange={({ currentTarget }) => setPasswords({ ...passwords, newPassword: currentTarget.value })}
+          onChange={(newPassword) => setPasswords({ ...passwords, newPassword })}
         />
         <div>
           <Button type="submit" loading={change.isPending}>
