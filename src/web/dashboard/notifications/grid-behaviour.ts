@@ -83,13 +83,13 @@ export function useHolding(pages: HistoryPages) {
 /** The beginning of the tenant's day, kept true over midnight. */
 export function useDayStart(): number {
   const { timeZone } = useTenant();
-  const now = () =>
-    fromDateTimeField(`${toDateTimeField(Date.now(), timeZone).slice(0, 10)}T00:00`, timeZone) ?? 0;
-  const [dayStart, setDayStart] = useState(now);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the clock is read when it ticks
+  const [dayStart, setDayStart] = useState(() => dayStartIn(timeZone));
   useEffect(() => {
-    const timer = setInterval(() => setDayStart(now()), 30_000);
+    const timer = setInterval(() => setDayStart(dayStartIn(timeZone)), 30_000);
     return () => clearInterval(timer);
   }, [timeZone]);
   return dayStart;
 }
+
+const dayStartIn = (timeZone: string) =>
+  fromDateTimeField(`${toDateTimeField(Date.now(), timeZone).slice(0, 10)}T00:00`, timeZone) ?? 0;

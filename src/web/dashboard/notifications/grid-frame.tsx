@@ -1,4 +1,4 @@
-import type { KeyboardEvent, ReactNode, RefObject } from 'react';
+import type { KeyboardEvent, MouseEvent, ReactNode, RefObject } from 'react';
 import { type GridProps, useDayStart, useHolding } from './grid-behaviour.ts';
 import { GridHead } from './grid-head.tsx';
 import { NewOnes } from './new-ones.tsx';
@@ -37,6 +37,10 @@ export function GridFrame(props: FrameProps) {
         aria-activedescendant={isShown && activeId !== undefined ? rowId(activeId) : undefined}
         className={`${styles.scroller} ${isOld ? styles.old : ''}`}
         onKeyDown={props.onKeyDown}
+        onClick={(event) => {
+          const notification = pages.row(rowAt(event));
+          if (notification) props.onOpen(notification);
+        }}
         {...useHolding(pages)}
       >
         <GridHead layout={layout} />
@@ -52,7 +56,6 @@ export function GridFrame(props: FrameProps) {
                 top={start}
                 isActive={index === activeIndex}
                 dayStart={dayStart}
-                onOpen={props.onOpen}
                 onRefine={props.onRefine}
               />
             ) : null;
@@ -63,4 +66,12 @@ export function GridFrame(props: FrameProps) {
       <NewOnes pages={pages} scroller={props.scroller} />
     </div>
   );
+}
+
+/** The index of the row that a click was on; -1 where it was on none, or ended the marking of text, which is to be copied. */
+function rowAt({ target, detail }: MouseEvent): number {
+  if (detail === 1 && getSelection()?.type === 'Range') return -1;
+  const row = (target as Element).closest('[role="row"]');
+  // The head is the first.
+  return Number(row?.getAttribute('aria-rowindex') ?? 1) - 2;
 }

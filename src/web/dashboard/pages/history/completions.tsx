@@ -29,11 +29,11 @@ export function Completions({
     >
       {choices.map((choice, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: keys stay with the input, which names the active one
-        // biome-ignore lint/a11y/useFocusableInteractive: as above
         <div
           key={choice}
           id={completionId(index)}
           role="option"
+          tabIndex={-1}
           aria-selected={index === active}
           className={styles.choice}
           // The focus stays in the input.
