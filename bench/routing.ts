@@ -6,7 +6,8 @@ import { RE2JS } from 're2js';
 import type { RuleSpec, RuleWhen } from '../src/contract/rule.ts';
 import { createBreathe } from '../src/core/breathe.ts';
 import { compileRegex, maxRegexPositions } from '../src/core/routing/regex.ts';
-import { compileRules, compileRulesInSlices, type Router } from '../src/core/routing/routing.ts';
+import type { Router } from '../src/core/routing/router.ts';
+import { compileRules, compileRulesInSlices } from '../src/core/routing/routing.ts';
 import type { RoutingSubject } from '../src/core/routing/subject.ts';
 
 const levels = new Map([

@@ -4,7 +4,7 @@
  */
 import { parseQuery } from '../src/core/search/search.ts';
 import { openReadOnly } from '../src/storage/sqlite/database.ts';
-import { searchPage } from '../src/storage/sqlite/search.ts';
+import { searchPage } from '../src/storage/sqlite/search/search.ts';
 import { newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
 

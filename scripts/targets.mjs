@@ -18,19 +18,22 @@ const biome = ['node_modules/@biomejs/biome/bin/biome', 'check'];
 const tsc = ['node_modules/typescript/bin/tsc', '--noEmit'];
 const knip = ['node_modules/knip/bin/knip.js'];
 
+/** What needs no test to run. @type {Step[]} */
+const lint = [
+  { argv: biome, goOn: true },
+  { argv: tsc, goOn: true },
+  { argv: [...tsc, '--project', 'src/web'], goOn: true },
+  { argv: [...tsc, '--project', 'test/browser'], goOn: true },
+  { argv: knip },
+];
+
 /** @type {Record<string, (args: string[]) => Step[]>} */
 export const targets = {
   start: (args) => [{ argv: [...server, 'serve', ...args], pages: true }],
   belfry: (args) => [{ argv: [...server, ...args], pages: args[0] === 'serve' }],
   test: (args) => [{ argv: [...vitest, ...args] }],
-  check: () => [
-    { argv: biome, goOn: true },
-    { argv: tsc, goOn: true },
-    { argv: [...tsc, '--project', 'src/web'], goOn: true },
-    { argv: [...tsc, '--project', 'test/browser'], goOn: true },
-    { argv: knip },
-    { argv: [...vitest, '--project', 'unit'] },
-  ],
+  lint: () => lint,
+  check: () => [...lint, { argv: [...vitest, '--project', 'unit'] }],
   'check:fix': () => [{ argv: [...biome, '--write'] }],
   torture: (args) => [
     { argv: ['--disable-warning=ExperimentalWarning', 'test/torture/run.ts', ...args], pages: true },

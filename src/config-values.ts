@@ -1,8 +1,8 @@
 /** How each kind of setting is written: text in, value out. */
 import { isIP } from 'node:net';
 import { canonicalAddress } from './core/addresses.ts';
-import type { Rate } from './core/directory.ts';
 import { findEmail } from './core/email.ts';
+import type { Rate } from './core/tenants.ts';
 
 /** Reads the text of one setting. @throws UnfitValue with what would be right, as in "must be …". */
 export type Reader<T> = (text: string) => T;

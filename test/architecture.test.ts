@@ -127,6 +127,18 @@ describe('the import table', () => {
     expect(broken({ 'src/core/a.ts': `import * as net from 'node:net';` })).toHaveLength(1);
   });
 
+  test('refuses that files import each other, be it for types', () => {
+    const round = (last: string) => ({
+      'src/core/a.ts': `import { b } from './routing/b.ts';`,
+      'src/core/routing/b.ts': `import type { C } from '../c.ts';`,
+      'src/core/c.ts': last,
+    });
+    expect(broken(round(`const a = await import('./a.ts');`))).toEqual([
+      expect.stringContaining('src/core/routing/b.ts -> src/core/c.ts -> src/core/a.ts'),
+    ]);
+    expect(broken(round(`import { d } from './d.ts';`))).toEqual([]);
+  });
+
   test('refuses a folder that it does not list', () => {
     expect(broken({ 'src/plugins/a.ts': '' })).toEqual([expect.stringContaining('"plugins"')]);
   });

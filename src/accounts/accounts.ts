@@ -2,14 +2,16 @@ import type { AccountStore, SignedInPerson } from '../core/accounts.ts';
 import { findEmail } from '../core/email.ts';
 import { hashSecret } from '../core/secrets.ts';
 import type { OwnAccount, SignIn, Visit } from '../core/sign-in.ts';
-import { createAsk, expired, without } from './ask.ts';
+import { createAsk } from './ask.ts';
 import { wrongPassword } from './library-errors.ts';
 import { newPerson, refuseWeak } from './new-person.ts';
-import { createOidc, type OidcSettings } from './oidc.ts';
+import { createOidc } from './oidc.ts';
+import type { OidcSettings } from './oidc-settings.ts';
 import { createPasskeys } from './passkeys.ts';
 import { createSecondFactors } from './second-factor.ts';
 import { hasSessionCookie, readSessionToken } from './session-cookie.ts';
 import { idleMs, touchMs } from './session-times.ts';
+import { expired, without } from './visit-headers.ts';
 
 export interface AccountsOptions {
   readonly store: AccountStore;

@@ -9,12 +9,12 @@ import { uuidv7 } from 'uuidv7';
 import type { AccountStore } from '../core/accounts.ts';
 import { findEmail } from '../core/email.ts';
 import { createAdapter } from './adapter.ts';
-import { sourceHeader } from './ask.ts';
-import { discoveryUrl, type OidcSettings, providerId } from './oidc.ts';
+import { discoveryUrl, type OidcSettings, providerId } from './oidc-settings.ts';
 import { hashPassword, passwordMatches } from './passwords.ts';
 import { cookiePrefix } from './session-cookie.ts';
 import { idleMs, rememberedMs } from './session-times.ts';
 import { columnsOf, tableOf } from './tables.ts';
+import { sourceHeader } from './visit-headers.ts';
 
 export interface LibraryOptions {
   readonly store: AccountStore;

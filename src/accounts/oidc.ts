@@ -1,15 +1,9 @@
 import { AppError, notFound, unavailable } from '../core/errors.ts';
 import type { SignIn } from '../core/sign-in.ts';
-import { createAsk, without } from './ask.ts';
+import { createAsk } from './ask.ts';
 import type { LibraryOptions } from './library.ts';
-
-export interface OidcSettings {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string | undefined;
-  /** As the sign-in page calls it. */
-  readonly name: string;
-}
+import { discoveryUrl, type OidcSettings, providerId } from './oidc-settings.ts';
+import { without } from './visit-headers.ts';
 
 interface Oidc extends Pick<SignIn, 'providers' | 'providerUrl'> {
   /** As in `SignIn`, which finds out who it was. */
@@ -18,8 +12,6 @@ interface Oidc extends Pick<SignIn, 'providers' | 'providerUrl'> {
   ): Promise<Omit<Awaited<ReturnType<SignIn['fromProvider']>>, 'personId'>>;
 }
 
-/** There is one provider; its name in paths. */
-export const providerId = 'oidc';
 const discoveryMs = 5_000;
 /** What went wrong, as the sign-in page knows it; everything else is `provider`. */
 const reasons: Readonly<Record<string, string>> = {
@@ -113,8 +105,4 @@ async function probe(issuer: string): Promise<void> {
   throw unavailable(
     'the identity provider calls itself by another name: BELFRY_OIDC_ISSUER must be exactly that',
   );
-}
-
-export function discoveryUrl(issuer: string): string {
-  return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 }

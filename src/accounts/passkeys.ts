@@ -1,9 +1,10 @@
 import type { AccountStore, Condition } from '../core/accounts.ts';
 import { badRequest } from '../core/errors.ts';
 import type { OwnAccount, PasskeyJson, PasskeyRecord, SignIn } from '../core/sign-in.ts';
-import { type Ask, without } from './ask.ts';
+import type { Ask } from './ask.ts';
 import type { Library } from './library.ts';
 import { tableOf } from './tables.ts';
+import { without } from './visit-headers.ts';
 
 type Assertion = NonNullable<
   Parameters<Library['api']['verifyPasskeyAuthentication']>[0]

@@ -3,7 +3,8 @@ import type { AccountStore } from '../core/accounts.ts';
 import { AppError } from '../core/errors.ts';
 import { hashSecret } from '../core/secrets.ts';
 import type { OwnAccount, SecondFactor, SignInResult, Visit } from '../core/sign-in.ts';
-import { type Ask, without } from './ask.ts';
+import type { Ask } from './ask.ts';
+import { without } from './visit-headers.ts';
 
 /** A code is taken for its own half minute and those before and after it: until then it is remembered as used. */
 const codeMs = 120_000;

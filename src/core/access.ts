@@ -1,8 +1,8 @@
 /** Who may do what: the one place that decides it. */
 import type { Role, Scope } from '../contract/token.ts';
 import { roles } from '../contract/token.ts';
-import type { RateSetting } from './directory.ts';
 import type { TenantId } from './ports.ts';
+import type { RateSetting } from './tenants.ts';
 
 /** Whoever a credential speaks for. The tenant comes from here and from nowhere else. */
 export type Principal =

@@ -2,6 +2,9 @@
 import type { AuditEntry } from '../contract/audit.ts';
 import type { TenantId } from './ports.ts';
 
+/** Who changes something, for the audit log: "key deploy", "cli", a person's e-mail. */
+export type Actor = string;
+
 /** A leap year: a yearly review finds the whole of the last one. */
 const auditRetentionMs = 366 * 86_400_000;
 

@@ -11,7 +11,8 @@ import {
 } from '../contract/token.ts';
 import type { Principal } from './access.ts';
 import { canonicalAddress } from './addresses.ts';
-import type { Actor, CredentialRecord, Credentials, PanelRecord } from './directory.ts';
+import type { Actor } from './audit.ts';
+import type { CredentialRecord, Credentials, PanelRecord } from './directory.ts';
 import { AppError, badRequest } from './errors.ts';
 import type { TenantId } from './ports.ts';
 import { type MintedSecret, mintSecret } from './secrets.ts';

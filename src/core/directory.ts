@@ -4,33 +4,11 @@ import type { DisplaySettings, PanelCommand } from '../contract/panel.ts';
 import type { RuleSpec } from '../contract/rule.ts';
 import type { SavedSearch } from '../contract/search.ts';
 import type { Role, Scope } from '../contract/token.ts';
-import type { AuditLog } from './audit.ts';
+import type { Actor, AuditLog } from './audit.ts';
 import type { Invitations } from './invitations.ts';
 import type { Members } from './members.ts';
 import type { TenantId } from './ports.ts';
-
-export interface Rate {
-  readonly perSecond: number;
-  readonly burst: number;
-}
-
-/** A limit as set: null takes the server's own. */
-export type RateSetting = Rate | 'off' | null;
-
-export interface TenantRecord {
-  readonly id: TenantId;
-  readonly name: string;
-  readonly title: string;
-  readonly timeZone: string;
-  readonly rate: RateSetting;
-  readonly retentionDays: number | 'off' | null;
-  readonly retentionCount: number | 'off' | null;
-  readonly createdAt: number;
-  /** Grows with every change of anything in the tenant's configuration … */
-  readonly changed: number;
-  /** … and with every change of its rules. */
-  readonly rulesRevision: number;
-}
+import type { RateSetting, Tenants } from './tenants.ts';
 
 export interface CredentialRecord {
   readonly tenant: TenantId;
@@ -96,22 +74,6 @@ export interface Pairing {
   readonly panelId: string | null;
   readonly approvedBy: string | null;
   readonly collectedAt: number | null;
-}
-
-/** Who changes something, for the audit log: "key deploy", "cli", a person's e-mail. */
-export type Actor = string;
-
-export interface Tenants {
-  create(name: string, title: string, by: Actor, at: number): Promise<TenantRecord>;
-  list(): Promise<readonly TenantRecord[]>;
-  get(id: TenantId): Promise<TenantRecord>;
-  findByName(name: string): Promise<TenantRecord | undefined>;
-  update(
-    id: TenantId,
-    patch: Partial<Pick<TenantRecord, 'title' | 'timeZone' | 'rate' | 'retentionDays' | 'retentionCount'>>,
-    by: Actor,
-    at: number,
-  ): Promise<TenantRecord>;
 }
 
 export interface Credentials {

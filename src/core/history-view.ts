@@ -1,6 +1,7 @@
 import type { HistoryNotification, historyStates } from '../contract/notification.ts';
-import type { HistoryRecord, Ref, Target } from './ports.ts';
+import type { HistoryRecord, Ref } from './ports.ts';
 import { iso } from './stream/frames.ts';
+import type { Target } from './target.ts';
 import { isEmpty, reaches } from './target.ts';
 import type { TenantSnapshot } from './tenancy.ts';
 

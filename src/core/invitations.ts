@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { InvitationCreate } from '../contract/member.ts';
 import type { Role } from '../contract/token.ts';
-import type { Actor } from './directory.ts';
+import type { Actor } from './audit.ts';
 import { readEmail } from './email.ts';
 import type { MembershipRecord } from './members.ts';
 import type { TenantId } from './ports.ts';

@@ -1,7 +1,8 @@
 /** The people of a tenant, and which of them may do what to the others. */
 import { type Role, roles } from '../contract/token.ts';
-import type { Actor, TenantRecord } from './directory.ts';
+import type { Actor } from './audit.ts';
 import type { TenantId } from './ports.ts';
+import type { TenantRecord } from './tenants.ts';
 
 export interface MemberRecord {
   /** The person's id, as next what is the person's own in every tenant. */

@@ -1,7 +1,8 @@
 /** A screen shows a code, someone approves it, and the screen collects a token that is bound to its one panel. */
 import { limits } from '../contract/limits.ts';
+import type { Actor } from './audit.ts';
 import { newPanelToken } from './credentials.ts';
-import type { Actor, Directory, PanelRecord } from './directory.ts';
+import type { Directory, PanelRecord } from './directory.ts';
 import { AppError, notFound, unavailable } from './errors.ts';
 import type { TenantId } from './ports.ts';
 import { hashSecret, randomSecret, randomText } from './secrets.ts';

@@ -1,5 +1,6 @@
 /** Every promise the outside must keep for the core. Times are Unix milliseconds; positions are 1, 2, 3 … per tenant. */
-import type { Query } from './search/search.ts';
+import type { Query } from './search/search-query.ts';
+import type { PanelAddress, Target } from './target.ts';
 
 /** A tenant's number inside this installation; it never travels. It comes from a credential and from nowhere else. */
 export type TenantId = number;
@@ -7,13 +8,6 @@ export type TenantId = number;
 export interface Ref {
   readonly id: string;
   readonly name: string;
-}
-
-/** The panels that routing chose: everyone, or those named by id or carrying one of the tags. Nothing at all: none. */
-export interface Target {
-  readonly all: boolean;
-  readonly ids: readonly string[];
-  readonly tags: readonly string[];
 }
 
 /** What routing decided, kept with the notification; `revision` is that of the rule set it was decided by. */
@@ -100,11 +94,6 @@ export interface LogBounds {
 
 export interface LogPage extends LogBounds {
   readonly entries: readonly Entry[];
-}
-
-export interface PanelAddress {
-  readonly id: string;
-  readonly tags: readonly string[];
 }
 
 /** A notification as history tells it. */

@@ -1,5 +1,5 @@
-import type { Rate } from './directory.ts';
 import { createRecentMap } from './recent-map.ts';
+import type { Rate } from './tenants.ts';
 
 interface Bucket {
   tokens: number;

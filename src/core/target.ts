@@ -1,4 +1,14 @@
-import type { PanelAddress, Target } from './ports.ts';
+/** The panels that routing chose: everyone, or those named by id or carrying one of the tags. Nothing at all: none. */
+export interface Target {
+  readonly all: boolean;
+  readonly ids: readonly string[];
+  readonly tags: readonly string[];
+}
+
+export interface PanelAddress {
+  readonly id: string;
+  readonly tags: readonly string[];
+}
 
 export const everyPanel: Target = { all: true, ids: [], tags: [] };
 export const noPanel: Target = { all: false, ids: [], tags: [] };

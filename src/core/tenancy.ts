@@ -1,10 +1,12 @@
 import type { Level } from '../contract/level.ts';
 import type { Role } from '../contract/token.ts';
 import { createBreathe } from './breathe.ts';
-import type { CredentialRecord, Directory, PanelRecord, TenantRecord } from './directory.ts';
+import type { CredentialRecord, Directory, PanelRecord } from './directory.ts';
 import type { TenantId } from './ports.ts';
 import { createRecentMap } from './recent-map.ts';
-import { compileRulesInSlices, type Router } from './routing/routing.ts';
+import type { Router } from './routing/router.ts';
+import { compileRulesInSlices } from './routing/routing.ts';
+import type { TenantRecord } from './tenants.ts';
 
 /** A tenant's configuration as of one moment; replaced as a whole, never changed. */
 export interface TenantSnapshot {

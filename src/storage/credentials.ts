@@ -1,8 +1,9 @@
 import type { CompiledQuery, Expression, SqlBool } from 'kysely';
 import type { Role, Scope } from '../contract/token.ts';
-import type { CredentialRecord, Credentials, RateSetting } from '../core/directory.ts';
+import type { CredentialRecord, Credentials } from '../core/directory.ts';
 import { notFound } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
+import type { RateSetting } from '../core/tenants.ts';
 import { difference } from './audit.ts';
 import { change, changeFrom, insertWhen, pick, still } from './change.ts';
 import type { Builder, CredentialRow } from './schema.ts';

@@ -1,7 +1,8 @@
 import { type SqlBool, sql } from 'kysely';
 import { limits } from '../contract/limits.ts';
 import type { DisplaySettings } from '../contract/panel.ts';
-import type { Actor, PanelRecord, Panels } from '../core/directory.ts';
+import type { Actor } from '../core/audit.ts';
+import type { PanelRecord, Panels } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
 import { auditMark, difference } from './audit.ts';

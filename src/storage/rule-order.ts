@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import type { Actor } from '../core/directory.ts';
+import type { Actor } from '../core/audit.ts';
 import { AppError } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
 import { change } from './change.ts';

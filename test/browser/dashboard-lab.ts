@@ -1,5 +1,5 @@
 /** A server, a browser and people at the dashboard, for tests that look at its pages. */
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
 import type { Role } from '../../src/contract/token.ts';
 import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
@@ -11,6 +11,8 @@ export interface Desk {
   readonly person: TestPerson;
   /** What the page's policy refused, and what broke in it. */
   readonly complaints: string[];
+  /** What the page has asked for and does not have yet; streams, which never end, are none. */
+  readonly awaited: ReadonlySet<Request>;
 }
 
 export interface DeskOptions extends BrowserContextOptions {
@@ -50,12 +52,12 @@ export class DashboardLab {
     ...options
   }: DeskOptions = {}): Promise<Desk> {
     const person = await makePerson(this.server, role, { tenant, name });
-    const { page, context, complaints } = await this.window(options);
+    const { page, context, complaints, awaited } = await this.window(options);
     const [cookieName = '', value = ''] = (await sessionCookie(this.server, person)).split('=', 2);
     await context.addCookies([{ name: cookieName, value, url: this.server.url }]);
     await page.goto(`${this.server.url}/t/${tenant}/${path}`);
     await page.locator('main h1').waitFor({ state: 'attached' });
-    return { page, context, person, complaints };
+    return { page, context, person, complaints, awaited };
   }
 
   /** A browser's window of somebody who is not signed in. */
@@ -63,13 +65,23 @@ export class DashboardLab {
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
     context.setDefaultTimeout(10_000);
     const page = await context.newPage();
-    return { page, context, complaints: watchConsole(page) };
+    return { page, context, complaints: watchConsole(page), awaited: watchRequests(page) };
   }
 
   async close(): Promise<void> {
     await this.browser.close();
     await this.server.stop();
   }
+}
+
+function watchRequests(page: Page): ReadonlySet<Request> {
+  const awaited = new Set<Request>();
+  page.on('request', (request) => {
+    if (request.headers().accept !== 'text/event-stream') awaited.add(request);
+  });
+  page.on('requestfinished', (request) => awaited.delete(request));
+  page.on('requestfailed', (request) => awaited.delete(request));
+  return awaited;
 }
 
 /** Errors of the page's own, and everything that its policy refused; an answer that is a refusal is none. */

@@ -61,11 +61,11 @@ async function findings(page: Page): Promise<string[]> {
   );
 }
 
-/** The page is still when what it asked for has come. */
-async function settled({ page }: Pick<Desk, 'page'>): Promise<void> {
+/** The page is still when what it asked for has come, and it asks for nothing more. */
+async function settled({ page, awaited }: Pick<Desk, 'page' | 'awaited'>): Promise<void> {
   await page.locator('main h1').waitFor({ state: 'attached' });
   await page.waitForLoadState('load');
-  await page.waitForTimeout(400);
+  for (let quiet = 0; quiet < 3; quiet = awaited.size === 0 ? quiet + 1 : 0) await page.waitForTimeout(50);
 }
 
 describe.each(['dark', 'light'] as const)('in the %s scheme', (colorScheme) => {
@@ -86,11 +86,11 @@ describe.each(['dark', 'light'] as const)('in the %s scheme', (colorScheme) => {
     await desk.page.goto(`${lab.server.url}/account`);
     await settled(desk);
     expect(await findings(desk.page)).toEqual([]);
-    const { page, context } = await lab.window({ colorScheme });
+    const { page, context, awaited } = await lab.window({ colorScheme });
     for (const path of ['/sign-in', '/setup', `/invite#${'x'.repeat(40)}`]) {
       await page.goto(lab.server.url + path);
       await page.reload();
-      await settled({ page });
+      await settled({ page, awaited });
       expect(await findings(page), path).toEqual([]);
     }
     await context.close();

@@ -6,12 +6,11 @@ import type {
   History,
   Notification,
   NotificationDraft,
-  PanelAddress,
   ReceiptStore,
   Route,
-  Target,
   TenantId,
 } from '../../src/core/ports.ts';
+import type { PanelAddress, Target } from '../../src/core/target.ts';
 
 /** A backend opened on an empty database. */
 export interface HistoryDatabase {

@@ -1,11 +1,12 @@
 /** Histories and searches of them at random, for the tests that compare the database with a plain list. */
 import fc from 'fast-check';
 import { parseAddressRange } from '../../src/core/addresses.ts';
-import type { NotificationDraft, PanelAddress, Route } from '../../src/core/ports.ts';
+import type { NotificationDraft, Route } from '../../src/core/ports.ts';
 import { join, negate } from '../../src/core/search/search-parser.ts';
 import { type Query, searchStates, type Term } from '../../src/core/search/search-query.ts';
+import type { PanelAddress } from '../../src/core/target.ts';
 import { indexSlice } from '../../src/storage/sqlite/indexer.ts';
-import { defaultTuning, type Tuning } from '../../src/storage/sqlite/search-tuning.ts';
+import { defaultTuning, type Tuning } from '../../src/storage/sqlite/search/tuning.ts';
 import { draft, type HistoryModel, routeTo } from './history-model.ts';
 
 /** When the first notification may come. */

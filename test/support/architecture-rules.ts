@@ -1,5 +1,6 @@
 /** The rules of the house, as one function from source files to what breaks them. */
 import { posix } from 'node:path';
+import { findCycles } from './import-cycles.ts';
 import { type ImportFound, scanModule } from './module-scanner.ts';
 
 export interface SourceFile {
@@ -53,15 +54,27 @@ const longestFile = 300;
 /** Everything in the given files under src that breaks a rule, as `path:line: what and why`. */
 export function checkArchitecture(files: readonly SourceFile[]): Findings {
   const violations: string[] = [];
+  const importsOf = new Map<string, string[]>();
   let imports = 0;
   for (const file of files) {
     const scan = isScript(file.path) ? scanModule(file.text) : { imports: [], code: '' };
     imports += scan.imports.length;
+    importsOf.set(
+      file.path,
+      scan.imports.flatMap(({ specifier }) =>
+        specifier?.startsWith('.') ? [posix.join(posix.dirname(file.path), specifier)] : [],
+      ),
+    );
     violations.push(...checkFile(file), ...checkCode(file, scan.code));
     for (const found of scan.imports) {
       const why = importProblem(file.path, found);
       if (why !== undefined) violations.push(`${file.path}:${found.line}: ${why}`);
     }
+  }
+  for (const [first = '', ...rest] of findCycles(importsOf)) {
+    violations.push(
+      `${first}: imports itself by way of ${rest.join(' -> ')}; move what both need to a third file`,
+    );
   }
   return { violations, files: files.length, imports };
 }

@@ -2,9 +2,10 @@
 
 import Database from 'better-sqlite3';
 import { addressKey, compareAddresses } from '../../src/core/addresses.ts';
-import type { NotificationDraft, PanelAddress, Route, Target } from '../../src/core/ports.ts';
+import type { NotificationDraft, Route } from '../../src/core/ports.ts';
 import { matchesPattern } from '../../src/core/search/search-glob.ts';
 import type { Query, SearchState, Term } from '../../src/core/search/search-query.ts';
+import type { PanelAddress, Target } from '../../src/core/target.ts';
 import { isEmpty, reaches } from '../../src/core/target.ts';
 import type { Db } from '../../src/storage/sqlite/database.ts';
 import { LogPruner } from '../../src/storage/sqlite/log-pruner.ts';

@@ -1,13 +1,5 @@
-import type {
-  Bus,
-  Clear,
-  Entry,
-  History,
-  LogPage,
-  Notification,
-  PanelAddress,
-  Route,
-} from '../../src/core/ports.ts';
+import type { Bus, Clear, Entry, History, LogPage, Notification, Route } from '../../src/core/ports.ts';
+import type { PanelAddress } from '../../src/core/target.ts';
 import { reaches } from '../../src/core/target.ts';
 
 /** A route to everyone. */

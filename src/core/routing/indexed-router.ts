@@ -1,9 +1,10 @@
 /** A router that looks only at the rules that can match. */
-import type { Ref, Route, Target } from '../ports.ts';
+import type { Ref, Route } from '../ports.ts';
+import type { Target } from '../target.ts';
 import { everyPanel, isEmpty, noPanel } from '../target.ts';
 import type { RankedLevels } from './conditions.ts';
 import { regexBudgetSpent } from './regex-budget.ts';
-import type { CompiledRule, Decision, Router, RoutingContext } from './routing.ts';
+import type { CompiledRule, Decision, Router, RoutingContext } from './router.ts';
 import type { RuleIndex } from './rule-index.ts';
 import { Facts, type RoutingSubject } from './subject.ts';
 import { type ThrottleDemand, throttleDemand } from './throttle.ts';

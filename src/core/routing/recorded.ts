@@ -4,7 +4,8 @@ import { createBreathe } from '../breathe.ts';
 import type { Directory } from '../directory.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
-import { compileRulesInSlices, type Router } from './routing.ts';
+import type { Router } from './router.ts';
+import { compileRulesInSlices } from './routing.ts';
 import { clipTraces, explain } from './routing-explain.ts';
 import type { RoutingSubject } from './subject.ts';
 

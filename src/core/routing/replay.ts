@@ -1,8 +1,9 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '../../contract/routing.ts';
 import { createBreathe } from '../breathe.ts';
-import type { HistoryRecord, PanelAddress, Route, Target, TenantId } from '../ports.ts';
+import type { HistoryRecord, Route, TenantId } from '../ports.ts';
+import type { PanelAddress, Target } from '../target.ts';
 import { isEmpty, reaches } from '../target.ts';
-import type { Decision, Router } from './routing.ts';
+import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
 
 /** What is asked of a recorded notification; the token's name as it is now. */

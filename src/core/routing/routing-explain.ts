@@ -1,7 +1,7 @@
 import type { RuleTrace } from '../../contract/routing.ts';
 import type { RuleSpec } from '../../contract/rule.ts';
 import { regexBudgetSpent, regexWorkPerNotification } from './regex-budget.ts';
-import type { CompiledRule, Decision, Router } from './routing.ts';
+import type { CompiledRule, Decision, Router } from './router.ts';
 import { Facts, type RoutingSubject } from './subject.ts';
 
 export interface Explanation {

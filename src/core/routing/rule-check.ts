@@ -2,7 +2,8 @@ import type { RuleSpec } from '../../contract/rule.ts';
 import { badRequest } from '../errors.ts';
 import { compileConditions, type RankedLevels } from './conditions.ts';
 import { checkRegexWeight } from './regex-budget.ts';
-import { checkSetLevel, type Router } from './routing.ts';
+import type { Router } from './router.ts';
+import { checkSetLevel } from './routing.ts';
 import { compileActivity } from './windows.ts';
 
 export interface RuleSurroundings {

@@ -5,7 +5,8 @@ import type { RuleSpec, RuleWhen } from '../../contract/rule.ts';
 import { type AddressKey, addressKey, compareAddresses, parseAddressRange } from '../addresses.ts';
 import { matchesRule } from './indexed-router.ts';
 import { blocksOf } from './posting.ts';
-import { compileRules, type Router } from './routing.ts';
+import type { Router } from './router.ts';
+import { compileRules } from './routing.ts';
 import { Facts, type RoutingSubject } from './subject.ts';
 
 /** The walk without an index, as the interface tells it. */

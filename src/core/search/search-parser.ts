@@ -3,7 +3,7 @@
  * levels or globs in quotes, both report places and causes in their own words, and what is left is these hundred lines.
  */
 
-import type { SearchContext } from './search.ts';
+import type { SearchContext } from './search-context.ts';
 import { searchError, type Token } from './search-lexer.ts';
 import type { Query } from './search-query.ts';
 import { readPair, readText } from './search-terms.ts';

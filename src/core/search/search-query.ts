@@ -1,6 +1,6 @@
 /** What a search of history asks for, as plain data: storage is given it, and threads can be sent it. */
 import type { AddressKey } from '../addresses.ts';
-import type { PanelAddress } from '../ports.ts';
+import type { PanelAddress } from '../target.ts';
 import type { Pattern } from './search-glob.ts';
 
 export const searchStates = [

@@ -1,7 +1,7 @@
 /** One word or one `key:values` of a search becomes a term. */
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
-import type { SearchContext } from './search.ts';
+import type { SearchContext } from './search-context.ts';
 import { literalOf, patternParts, patternText } from './search-glob.ts';
 import { searchError, shown, type Value } from './search-lexer.ts';
 import { readIds, readLevels } from './search-names.ts';

@@ -1,7 +1,8 @@
 /** The stream's events, encoded. */
 import type { NotificationEvent } from '../../contract/notification.ts';
 import { encodeSse, formatCursor } from '../../contract/sse.ts';
-import type { Clear, Entry, Notification, Target } from '../ports.ts';
+import type { Clear, Entry, Notification } from '../ports.ts';
+import type { Target } from '../target.ts';
 import { isEmpty } from '../target.ts';
 
 /** An entry as panels get it, encoded once for all of them. */

@@ -1,6 +1,7 @@
 import { limits } from '../../contract/limits.ts';
 import { encodeSse, formatCursor } from '../../contract/sse.ts';
-import type { History, Notification, PanelAddress, TenantId } from '../ports.ts';
+import type { History, Notification, TenantId } from '../ports.ts';
+import type { PanelAddress } from '../target.ts';
 import { encodeNotification, iso } from './frames.ts';
 
 export interface LiveSource {

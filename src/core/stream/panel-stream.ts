@@ -1,7 +1,8 @@
 import { limits } from '../../contract/limits.ts';
 import type { ReadyEvent, ResumeKind } from '../../contract/panel.ts';
 import { type Cursor, encodeSse, formatCursor } from '../../contract/sse.ts';
-import type { Entry, History, LogBounds, PanelAddress, TenantId } from '../ports.ts';
+import type { Entry, History, LogBounds, TenantId } from '../ports.ts';
+import type { PanelAddress } from '../target.ts';
 import { reaches } from '../target.ts';
 import { bytesOf, frameOf, iso } from './frames.ts';
 import { LiveSet } from './live-set.ts';

@@ -1,4 +1,4 @@
-import type { PanelAddress } from '../ports.ts';
+import type { PanelAddress } from '../target.ts';
 import { reaches } from '../target.ts';
 import { bytesOf, type Frame } from './frames.ts';
 

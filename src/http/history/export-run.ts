@@ -2,7 +2,7 @@
 import { AppError } from '../../core/errors.ts';
 import { csvHeader, csvRow, ndjsonLine } from '../../core/export.ts';
 import type { TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
 /** A reader that has taken nothing for so long is let go. */

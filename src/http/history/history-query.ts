@@ -1,5 +1,6 @@
 import type { Ref, TenantId } from '../../core/ports.ts';
-import { parseQuery, type Query } from '../../core/search/search.ts';
+import { parseQuery } from '../../core/search/search.ts';
+import type { Query } from '../../core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
 /**

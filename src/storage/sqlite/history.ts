@@ -7,7 +7,6 @@ import type {
   LogBounds,
   LogPage,
   NotificationDraft,
-  PanelAddress,
   ReceiptRow,
   ReceiptStore,
   ReceiptWrite,
@@ -16,7 +15,8 @@ import type {
   SearchPage,
   TenantId,
 } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search.ts';
+import type { Query } from '../../core/search/search-query.ts';
+import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty } from '../../core/target.ts';
 import type { DraftRow } from './jobs.ts';
 import type { LiveSet } from './log-reader.ts';

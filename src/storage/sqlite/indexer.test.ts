@@ -4,7 +4,7 @@ import { context } from '../../../test/support/search-context.ts';
 import type { NotificationDraft } from '../../core/ports.ts';
 import { parseQuery } from '../../core/search/search.ts';
 import { indexSlice, markSeen, unindex } from './indexer.ts';
-import { searchPage } from './search.ts';
+import { searchPage } from './search/search.ts';
 
 function filled(count: number, over: (i: number) => Partial<NotificationDraft> = () => ({})): HistoryModel {
   const model = new HistoryModel();

@@ -3,7 +3,7 @@
  * moves `logs.indexed` over them, so a crash leaves an entry either indexed or in the tail that searches read as well.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { type Posting, PostingsWriter } from './postings.ts';
+import { type Posting, PostingsWriter } from './index/postings.ts';
 import { entryOf, positionMask } from './rows.ts';
 
 /** A slice ends after this much text, however few rows that is: splitting it into words takes about 20 ns a character. */

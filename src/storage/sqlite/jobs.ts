@@ -1,13 +1,7 @@
 /** What the writer thread is asked to do, and what it answers: the language between `history.ts` and `writer-thread.ts`. */
 import type { ErrorCode } from '../../contract/errors.ts';
-import type {
-  Clear,
-  Idempotency,
-  NotificationDraft,
-  PanelAddress,
-  ReceiptWrite,
-  TenantId,
-} from '../../core/ports.ts';
+import type { Clear, Idempotency, NotificationDraft, ReceiptWrite, TenantId } from '../../core/ports.ts';
+import type { PanelAddress } from '../../core/target.ts';
 import type { SqlResult } from '../sql.ts';
 
 /** A draft without its route object: that travels as JSON text, made once for each distinct decision. */

@@ -1,4 +1,5 @@
-import type { Entry, LogBounds, LogPage, Notification, PanelAddress, ReceiptRow } from '../../core/ports.ts';
+import type { Entry, LogBounds, LogPage, Notification, ReceiptRow } from '../../core/ports.ts';
+import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty, reaches } from '../../core/target.ts';
 import type { Db } from './database.ts';
 import { EntryFinder } from './entry-finder.ts';

@@ -1,15 +1,16 @@
 /** A thread with a connection that cannot write: one runs the short reads, another the searches. */
 import { platform, setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
-import type { PanelAddress, SearchOptions } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search.ts';
+import type { SearchOptions } from '../../core/ports.ts';
+import type { Query } from '../../core/search/search-query.ts';
+import type { PanelAddress } from '../../core/target.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { type CountRequest, countStep } from './figures/count.ts';
 import { fieldValues, type WantedValues } from './figures/field-values.ts';
 import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
 import { LogReader } from './log-reader.ts';
 import { oldestRevision, unusedRoutes } from './route-use.ts';
-import { findById, searchPage } from './search.ts';
+import { findById, searchPage } from './search/search.ts';
 import { serveThread } from './thread.ts';
 
 /** What the thread is started with. */

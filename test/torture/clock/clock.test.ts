@@ -7,6 +7,7 @@ import { checkHistory, complaints } from '../../support/history-checker.ts';
 import { Load } from '../../support/load.ts';
 import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
 import { full, timeLimit } from '../counts.ts';
+import { gap } from '../gap.ts';
 import { report } from '../report.ts';
 import { ResumingPanel, readHistory } from '../witnesses.ts';
 import { FakeClock, missingFaketime } from './faketime.ts';
@@ -17,8 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const missing = missingFaketime();
-if (missing !== undefined && process.env.CI) throw new Error(missing);
+const missing = gap(missingFaketime());
 
 const hour = 3_600;
 const year = 365 * 24 * hour;

@@ -1,68 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RawConnection, rawRequest } from '../../support/raw-http.ts';
-import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
 import { openStream, type SseReader } from '../../support/sse-client.ts';
 import { report } from '../report.ts';
-import { caddy, nginx, type ProxyKind, type StartedProxy } from './proxy.ts';
+import { describeBehind } from './behind.ts';
+import { caddy, nginx } from './proxy.ts';
 
-describe.each([nginx, caddy])('behind $name, as deploy/ sets it up', (kind: ProxyKind) => {
-  const missing = kind.missing();
-  // Where it cannot be had this is a failure for CI, and a gap that is told for everyone else.
-  if (missing !== undefined && process.env.CI) throw new Error(missing);
-  if (missing !== undefined) {
-    test.skip(missing);
-    return;
-  }
+const env = { BELFRY_TRUSTED_PROXIES: '127.0.0.1', BELFRY_HEARTBEAT_MS: '1000' };
 
-  let folder: string;
-  let server: ServerProcess;
-  let proxy: StartedProxy;
-  let token: string;
-  let key: string;
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'belfry-proxied-'));
-    ({ token, key } = await credentials(folder));
-    server = await ServerProcess.start({
-      folder,
-      env: { BELFRY_TRUSTED_PROXIES: '127.0.0.1', BELFRY_RATE_AUTH: 'off', BELFRY_HEARTBEAT_MS: '1000' },
-    });
-    proxy = await kind.start(server.port);
-  });
-  afterAll(async () => {
-    await proxy?.stop();
-    await endServers();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const bearer = () => ({ authorization: `Bearer ${token}` });
-  const send = (title: string, headers: Record<string, string> = {}) =>
-    fetch(`${proxy.url}/api/notify`, {
-      method: 'POST',
-      headers: { ...bearer(), 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ title, message: 'M', ttl: 0 }),
-    });
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into what came
-  const history = async (): Promise<any[]> => {
-    const response = await fetch(`${server.url}/api/history?limit=200`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    return ((await response.json()) as { notifications: unknown[] }).notifications;
-  };
+/** As deploy/ sets them up. */
+describeBehind([nginx, caddy], env, (behind) => {
+  const { kind } = behind;
+  const send = (title: string) => behind.post('/api/notify', { title, message: 'M', ttl: 0 });
   const panel = async (name: string): Promise<string> => {
-    const response = await fetch(`${proxy.url}/api/panels`, {
-      method: 'POST',
-      headers: { ...bearer(), 'content-type': 'application/json' },
-      body: JSON.stringify({ name }),
-    });
+    const response = await behind.post('/api/panels', { name });
     return ((await response.json()) as { id: string }).id;
   };
   const stream = async (id: string, cursor?: string): Promise<SseReader> => {
-    const reader = await openStream(`${proxy.url}/api/panels/${id}/events`, {
-      ...bearer(),
+    const reader = await openStream(`${behind.proxy.url}/api/panels/${id}/events`, {
+      ...behind.bearer(),
       ...(cursor !== undefined && { 'last-event-id': cursor }),
     });
     await reader.next(({ event }) => event === 'ready');
@@ -95,7 +51,7 @@ describe.each([nginx, caddy])('behind $name, as deploy/ sets it up', (kind: Prox
   test('a panel that leaves is missed at once, and resumes where it was', async () => {
     const id = await panel('hall');
     const online = async () => {
-      const response = await fetch(`${server.url}/api/panels/${id}`, { headers: bearer() });
+      const response = await fetch(`${behind.server.url}/api/panels/${id}`, { headers: behind.bearer() });
       return ((await response.json()) as { online: boolean }).online;
     };
     const first = await stream(id);
@@ -135,10 +91,10 @@ describe.each([nginx, caddy])('behind $name, as deploy/ sets it up', (kind: Prox
     for (const [i, headers] of lies.entries()) {
       const title = `lie ${i}`;
       const answer = await fromOtherAddress(
-        proxy.port,
+        behind.proxy.port,
         rawRequest({
           headers: [
-            ...Object.entries(bearer()),
+            ...Object.entries(behind.bearer()),
             ['X-Title', title],
             ['X-Message', 'M'],
             ...(headers as readonly (readonly [string, string])[]),
@@ -146,7 +102,7 @@ describe.each([nginx, caddy])('behind $name, as deploy/ sets it up', (kind: Prox
         }),
       );
       expect([title, answer]).toEqual([title, expect.stringMatching(/^HTTP\/1\.1 200 /)]);
-      const found = (await history()).find((each) => each.title === title);
+      const found = (await behind.history()).find((each) => each.title === title);
       told.push(found?.sourceIp);
     }
     expect(told).toEqual(lies.map(() => '127.0.0.2'));
@@ -162,14 +118,18 @@ describe.each([nginx, caddy])('behind $name, as deploy/ sets it up', (kind: Prox
     const text = 'é'.repeat(16_384);
     const large = (message: string) =>
       rawRequest({
-        headers: [...Object.entries(bearer()), ['X-Title', 'large'], ['X-Message', Buffer.from(message)]],
+        headers: [
+          ...Object.entries(behind.bearer()),
+          ['X-Title', 'large'],
+          ['X-Message', Buffer.from(message)],
+        ],
       });
-    const connection = await RawConnection.open(proxy.url);
+    const connection = await RawConnection.open(behind.proxy.url);
     await connection.write(large(text));
     expect((await connection.next())[0]?.status).toBe(200);
-    expect((await history())[0].message).toBe(text);
+    expect((await behind.history())[0].message).toBe(text);
     connection.close();
-    const beyond = await RawConnection.open(proxy.url);
+    const beyond = await RawConnection.open(behind.proxy.url);
     await beyond.write(large('m'.repeat(200_000)));
     const [answer] = await beyond.next();
     expect(answer?.status).toBe(431);
@@ -179,16 +139,15 @@ describe.each([nginx, caddy])('behind $name, as deploy/ sets it up', (kind: Prox
   test('a server that is gone is a 503 in JSON with Retry-After, and streams come back with it', async () => {
     const id = await panel('attic');
     const reader = await stream(id);
-    const { port } = server;
     await send('before');
     const last = await reader.next(({ data }) => data.title === 'before');
-    await server.end('SIGTERM');
+    await behind.server.end('SIGTERM');
     await reader.ended;
     const refused = await send('while it is gone');
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(Object.keys((await refused.json()) as object)).toEqual(['error']);
-    server = await ServerProcess.start({ folder, port, env: { BELFRY_TRUSTED_PROXIES: '127.0.0.1' } });
+    await behind.restart();
     await expect.poll(async () => (await send('after')).status, { timeout: 15_000 }).toBe(200);
     const again = await stream(id, last.id);
     await again.next(({ data }) => data.title === 'after');

@@ -5,7 +5,7 @@ import { type CountTimes, HistoryModel } from '../../../../test/support/history-
 import { printQuery } from '../../../core/search/search-print.ts';
 import type { Query } from '../../../core/search/search-query.ts';
 import { indexSlice } from '../indexer.ts';
-import type { Tuning } from '../search-tuning.ts';
+import type { Tuning } from '../search/tuning.ts';
 import { countStep } from './count.ts';
 
 interface Asked {

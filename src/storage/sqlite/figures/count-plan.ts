@@ -1,10 +1,10 @@
 import type { Query } from '../../../core/search/search-query.ts';
-import type { PositionSet, Positions } from '../position-set.ts';
-import { matched } from '../search-candidates.ts';
-import { allOf } from '../search-conjuncts.ts';
-import { hasPrefix, isMatchable, matchOf } from '../search-match.ts';
-import type { SourceScope } from '../search-source.ts';
-import { SourceReader } from '../source-reader.ts';
+import type { PositionSet, Positions } from '../index/position-set.ts';
+import { matched } from '../search/candidates.ts';
+import { allOf } from '../search/conjuncts.ts';
+import { hasPrefix, isMatchable, matchOf } from '../search/match.ts';
+import type { SourceScope } from '../search/source.ts';
+import { SourceReader } from '../search/source-reader.ts';
 import { createSetContext, type SetContext, type SetOfMatches, setOf } from './count-sets.ts';
 
 /** What the indexes say of a window. */

@@ -1,8 +1,8 @@
 import type { CountTimes, LevelCount } from '../../../core/figures.ts';
 import type { Query } from '../../../core/search/search-query.ts';
-import type { Positions } from '../position-set.ts';
-import { entryRange, entrySql, predicateOf } from '../search-predicate.ts';
-import type { SourceScope } from '../search-source.ts';
+import type { Positions } from '../index/position-set.ts';
+import { entryRange, entrySql, predicateOf } from '../search/predicate.ts';
+import type { SourceScope } from '../search/source.ts';
 import { rawSql, type Sql, sql } from '../sql-text.ts';
 import type { Tally } from './tally.ts';
 

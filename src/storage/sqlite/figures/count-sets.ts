@@ -1,9 +1,9 @@
 /** Queries as sets of positions, put together as the query says: what the indexes can count without looking at a row. */
 import type { Query, SearchState } from '../../../core/search/search-query.ts';
-import { PositionSet, type Positions } from '../position-set.ts';
-import type { Source } from '../search-candidates.ts';
-import { listWithout, type SourceScope, sourceOf } from '../search-source.ts';
-import type { SourceReader } from '../source-reader.ts';
+import { PositionSet, type Positions } from '../index/position-set.ts';
+import type { Source } from '../search/candidates.ts';
+import { listWithout, type SourceScope, sourceOf } from '../search/source.ts';
+import type { SourceReader } from '../search/source-reader.ts';
 
 export interface SetOfMatches {
   /** The matches in a window, and with `isExact` false perhaps others, as a set of the caller's own. */

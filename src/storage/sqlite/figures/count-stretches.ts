@@ -1,9 +1,9 @@
 /** Where in the log the buckets of a count stand, so that most notifications need not be asked when they came. */
 import type { CountTimes } from '../../../core/figures.ts';
-import type { Positions } from '../position-set.ts';
-import { firstFrom, lastBefore } from '../search-bounds.ts';
-import type { Place } from '../search-candidates.ts';
-import type { SearchScope } from '../search-predicate.ts';
+import type { Positions } from '../index/position-set.ts';
+import { firstFrom, lastBefore } from '../search/bounds.ts';
+import type { Place } from '../search/candidates.ts';
+import type { SearchScope } from '../search/predicate.ts';
 
 /** Positions whose notifications are all of one bucket; null: of several, or perhaps of none. */
 export interface Stretch extends Positions {

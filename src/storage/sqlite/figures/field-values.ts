@@ -4,7 +4,7 @@ import { addressText } from '../../../core/addresses.ts';
 import type { ValueField } from '../../../core/figures.ts';
 import type { TenantId } from '../../../core/ports.ts';
 import type { Db } from '../database.ts';
-import { firstValues, spanOfPrefix } from '../search-values.ts';
+import { firstValues, spanOfPrefix } from '../index/values.ts';
 
 /** Addresses looked at for those whose text begins as asked, at most: a few milliseconds. */
 const mostVisited = 2_000;

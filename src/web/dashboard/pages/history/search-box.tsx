@@ -1,7 +1,7 @@
 import searchIcon from 'virtual:icon/search';
 import clearIcon from 'virtual:icon/x';
 import { ActionIcon } from '@mantine/core';
-import { type FormEvent, type RefObject, useRef } from 'react';
+import { type FormEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { limits } from '../../../../contract/limits.ts';
 import { Icon } from '../../pieces/icon.tsx';
@@ -10,19 +10,14 @@ import { Complaint } from './complaint.tsx';
 import { Completions, completionId, completionsId } from './completions.tsx';
 import { PaintedQuery } from './painted-query.tsx';
 import styles from './search-box.module.css';
-import { useCompleting } from './use-completing.ts';
+import { type Completing, useCompleting } from './use-completing.ts';
 
-export interface SearchBoxProps {
-  readonly input: RefObject<HTMLInputElement | null>;
-  readonly draft: string;
-  readonly onDraft: (text: string) => void;
+export interface SearchBoxProps extends Completing {
   /** Runs the search as it stands, or this one. */
   readonly onSearch: (text?: string) => void;
   readonly complaint: QueryComplaint | undefined;
   /** What is typed is not what is shown below. */
   readonly isChanged: boolean;
-  /** To the rows. */
-  readonly onDown: () => void;
 }
 
 /** The search, coloured and completed as it is typed, its error at the place. */

@@ -1,11 +1,25 @@
-import { type ChangeEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type ChangeEvent,
+  type KeyboardEvent,
+  type RefObject,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { type CompletionAsk, complete, completionAt } from '../../query/completion.ts';
-import type { SearchBoxProps } from './search-box.tsx';
 import { useCompletions } from './use-completions.ts';
+
+export interface Completing {
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly draft: string;
+  readonly onDraft: (text: string) => void;
+  /** To the rows. */
+  readonly onDown: () => void;
+}
 
 /** What the input does with the keyboard while something is offered, and when nothing is. */
 export function useCompleting(
-  { input, draft, onDraft, onDown }: SearchBoxProps,
+  { input, draft, onDraft, onDown }: Completing,
   onMoved: () => void,
 ): {
   readonly ask: CompletionAsk | undefined;

@@ -1,15 +1,15 @@
 /** Runs a search: the tail of the log that no index knows yet, then what the indexes lead to, newest first. */
-import type { Query } from '../../core/search/search-query.ts';
-import type { PositionSet, Positions } from './position-set.ts';
-import { positionMask } from './rows.ts';
-import { withinTimes } from './search-bounds.ts';
-import type { Source } from './search-candidates.ts';
-import { conjunctsOf, flatten } from './search-conjuncts.ts';
-import { type Plan, planSearch } from './search-plan.ts';
-import { entryRange, entrySql, predicateOf } from './search-predicate.ts';
-import type { SourceScope } from './search-source.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import type { PositionSet, Positions } from '../index/position-set.ts';
+import { positionMask } from '../rows.ts';
+import { rawSql, type Sql, sql } from '../sql-text.ts';
+import { withinTimes } from './bounds.ts';
+import type { Source } from './candidates.ts';
+import { conjunctsOf, flatten } from './conjuncts.ts';
+import { type Plan, planSearch } from './plan.ts';
+import { entryRange, entrySql, predicateOf } from './predicate.ts';
+import type { SourceScope } from './source.ts';
 import { SourceReader } from './source-reader.ts';
-import { rawSql, type Sql, sql } from './sql-text.ts';
 
 export interface SearchRange extends Positions {
   /** Up to where the indexes know the log. */

@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Query } from '../../core/search/search-query.ts';
-import { wordCharacter } from '../../core/search/search-terms.ts';
-import { isMatchable, matchOf } from './search-match.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import { wordCharacter } from '../../../core/search/search-terms.ts';
+import { isMatchable, matchOf } from './match.ts';
 import { textMatcher, tokenizer, WordReader } from './words.ts';
 
 const reader = new WordReader();

@@ -4,14 +4,14 @@
  * ways that no estimate sees, so the plan that looks quickest is given up for the one whose worst is best once it has taken
  * many times what it should have, and at the latest when it has cost as much as that worst.
  */
-import type { Query } from '../../core/search/search-query.ts';
-import type { Positions } from './position-set.ts';
-import type { Estimate, Source } from './search-candidates.ts';
-import { allOf, type Conjunct } from './search-conjuncts.ts';
-import { entryRange, predicateOf } from './search-predicate.ts';
-import type { SourceScope } from './search-source.ts';
-import type { Costs } from './search-tuning.ts';
-import { joinSql, type Sql, sql } from './sql-text.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import type { Positions } from '../index/position-set.ts';
+import { joinSql, type Sql, sql } from '../sql-text.ts';
+import type { Estimate, Source } from './candidates.ts';
+import { allOf, type Conjunct } from './conjuncts.ts';
+import { entryRange, predicateOf } from './predicate.ts';
+import type { SourceScope } from './source.ts';
+import type { Costs } from './tuning.ts';
 
 /** Candidates that a source holds are kept, or those it does not hold. */
 export interface Sieve {

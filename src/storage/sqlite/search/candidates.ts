@@ -1,14 +1,14 @@
 /** Indexes as sources of candidates: each holds every match of its term, and perhaps more. The predicate decides. */
 import type { Database } from 'better-sqlite3';
-import type { TenantId } from '../../core/ports.ts';
-import { countInBlock } from './blocks.ts';
-import { blockOf, type PositionSet, type Positions, startOf } from './position-set.ts';
-import type { Field, FieldValue } from './postings.ts';
-import { positionMask } from './rows.ts';
-import { entryRange } from './search-predicate.ts';
-import type { Tuning } from './search-tuning.ts';
-import { inSpan, liveRanks, type Span } from './search-values.ts';
-import { bytesListSql, listSql, logicSql, rawSql, type Sql, sql } from './sql-text.ts';
+import type { TenantId } from '../../../core/ports.ts';
+import { countInBlock } from '../index/blocks.ts';
+import { blockOf, type PositionSet, type Positions, startOf } from '../index/position-set.ts';
+import type { Field, FieldValue } from '../index/postings.ts';
+import { inSpan, liveRanks, type Span } from '../index/values.ts';
+import { positionMask } from '../rows.ts';
+import { bytesListSql, listSql, logicSql, rawSql, type Sql, sql } from '../sql-text.ts';
+import { entryRange } from './predicate.ts';
+import type { Tuning } from './tuning.ts';
 
 const mask = rawSql(String(positionMask));
 

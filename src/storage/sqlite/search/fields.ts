@@ -1,11 +1,11 @@
 /** The indexes of hosts, keys and addresses: which of the values they know a search means. */
 
-import { compareAddresses } from '../../core/addresses.ts';
-import { literalOf, matchesPattern, type Pattern, patternParts } from '../../core/search/search-glob.ts';
-import type { Query, Term } from '../../core/search/search-query.ts';
-import type { Field } from './postings.ts';
-import { anyOf, listed, type Place, type Source, spanned } from './search-candidates.ts';
-import { distinctValues, type Span, spanOfPrefix } from './search-values.ts';
+import { compareAddresses } from '../../../core/addresses.ts';
+import { literalOf, matchesPattern, type Pattern, patternParts } from '../../../core/search/search-glob.ts';
+import type { Query, Term } from '../../../core/search/search-query.ts';
+import type { Field } from '../index/postings.ts';
+import { distinctValues, type Span, spanOfPrefix } from '../index/values.ts';
+import { anyOf, listed, type Place, type Source, spanned } from './candidates.ts';
 
 export type FieldTerm = Extract<Term, { kind: 'host' | 'key' | 'ip' | 'source' }>;
 

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
-import type { Positions } from './position-set.ts';
+import type { TenantId } from '../../../core/ports.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import type { Positions } from '../index/position-set.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

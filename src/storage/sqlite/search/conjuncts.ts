@@ -1,10 +1,10 @@
 /** A search as conditions that must all hold, each with the index that leads to it. */
-import type { Query } from '../../core/search/search-query.ts';
-import { matched, type Source } from './search-candidates.ts';
-import { fieldSource, isField } from './search-fields.ts';
-import { hasPrefix, isMatchable, matchOf, wordsOf } from './search-match.ts';
-import { isRouted, namedSource, routeSource, stateSource } from './search-merge.ts';
-import { type SourceScope, sourceOf } from './search-source.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import { matched, type Source } from './candidates.ts';
+import { fieldSource, isField } from './fields.ts';
+import { hasPrefix, isMatchable, matchOf, wordsOf } from './match.ts';
+import { isRouted, namedSource, routeSource, stateSource } from './merge.ts';
+import { type SourceScope, sourceOf } from './source.ts';
 
 export interface Conjunct {
   readonly query: Query;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { draft, HistoryModel, routeTo } from '../../../test/support/history-model.ts';
-import { context } from '../../../test/support/search-context.ts';
-import { AppError } from '../../core/errors.ts';
-import { parseQuery } from '../../core/search/search.ts';
-import type { Query } from '../../core/search/search-query.ts';
-import type { Db } from './database.ts';
-import { indexSlice } from './indexer.ts';
+import { draft, HistoryModel, routeTo } from '../../../../test/support/history-model.ts';
+import { context } from '../../../../test/support/search-context.ts';
+import { AppError } from '../../../core/errors.ts';
+import { parseQuery } from '../../../core/search/search.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import type { Db } from '../database.ts';
+import { indexSlice } from '../indexer.ts';
 import { findById, searchPage } from './search.ts';
 
 const now = 2_000_000;

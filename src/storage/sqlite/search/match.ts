@@ -1,5 +1,5 @@
 /** What of a query the full-text index can answer, as an expression of FTS5. */
-import type { Phrase, Query, Term } from '../../core/search/search-query.ts';
+import type { Phrase, Query, Term } from '../../../core/search/search-query.ts';
 import type { WordReader } from './words.ts';
 
 type TextTerm = Extract<Term, { kind: 'text' }>;

@@ -1,7 +1,7 @@
 /** Which different values the postings hold, found by jumping from one to the next: the cost is by value, not by posting. */
 import type { Database } from 'better-sqlite3';
-import type { TenantId } from '../../core/ports.ts';
-import { rawSql, type Sql, type SqlValue, sql } from './sql-text.ts';
+import type { TenantId } from '../../../core/ports.ts';
+import { rawSql, type Sql, type SqlValue, sql } from '../sql-text.ts';
 
 /** Values from `from`, up to and including `upTo`, or below `below`. */
 export interface Span {

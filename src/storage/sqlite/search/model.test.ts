@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { instant, play, query, step, tuning } from '../../../test/support/arbitrary-history.ts';
-import { HistoryModel } from '../../../test/support/history-model.ts';
-import { printQuery } from '../../core/search/search-print.ts';
-import type { Query } from '../../core/search/search-query.ts';
-import { indexSlice } from './indexer.ts';
+import { instant, play, query, step, tuning } from '../../../../test/support/arbitrary-history.ts';
+import { HistoryModel } from '../../../../test/support/history-model.ts';
+import { printQuery } from '../../../core/search/search-print.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import { indexSlice } from '../indexer.ts';
 import { searchPage } from './search.ts';
-import type { Tuning } from './search-tuning.ts';
+import type { Tuning } from './tuning.ts';
 
 /** Every page of a search, one after the other. */
 function searchAll(model: HistoryModel, asked: Query, now: number, limit: number, tuned: Tuning): string[] {

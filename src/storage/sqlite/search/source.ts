@@ -1,11 +1,11 @@
 /** Which index leads to the matches of a query. */
-import type { Query, SearchState, Term } from '../../core/search/search-query.ts';
-import type { Field, FieldValue } from './postings.ts';
-import { anyOf, cleared, listed, live, matched, type Place, type Source } from './search-candidates.ts';
-import { fieldSource } from './search-fields.ts';
-import { hasPrefix, isMatchable, matchOf } from './search-match.ts';
-import { mutedRoutes, routesOf, type SearchScope, unroutedRoutes } from './search-predicate.ts';
-import { distinctValues } from './search-values.ts';
+import type { Query, SearchState, Term } from '../../../core/search/search-query.ts';
+import type { Field, FieldValue } from '../index/postings.ts';
+import { distinctValues } from '../index/values.ts';
+import { anyOf, cleared, listed, live, matched, type Place, type Source } from './candidates.ts';
+import { fieldSource } from './fields.ts';
+import { hasPrefix, isMatchable, matchOf } from './match.ts';
+import { mutedRoutes, routesOf, type SearchScope, unroutedRoutes } from './predicate.ts';
 import type { WordReader } from './words.ts';
 
 export type SourceScope = SearchScope & Place & { readonly words: WordReader };

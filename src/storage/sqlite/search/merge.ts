@@ -1,9 +1,9 @@
 /** Several conditions on the same small set of values as one list of them. */
-import type { Query, SearchState } from '../../core/search/search-query.ts';
-import type { Field } from './postings.ts';
-import { listed, type Source } from './search-candidates.ts';
-import { mutedRoutes, routesOf, unroutedRoutes } from './search-predicate.ts';
-import { listWithout, type SourceScope, sourceOf } from './search-source.ts';
+import type { Query, SearchState } from '../../../core/search/search-query.ts';
+import type { Field } from '../index/postings.ts';
+import { listed, type Source } from './candidates.ts';
+import { mutedRoutes, routesOf, unroutedRoutes } from './predicate.ts';
+import { listWithout, type SourceScope, sourceOf } from './source.ts';
 
 /** The lists of all levels or tokens that are named and not excluded. */
 export function namedSource(

@@ -1,7 +1,7 @@
-import { PositionSet, type Positions } from './position-set.ts';
-import type { Source } from './search-candidates.ts';
-import type { Sieve } from './search-plan.ts';
-import type { Costs } from './search-tuning.ts';
+import { PositionSet, type Positions } from '../index/position-set.ts';
+import type { Source } from './candidates.ts';
+import type { Sieve } from './plan.ts';
+import type { Costs } from './tuning.ts';
 
 /** Reads sources for the time of one search. What can only be read as a whole is read once. */
 export class SourceReader {

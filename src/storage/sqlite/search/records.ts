@@ -1,13 +1,13 @@
 /** Positions in a log become records of history. */
 import type { Database } from 'better-sqlite3';
-import type { HistoryRecord, TenantId } from '../../core/ports.ts';
+import type { HistoryRecord, TenantId } from '../../../core/ports.ts';
 import {
   entryOf,
   type NotificationRow,
   notificationColumns,
   type RouteReader,
   toNotification,
-} from './rows.ts';
+} from '../rows.ts';
 
 interface RecordRow extends NotificationRow {
   readonly token_name: string | null;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { draft, HistoryModel } from '../../../test/support/history-model.ts';
-import { indexSlice } from './indexer.ts';
-import { withinTimes } from './search-bounds.ts';
+import { draft, HistoryModel } from '../../../../test/support/history-model.ts';
+import { indexSlice } from '../indexer.ts';
+import { withinTimes } from './bounds.ts';
 
 const minuteMs = 60_000;
 

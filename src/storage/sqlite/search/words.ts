@@ -5,7 +5,7 @@
  * the index itself is asked, once for each character beyond ASCII, so the two cannot differ.
  */
 import Database from 'better-sqlite3';
-import type { Query } from '../../core/search/search-query.ts';
+import type { Query } from '../../../core/search/search-query.ts';
 
 /** How the index splits text into words; the migrations say the same. */
 export const tokenizer = 'unicode61 remove_diacritics 2';

@@ -1,10 +1,10 @@
 /** A query as a condition on a row of `notifications n`. It decides; indexes only propose. Each is true or false, never null. */
-import type { Route, TenantId } from '../../core/ports.ts';
-import { literalOf, type Pattern, patternParts } from '../../core/search/search-glob.ts';
-import type { Query, SearchState, Term } from '../../core/search/search-query.ts';
-import { isEmpty, reaches } from '../../core/target.ts';
-import { positionMask, type RouteReader } from './rows.ts';
-import { listSql, logicSql, rawSql, type Sql, sql } from './sql-text.ts';
+import type { Route, TenantId } from '../../../core/ports.ts';
+import { literalOf, type Pattern, patternParts } from '../../../core/search/search-glob.ts';
+import type { Query, SearchState, Term } from '../../../core/search/search-query.ts';
+import { isEmpty, reaches } from '../../../core/target.ts';
+import { positionMask, type RouteReader } from '../rows.ts';
+import { listSql, logicSql, rawSql, type Sql, sql } from '../sql-text.ts';
 import { isTextOnly } from './words.ts';
 
 /** What a condition refers to besides the row. */

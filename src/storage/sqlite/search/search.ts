@@ -1,13 +1,13 @@
 /** Searches of history on one connection. */
 import type { Database } from 'better-sqlite3';
-import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
-import { EntryFinder } from './entry-finder.ts';
-import { RouteReader } from './rows.ts';
-import { readRecords } from './search-records.ts';
-import { findPositions } from './search-run.ts';
-import type { SourceScope } from './search-source.ts';
-import { defaultTuning, type Tuning } from './search-tuning.ts';
+import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '../../../core/ports.ts';
+import type { Query } from '../../../core/search/search-query.ts';
+import { EntryFinder } from '../entry-finder.ts';
+import { RouteReader } from '../rows.ts';
+import { readRecords } from './records.ts';
+import { findPositions } from './run.ts';
+import type { SourceScope } from './source.ts';
+import { defaultTuning, type Tuning } from './tuning.ts';
 import { type TextMatcher, textMatcher, WordReader } from './words.ts';
 
 /**

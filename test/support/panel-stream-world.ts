@@ -1,0 +1,146 @@
+import { parseCursor } from '../../src/contract/sse.ts';
+import type { Entry } from '../../src/core/ports.ts';
+import { frameOf } from '../../src/core/stream/frames.ts';
+import { PanelStream, type Sink } from '../../src/core/stream/panel-stream.ts';
+import { Ring } from '../../src/core/stream/ring.ts';
+import type { PanelAddress } from '../../src/core/target.ts';
+import { ModelLog, notification } from './model-log.ts';
+
+const epoch = 'e1';
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+export const panel: PanelAddress = { id: 'p1', tags: ['noc'] };
+const settings = {
+  panel: { id: 'p1', name: 'P', tags: ['noc'], location: null, display: {} },
+  tenant: { name: 't', title: 'T', timeZone: 'UTC' },
+  levels: [],
+  heartbeatMs: 15_000,
+};
+
+/** What a panel is told: one event of its stream. */
+interface Told {
+  readonly event: string;
+  readonly id: string | undefined;
+  readonly data: {
+    readonly position?: number;
+    readonly id?: string;
+    readonly resume?: string;
+    readonly head?: number;
+  };
+}
+
+/** A client that takes chunks when told to, and reads events out of them. */
+class SlowClient implements Sink {
+  text = '';
+  waiting: (() => void) | undefined;
+  ended = false;
+  destroyed = false;
+  largest = 0;
+
+  write(chunk: Buffer | string, onFlushed: () => void): void {
+    if (this.waiting) throw new Error('a second chunk before the first was flushed');
+    this.largest = Math.max(this.largest, chunk.length);
+    this.text += chunk.toString();
+    this.waiting = onFlushed;
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+  }
+
+  take(): void {
+    const flushed = this.waiting;
+    this.waiting = undefined;
+    flushed?.();
+  }
+
+  events(): Told[] {
+    return this.text
+      .split('\n\n')
+      .filter(Boolean)
+      .map((frame) => {
+        const field = (name: string) =>
+          frame
+            .split('\n')
+            .find((line) => line.startsWith(`${name}: `))
+            ?.slice(name.length + 2);
+        return { event: field('event') ?? '', id: field('id'), data: JSON.parse(field('data') ?? 'null') };
+      });
+  }
+
+  positions(): number[] {
+    return this.events().flatMap(({ event, data }) =>
+      (event === 'notification' || event === 'clear') && data.position ? [data.position] : [],
+    );
+  }
+}
+
+/** A panel stream on a log and a ring in memory, on clocks that stand still, with a client that reads when told to. */
+export class PanelStreamWorld {
+  readonly log = new ModelLog();
+  readonly ring: Ring;
+  client = new SlowClient();
+  now = 10_000;
+  ticks = 500;
+  stream: PanelStream;
+
+  constructor(options: { before?: number; ringFrames?: number } = {}) {
+    for (let i = 0; i < (options.before ?? 0); i++) this.log.append(notification);
+    this.ring = new Ring(epoch, this.log.head, { maxFrames: options.ringFrames ?? 3 });
+    this.stream = this.#connect();
+  }
+
+  /** The connection breaks, and there is another, not started yet. */
+  reconnect(): void {
+    this.stream.destroy();
+    this.client = new SlowClient();
+    this.stream = this.#connect();
+  }
+
+  publish(...makers: ((position: number) => Entry)[]): void {
+    const entries = makers.map((make) => this.log.append(make));
+    const frames = entries
+      .map((entry) => frameOf(epoch, entry, this.now))
+      .filter((frame) => frame !== undefined);
+    this.ring.push(frames, this.log.head);
+    this.stream.pump();
+  }
+
+  start(cursor?: string): Promise<void> {
+    return this.stream.start(cursor === undefined ? undefined : parseCursor(cursor), settings, 2_000);
+  }
+
+  /** The client takes what comes, for so many turns. */
+  async take(turns: number): Promise<void> {
+    for (let i = 0; i < turns; i++) {
+      this.client.take();
+      await turn();
+    }
+  }
+
+  settle(): Promise<void> {
+    return this.take(300);
+  }
+
+  #connect(): PanelStream {
+    return new PanelStream(
+      {
+        tenant: 1,
+        epoch,
+        history: this.log,
+        ring: this.ring,
+        now: () => this.now,
+        ticks: () => this.ticks,
+        onError: (error) => {
+          throw error;
+        },
+        onSent: () => undefined,
+      },
+      this.client,
+      panel,
+    );
+  }
+}
