@@ -3,7 +3,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 import type { HistoryNotification } from '../../../contract/notification.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { useTenant } from '../api/tenant.tsx';
-import { fromDateTimeField, toDateTimeField } from '../pieces/wall-clock.ts';
+import { fromDateTimeField, toDateTimeField } from '../pieces/time/wall-clock.ts';
 import type { RowLayout } from './notification-row.tsx';
 import type { OnRefine } from './refine-chip.tsx';
 

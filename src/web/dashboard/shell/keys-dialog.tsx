@@ -1,6 +1,6 @@
 import { Kbd, Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../pieces/dialog.tsx';
+import { Dialog } from '../pieces/layers/dialog.tsx';
 import styles from './shell.module.css';
 import { setSingleKeys, useSingleKeys } from './shortcuts.ts';
 

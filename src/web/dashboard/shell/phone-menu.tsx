@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { SideDrawer } from '../pieces/side-drawer.tsx';
+import { SideDrawer } from '../pieces/layers/side-drawer.tsx';
 import { Navigation } from './navigation.tsx';
 import styles from './shell.module.css';
 

@@ -6,7 +6,7 @@ import type { Level, LevelPut } from '../../../../contract/level.ts';
 import { builtInStyles } from '../../../../contract/level-styles.ts';
 import { levelsQuery } from '../../api/levels.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { Confirm, Consequences } from '../../pieces/confirm.tsx';
+import { Confirm, Consequences } from '../../pieces/layers/confirm.tsx';
 import { useLevelLook } from '../../pieces/level-mark.tsx';
 
 const isBuiltIn = (name: string): name is keyof typeof builtInStyles => Object.hasOwn(builtInStyles, name);

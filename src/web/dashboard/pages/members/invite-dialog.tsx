@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import type { InvitationCreate, InvitationCreated } from '../../../../contract/member.ts';
 import { type Role, roles } from '../../../../contract/token.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { CopyField } from '../../pieces/copy-field.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
+import { CopyField } from '../../pieces/fields/copy-field.tsx';
+import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 
 /** Makes an invitation link, and shows it once. */

@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../contract/panel.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { FilterField } from '../../pieces/filter-field.tsx';
-import { useRowKeys } from '../../pieces/row-keys.ts';
-import { RowTable } from '../../pieces/row-table.tsx';
+import { FilterField } from '../../pieces/fields/filter-field.tsx';
+import { useRowKeys } from '../../pieces/rows/row-keys.ts';
+import { RowTable } from '../../pieces/rows/row-table.tsx';
 import styles from './panel-list.module.css';
 import { PanelTableRow } from './panel-row.tsx';
 

@@ -5,8 +5,8 @@ import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../contract/token.ts';
 import { keysKey, tokensKey } from '../../api/credentials.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { Ago } from '../../pieces/ago.tsx';
-import { Confirm, Consequences } from '../../pieces/confirm.tsx';
+import { Confirm, Consequences } from '../../pieces/layers/confirm.tsx';
+import { Ago } from '../../pieces/time/ago.tsx';
 
 /** Says what stops before it does. */
 export function RevokeButton({

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../../contract/panel.ts';
-import { Dialog } from '../../../pieces/dialog.tsx';
+import { Dialog } from '../../../pieces/layers/dialog.tsx';
 import { PairForm } from './pair-form.tsx';
 import { PairedPanel } from './paired-panel.tsx';
 

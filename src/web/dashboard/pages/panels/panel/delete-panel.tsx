@@ -6,7 +6,7 @@ import type { Panel } from '../../../../../contract/panel.ts';
 import { panelPath, panelsKey } from '../../../api/panels.ts';
 import { rulesQuery } from '../../../api/rules.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Confirm, Consequences } from '../../../pieces/confirm.tsx';
+import { Confirm, Consequences } from '../../../pieces/layers/confirm.tsx';
 
 /** Says what goes with the panel before it does. */
 export function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void }) {

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { type Key, type KeyCreate, type Role, roles } from '../../../../../contract/token.ts';
 import { keysKey } from '../../../api/credentials.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Dialog } from '../../../pieces/dialog.tsx';
+import { Dialog } from '../../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
 import styles from './create.module.css';
 import {

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { Token, TokenCreate } from '../../../../../contract/token.ts';
 import { tokensKey } from '../../../api/credentials.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Dialog } from '../../../pieces/dialog.tsx';
+import { Dialog } from '../../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
 import { SecretShown } from './secret-shown.tsx';
 import { newTokenDraft, type TokenDraft, TokenFields, tokenOf } from './token-fields.tsx';

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { weekdays } from '../../../contract/weekdays.ts';
-import { panelsQuery } from '../api/panels.ts';
-import { useTenant } from '../api/tenant.tsx';
-import { localeOf, useFormats } from './formats.ts';
-import { useLevelLook } from './level-mark.tsx';
+import { weekdays } from '../../../../contract/weekdays.ts';
+import { panelsQuery } from '../../api/panels.ts';
+import { useTenant } from '../../api/tenant.tsx';
+import { localeOf, useFormats } from '../formats.ts';
+import { useLevelLook } from '../level-mark.tsx';
 import { type RuleWords, ruleSentence, type Sentence, type SentenceRule } from './rule-sentence.ts';
 import styles from './rule-text.module.css';
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useFormats } from './formats.ts';
+import { useFormats } from '../formats.ts';
 
 /** How long ago, kept true while it is looked at; the exact time on pointing at it. */
 export function Ago({ at }: { at: string }) {

@@ -2,13 +2,18 @@ import chevronIcon from 'virtual:icon/chevron-down';
 import { Button, Menu, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../../contract/notification.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Dialog } from '../../pieces/dialog.tsx';
-import { Icon } from '../../pieces/icon.tsx';
-import { fromDateTimeField, nextClock, nextMonday, toDateTimeField } from '../../pieces/wall-clock.ts';
+import type { HistoryNotification } from '../../../../../contract/notification.ts';
+import { useTenant } from '../../../api/tenant.tsx';
+import { Icon } from '../../../pieces/icon.tsx';
+import { Dialog } from '../../../pieces/layers/dialog.tsx';
+import {
+  fromDateTimeField,
+  nextClock,
+  nextMonday,
+  toDateTimeField,
+} from '../../../pieces/time/wall-clock.ts';
+import { type RowActions, subjectOf } from '../row-actions.ts';
 import styles from './notification-drawer.module.css';
-import { type RowActions, subjectOf } from './row-actions.ts';
 
 const hourMs = 3_600_000;
 

@@ -3,8 +3,8 @@ import copyIcon from 'virtual:icon/copy';
 import { Button } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Icon } from '../icon.tsx';
 import styles from './copy-field.module.css';
-import { Icon } from './icon.tsx';
 
 const copiedMs = 2_000;
 

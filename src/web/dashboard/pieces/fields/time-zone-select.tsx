@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { localeOf } from './formats.ts';
+import { localeOf } from '../formats.ts';
 import styles from './time-zone-select.module.css';
 
 /** Every IANA time zone this browser knows, with the time it is there now. */

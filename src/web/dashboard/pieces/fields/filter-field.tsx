@@ -1,9 +1,9 @@
 import searchIcon from 'virtual:icon/search';
 import { Kbd, TextInput } from '@mantine/core';
 import { useRef } from 'react';
-import { useShortcuts } from '../shell/shortcuts.ts';
+import { useShortcuts } from '../../shell/shortcuts.ts';
+import { Icon } from '../icon.tsx';
 import styles from './filter-field.module.css';
-import { Icon } from './icon.tsx';
 
 /** Narrows the list below it while one types; `/` goes to it, the down arrow from it into the list, Esc empties it. */
 export function FilterField({

@@ -1,9 +1,9 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ErrorNotice } from '../notice.tsx';
 import styles from './confirm.module.css';
 import { Dialog } from './dialog.tsx';
-import { ErrorNotice } from './notice.tsx';
 
 /** Asks once more before what cannot be undone, and says what will happen. */
 export function Confirm({
