@@ -6,6 +6,19 @@ const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
   description: 'By level; levels without any are left out.',
 });
 
+/** Why an answer to a sender was not "accepted". Bounded: free text never becomes a label of a metric. */
+export const rejectionReasons = [
+  'invalid',
+  'too-large',
+  'unsupported-type',
+  'forbidden',
+  'rate-limited',
+  'conflict',
+  'unavailable',
+  'internal',
+] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
+
 export const CountBucket = Type.Object(
   { at: Instant, counts: Counts },
   { title: 'CountBucket', additionalProperties: false },
@@ -24,7 +37,10 @@ export const Overview = Type.Object(
       { additionalProperties: false },
     ),
     rejections: Type.Array(
-      Type.Object({ reason: Type.String(), count: Type.Integer() }, { additionalProperties: false }),
+      Type.Object(
+        { reason: Type.Enum([...rejectionReasons]), count: Type.Integer() },
+        { additionalProperties: false },
+      ),
       { description: 'Since `countedSince`, the most frequent first; reasons without any are left out.' },
     ),
     countedSince: Instant,

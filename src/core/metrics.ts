@@ -1,18 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
+import { type RejectionReason, rejectionReasons } from '../contract/overview.ts';
 import type { TenantId } from './ports.ts';
-
-/** Why an answer was not "accepted". Bounded: free text never becomes a label. */
-export const rejectionReasons = [
-  'invalid',
-  'too-large',
-  'unsupported-type',
-  'forbidden',
-  'rate-limited',
-  'conflict',
-  'unavailable',
-  'internal',
-] as const;
-export type RejectionReason = (typeof rejectionReasons)[number];
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -23,7 +11,7 @@ export interface TenantMetrics {
   received(level: string): void;
   rejected(reason: RejectionReason): void;
   /** How many were refused, by reason; reasons without any are left out. */
-  rejections(): Promise<{ readonly reason: string; readonly count: number }[]>;
+  rejections(): Promise<{ readonly reason: RejectionReason; readonly count: number }[]>;
   unrouted(): void;
   muted(): void;
   rateLimited(scope: 'token' | 'tenant'): void;
@@ -110,10 +98,14 @@ function createTenantMetrics(): TenantMetrics {
       counted.inc();
     },
     rejected: (reason) => rejected.inc({ reason }),
-    rejections: async () =>
-      (await rejected.get()).values.flatMap(({ labels, value }) =>
-        value > 0 ? [{ reason: String(labels.reason), count: value }] : [],
-      ),
+    rejections: async () => {
+      const { values } = await rejected.get();
+      const countOf = (reason: RejectionReason) =>
+        values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
+      return rejectionReasons
+        .map((reason) => ({ reason, count: countOf(reason) }))
+        .filter(({ count }) => count > 0);
+    },
     unrouted: () => unrouted.inc(),
     muted: () => muted.inc(),
     rateLimited: (scope) => limited.inc({ scope }),

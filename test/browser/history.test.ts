@@ -129,6 +129,46 @@ test('new ones come in by themselves, and wait while somebody reads further down
   await expect.poll(() => rows.first().textContent()).toContain('Waits two');
 });
 
+test('what arrives one by one is not read out one by one', async () => {
+  const { page, rows } = await open({ live: 'true' });
+  await page.getByRole('button', { name: /^Live ?: new ones come in/ }).waitFor();
+  await page.getByText(/^[0-9]+ notifications$/).waitFor();
+  const said = await page.evaluateHandle(() => {
+    const heard: string[] = [];
+    const speaking = '[aria-live]:not([aria-live="off"]), [role="status"], [role="alert"]';
+    new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const region = (target instanceof Element ? target : target.parentElement)?.closest(speaking);
+        if (region) heard.push(region.textContent ?? '');
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    return heard;
+  });
+  const count = () => page.getByText(/^[0-9]+ notifications$/).textContent();
+  const before = await count();
+  for (const title of ['Arrives first', 'Arrives second', 'Arrives third']) {
+    await send(title);
+    await expect.poll(() => rows.first().textContent()).toContain(title);
+  }
+  await expect.poll(count).not.toBe(before);
+  expect(await said.jsonValue()).toEqual([]);
+  await page.getByRole('combobox', { name: 'Search' }).fill('title:Arrives');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => said.jsonValue()).toContain('3 notifications');
+});
+
+test('the down arrow leads into the list from the page itself, and from no control beside it', async () => {
+  const { page, rows } = await open();
+  await rows.first().waitFor();
+  const table = page.getByRole('button', { name: 'Show as a table' });
+  await table.focus();
+  await page.keyboard.press('ArrowDown');
+  expect(await table.evaluate((button) => button === document.activeElement)).toBe(true);
+  await table.evaluate((button) => button.blur());
+  await page.keyboard.press('ArrowDown');
+  expect(await page.getByRole('grid').evaluate((grid) => grid === document.activeElement)).toBe(true);
+});
+
 test('without a line to the server the rows stay and say so; what was missed is there afterwards', async () => {
   const { page, rows } = await open({ live: 'true' });
   await page.getByRole('button', { name: /^Live ?: new ones come in/ }).waitFor();
@@ -197,7 +237,7 @@ test('a time is drawn over the bars, and chosen from the menu', async () => {
   await page.getByRole('button', { name: /^Time/ }).click();
   await page.getByRole('button', { name: '7 d' }).click();
   await expect.poll(query).toBe('since:7d');
-  await page.getByRole('button', { name: 'Show the bars as a table' }).click();
+  await page.getByRole('button', { name: 'Show as a table' }).click();
   await page.getByRole('columnheader', { name: 'warning' }).waitFor();
 });
 
@@ -229,6 +269,6 @@ test('every part of it can be used by everyone', async () => {
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.getByRole('combobox', { name: 'Search' }).fill('le');
   await page.getByRole('option').first().waitFor();
-  await page.getByRole('button', { name: 'Show the bars as a table' }).isVisible();
+  await page.getByRole('button', { name: 'Show as a table' }).isVisible();
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });

@@ -102,11 +102,11 @@ test('a level that a rule names is not deleted, and the rule is named', () =>
 
 test('a viewer hears and sees a level, and changes none', () =>
   at({ role: 'viewer' }, async ({ page, complaints }) => {
-    await page
-      .getByRole('row', { name: 'security' })
-      .getByRole('button', { name: /^Play alarm/ })
-      .click();
+    const play = page.getByRole('row', { name: 'security' }).getByRole('button', { name: /^Play alarm/ });
+    await play.press('Enter');
+    await expect.poll(() => play.getAttribute('aria-disabled')).toBe('true');
     await page.keyboard.press('ArrowDown');
+    expect(await play.evaluate((button) => button === document.activeElement)).toBe(true);
     await page.getByRole('row', { name: 'security' }).click();
     const drawer = page.getByRole('dialog', { name: 'security' });
     await drawer.getByText('#101010').waitFor();

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../contract/limits.ts';
 import { NotifyAccepted, NotifyBody } from '../../contract/notification.ts';
+import type { RejectionReason } from '../../contract/overview.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { Sender } from '../../core/intake.ts';
-import type { RejectionReason } from '../../core/metrics.ts';
 import { type CheckedFields, checkFields } from '../../core/notification.ts';
 import { answerError } from '../errors.ts';
 import { problems } from '../responses.ts';

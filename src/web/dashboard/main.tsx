@@ -11,7 +11,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/query-client.ts';
 import { startLanguage } from './language.ts';
-import { ToastCorner } from './pieces/toast-corner.tsx';
+import { ToastCorner } from './pieces/layers/toast-corner.tsx';
 import { createDashboardRouter } from './router.tsx';
 import { mantineTheme } from './theme/mantine-theme.ts';
 import { useScheme } from './theme/scheme.ts';

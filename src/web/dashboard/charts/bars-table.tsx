@@ -1,24 +1,13 @@
 import { useTranslation } from 'react-i18next';
-import type { CountBucket } from '../../../contract/overview.ts';
 import { useLevels } from '../api/levels.ts';
 import { useFormats } from '../pieces/formats.ts';
 import { useLevelLook } from '../pieces/level-mark.tsx';
 import styles from './bars-table.module.css';
 import { bucketSpan, stackOf, totalOf } from './buckets.ts';
-import type { TimeSpan } from './level-bars.tsx';
+import type { LevelBarsProps } from './level-bars.tsx';
 
 /** What bars say, as a table: the newest first, empty times left out. */
-export function BarsTable({
-  label,
-  buckets,
-  bucketMs,
-  onSelect,
-}: {
-  label: string;
-  buckets: readonly CountBucket[];
-  bucketMs: number;
-  onSelect?: ((span: TimeSpan) => void) | undefined;
-}) {
+export function BarsTable({ label, buckets, bucketMs, onSelect }: Omit<LevelBarsProps, 'isOld'>) {
   const { t } = useTranslation('charts');
   const formats = useFormats();
   const levels = useLevels();
@@ -30,8 +19,7 @@ export function BarsTable({
     for (const [level, count] of Object.entries(counts)) sums[level] = (sums[level] ?? 0) + count;
   const columns = stackOf(sums, rank).map(({ level }) => level);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys
-    <section className={styles.frame} aria-label={label} tabIndex={0}>
+    <section className={styles.frame} aria-label={label}>
       <table className="table">
         <thead>
           <tr>
@@ -48,17 +36,13 @@ export function BarsTable({
           {filled.map(({ at, counts }) => (
             <tr key={at}>
               <td>
-                {onSelect ? (
-                  <button
-                    type="button"
-                    className={styles.time}
-                    onClick={() => onSelect({ from: Date.parse(at), until: Date.parse(at) + bucketMs })}
-                  >
-                    {bucketSpan(at, bucketMs, formats)}
-                  </button>
-                ) : (
-                  bucketSpan(at, bucketMs, formats)
-                )}
+                <button
+                  type="button"
+                  className={styles.time}
+                  onClick={() => onSelect({ from: Date.parse(at), until: Date.parse(at) + bucketMs })}
+                >
+                  {bucketSpan(at, bucketMs, formats)}
+                </button>
               </td>
               {columns.map((level) => (
                 <td key={level} className="end">

@@ -18,7 +18,7 @@ export interface LevelBarsProps {
   readonly buckets: readonly CountBucket[];
   readonly bucketMs: number;
   /** A time is chosen by dragging over it, by a click on a bar, or by two with Shift. */
-  readonly onSelect?: ((span: TimeSpan) => void) | undefined;
+  readonly onSelect: (span: TimeSpan) => void;
   readonly isOld?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function LevelBars({ label, buckets, bucketMs, onSelect, isOld = false }:
     <div
       role="img"
       aria-label={label}
-      className={`${styles.bars} ${isOld ? styles.old : ''} ${onSelect ? styles.selectable : ''}`}
+      className={`${styles.bars} ${isOld ? styles.old : ''}`}
       {...pointer}
       onPointerMove={(event) => {
         setPointed(indexAt(event, buckets.length));
@@ -106,11 +106,7 @@ function indexAt(event: PointerEvent<HTMLElement>, length: number): number {
   return Math.max(0, Math.min(length - 1, Math.floor(((event.clientX - left) / width) * length)));
 }
 
-function useSelecting(
-  buckets: readonly CountBucket[],
-  bucketMs: number,
-  onSelect: ((span: TimeSpan) => void) | undefined,
-) {
+function useSelecting(buckets: readonly CountBucket[], bucketMs: number, onSelect: (span: TimeSpan) => void) {
   const [chosen, setChosen] = useState<Range>();
   const anchor = useRef<number>(undefined);
   const finish = ([a, b]: Range) => {
@@ -118,12 +114,12 @@ function useSelecting(
     anchor.current = undefined;
     const first = buckets[Math.min(a, b)];
     const last = buckets[Math.max(a, b)];
-    if (first && last) onSelect?.({ from: Date.parse(first.at), until: Date.parse(last.at) + bucketMs });
+    if (first && last) onSelect({ from: Date.parse(first.at), until: Date.parse(last.at) + bucketMs });
   };
   return {
     chosen,
     onPointerDown(event: PointerEvent<HTMLElement>) {
-      if (!onSelect || event.button !== 0) return;
+      if (event.button !== 0) return;
       const index = indexAt(event, buckets.length);
       if (event.shiftKey && anchor.current !== undefined) return finish([anchor.current, index]);
       anchor.current = index;

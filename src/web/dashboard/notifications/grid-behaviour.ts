@@ -3,7 +3,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 import type { HistoryNotification } from '../../../contract/notification.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { useTenant } from '../api/tenant.tsx';
-import { fromDateTimeField, toDateTimeField } from '../pieces/wall-clock.ts';
+import { fromDateTimeField, toDateTimeField } from '../pieces/time/wall-clock.ts';
 import type { RowLayout } from './notification-row.tsx';
 import type { OnRefine } from './refine-chip.tsx';
 
@@ -83,13 +83,13 @@ export function useHolding(pages: HistoryPages) {
 /** The beginning of the tenant's day, kept true over midnight. */
 export function useDayStart(): number {
   const { timeZone } = useTenant();
-  const now = () =>
-    fromDateTimeField(`${toDateTimeField(Date.now(), timeZone).slice(0, 10)}T00:00`, timeZone) ?? 0;
-  const [dayStart, setDayStart] = useState(now);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the clock is read when it ticks
+  const [dayStart, setDayStart] = useState(() => dayStartIn(timeZone));
   useEffect(() => {
-    const timer = setInterval(() => setDayStart(now()), 30_000);
+    const timer = setInterval(() => setDayStart(dayStartIn(timeZone)), 30_000);
     return () => clearInterval(timer);
   }, [timeZone]);
   return dayStart;
 }
+
+const dayStartIn = (timeZone: string) =>
+  fromDateTimeField(`${toDateTimeField(Date.now(), timeZone).slice(0, 10)}T00:00`, timeZone) ?? 0;

@@ -41,15 +41,15 @@ export function NewOnes({
   );
 }
 
-/** The number as it is said aloud: that there are some at once, how many no oftener than one can listen. */
+/** The number as it is said aloud: no oftener than one can listen. */
 function useCalm(value: number): number {
   const [said, setSaid] = useState(value);
   const saidAt = useRef(0);
   useEffect(() => {
     if (said === value) return;
-    const waitMs = value === 0 || said === 0 ? 0 : Math.max(0, saidAt.current + calmMs - Date.now());
+    const waitMs = value === 0 ? 0 : Math.max(0, saidAt.current + calmMs - Date.now());
     const timer = setTimeout(() => {
-      saidAt.current = Date.now();
+      if (value > 0) saidAt.current = Date.now();
       setSaid(value);
     }, waitMs);
     return () => clearTimeout(timer);

@@ -1,23 +1,13 @@
 import { useRef } from 'react';
 import { useChanges } from '../api/history.ts';
 import { ErrorNotice } from '../pieces/notice.tsx';
-import {
-  type GridProps,
-  rowHeightOf,
-  useDayStart,
-  useGridKeys,
-  useHolding,
-  useLayout,
-} from './grid-behaviour.ts';
-import { GridHead } from './grid-head.tsx';
-import { NewOnes } from './new-ones.tsx';
-import styles from './notification-grid.module.css';
-import { NotificationRow, rowId } from './notification-row.tsx';
+import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
+import { GridFrame } from './grid-frame.tsx';
 import { SkeletonRows } from './skeleton-rows.tsx';
 
 /** The newest few notifications, all of them drawn: a glance, where NotificationGrid is a list to scroll through. */
 export function NotificationGlance(props: GridProps & { readonly most: number }) {
-  const { label, pages, most, activeId } = props;
+  const { pages, most, activeId } = props;
   useChanges(pages);
   const scroller = useRef<HTMLDivElement>(null);
   const layout = useLayout(scroller);
@@ -27,49 +17,24 @@ export function NotificationGlance(props: GridProps & { readonly most: number })
   const keys = useGridKeys(props, count, activeIndex, (index) =>
     scrollIntoSight(scroller.current, index, rowHeight),
   );
-  const dayStart = useDayStart();
-  const isShown = activeIndex >= 0 && activeIndex < count;
   return (
-    <div className={styles.frame}>
-      <div
-        ref={scroller}
-        role="grid"
-        tabIndex={0}
-        aria-label={label}
-        aria-rowcount={count + 1}
-        aria-activedescendant={isShown && activeId !== undefined ? rowId(activeId) : undefined}
-        className={styles.scroller}
-        onKeyDown={keys}
-        {...useHolding(pages)}
-      >
-        <GridHead layout={layout} />
-        <div role="rowgroup" style={{ height: count * rowHeight }} className={styles.rows}>
-          {Array.from({ length: count }, (_, index) => {
-            const notification = pages.row(index);
-            return notification ? (
-              <NotificationRow
-                key={notification.id}
-                notification={notification}
-                layout={layout}
-                index={index}
-                top={index * rowHeight}
-                isActive={index === activeIndex}
-                dayStart={dayStart}
-                onOpen={props.onOpen}
-                onRefine={props.onRefine}
-              />
-            ) : null;
-          })}
-        </div>
-        {!pages.isReady &&
-          (pages.error === undefined ? (
-            <SkeletonRows />
-          ) : (
-            <ErrorNotice error={pages.error} onRetry={() => void pages.start()} />
-          ))}
-      </div>
-      <NewOnes pages={pages} scroller={scroller} />
-    </div>
+    <GridFrame
+      {...props}
+      scroller={scroller}
+      layout={layout}
+      rowCount={count + 1}
+      activeIndex={activeIndex}
+      items={Array.from({ length: count }, (_, index) => ({ index, start: index * rowHeight }))}
+      height={count * rowHeight}
+      onKeyDown={keys}
+    >
+      {!pages.isReady &&
+        (pages.error === undefined ? (
+          <SkeletonRows />
+        ) : (
+          <ErrorNotice error={pages.error} onRetry={() => void pages.start()} />
+        ))}
+    </GridFrame>
   );
 }
 

@@ -4,18 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { useChanges } from '../api/history.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { ErrorNotice } from '../pieces/notice.tsx';
-import {
-  type GridProps,
-  rowHeightOf,
-  useDayStart,
-  useGridKeys,
-  useHolding,
-  useLayout,
-} from './grid-behaviour.ts';
-import { GridHead } from './grid-head.tsx';
-import { NewOnes } from './new-ones.tsx';
+import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
+import { GridFrame } from './grid-frame.tsx';
 import styles from './notification-grid.module.css';
-import { NotificationRow, rowId } from './notification-row.tsx';
 import { SkeletonRows } from './skeleton-rows.tsx';
 
 interface NotificationGridProps extends GridProps {
@@ -25,7 +16,7 @@ interface NotificationGridProps extends GridProps {
 
 /** Notifications, newest first, as far as one scrolls. Arrows move, Enter opens; new ones never move what is read. */
 export function NotificationGrid(props: NotificationGridProps) {
-  const { label, pages, activeId, isOld = false } = props;
+  const { pages, activeId } = props;
   useChanges(pages);
   const scroller = useRef<HTMLDivElement>(null);
   const layout = useLayout(scroller);
@@ -49,46 +40,20 @@ export function NotificationGrid(props: NotificationGridProps) {
   const keys = useGridKeys(props, count, activeIndex, (index) =>
     virtualizer.scrollToIndex(index, { align: 'auto' }),
   );
-  const dayStart = useDayStart();
-  const isShown = items.some(({ index }) => index === activeIndex);
   return (
-    <div className={styles.frame}>
-      <div
-        ref={scroller}
-        role="grid"
-        tabIndex={0}
-        aria-label={label}
-        aria-rowcount={pages.isWhole ? count + 1 : -1}
-        aria-busy={isOld}
-        aria-activedescendant={isShown && activeId !== undefined ? rowId(activeId) : undefined}
-        className={`${styles.scroller} ${isOld ? styles.old : ''}`}
-        onKeyDown={keys}
-        {...useHolding(pages)}
-      >
-        <GridHead layout={layout} />
-        <div role="rowgroup" style={{ height: virtualizer.getTotalSize() }} className={styles.rows}>
-          {items.map(({ index, start, key }) => {
-            const notification = pages.row(index);
-            return notification ? (
-              <NotificationRow
-                key={key}
-                notification={notification}
-                layout={layout}
-                index={index}
-                top={start}
-                isActive={index === activeIndex}
-                dayStart={dayStart}
-                onOpen={props.onOpen}
-                onRefine={props.onRefine}
-              />
-            ) : null;
-          })}
-        </div>
-        {!pages.isReady && pages.error === undefined && <SkeletonRows />}
-        <GridFoot pages={pages} />
-      </div>
-      <NewOnes pages={pages} scroller={scroller} />
-    </div>
+    <GridFrame
+      {...props}
+      scroller={scroller}
+      layout={layout}
+      rowCount={pages.isWhole ? count + 1 : -1}
+      activeIndex={activeIndex}
+      items={items}
+      height={virtualizer.getTotalSize()}
+      onKeyDown={keys}
+    >
+      {!pages.isReady && pages.error === undefined && <SkeletonRows />}
+      <GridFoot pages={pages} />
+    </GridFrame>
   );
 }
 

@@ -1,4 +1,4 @@
-import { type MouseEvent, memo } from 'react';
+import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '../../../contract/notification.ts';
 import { useFormats } from '../pieces/formats.ts';
@@ -19,20 +19,13 @@ export interface NotificationRowProps {
   readonly isActive: boolean;
   /** Beginning of the tenant's day: what is older shows its day. */
   readonly dayStart: number;
-  readonly onOpen: (notification: HistoryNotification) => void;
   readonly onRefine: OnRefine;
 }
 
-/** One notification in a list: two lines where there is no room for columns. */
+/** One notification in a list, which hears its clicks and keys: two lines where there is no room for columns. */
 export const NotificationRow = memo(function NotificationRow(props: NotificationRowProps) {
-  const { notification, layout, index, top, isActive, onOpen } = props;
-  const open = (event: MouseEvent) => {
-    // Text that was just marked is to be copied.
-    if (event.detail === 1 && getSelection()?.type === 'Range') return;
-    onOpen(notification);
-  };
+  const { notification, layout, index, top, isActive } = props;
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid hears the keys
     <div
       role="row"
       id={rowId(notification.id)}
@@ -40,7 +33,6 @@ export const NotificationRow = memo(function NotificationRow(props: Notification
       aria-selected={isActive}
       className={`${styles.row} ${styles[layout]} ${isActive ? styles.active : ''}`}
       style={{ transform: `translateY(${top}px)` }}
-      onClick={open}
     >
       {layout === 'card' ? <CardCells {...props} /> : <Cells {...props} />}
     </div>

@@ -1,5 +1,5 @@
 /** The time a search is about, read from its text and written into it: `since:`, `after:` and `before:`. */
-import { fromDateTimeField, toDateTimeField } from '../pieces/wall-clock.ts';
+import { fromDateTimeField, toDateTimeField } from '../pieces/time/wall-clock.ts';
 import { type QueryWord, readWords } from './query-words.ts';
 import { joinTerm, withoutWords } from './refine.ts';
 

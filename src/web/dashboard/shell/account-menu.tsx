@@ -9,7 +9,7 @@ import { personApi, sentenceOf } from '../api/call.ts';
 import { sessionQuery, usePerson } from '../api/session.ts';
 import { chooseLanguage, type Language, languages } from '../language.ts';
 import { Icon } from '../pieces/icon.tsx';
-import { showToast } from '../pieces/toast.ts';
+import { showToast } from '../pieces/layers/toast.ts';
 import { schemeChoices, setSchemeChoice, useSchemeChoice } from '../theme/scheme.ts';
 import styles from './shell.module.css';
 

@@ -1,5 +1,6 @@
-import { Kbd, Modal, Switch } from '@mantine/core';
+import { Kbd, Switch } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { Dialog } from '../pieces/layers/dialog.tsx';
 import styles from './shell.module.css';
 import { setSingleKeys, useSingleKeys } from './shortcuts.ts';
 
@@ -18,7 +19,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const isOn = useSingleKeys();
   return (
-    <Modal opened onClose={onClose} title={t('keysTitle')} closeButtonProps={{ 'aria-label': t('close') }}>
+    <Dialog onClose={onClose} title={t('keysTitle')}>
       <dl className={styles.keys}>
         {list.map(([keys, text]) => (
           <div key={keys}>
@@ -38,6 +39,6 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
         checked={isOn}
         onChange={({ currentTarget }) => setSingleKeys(currentTarget.checked)}
       />
-    </Modal>
+    </Dialog>
   );
 }

@@ -1,5 +1,5 @@
-import { Drawer } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { SideDrawer } from '../pieces/layers/side-drawer.tsx';
 import { Navigation } from './navigation.tsx';
 import styles from './shell.module.css';
 
@@ -7,13 +7,7 @@ import styles from './shell.module.css';
 export function PhoneMenu({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {
   const { t } = useTranslation();
   return (
-    <Drawer
-      opened
-      onClose={onClose}
-      size={260}
-      title={t('menu')}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <SideDrawer position="left" onClose={onClose} size={260} title={t('menu')}>
       <nav className={styles.inDrawer} aria-label={t('pages')}>
         <Navigation
           onChosen={onClose}
@@ -23,6 +17,6 @@ export function PhoneMenu({ onClose, onKeys }: { onClose: () => void; onKeys: ()
           }}
         />
       </nav>
-    </Drawer>
+    </SideDrawer>
   );
 }

@@ -58,6 +58,7 @@ export function useShortcuts(shortcuts: Shortcuts, rank: 'page' | 'frame' = 'pag
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target))
     return;
+  if (event.key.startsWith('Arrow') && !isAtRest(event.target)) return;
   if (!singleKeysOn && event.key.length === 1) return;
   const pair = first && event.timeStamp - first.at < sequenceMs ? `${first.key} ${event.key}` : undefined;
   first = { key: event.key, at: event.timeStamp };
@@ -70,6 +71,11 @@ function onKeyDown(event: KeyboardEvent): void {
 
 const actionOf = (keys: string) =>
   inForce.findLast(({ current }) => current[keys] !== undefined)?.current[keys];
+
+/** Arrows are for what has the focus, unless that is the page itself or a list. */
+const isAtRest = (target: EventTarget | null): boolean =>
+  target === document.body ||
+  (target instanceof HTMLElement && target.closest('main:focus, [role="grid"]') !== null);
 
 /** Keys belong to what has the focus when that takes text, and to a dialog or menu while one is open. */
 function isTyping(target: EventTarget | null): boolean {

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,8 +6,9 @@ import type { Passkey } from '../../../../contract/account.ts';
 import { passkeysQuery } from '../../api/account.ts';
 import { personApi } from '../../api/call.ts';
 import { addPasskey } from '../../api/passkeys.ts';
-import { Confirm } from '../../pieces/confirm.tsx';
 import { useOwnFormats } from '../../pieces/formats.ts';
+import { Confirm } from '../../pieces/layers/confirm.tsx';
+import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { Section } from '../../pieces/page.tsx';
 import styles from './account.module.css';
@@ -88,12 +89,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
     add.mutate();
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('addPasskey')}
-      closeButtonProps={{ 'aria-label': shell('close') }}
-    >
+    <Dialog onClose={onClose} title={t('addPasskey')}>
       <form onSubmit={submit}>
         <Stack gap="md">
           {add.error && <ErrorNotice error={add.error} title={t('passkeyFailed')} />}
@@ -114,6 +110,6 @@ function AddDialog({ onClose }: { onClose: () => void }) {
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -5,10 +5,10 @@ import { useTranslation } from 'react-i18next';
 import type { PasswordChange } from '../../../../contract/account.ts';
 import { personApi } from '../../api/call.ts';
 import { usePerson } from '../../api/session.ts';
+import { NewPasswordField, PasswordField } from '../../pieces/fields/password-field.tsx';
+import { showToast } from '../../pieces/layers/toast.ts';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { Section } from '../../pieces/page.tsx';
-import { PasswordField } from '../../pieces/password-field.tsx';
-import { showToast } from '../../pieces/toast.ts';
 import styles from './account.module.css';
 
 const empty: PasswordChange = { currentPassword: '', newPassword: '' };
@@ -46,15 +46,10 @@ export function PasswordSection() {
             setPasswords({ ...passwords, currentPassword: currentTarget.value })
           }
         />
-        <PasswordField
+        <NewPasswordField
           label={t('newPassword')}
-          description={t('newPasswordHint')}
-          autoComplete="new-password"
-          required
-          minLength={10}
-          maxLength={256}
           value={passwords.newPassword}
-          onChange={({ currentTarget }) => setPasswords({ ...passwords, newPassword: currentTarget.value })}
+          onChange={(newPassword) => setPasswords({ ...passwords, newPassword })}
         />
         <div>
           <Button type="submit" loading={change.isPending}>

@@ -6,9 +6,9 @@ import type { AccountPatch } from '../../../../contract/account.ts';
 import type { Person } from '../../../../contract/session.ts';
 import { personApi } from '../../api/call.ts';
 import { usePerson } from '../../api/session.ts';
+import { showToast } from '../../pieces/layers/toast.ts';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { Section } from '../../pieces/page.tsx';
-import { showToast } from '../../pieces/toast.ts';
 import styles from './account.module.css';
 
 export function ProfileSection() {

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { PasswordField } from '../../pieces/fields/password-field.tsx';
+import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { PasswordField } from '../../pieces/password-field.tsx';
 
 /** Asks for the password before something that a stranger at an open screen must not do. */
 export function ProvePassword({
@@ -29,12 +30,7 @@ export function ProvePassword({
     prove.mutate(password);
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title ?? t('proveTitle')}
-      closeButtonProps={{ 'aria-label': shell('close') }}
-    >
+    <Dialog onClose={onClose} title={title ?? t('proveTitle')}>
       <form onSubmit={submit}>
         <Stack gap="md">
           <p className="muted">{t('proveHint')}</p>
@@ -60,6 +56,6 @@ export function ProvePassword({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -4,10 +4,10 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { TwoFactorBegun } from '../../../../contract/account.ts';
 import { personApi } from '../../api/call.ts';
-import { CopyField } from '../../pieces/copy-field.tsx';
+import { CopyField } from '../../pieces/fields/copy-field.tsx';
+import { showToast } from '../../pieces/layers/toast.ts';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { QrCode } from '../../pieces/qr-code.tsx';
-import { showToast } from '../../pieces/toast.ts';
 import styles from './account.module.css';
 import { BackupCodes } from './backup-codes.tsx';
 

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { Histogram } from '../../../../contract/overview.ts';
-import { BarsTable } from '../../charts/bars-table.tsx';
-import { LevelBars, type TimeSpan } from '../../charts/level-bars.tsx';
+import type { TimeSpan } from '../../charts/level-bars.tsx';
+import { LevelChart } from '../../charts/level-chart.tsx';
 import { useFormats } from '../../pieces/formats.ts';
 import styles from './history-bars.module.css';
 
@@ -25,11 +25,14 @@ export function HistoryBars({
   const first = buckets[0];
   return (
     <div className={styles.bars}>
-      {asTable ? (
-        <BarsTable label={label} buckets={buckets} bucketMs={bucketMs} onSelect={onSelect} />
-      ) : (
-        <LevelBars label={label} buckets={buckets} bucketMs={bucketMs} onSelect={onSelect} isOld={isOld} />
-      )}
+      <LevelChart
+        asTable={asTable}
+        label={label}
+        buckets={buckets}
+        bucketMs={bucketMs}
+        onSelect={onSelect}
+        isOld={isOld}
+      />
       {!complete && first && <p className={styles.partly}>{t('countedPartly')}</p>}
     </div>
   );

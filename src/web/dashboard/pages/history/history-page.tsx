@@ -14,14 +14,14 @@ import { type Refinement, refine } from '../../query/refine.ts';
 import { spanRange, withTimeRange } from '../../query/time-range.ts';
 import type { HistorySearch } from '../../searches.ts';
 import { useShortcuts } from '../../shell/shortcuts.ts';
+import { NotificationDrawer } from './drawer/notification-drawer.tsx';
 import { HistoryBars } from './history-bars.tsx';
 import { HistoryEmpty } from './history-empty.tsx';
 import styles from './history-page.module.css';
 import { HistoryToolbar } from './history-toolbar.tsx';
-import { NotificationDrawer } from './notification-drawer.tsx';
 import { ResultLine } from './result-line.tsx';
 import { useRowActions } from './row-actions.ts';
-import { SearchBox } from './search-box.tsx';
+import { SearchBox } from './search/search-box.tsx';
 import { useHistogram } from './use-histogram.ts';
 
 const route = getRouteApi('/signed-in/t/$tenant/history');
@@ -123,7 +123,9 @@ export function HistoryPage() {
           q={q}
           pages={shown}
           isOld={shown !== pages}
-          total={histogram && { count: histogram.total, complete: histogram.complete }}
+          total={
+            histogram && !isCounting ? { count: histogram.total, complete: histogram.complete } : undefined
+          }
           asTable={asTable}
           onTable={() => setAsTable((was) => !was)}
           onSearch={search}

@@ -7,7 +7,7 @@ import type { TailState } from '../../api/tail.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { Icon } from '../../pieces/icon.tsx';
 import styles from './history-toolbar.module.css';
-import { SavedSearches } from './saved-searches.tsx';
+import { SavedSearches } from './search/saved-searches.tsx';
 
 /** Beside the search: follow it live, keep it, take what it finds elsewhere. */
 export function HistoryToolbar({

@@ -1,9 +1,9 @@
-import tableIcon from 'virtual:icon/table';
+import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChanges } from '../../api/history.ts';
 import type { HistoryPages } from '../../api/history-pages.ts';
+import { TableToggle } from '../../charts/level-chart.tsx';
 import { useFormats } from '../../pieces/formats.ts';
-import { Icon } from '../../pieces/icon.tsx';
 import styles from './result-line.module.css';
 import { TimeMenu } from './time-menu.tsx';
 
@@ -29,9 +29,12 @@ export function ResultLine({
   const formats = useFormats();
   useChanges(pages);
   const known = total ?? (pages.isWhole ? { count: pages.count, complete: true } : undefined);
+  const words = t('notifications', { count: known?.count ?? pages.count });
+  const isCounted = pages.isReady && !isOld && known !== undefined;
+  const isSaid = useSaidOnce(pages, isCounted ? known.count : undefined);
   return (
     <div className={styles.line}>
-      <span aria-live="polite">
+      <span aria-live={isSaid ? 'polite' : 'off'}>
         {pages.isReady && !isOld && (
           <>
             <b>
@@ -39,22 +42,13 @@ export function ResultLine({
                 ? formats.number(known.count) + (known.complete ? '' : '+')
                 : `${formats.number(pages.count)}+`}
             </b>{' '}
-            {t('notifications', { count: known?.count ?? pages.count })}
+            {words}
           </>
         )}
       </span>
       <TimeMenu q={q} onSearch={onSearch} />
       <span>{t('newestFirst')}</span>
-      <button
-        type="button"
-        className={styles.table}
-        aria-pressed={asTable}
-        aria-label={t('asTable')}
-        title={t('asTable')}
-        onClick={onTable}
-      >
-        <Icon paths={tableIcon} size={14} />
-      </button>
+      <TableToggle asTable={asTable} onToggle={onTable} />
       {pages.tookMs !== undefined && !isOld && (
         <span className={styles.took} title={t('tookHint')}>
           {formats.duration(Math.max(1, Math.round(pages.tookMs)))}
@@ -62,4 +56,11 @@ export function ResultLine({
       )}
     </div>
   );
+}
+
+/** Said is how many a search found, once; what arrives later is said by the list. */
+function useSaidOnce(search: HistoryPages, count: number | undefined): boolean {
+  const said = useRef({ search, count });
+  if (said.current.search !== search || said.current.count === undefined) said.current = { search, count };
+  return said.current.count === count;
 }

@@ -8,8 +8,8 @@ import { useClear } from '../../api/history.ts';
 import { mute, unmute, whenSame } from '../../api/mute.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { useFormats } from '../../pieces/formats.ts';
-import { showToast } from '../../pieces/toast.ts';
-import { nextClock } from '../../pieces/wall-clock.ts';
+import { showToast } from '../../pieces/layers/toast.ts';
+import { nextClock } from '../../pieces/time/wall-clock.ts';
 import { Undo } from './undo.tsx';
 
 export interface RowActions {

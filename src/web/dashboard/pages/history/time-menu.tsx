@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useTenant } from '../../api/tenant.tsx';
 import { Icon } from '../../pieces/icon.tsx';
-import { fromDateTimeField, toDateTimeField } from '../../pieces/wall-clock.ts';
+import { fromDateTimeField, toDateTimeField } from '../../pieces/time/wall-clock.ts';
 import {
   ageMs,
   ageText,

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level } from '../../../../contract/level.ts';
 import { builtInStyles } from '../../../../contract/level-styles.ts';
+import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { isLevelName } from './level-draft.ts';
 import { usePutLevel } from './level-drawer.tsx';
@@ -21,19 +22,15 @@ export function CreateLevel({
   const [typed, setTyped] = useState('');
   const name = typed.trim().toLowerCase();
   const taken = levels.some((level) => level.name === name);
-  const { mutate, error, isPending } = usePutLevel(name, (level) => onCreated(level.name));
+  const { mutate, error, isPending } = usePutLevel(name);
   const problem = taken ? t('nameTaken') : name !== '' && !isLevelName(name) ? t('nameWrong') : undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (name !== '' && problem === undefined) mutate(builtInStyles.info);
+    if (name !== '' && problem === undefined)
+      mutate(builtInStyles.info, { onSuccess: (level) => onCreated(level.name) });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('create')}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
-    >
+    <Dialog onClose={onClose} title={t('create')}>
       <form onSubmit={submit}>
         <Stack gap="md">
           <TextInput
@@ -62,6 +59,6 @@ export function CreateLevel({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }

@@ -3,7 +3,7 @@
 import type { Level, LevelPut } from '../../../../contract/level.ts';
 import type { LevelStyle } from '../../../../contract/level-styles.ts';
 import { limits } from '../../../../contract/limits.ts';
-import { type DurationDraft, durationDraftOf, durationOf } from '../../pieces/duration-draft.ts';
+import { type DurationDraft, durationDraftOf, durationOf } from '../../pieces/fields/duration-draft.ts';
 
 export interface LevelDraft {
   readonly rank: number | string;

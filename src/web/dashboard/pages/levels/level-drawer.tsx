@@ -1,17 +1,19 @@
-import { Button, Drawer, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useLayoutEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level, LevelPut } from '../../../../contract/level.ts';
 import { levelsQuery } from '../../api/levels.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { Facts } from '../../pieces/facts.tsx';
+import { useDraft } from '../../pieces/fields/use-draft.ts';
 import { useFormats } from '../../pieces/formats.ts';
+import { DrawerFoot, SideDrawer } from '../../pieces/layers/side-drawer.tsx';
+import { useUnsavedQuestion } from '../../pieces/layers/unsaved-question.tsx';
 import { LevelMark } from '../../pieces/level-mark.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
 import { CardPreview } from './card-preview.tsx';
-import { type LevelDraft, levelDraftOf, styleOf } from './level-draft.ts';
+import { levelDraftOf, styleOf } from './level-draft.ts';
 import { LevelEnd } from './level-end.tsx';
 import { LevelFields } from './level-fields.tsx';
 import styles from './levels.module.css';
@@ -25,23 +27,15 @@ interface DrawerOptions {
 
 /** One level: how it looks, sounds and how long it stays. */
 export function LevelDrawer(options: DrawerOptions) {
-  const { t } = useTranslation('levels');
   const { may } = useTenant();
   const { level, onClose } = options;
   const [isDirty, setDirty] = useState(false);
   const { question, leave } = useUnsavedQuestion(isDirty);
   return (
-    <Drawer
-      opened
-      position="right"
-      size={520}
+    <SideDrawer
       onClose={onClose}
-      closeOnEscape={question === undefined}
-      trapFocus={question === undefined}
       title={<LevelMark name={level.name} as={level} />}
       overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '' }}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
     >
       {may('admin') ? (
         <LevelForm {...options} onClose={() => leave(onClose)} onDirty={setDirty} />
@@ -49,7 +43,7 @@ export function LevelDrawer(options: DrawerOptions) {
         <LevelFacts level={level} />
       )}
       {question}
-    </Drawer>
+    </SideDrawer>
   );
 }
 
@@ -60,15 +54,14 @@ function LevelForm({
   onDirty,
 }: DrawerOptions & { onDirty: (isDirty: boolean) => void }) {
   const { t } = useTranslation('levels');
-  const [draft, setDraft] = useState<LevelDraft>();
-  const shown = draft ?? levelDraftOf(level);
+  const draft = useDraft(levelDraftOf(level), onDirty);
+  const { shown, isDirty } = draft;
   const wanted = styleOf(shown);
-  const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(levelDraftOf(level));
-  useLayoutEffect(() => onDirty(isDirty), [isDirty, onDirty]);
-  const { mutate, error, isPending, isSuccess, reset } = usePutLevel(level.name, () => setDraft(undefined));
+  const { mutate, error, isPending, isSuccess, reset } = usePutLevel(level.name);
+  const save = (style: LevelPut) => mutate(style, { onSuccess: () => draft.settle(shown) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (draft && wanted) mutate(wanted);
+    if (isDirty && wanted) save(wanted);
   };
   return (
     <form onSubmit={submit}>
@@ -77,25 +70,25 @@ function LevelForm({
         levels={levels}
         draft={shown}
         onChange={(some) => {
-          reset();
-          setDraft({ ...shown, ...some });
+          if (!isPending) reset();
+          draft.change(some);
         }}
       />
       {error && <ErrorNotice error={error} title={t('saveFailed')} />}
-      <div className={styles.foot}>
-        <LevelEnd level={level} onReset={mutate} onDeleted={onClose} />
+      <DrawerFoot>
+        <LevelEnd level={level} onReset={save} onDeleted={onClose} />
         <Group gap="xs" wrap="nowrap">
           <span role="status" className="muted">
-            {isSuccess && !draft ? t('saved', { ns: 'shell' }) : ''}
+            {isSuccess && !isDirty ? t('saved', { ns: 'shell' }) : ''}
           </span>
-          <Button disabled={!draft} onClick={() => setDraft(undefined)}>
+          <Button disabled={!isDirty} onClick={draft.discard}>
             {t('discard')}
           </Button>
-          <Button type="submit" variant="filled" loading={isPending} disabled={!draft || !wanted}>
+          <Button type="submit" variant="filled" loading={isPending} disabled={!isDirty || !wanted}>
             {t('save', { ns: 'shell' })}
           </Button>
         </Group>
-      </div>
+      </DrawerFoot>
     </form>
   );
 }
@@ -128,18 +121,17 @@ function LevelFacts({ level }: { level: Level }) {
   );
 }
 
-export function usePutLevel(name: string, onSaved: (level: Level) => void) {
+export function usePutLevel(name: string) {
   const tenant = useTenant();
   const client = useQueryClient();
   return useMutation({
     mutationFn: (style: LevelPut) => tenant.api.put<Level>(`/api/levels/${encodeURIComponent(name)}`, style),
-    onSuccess: async (level) => {
+    onSuccess: (level) => {
       client.setQueryData(levelsQuery(tenant).queryKey, (levels) =>
         levels?.some((each) => each.name === level.name)
           ? levels.map((each) => (each.name === level.name ? level : each))
           : levels && [...levels, level],
       );
-      onSaved(level);
     },
   });
 }

@@ -6,9 +6,8 @@ import type { Level, LevelPut } from '../../../../contract/level.ts';
 import { builtInStyles } from '../../../../contract/level-styles.ts';
 import { levelsQuery } from '../../api/levels.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
+import { Confirm, Consequences } from '../../pieces/layers/confirm.tsx';
 import { useLevelLook } from '../../pieces/level-mark.tsx';
-import styles from './levels.module.css';
 
 const isBuiltIn = (name: string): name is keyof typeof builtInStyles => Object.hasOwn(builtInStyles, name);
 
@@ -75,11 +74,11 @@ function DeleteLevel({
       onConfirm={remove}
       onClose={onClose}
     >
-      <ul className={styles.consequences}>
+      <Consequences>
         <li>{t('deleteHistory')}</li>
         <li>{t('deleteAgain')}</li>
         <li>{t('deleteRules')}</li>
-      </ul>
+      </Consequences>
     </Confirm>
   );
 }

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { Level } from '../../../../contract/level.ts';
 import { builtInStyles, levelSounds } from '../../../../contract/level-styles.ts';
 import { shownColor } from '../../../level-look.ts';
-import { type DurationUnit, durationUnits } from '../../pieces/duration-draft.ts';
+import { type DurationUnit, durationUnits } from '../../pieces/fields/duration-draft.ts';
 import { useLevelLook } from '../../pieces/level-mark.tsx';
 import { CardPreview } from './card-preview.tsx';
 import { IconField } from './icon-field.tsx';

@@ -30,9 +30,10 @@ export function SoundButton({ sound, level }: { sound: LevelStyle['sound']; leve
       size="compact-xs"
       variant="subtle"
       leftSection={<Icon paths={playIcon} size={14} />}
-      disabled={playing}
+      {...(playing && { 'data-disabled': true })}
+      aria-disabled={playing}
       aria-label={t('play', { sound: t(`sound.${sound}`), level })}
-      onClick={() => void play()}
+      onClick={() => void (playing || play())}
     >
       {t(`sound.${sound}`)}
     </Button>

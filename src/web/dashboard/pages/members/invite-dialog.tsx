@@ -1,11 +1,12 @@
-import { Button, Group, Modal, Radio, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Radio, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { InvitationCreate, InvitationCreated } from '../../../../contract/member.ts';
 import { type Role, roles } from '../../../../contract/token.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { CopyField } from '../../pieces/copy-field.tsx';
+import { CopyField } from '../../pieces/fields/copy-field.tsx';
+import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 
 /** Makes an invitation link, and shows it once. */
@@ -25,12 +26,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     create.mutate({ role, ...(email.trim() !== '' && { email: email.trim() }) });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('inviteTitle')}
-      closeButtonProps={{ 'aria-label': shell('close') }}
-    >
+    <Dialog onClose={onClose} title={t('inviteTitle')}>
       {create.data ? (
         <Stack gap="md">
           <p>{t('inviteReady')}</p>
@@ -77,6 +73,6 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

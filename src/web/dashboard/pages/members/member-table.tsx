@@ -9,11 +9,11 @@ import { type Role, roles } from '../../../../contract/token.ts';
 import { sentenceOf } from '../../api/call.ts';
 import { useForgetAll, usePerson } from '../../api/session.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { Ago } from '../../pieces/ago.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
 import { useFormats } from '../../pieces/formats.ts';
 import { Icon } from '../../pieces/icon.tsx';
-import { showToast } from '../../pieces/toast.ts';
+import { Confirm } from '../../pieces/layers/confirm.tsx';
+import { showToast } from '../../pieces/layers/toast.ts';
+import { Ago } from '../../pieces/time/ago.tsx';
 import styles from './members.module.css';
 
 /** The tenant's people with their roles. */
@@ -63,7 +63,12 @@ function MemberRow({ member, onRemove }: { member: Member; onRemove: () => void 
     <tr>
       <td>
         <bdi className={styles.name}>{member.name}</bdi>
-        {isSelf && <span className={styles.self}>{t('you')}</span>}
+        {isSelf && (
+          <>
+            {' '}
+            <span className="chip">{t('you')}</span>
+          </>
+        )}
         <bdi className={styles.email}>{member.email}</bdi>
       </td>
       <td>

@@ -2,7 +2,7 @@ import bellIcon from 'virtual:icon/bell';
 import { useTranslation } from 'react-i18next';
 import { curlWithJson } from '../../api/curl.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { CopyField } from '../../pieces/copy-field.tsx';
+import { CopyField } from '../../pieces/fields/copy-field.tsx';
 import { LinkButton } from '../../pieces/link-button.tsx';
 import { EmptyState } from '../../pieces/notice.tsx';
 import styles from './first-use.module.css';

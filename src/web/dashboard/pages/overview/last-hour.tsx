@@ -1,13 +1,11 @@
-import tableIcon from 'virtual:icon/table';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Overview } from '../../../../contract/overview.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { BarsTable } from '../../charts/bars-table.tsx';
 import { totalOf } from '../../charts/buckets.ts';
-import { LevelBars, type TimeSpan } from '../../charts/level-bars.tsx';
+import type { TimeSpan } from '../../charts/level-bars.tsx';
+import { LevelChart, TableToggle } from '../../charts/level-chart.tsx';
 import { useFormats } from '../../pieces/formats.ts';
-import { Icon } from '../../pieces/icon.tsx';
 import { spanRange, withTimeRange } from '../../query/time-range.ts';
 import styles from './overview-page.module.css';
 
@@ -22,7 +20,6 @@ export function LastHour({
   onSearch: (q: string) => void;
 }) {
   const { t } = useTranslation('overview');
-  const { t: general } = useTranslation();
   const { timeZone } = useTenant();
   const formats = useFormats();
   const [asTable, setAsTable] = useState(false);
@@ -38,23 +35,10 @@ export function LastHour({
         {overview && (
           <span>{t('hourSums', { total: formats.number(total), most: formats.number(most) })}</span>
         )}
-        <button
-          type="button"
-          className={styles.table}
-          aria-pressed={asTable}
-          aria-label={general('chartTable')}
-          title={general('chartTable')}
-          onClick={() => setAsTable((was) => !was)}
-        >
-          <Icon paths={tableIcon} size={14} />
-        </button>
+        <TableToggle asTable={asTable} onToggle={() => setAsTable((was) => !was)} />
       </div>
       <div className={styles.bars}>
-        {asTable ? (
-          <BarsTable label={label} buckets={minutes} bucketMs={minuteMs} onSelect={select} />
-        ) : (
-          <LevelBars label={label} buckets={minutes} bucketMs={minuteMs} onSelect={select} />
-        )}
+        <LevelChart asTable={asTable} label={label} buckets={minutes} bucketMs={minuteMs} onSelect={select} />
       </div>
     </section>
   );

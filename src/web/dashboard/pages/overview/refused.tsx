@@ -3,25 +3,10 @@ import type { Overview } from '../../../../contract/overview.ts';
 import { useFormats } from '../../pieces/formats.ts';
 import styles from './overview-page.module.css';
 
-const known = [
-  'invalid',
-  'too-large',
-  'unsupported-type',
-  'forbidden',
-  'rate-limited',
-  'conflict',
-  'unavailable',
-  'internal',
-] as const;
-
 /** What was refused since the server started, by reason. */
 export function Refused({ overview }: { overview: Overview | undefined }) {
   const { t } = useTranslation('overview');
   const formats = useFormats();
-  const word = (reason: string) => {
-    const found = known.find((each) => each === reason);
-    return found ? t(`reason.${found}`) : reason;
-  };
   return (
     <section className={styles.part}>
       <h2>{t('refusedBy')}</h2>
@@ -29,7 +14,7 @@ export function Refused({ overview }: { overview: Overview | undefined }) {
       <ul className={styles.list}>
         {overview?.rejections.map(({ reason, count }) => (
           <li key={reason}>
-            <span className={styles.grow}>{word(reason)}</span>
+            <span className={styles.grow}>{t(`reason.${reason}`)}</span>
             <span>{formats.number(count)}</span>
           </li>
         ))}

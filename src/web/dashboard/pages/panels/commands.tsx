@@ -9,7 +9,7 @@ import { sentenceOf } from '../../api/call.ts';
 import { panelPath } from '../../api/panels.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { Icon } from '../../pieces/icon.tsx';
-import { showToast } from '../../pieces/toast.ts';
+import { showToast } from '../../pieces/layers/toast.ts';
 import styles from './panel-list.module.css';
 
 export const commandIcons: Readonly<Record<PanelCommand, readonly string[]>> = {

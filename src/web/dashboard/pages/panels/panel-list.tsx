@@ -3,8 +3,9 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../contract/panel.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { FilterField } from '../../pieces/filter-field.tsx';
-import { useRowKeys } from '../../pieces/row-keys.ts';
+import { FilterField } from '../../pieces/fields/filter-field.tsx';
+import { useRowKeys } from '../../pieces/rows/row-keys.ts';
+import { RowTable } from '../../pieces/rows/row-table.tsx';
 import styles from './panel-list.module.css';
 import { PanelTableRow } from './panel-row.tsx';
 
@@ -48,13 +49,11 @@ export function PanelList({
         />
       </div>
       <PanelTable rows={rows} panels={panels && shown.slice(0, most)} onOpen={onOpen} />
-      {panels && shown.length === 0 && <p className={styles.nothing}>{t('noneMatch')}</p>}
       {shown.length > most && (
         <Button mt="sm" onClick={() => setMost(most + pageRows)}>
           {t('showMore', { count: shown.length - most })}
         </Button>
       )}
-      <KeysHint />
     </>
   );
 }
@@ -71,10 +70,17 @@ function PanelTable({
   const { t } = useTranslation('panels');
   const { may } = useTenant();
   return (
-    <table className={`table ${styles.table}`} ref={rows.ref} onKeyDown={rows.onKeyDown}>
-      <caption className="hidden">{t('title')}</caption>
-      <thead>
-        <tr>
+    <RowTable
+      rows={rows}
+      caption={t('title')}
+      className={styles.table}
+      isWaiting={!panels}
+      nothing={panels?.length === 0 && t('noneMatch')}
+      hint={[t('keys'), may('member') && t('keys.member'), may('admin') && t('keys.admin')]
+        .filter(Boolean)
+        .join(' · ')}
+      head={
+        <>
           <th className={styles.state}>
             <span className={styles.word}>{t('state')}</span>
           </th>
@@ -92,34 +98,13 @@ function PanelTable({
               <span className="hidden">{t('actions')}</span>
             </th>
           )}
-        </tr>
-      </thead>
-      <tbody>
-        {panels?.map((panel) => (
-          <PanelTableRow key={panel.id} panel={panel} onOpen={onOpen} />
-        ))}
-        {!panels &&
-          [1, 2, 3, 4, 5].map((row) => (
-            <tr key={row}>
-              <td colSpan={9}>
-                <div className={styles.skeleton} />
-              </td>
-            </tr>
-          ))}
-      </tbody>
-    </table>
-  );
-}
-
-function KeysHint() {
-  const { t } = useTranslation('panels');
-  const { may } = useTenant();
-  return (
-    <p className={styles.hint} aria-hidden="true">
-      {t('keys')}
-      {may('member') && ` · ${t('keys.member')}`}
-      {may('admin') && ` · ${t('keys.admin')}`}
-    </p>
+        </>
+      }
+    >
+      {panels?.map((panel) => (
+        <PanelTableRow key={panel.id} panel={panel} onOpen={onOpen} />
+      ))}
+    </RowTable>
   );
 }
 

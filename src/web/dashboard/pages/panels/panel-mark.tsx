@@ -3,12 +3,16 @@ import neverIcon from 'virtual:icon/clock';
 import offlineIcon from 'virtual:icon/plug-connected-x';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../contract/panel.ts';
-import { Icon } from '../../pieces/icon.tsx';
+import { StateMark } from '../../pieces/state-mark.tsx';
 import styles from './panel-list.module.css';
 
-const icons = { online: onlineIcon, offline: offlineIcon, never: neverIcon };
+const looks = {
+  online: { icon: onlineIcon, tone: 'good' },
+  offline: { icon: offlineIcon, tone: 'doubtful' },
+  never: { icon: neverIcon, tone: 'quiet' },
+} as const;
 
-export function stateOf({ online, lastSeenAt }: Pick<Panel, 'online' | 'lastSeenAt'>): keyof typeof icons {
+export function stateOf({ online, lastSeenAt }: Pick<Panel, 'online' | 'lastSeenAt'>): keyof typeof looks {
   if (online) return 'online';
   return lastSeenAt === null ? 'never' : 'offline';
 }
@@ -18,9 +22,8 @@ export function PanelMark({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const state = stateOf(panel);
   return (
-    <span className={`${styles.mark} ${styles[state]}`} title={t(`state.${state}.hint`)}>
-      <Icon paths={icons[state]} size={15} />
+    <StateMark {...looks[state]} title={t(`state.${state}.hint`)}>
       <span className={styles.word}>{t(`state.${state}`)}</span>
-    </span>
+    </StateMark>
   );
 }

@@ -2,8 +2,9 @@ import { useIntersection } from '@mantine/hooks';
 import { memo } from 'react';
 import type { Panel } from '../../../../contract/panel.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { Ago } from '../../pieces/ago.tsx';
 import { useFormats } from '../../pieces/formats.ts';
+import { OpeningRow, RowButton } from '../../pieces/rows/row-table.tsx';
+import { Ago } from '../../pieces/time/ago.tsx';
 import { CommandButtons, useCommandToast } from './commands.tsx';
 import styles from './panel-list.module.css';
 import { PanelMark } from './panel-mark.tsx';
@@ -23,19 +24,13 @@ export const PanelTableRow = memo(function PanelTableRow({
   const command = useCommandToast(panel);
   const open = () => onOpen(panel.id);
   return (
-    <tr ref={ref} onClick={open}>
+    <OpeningRow ref={ref} onOpen={open}>
       <td className={styles.state}>
         <PanelMark panel={panel} />
       </td>
       <td>
-        <button
-          type="button"
-          data-row
-          className={styles.open}
-          onClick={(event) => {
-            event.stopPropagation();
-            open();
-          }}
+        <RowButton
+          onOpen={open}
           onKeyDown={(event) => {
             if (event.key === 'i' && may('member')) command('identify');
           }}
@@ -44,12 +39,12 @@ export const PanelTableRow = memo(function PanelTableRow({
             <bdi>{panel.name}</bdi>
           </strong>{' '}
           {panel.location !== null && <bdi className={styles.location}>{panel.location}</bdi>}
-        </button>
+        </RowButton>
       </td>
       <td className={styles.shows}>{entry?.isIntersecting && <ShowingCounts id={panel.id} />}</td>
       <td className={styles.tags} title={panel.tags.join(', ')}>
         {panel.tags.map((tag) => (
-          <span key={tag} className={styles.tag}>
+          <span key={tag} className="chip">
             {tag}
           </span>
         ))}
@@ -63,14 +58,10 @@ export const PanelTableRow = memo(function PanelTableRow({
         {panel.address}
       </td>
       {may('member') && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: it only keeps clicks on buttons from opening the row
-        <td
-          className={`${styles.actions} ${styles.actionsCell}`}
-          onClick={(event) => event.stopPropagation()}
-        >
+        <td className={`${styles.actions} ${styles.actionsCell}`}>
           <CommandButtons panel={panel} onCommand={command} />
         </td>
       )}
-    </tr>
+    </OpeningRow>
   );
 });

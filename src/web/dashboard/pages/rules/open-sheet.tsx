@@ -17,13 +17,10 @@ export function OpenSheet({
   rules,
   search,
   onDelete,
-  isDeleting,
 }: {
   rules: readonly Rule[];
   search: RulesSearch;
   onDelete: (rule: Rule) => void;
-  /** Something is asked over it. */
-  isDeleting: boolean;
 }) {
   const { may } = useTenant();
   const navigate = route.useNavigate();
@@ -31,14 +28,13 @@ export function OpenSheet({
   const close = () => void navigate({ search: {} });
   const explain = search.explain === 'typed' ? undefined : search.explain;
   const given = { rules, version, explain, onClose: close };
-  const editing = { ...given, isDeleting };
   const rule = rules.find(({ id }) => id === search.id);
   const isNew = search.id === 'new' || (search.id === undefined && search.mute !== undefined);
   if (isNew && may('admin'))
-    return <NewRule key={JSON.stringify(search)} search={search} {...editing} onDelete={undefined} />;
+    return <NewRule key={JSON.stringify(search)} search={search} {...given} onDelete={undefined} />;
   if (search.id !== undefined && !isNew && !rule) return <Gone onClose={close} />;
   if (rule && may('admin'))
-    return <RuleSheet key={rule.id} opening={{ rule }} {...editing} onDelete={onDelete} />;
+    return <RuleSheet key={rule.id} opening={{ rule }} {...given} onDelete={onDelete} />;
   if (rule || search.explain !== undefined)
     return <ReadingSheet key={`${search.id} ${search.explain}`} rule={rule} {...given} />;
   return null;

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { Rule } from '../../../../contract/rule.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { Remark } from '../../pieces/notice.tsx';
-import { RuleText, useRuleWords } from '../../pieces/rule-text.tsx';
+import { RuleText, useRuleWords } from '../../pieces/rules/rule-text.tsx';
 import { ExplainPanel } from './ask/explain-panel.tsx';
 import { JsonPanel } from './ask/json-panel.tsx';
 import { useExplain } from './ask/use-explain.ts';

@@ -8,13 +8,13 @@ import { useTranslation } from 'react-i18next';
 import type { Rule, RulePatch } from '../../../../contract/rule.ts';
 import { rulesQuery, useRuleChanges } from '../../api/rules.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
 import { Icon } from '../../pieces/icon.tsx';
+import { Confirm } from '../../pieces/layers/confirm.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { useNow } from '../../pieces/now.ts';
 import { Page } from '../../pieces/page.tsx';
-import { type RuleWords, ruleSentence, sentenceText } from '../../pieces/rule-sentence.ts';
-import { useRuleWords } from '../../pieces/rule-text.tsx';
+import { type RuleWords, ruleSentence, sentenceText } from '../../pieces/rules/rule-sentence.ts';
+import { useRuleWords } from '../../pieces/rules/rule-text.tsx';
+import { useNow } from '../../pieces/time/now.ts';
 import { useShortcuts } from '../../shell/shortcuts.ts';
 import { EmptyRules } from './empty-rules.tsx';
 import { RuleList } from './list/rule-list.tsx';
@@ -67,14 +67,7 @@ export function RulesPage() {
       {error && !data && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton />}
       {data && <Rules order={order} onRemove={setRemoving} />}
-      {data && (
-        <OpenSheet
-          rules={order.rules}
-          search={search}
-          onDelete={(rule) => setRemoving([rule])}
-          isDeleting={removing !== undefined}
-        />
-      )}
+      {data && <OpenSheet rules={order.rules} search={search} onDelete={(rule) => setRemoving([rule])} />}
       {removing && (
         <RemoveQuestion
           rules={removing}

@@ -1,6 +1,5 @@
-import { Drawer } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
+import { SideDrawer } from '../../pieces/layers/side-drawer.tsx';
 import styles from './sheet.module.css';
 
 /** What comes in from the side over the page: a rule, or a question about the rules. */
@@ -10,7 +9,6 @@ export function Sheet({
   head,
   foot,
   onClose,
-  staysOpen = false,
   children,
 }: {
   title: string;
@@ -19,21 +17,13 @@ export function Sheet({
   head?: ReactNode;
   foot?: ReactNode;
   onClose: () => void;
-  /** Something else is asked first. */
-  staysOpen?: boolean;
   children: ReactNode;
 }) {
-  const { t } = useTranslation();
   return (
-    <Drawer
-      opened
+    <SideDrawer
       onClose={onClose}
-      position="right"
       size={isWide ? 1120 : 520}
       title={title}
-      closeOnEscape={!staysOpen}
-      trapFocus={!staysOpen}
-      closeButtonProps={{ 'aria-label': t('close') }}
       classNames={{
         content: styles.content ?? '',
         header: styles.header ?? '',
@@ -43,6 +33,6 @@ export function Sheet({
       {head !== undefined && <div className={styles.head}>{head}</div>}
       <div className={styles.scroll}>{children}</div>
       {foot !== undefined && <div className={styles.foot}>{foot}</div>}
-    </Drawer>
+    </SideDrawer>
   );
 }

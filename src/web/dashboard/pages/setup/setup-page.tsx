@@ -7,8 +7,8 @@ import type { Setup } from '../../../../contract/session.ts';
 import { personApi } from '../../api/call.ts';
 import { useSecretInAddress } from '../../api/secret-in-address.ts';
 import { sessionQuery, useForgetAll } from '../../api/session.ts';
-import { AccountFields, type NewAccount } from '../../pieces/account-fields.tsx';
 import { EntryFrame } from '../../pieces/entry-frame.tsx';
+import { AccountFields, type NewAccount } from '../../pieces/fields/account-fields.tsx';
 import { LinkButton } from '../../pieces/link-button.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 

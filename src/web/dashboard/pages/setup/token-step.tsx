@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { curlWithHeaders, curlWithJson } from '../../api/curl.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { CopyField } from '../../pieces/copy-field.tsx';
+import { CopyField } from '../../pieces/fields/copy-field.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import styles from './welcome.module.css';
 

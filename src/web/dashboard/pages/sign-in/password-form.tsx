@@ -4,8 +4,8 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SignedIn, SignIn } from '../../../../contract/session.ts';
 import { personApi } from '../../api/call.ts';
+import { PasswordField } from '../../pieces/fields/password-field.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { PasswordField } from '../../pieces/password-field.tsx';
 import styles from './sign-in.module.css';
 
 /** Asks for e-mail and password. */

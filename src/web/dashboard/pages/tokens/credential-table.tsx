@@ -3,11 +3,12 @@ import { Button, Switch } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../contract/token.ts';
-import { Ago } from '../../pieces/ago.tsx';
-import { FilterField } from '../../pieces/filter-field.tsx';
+import { FilterField } from '../../pieces/fields/filter-field.tsx';
 import { useFormats } from '../../pieces/formats.ts';
 import { EmptyState, ErrorNotice } from '../../pieces/notice.tsx';
-import { useRowKeys } from '../../pieces/row-keys.ts';
+import { useRowKeys } from '../../pieces/rows/row-keys.ts';
+import { OpeningRow, RowButton, RowTable } from '../../pieces/rows/row-table.tsx';
+import { Ago } from '../../pieces/time/ago.tsx';
 import { CredentialMark } from './credential-mark.tsx';
 import { isOver, stateOf } from './credential-state.ts';
 import { ExpiryWarning } from './expiry-warning.tsx';
@@ -72,10 +73,14 @@ export function CredentialTable<C extends Credential>(options: TableOptions<C>) 
           onChange={(event) => setWithOver(event.currentTarget.checked)}
         />
       </div>
-      <table className={`table ${styles.table}`} ref={rows.ref} onKeyDown={rows.onKeyDown}>
-        <caption className="hidden">{t(`tab.${kind}`)}</caption>
-        <thead>
-          <tr>
+      <RowTable
+        rows={rows}
+        caption={t(`tab.${kind}`)}
+        isWaiting={!credentials}
+        nothing={shown?.length === 0 && t('noneMatch')}
+        hint={t('keys')}
+        head={
+          <>
             <th>{t('name')}</th>
             <th className={styles.own}>{options.columnTitle}</th>
             <th className={styles.state}>{t('state')}</th>
@@ -83,26 +88,13 @@ export function CredentialTable<C extends Credential>(options: TableOptions<C>) 
             <th className={styles.expires}>{t('expires')}</th>
             <th className={styles.allow}>{t('allowShort')}</th>
             <th className={styles.created}>{t('createdColumn')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown?.map((each) => (
-            <Row key={each.id} credential={each} options={options} />
-          ))}
-          {!credentials &&
-            [1, 2, 3].map((row) => (
-              <tr key={row}>
-                <td colSpan={7}>
-                  <div className={styles.skeleton} />
-                </td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
-      {shown?.length === 0 && <p className={styles.nothing}>{t('noneMatch')}</p>}
-      <p className={styles.hint} aria-hidden="true">
-        {t('keys')}
-      </p>
+          </>
+        }
+      >
+        {shown?.map((each) => (
+          <Row key={each.id} credential={each} options={options} />
+        ))}
+      </RowTable>
     </>
   );
 }
@@ -114,22 +106,14 @@ function Row<C extends Credential>({ credential, options }: { credential: C; opt
   const remark = options.remark(credential);
   const open = () => options.onOpen(id);
   return (
-    <tr onClick={open} className={isOver(stateOf(credential, Date.now())) ? styles.over : undefined}>
+    <OpeningRow onOpen={open} className={isOver(stateOf(credential, Date.now())) ? styles.over : undefined}>
       <td>
-        <button
-          type="button"
-          data-row
-          className={styles.open}
-          onClick={(event) => {
-            event.stopPropagation();
-            open();
-          }}
-        >
+        <RowButton onOpen={open}>
           <strong>
             <bdi>{name}</bdi>
           </strong>{' '}
           {remark !== false && <span className={styles.remark}>{remark}</span>}
-        </button>
+        </RowButton>
       </td>
       <td className={styles.own}>{options.column(credential)}</td>
       <td className={styles.state}>
@@ -157,6 +141,6 @@ function Row<C extends Credential>({ credential, options }: { credential: C; opt
       <td className={styles.created} title={createdBy}>
         {formats.date(createdAt)} <bdi className="muted">{createdBy}</bdi>
       </td>
-    </tr>
+    </OpeningRow>
   );
 }

@@ -1,7 +1,7 @@
-import { Drawer } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../contract/token.ts';
 import { useTenant } from '../../api/tenant.tsx';
+import { DrawerFoot, SideDrawer } from '../../pieces/layers/side-drawer.tsx';
 import { CredentialFacts } from './credential-facts.tsx';
 import { RevokeButton } from './revoke-button.tsx';
 import styles from './tokens.module.css';
@@ -12,15 +12,10 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
   const { may } = useTenant();
   const { role, allowFrom, revokedAt } = credential;
   return (
-    <Drawer
-      opened
-      position="right"
-      size={520}
+    <SideDrawer
       onClose={onClose}
       title={<bdi>{credential.name}</bdi>}
       overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '' }}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
     >
       <CredentialFacts
         credential={credential}
@@ -41,7 +36,7 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
       />
       <p className={styles.ended}>{t(revokedAt === null ? 'keyUnchanged' : 'endedHint')}</p>
       {revokedAt === null && may(role) && (
-        <div className={styles.foot}>
+        <DrawerFoot>
           <RevokeButton
             credential={credential}
             path="/api/keys"
@@ -49,8 +44,8 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
             panel={undefined}
             onRevoked={onClose}
           />
-        </div>
+        </DrawerFoot>
       )}
-    </Drawer>
+    </SideDrawer>
   );
 }

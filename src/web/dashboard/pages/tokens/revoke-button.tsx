@@ -5,9 +5,8 @@ import { useTranslation } from 'react-i18next';
 import type { Key } from '../../../../contract/token.ts';
 import { keysKey, tokensKey } from '../../api/credentials.ts';
 import { useTenant } from '../../api/tenant.tsx';
-import { Ago } from '../../pieces/ago.tsx';
-import { Confirm } from '../../pieces/confirm.tsx';
-import styles from './tokens.module.css';
+import { Confirm, Consequences } from '../../pieces/layers/confirm.tsx';
+import { Ago } from '../../pieces/time/ago.tsx';
 
 /** Says what stops before it does. */
 export function RevokeButton({
@@ -46,7 +45,7 @@ export function RevokeButton({
           onConfirm={revoke}
           onClose={() => setAsking(false)}
         >
-          <ul className={styles.consequences}>
+          <Consequences>
             <li>{t(kind === 'key' ? 'revokeKey' : 'revokeToken')}</li>
             {panel !== undefined && <li>{t('revokePanel', { name: panel })}</li>}
             <li>
@@ -65,7 +64,7 @@ export function RevokeButton({
               )}
             </li>
             <li>{t('revokeForever')}</li>
-          </ul>
+          </Consequences>
         </Confirm>
       )}
     </>

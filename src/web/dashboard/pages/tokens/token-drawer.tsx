@@ -1,13 +1,15 @@
-import { Button, Drawer, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useLayoutEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Token, TokenPatch } from '../../../../contract/token.ts';
 import { tokensKey } from '../../api/credentials.ts';
 import { useTenant } from '../../api/tenant.tsx';
+import { useDraft } from '../../pieces/fields/use-draft.ts';
+import { DrawerFoot, SideDrawer } from '../../pieces/layers/side-drawer.tsx';
+import { useUnsavedQuestion } from '../../pieces/layers/unsaved-question.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { useUnsavedQuestion } from '../../pieces/unsaved-question.tsx';
-import { type TokenDraft, TokenFields, tokenDraftOf, tokenOf } from './create/token-fields.tsx';
+import { TokenFields, tokenDraftOf, tokenOf } from './create/token-fields.tsx';
 import { CredentialFacts } from './credential-facts.tsx';
 import { isOver, stateOf } from './credential-state.ts';
 import { RevokeButton } from './revoke-button.tsx';
@@ -29,18 +31,7 @@ export function TokenDrawer({
   const { question, leave } = useUnsavedQuestion(isDirty);
   const over = isOver(stateOf(token, Date.now()));
   return (
-    <Drawer
-      opened
-      position="right"
-      size={520}
-      onClose={onClose}
-      closeOnEscape={question === undefined}
-      trapFocus={question === undefined}
-      title={<bdi>{token.name}</bdi>}
-      overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '' }}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
-    >
+    <SideDrawer onClose={onClose} title={<bdi>{token.name}</bdi>} overlayProps={{ backgroundOpacity: 0.25 }}>
       <CredentialFacts
         credential={token}
         prefix="bfy"
@@ -55,7 +46,7 @@ export function TokenDrawer({
         <TokenForm token={token} panel={panel} onClose={() => leave(onClose)} onDirty={setDirty} />
       )}
       {question}
-    </Drawer>
+    </SideDrawer>
   );
 }
 
@@ -67,16 +58,13 @@ function TokenForm({
 }: Parameters<typeof TokenDrawer>[0] & { onDirty: (isDirty: boolean) => void }) {
   const { t } = useTranslation('tokens');
   const tenant = useTenant();
-  const saved = tokenDraftOf(token, tenant.timeZone);
-  const [draft, setDraft] = useState<TokenDraft>();
-  const shown = draft ?? saved;
-  const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(saved);
-  useLayoutEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const draft = useDraft(tokenDraftOf(token, tenant.timeZone), onDirty);
+  const { shown, isDirty } = draft;
   const wanted = tokenOf(shown, tenant.timeZone);
-  const { mutate, error, isPending, isSuccess, reset } = useSave(token.id, () => setDraft(undefined));
+  const { mutate, error, isPending, isSuccess, reset } = useSave(token.id);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (draft && wanted) mutate(wanted);
+    if (isDirty && wanted) mutate(wanted, { onSuccess: () => draft.settle(shown) });
   };
   return (
     <form onSubmit={submit} className={styles.form}>
@@ -85,27 +73,27 @@ function TokenForm({
         open
         fixedScopes={token.panelId !== null}
         onChange={(some) => {
-          reset();
-          setDraft({ ...shown, ...some });
+          if (!isPending) reset();
+          draft.change(some);
         }}
       />
       {error && <ErrorNotice error={error} title={t('saveFailed')} />}
-      <div className={styles.foot}>
+      <DrawerFoot>
         <RevokeButton credential={token} path="/api/tokens" kind="token" panel={panel} onRevoked={onClose} />
         <Group gap="xs" wrap="nowrap">
           <span role="status" className="muted">
-            {isSuccess ? t('saved', { ns: 'shell' }) : ''}
+            {isSuccess && !isDirty ? t('saved', { ns: 'shell' }) : ''}
           </span>
-          <Button type="submit" variant="filled" loading={isPending} disabled={!draft || !wanted}>
+          <Button type="submit" variant="filled" loading={isPending} disabled={!isDirty || !wanted}>
             {t('save', { ns: 'shell' })}
           </Button>
         </Group>
-      </div>
+      </DrawerFoot>
     </form>
   );
 }
 
-function useSave(id: string, onSaved: () => void) {
+function useSave(id: string) {
   const tenant = useTenant();
   const client = useQueryClient();
   return useMutation({
@@ -114,7 +102,6 @@ function useSave(id: string, onSaved: () => void) {
       client.setQueryData(tokensKey(tenant), (tokens: readonly Token[] | undefined) =>
         tokens?.map((each) => (each.id === token.id ? token : each)),
       );
-      onSaved();
     },
   });
 }

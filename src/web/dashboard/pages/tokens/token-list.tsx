@@ -6,7 +6,6 @@ import { panelsQuery } from '../../api/panels.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { CredentialTable } from './credential-table.tsx';
 import { TokenDrawer } from './token-drawer.tsx';
-import styles from './tokens.module.css';
 
 export interface ListOptions {
   readonly opened: string | undefined;
@@ -40,7 +39,7 @@ export function TokenList({ opened, onOpen, onCreate }: ListOptions) {
         column={(each: Token) => (
           <>
             {each.scopes.map((scope) => (
-              <span key={scope} className={styles.chip}>
+              <span key={scope} className="chip mono">
                 {scope}
               </span>
             ))}

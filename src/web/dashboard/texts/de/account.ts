@@ -12,7 +12,6 @@ export const account: TranslatedPage<'account'> = {
   passwordHint: 'Eine Änderung meldet Sie überall sonst ab.',
   currentPassword: 'Jetziges Passwort',
   newPassword: 'Neues Passwort',
-  newPasswordHint: 'Mindestens 10 Zeichen.',
   changePassword: 'Passwort ändern',
   passwordChanged: 'Das Passwort ist geändert, Ihre anderen Sitzungen sind beendet',
   passwordFailed: 'Das Passwort wurde nicht geändert',

@@ -4,5 +4,5 @@ export const charts: TranslatedPage<'charts'> = {
   time: 'Zeit',
   sum: 'Alle',
   nothing: 'nichts',
-  asBars: 'Als Balken zeigen',
+  asTable: 'Als Tabelle zeigen',
 };

@@ -43,7 +43,6 @@ export const history: TranslatedPage<'history'> = {
   barsLabel_one: 'Eine Meldung über die Zeit, nach Stufe',
   barsLabel_other: '{{number}} Meldungen über die Zeit, nach Stufe',
   countedPartly: 'Alles zu zählen dauerte zu lange: Es gibt mehr als diese, und ältere Balken sind zu kurz.',
-  asTable: 'Die Balken als Tabelle zeigen',
   newestFirst: 'neueste zuerst',
   tookHint: 'Von der Frage bis zur ersten Seite',
   timeRange: 'Zeit',

@@ -73,7 +73,6 @@ export const shell: TranslatedPage<'shell'> = {
   'role.owner': 'Eigentümer',
   version: 'Belfry {{version}}',
   'ago.now': 'jetzt',
-  chartTable: 'Als Tabelle zeigen',
   'rate.server': 'Wie der Server',
   'rate.own': 'Eigene',
   'rate.off': 'Keine',

@@ -11,7 +11,6 @@ export const account = {
   passwordHint: 'A change signs you out everywhere else.',
   currentPassword: 'Current password',
   newPassword: 'New password',
-  newPasswordHint: 'At least 10 characters.',
   changePassword: 'Change the password',
   passwordChanged: 'The password is changed, and your other sessions are ended',
   passwordFailed: 'The password was not changed',

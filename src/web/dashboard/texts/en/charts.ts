@@ -2,5 +2,5 @@ export const charts = {
   time: 'Time',
   sum: 'All',
   nothing: 'nothing',
-  asBars: 'Show as bars',
+  asTable: 'Show as a table',
 } as const;

@@ -42,7 +42,6 @@ export const history = {
   barsLabel_other: '{{number}} notifications over time, by level',
   countedPartly:
     'Counting all of it would take too long: there are more than these, and older bars are too short.',
-  asTable: 'Show the bars as a table',
   newestFirst: 'newest first',
   tookHint: 'From asking to the first page',
   timeRange: 'Time',

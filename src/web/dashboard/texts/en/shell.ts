@@ -70,7 +70,6 @@ export const shell = {
   'role.owner': 'owner',
   version: 'Belfry {{version}}',
   'ago.now': 'now',
-  chartTable: 'Show as a table',
   'rate.server': 'The server’s own',
   'rate.own': 'Its own',
   'rate.off': 'None',

@@ -1,7 +1,7 @@
-import { Modal } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../../contract/panel.ts';
+import { Dialog } from '../../../pieces/layers/dialog.tsx';
 import { PairForm } from './pair-form.tsx';
 import { PairedPanel } from './paired-panel.tsx';
 
@@ -22,18 +22,12 @@ export function PairDialog({
   const { t } = useTranslation('panels');
   const [paired, setPaired] = useState<Panel>();
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('approve')}
-      size={460}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
-    >
+    <Dialog onClose={onClose} title={t('approve')} size={460}>
       {paired ? (
         <PairedPanel panel={paired} onClose={onClose} onSetUp={() => onSetUp(paired.id)} />
       ) : (
         <PairForm panels={panels} code={code} onPaired={setPaired} onClose={onClose} />
       )}
-    </Modal>
+    </Dialog>
   );
 }

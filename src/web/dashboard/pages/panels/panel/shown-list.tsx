@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { panelShowingQuery } from '../../../api/panels.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Ago } from '../../../pieces/ago.tsx';
 import { LevelMark } from '../../../pieces/level-mark.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
+import { Ago } from '../../../pieces/time/ago.tsx';
 import styles from './panel.module.css';
 
 /** Everything the panel should be showing now, the most serious first. */

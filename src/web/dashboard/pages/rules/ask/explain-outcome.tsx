@@ -8,8 +8,8 @@ import type { RoutingOutcome, RuleTrace } from '../../../../../contract/routing.
 import { useFormats } from '../../../pieces/formats.ts';
 import { Icon } from '../../../pieces/icon.tsx';
 import { LevelMark } from '../../../pieces/level-mark.tsx';
-import type { RuleWords } from '../../../pieces/rule-sentence.ts';
-import { type TracedNotification, traceSentence } from '../../../pieces/rule-trace.ts';
+import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
+import { type TracedNotification, traceSentence } from '../../../pieces/rules/rule-trace.ts';
 import type { DraftRules } from '../editor/draft-set.ts';
 import styles from './ask.module.css';
 

@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RuleWords } from '../../../pieces/rule-sentence.ts';
+import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
 import type { DraftRules } from '../editor/draft-set.ts';
 import styles from './ask.module.css';
 import { ExplainOutcome } from './explain-outcome.tsx';

@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '../../../../../contract/notification.ts';
 import { recordedQuery } from '../../../api/routing.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Ago } from '../../../pieces/ago.tsx';
 import { LevelMark } from '../../../pieces/level-mark.tsx';
+import { Ago } from '../../../pieces/time/ago.tsx';
 import styles from './ask.module.css';
 
 /** One of the notifications in history. */

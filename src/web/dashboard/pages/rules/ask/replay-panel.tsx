@@ -6,7 +6,7 @@ import { type ReplayResponse, replayChanges } from '../../../../../contract/rout
 import { useFormats } from '../../../pieces/formats.ts';
 import { LevelMark } from '../../../pieces/level-mark.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
-import { useNow } from '../../../pieces/now.ts';
+import { useNow } from '../../../pieces/time/now.ts';
 import type { DraftRules } from '../editor/draft-set.ts';
 import styles from './ask.module.css';
 import { type Replay, replayDays } from './use-replay.ts';

@@ -1,6 +1,6 @@
 /** What a new rule begins with: nothing, an example, a copy, or the mute of a host. */
 import type { Rule } from '../../../../../contract/rule.ts';
-import { muteUntil } from '../../../pieces/mute-ends.ts';
+import { muteUntil } from '../../../pieces/time/mute-ends.ts';
 import type { RulesSearch } from '../../../searches.ts';
 import { type Draft, draftOf, newDraft } from './draft.ts';
 

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLevels } from '../../../api/levels.ts';
 import { Icon } from '../../../pieces/icon.tsx';
-import { conditionFields } from '../../../pieces/rule-sentence.ts';
+import { conditionFields } from '../../../pieces/rules/rule-sentence.ts';
 import {
   type ConditionField,
   type DraftCondition,

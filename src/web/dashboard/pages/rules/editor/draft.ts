@@ -7,7 +7,7 @@ import type {
   TextCondition,
 } from '../../../../../contract/rule.ts';
 
-import { conditionFields } from '../../../pieces/rule-sentence.ts';
+import { conditionFields } from '../../../pieces/rules/rule-sentence.ts';
 
 export type ConditionField = keyof RuleConditions;
 export const textHows = ['contains', 'glob', 'regex'] as const;

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useTenant } from '../../../api/tenant.tsx';
 import { useFormats } from '../../../pieces/formats.ts';
-import { type MuteEnd, muteEnds, muteUntil } from '../../../pieces/mute-ends.ts';
-import { fromDateTimeField, toDateTimeField } from '../../../pieces/wall-clock.ts';
+import { type MuteEnd, muteEnds, muteUntil } from '../../../pieces/time/mute-ends.ts';
+import { fromDateTimeField, toDateTimeField } from '../../../pieces/time/wall-clock.ts';
 import styles from './editor.module.css';
 
 /** When a rule ends: one click for what is wanted most, or a date and time of the tenant's clock. */

@@ -2,17 +2,16 @@ import { Button, Tabs } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '../../../../../contract/rule.ts';
-import { Confirm } from '../../../pieces/confirm.tsx';
 import { useFormats } from '../../../pieces/formats.ts';
-import { RuleText, useRuleWords } from '../../../pieces/rule-text.tsx';
-import { useUnsavedQuestion } from '../../../pieces/unsaved-question.tsx';
+import { Confirm } from '../../../pieces/layers/confirm.tsx';
+import { useUnsavedQuestion } from '../../../pieces/layers/unsaved-question.tsx';
+import { RuleText, useRuleWords } from '../../../pieces/rules/rule-text.tsx';
 import { ExplainPanel } from '../ask/explain-panel.tsx';
 import { JsonPanel } from '../ask/json-panel.tsx';
 import { ReplayPanel } from '../ask/replay-panel.tsx';
 import { useReplay } from '../ask/use-replay.ts';
 import sheet from '../sheet.module.css';
 import { Sheet } from '../sheet.tsx';
-import { newRuleId } from './draft-set.ts';
 import { PlaceField } from './place-field.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { type Opening, useRuleDraft } from './use-rule-draft.ts';
@@ -26,7 +25,6 @@ export function RuleSheet({
   explain,
   onClose,
   onDelete,
-  isDeleting,
 }: {
   rules: readonly Rule[];
   version: string;
@@ -35,7 +33,6 @@ export function RuleSheet({
   explain: string | undefined;
   onClose: () => void;
   onDelete: ((rule: Rule) => void) | undefined;
-  isDeleting: boolean;
 }) {
   const { t } = useTranslation('rules');
   const words = useRuleWords();
@@ -43,15 +40,13 @@ export function RuleSheet({
   const replay = useReplay();
   const opened = 'rule' in opening ? opening.rule : undefined;
   const { question, leave } = useUnsavedQuestion(draft.isChanged);
-  const save = useSave(draft, replay, opened, () => leave(onClose));
-  const number = rules.findIndex(({ id }) => id === opened?.id) + 1;
-  const own = opened?.id ?? newRuleId;
+  const save = useSave(draft, replay, () => leave(onClose));
+  const number = rules.findIndex(({ id }) => id === draft.id) + 1;
   return (
     <Sheet
       isWide
       title={draft.isNew ? t('newRule') : t('ruleNumber', { number })}
       onClose={onClose}
-      staysOpen={question !== undefined || save.doubt !== undefined || isDeleting}
       head={<RuleText rule={draft.rule} words={words} />}
       foot={
         <Foot
@@ -88,7 +83,7 @@ export function RuleSheet({
                 explain={draft.explain}
                 rules={draft.ruleSet}
                 words={words}
-                own={own}
+                own={draft.id}
                 isWaiting={!draft.isWhole || draft.isRefused}
               />
             }

@@ -4,7 +4,7 @@ import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type RuleWindow, weekdays } from '../../../../../contract/rule.ts';
 import { Icon } from '../../../pieces/icon.tsx';
-import { useRuleWords } from '../../../pieces/rule-text.tsx';
+import { useRuleWords } from '../../../pieces/rules/rule-text.tsx';
 import type { Draft } from './draft.ts';
 import styles from './editor.module.css';
 import { EditorRow } from './editor-row.tsx';

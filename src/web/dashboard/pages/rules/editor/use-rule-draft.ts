@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { ApiError } from '../../../../../client/api-error.ts';
 import type { Rule, RuleCreate } from '../../../../../contract/rule.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { type RuleWords, suggestedName } from '../../../pieces/rule-sentence.ts';
+import { type RuleWords, suggestedName } from '../../../pieces/rules/rule-sentence.ts';
 import { type Explain, useExplain } from '../ask/use-explain.ts';
 import type { Beginning } from './beginnings.ts';
 import { type Draft, draftOf, isSame, missingIn, ruleOf } from './draft.ts';
@@ -14,7 +14,11 @@ import { locateProblem, type RuleProblem } from './rule-problem.ts';
 export type Opening = { readonly rule: Rule } | Beginning;
 
 export interface RuleDraft {
+  /** Of the rule as it is saved, or `newRuleId`. */
+  readonly id: string;
   readonly draft: Draft;
+  /** This much of it is saved, as the rule of that id; what was written since stays. */
+  settle(saved: Draft, id: string): void;
   set(change: Partial<Draft>): void;
   /** Takes another rule in its place, as from JSON. */
   take(rule: RuleCreate): void;
@@ -22,7 +26,7 @@ export interface RuleDraft {
   setPlace(place: number): void;
   /** As it would be sent. */
   readonly rule: Required<RuleCreate>;
-  /** As it was when it was opened. */
+  /** As it was when it was opened or, later, saved. */
   readonly before: Required<RuleCreate>;
   readonly suggestion: string;
   readonly isChanged: boolean;
@@ -47,8 +51,11 @@ export function useRuleDraft(
   { words, version, explain: begin }: { words: RuleWords; version: string; explain: string | undefined },
 ): RuleDraft {
   const { timeZone } = useTenant();
-  const isNew = !('rule' in opening);
-  const [base] = useState(() => ('rule' in opening ? draftOf(opening.rule, timeZone) : opening.draft));
+  const [id, setId] = useState(() => ('rule' in opening ? opening.rule.id : newRuleId));
+  const isNew = id === newRuleId;
+  const [base, setBase] = useState(() =>
+    'rule' in opening ? draftOf(opening.rule, timeZone) : opening.draft,
+  );
   const [draft, setDraft] = useState(base);
   const [place, setPlace] = useState('rule' in opening ? 0 : opening.place);
   const [isTold, setTold] = useState(false);
@@ -57,7 +64,6 @@ export function useRuleDraft(
   const rule = useMemo(() => ruleOf(draft, suggestion), [draft, suggestion]);
   const before = useMemo(() => ruleOf(base, suggestion), [base, suggestion]);
   const missing = useMemo(() => missingIn(draft), [draft]);
-  const id = 'rule' in opening ? opening.rule.id : newRuleId;
   const set = useMemo(() => withDraft(rules, rule, { id, place }), [rules, rule, id, place]);
   const isWhole = missing.size === 0;
   const isChanged = !isSame(draft, base);
@@ -70,6 +76,7 @@ export function useRuleDraft(
   const found = asked && locateProblem(asked.message, { name: rule.name, index: set.index });
   const problem = refusal ?? (found?.place === undefined ? undefined : found);
   return {
+    id,
     draft,
     place,
     rule,
@@ -89,6 +96,10 @@ export function useRuleDraft(
       setDraft(draftOf(taken, timeZone));
     },
     setPlace,
+    settle: (saved, savedId) => {
+      setBase(saved);
+      setId(savedId);
+    },
     decidesAnew: (isNew && rule.enabled) || !isSame(deciding(rule), deciding(before)),
     ruleSet: set.rules,
     faults: useFaults(problem, missing, isTold),

@@ -1,6 +1,5 @@
 import { useRef, useState } from 'react';
 import type { ReplayResponse } from '../../../../../contract/routing.ts';
-import type { Rule } from '../../../../../contract/rule.ts';
 import { useRuleChanges } from '../../../api/rules.ts';
 import type { Replay } from '../ask/use-replay.ts';
 import { patchOf } from './draft.ts';
@@ -19,34 +18,34 @@ export interface Save {
   /** What is asked about before it is saved. */
   readonly doubt: ReplayResponse | undefined;
   forgetDoubt(): void;
-  /** Checks by a replay of the last days, then saves, unless that changes much. */
+  /** Checks by a replay of the last days, then saves, unless that changes much. What is written meanwhile stays, unsaved. */
   check(): Promise<void>;
   /** Saves. Throws what the server refused. */
   commit(): Promise<void>;
 }
 
-export function useSave(
-  draft: RuleDraft,
-  replay: Replay,
-  opened: Rule | undefined,
-  onSaved: () => void,
-): Save {
+export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): Save {
   const { create, change } = useRuleChanges();
   const [isBusy, setBusy] = useState(false);
   const [doubt, setDoubt] = useState<ReplayResponse>();
   const isOn = useRef(false);
+  const latest = useRef(draft);
+  latest.current = draft;
+  const send = async (): Promise<string> => {
+    if (draft.isNew) return (await create(draft.rule, draft.place)).id;
+    const patch = patchOf(draft.before, draft.rule);
+    if (Object.keys(patch).length > 0) await change(draft.id, patch);
+    return draft.id;
+  };
   const commit = async () => {
     try {
-      if (opened) {
-        const patch = patchOf(draft.before, draft.rule);
-        if (Object.keys(patch).length > 0) await change(opened.id, patch);
-      } else await create(draft.rule, draft.place);
+      const id = await send();
+      if (latest.current.draft === draft.draft) onSaved();
+      else draft.settle(draft.draft, id);
     } catch (error) {
       setDoubt(undefined);
       draft.noteRefusal(error);
-      return;
     }
-    onSaved();
   };
   const check = async () => {
     if (!draft.isWhole) {

@@ -13,8 +13,8 @@ import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from '@tansta
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '../../../../../contract/rule.ts';
-import type { RuleWords } from '../../../pieces/rule-sentence.ts';
-import { RuleText } from '../../../pieces/rule-text.tsx';
+import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
+import { RuleText } from '../../../pieces/rules/rule-text.tsx';
 import { useDragWords } from './drag-words.ts';
 import styles from './rule-list.module.css';
 import { type RuleActions, RuleRow } from './rule-row.tsx';

@@ -4,15 +4,15 @@ import trashIcon from 'virtual:icon/trash';
 import { useSortable } from '@dnd-kit/sortable';
 import { ActionIcon, Menu, Switch } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { MouseEvent } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '../../../../../contract/rule.ts';
 import { useTenant } from '../../../api/tenant.tsx';
-import { Ago } from '../../../pieces/ago.tsx';
 import { useFormats } from '../../../pieces/formats.ts';
 import { Icon } from '../../../pieces/icon.tsx';
-import type { RuleWords } from '../../../pieces/rule-sentence.ts';
-import { RuleText } from '../../../pieces/rule-text.tsx';
+import { isOnRow } from '../../../pieces/rows/row-table.tsx';
+import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
+import { RuleText } from '../../../pieces/rules/rule-text.tsx';
+import { Ago } from '../../../pieces/time/ago.tsx';
 import styles from './rule-list.module.css';
 import { RuleMarks } from './rule-marks.tsx';
 import { ruleState } from './rule-state.ts';
@@ -170,11 +170,4 @@ function Controls({ rule, isEnded, actions }: { rule: Rule; isEnded: boolean; ac
       </Menu>
     </div>
   );
-}
-
-/** Not on one of the row's own controls, nor in a menu that is drawn elsewhere, nor at the end of marking text. */
-function isOnRow(event: MouseEvent<HTMLElement>): boolean {
-  const target = event.target as HTMLElement;
-  if (!event.currentTarget.contains(target) || target.closest('a, button, input, label')) return false;
-  return getSelection()?.isCollapsed !== false;
 }

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Radio, Stack } from '@mantine/core';
+import { Button, Group, Radio, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Key, type KeyCreate, type Role, roles } from '../../../../../contract/token.ts';
 import { keysKey } from '../../../api/credentials.ts';
 import { useTenant } from '../../../api/tenant.tsx';
+import { Dialog } from '../../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
 import styles from './create.module.css';
 import {
@@ -42,12 +43,10 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
     if (common) mutate({ ...common, role: draft.role });
   };
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       size={560}
       title={data ? t('created', { name: data.name }) : t('createKey')}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
       closeOnClickOutside={!data}
       closeOnEscape={!data}
       withCloseButton={!data}
@@ -88,6 +87,6 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

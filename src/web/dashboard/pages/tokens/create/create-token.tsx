@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Token, TokenCreate } from '../../../../../contract/token.ts';
 import { tokensKey } from '../../../api/credentials.ts';
 import { useTenant } from '../../../api/tenant.tsx';
+import { Dialog } from '../../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
 import { SecretShown } from './secret-shown.tsx';
 import { newTokenDraft, type TokenDraft, TokenFields, tokenOf } from './token-fields.tsx';
@@ -25,12 +26,10 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
     if (wanted) mutate(wanted);
   };
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onClose}
       size={560}
       title={data ? t('created', { name: data.name }) : t('create')}
-      closeButtonProps={{ 'aria-label': t('close', { ns: 'shell' }) }}
       // The secret is gone when this closes: that is never by mistake.
       closeOnClickOutside={!data}
       closeOnEscape={!data}
@@ -52,6 +51,6 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }

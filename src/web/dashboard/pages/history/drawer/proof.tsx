@@ -1,0 +1,89 @@
+import warnIcon from 'virtual:icon/alert-triangle';
+import goodIcon from 'virtual:icon/circle-check';
+import openIcon from 'virtual:icon/circle-dashed';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { NotificationDetail } from '../../../../../contract/notification-detail.ts';
+import type { PanelReceipt } from '../../../../../contract/panel.ts';
+import { panelsQuery } from '../../../api/panels.ts';
+import { useTenant } from '../../../api/tenant.tsx';
+import { type OnRefine, RefineChip } from '../../../notifications/refine-chip.tsx';
+import { useFormats } from '../../../pieces/formats.ts';
+import { Icon } from '../../../pieces/icon.tsx';
+import styles from './notification-drawer.module.css';
+
+const toldAtFirst = 8;
+
+/** What each panel says of it: proof that it was shown, or why there is none yet. */
+export function DrawerProof({ detail, onRefine }: { detail: NotificationDetail; onRefine: OnRefine }) {
+  const { t } = useTranslation('history');
+  const [all, setAll] = useState(false);
+  const { deliveries } = detail;
+  if (deliveries.length === 0) return null;
+  const told = all ? deliveries : deliveries.slice(0, toldAtFirst);
+  return (
+    <section className={styles.section}>
+      <h3>{t('proof')}</h3>
+      <ul className={styles.steps}>
+        {told.map((receipt) => (
+          <li key={receipt.panel.id}>
+            <Receipt detail={detail} receipt={receipt} onRefine={onRefine} />
+          </li>
+        ))}
+      </ul>
+      {told.length < deliveries.length && (
+        <button type="button" className={styles.link} onClick={() => setAll(true)}>
+          {t('allPanels', { count: deliveries.length - told.length })}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Receipt({
+  detail,
+  receipt,
+  onRefine,
+}: {
+  detail: NotificationDetail;
+  receipt: PanelReceipt;
+  onRefine: OnRefine;
+}) {
+  const { panel, shownAt } = receipt;
+  const isMissing = shownAt === null && !receipt.online && detail.state === 'live';
+  const icon = shownAt !== null ? goodIcon : isMissing ? warnIcon : openIcon;
+  const tone = shownAt !== null ? styles.good : isMissing ? styles.warn : styles.quiet;
+  return (
+    <>
+      <span className={tone}>
+        <Icon paths={icon} />
+      </span>
+      <span>
+        <RefineChip refineKey="panel" value={panel.id} onRefine={onRefine}>
+          <bdi>{panel.name}</bdi>
+        </RefineChip>{' '}
+        <span className={styles.quiet}>{useReceiptText(detail, receipt)}</span>
+      </span>
+    </>
+  );
+}
+
+function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): string {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const { data: panels } = useQuery(panelsQuery(useTenant()));
+  const { shownAt, clearedAt, expiredAt, online, sent } = receipt;
+  if (shownAt !== null) {
+    const time = formats.duration(Math.max(0, Date.parse(shownAt) - Date.parse(detail.receivedAt)));
+    const shown = t('proof.shown', { time });
+    const end = clearedAt ?? expiredAt;
+    if (end === null) return shown;
+    return `${shown}, ${t(clearedAt ? 'proof.cleared' : 'proof.expired', { time: formats.shortClock(end) })}`;
+  }
+  const isLive = detail.state === 'live';
+  if (online) return t(sent ? 'proof.unconfirmed' : 'proof.onItsWay');
+  const seen = panels?.find(({ id }) => id === receipt.panel.id)?.lastSeenAt;
+  if (!seen) return t(isLive ? 'proof.neverCatchUp' : 'proof.never');
+  return t(isLive ? 'proof.offlineCatchUp' : 'proof.offline', { time: formats.dateTime(seen) });
+}

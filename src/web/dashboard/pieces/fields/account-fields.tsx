@@ -1,0 +1,50 @@
+import { TextInput } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { NewPasswordField } from './password-field.tsx';
+
+export interface NewAccount {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** What a new account needs: name, e-mail, password. */
+export function AccountFields({
+  value,
+  onChange,
+  fixedEmail = false,
+}: {
+  value: NewAccount;
+  onChange: (value: NewAccount) => void;
+  /** The address is given, as by an invitation. */
+  fixedEmail?: boolean;
+}) {
+  const { t } = useTranslation('entry');
+  return (
+    <>
+      <TextInput
+        label={t('yourName')}
+        autoComplete="name"
+        required
+        maxLength={100}
+        value={value.name}
+        onChange={({ currentTarget }) => onChange({ ...value, name: currentTarget.value })}
+      />
+      <TextInput
+        label={t('email')}
+        type="email"
+        autoComplete="username"
+        required
+        maxLength={254}
+        readOnly={fixedEmail}
+        value={value.email}
+        onChange={({ currentTarget }) => onChange({ ...value, email: currentTarget.value })}
+      />
+      <NewPasswordField
+        label={t('newPassword')}
+        value={value.password}
+        onChange={(password) => onChange({ ...value, password })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { DashboardLab } from './dashboard-lab.ts';
+import type { DashboardScene, DashboardScenes } from './dashboard-scene.ts';
+import { panelsScenes } from './panels-scenes.ts';
+import { peopleScenes } from './people-scenes.ts';
+import type { Pictures } from './pictures.ts';
+import { rulesScenes } from './rules-scenes.ts';
+import { levelsScenes, tokensScenes } from './settings-scenes.ts';
+import { watchScenes } from './watch-scenes.ts';
+
+const everything: readonly DashboardScenes[] = [
+  ...panelsScenes,
+  ...tokensScenes,
+  ...levelsScenes,
+  ...peopleScenes,
+  ...watchScenes,
+  ...rulesScenes,
+  {
+    name: 'empty',
+    fill: async () => undefined,
+    scenes: [
+      'overview',
+      'history',
+      'panels',
+      'rules',
+      'settings/tokens',
+      'settings/levels',
+      'settings/tenant',
+    ].map((path) => ({ name: path.replace('/', '-'), path })),
+  },
+];
+const screens = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
+
+/** Every scene on a desk and a phone, dark and light. */
+export async function takeDashboardPictures({ browserPath, folder, only }: Pictures): Promise<void> {
+  for (const { name, fill, scenes } of everything) {
+    const wanted = scenes.filter((scene) => `${name}-${scene.name}`.includes(only));
+    if (wanted.length === 0) continue;
+    const lab = await DashboardLab.start(browserPath);
+    await fill(lab);
+    for (const scene of wanted) await pictures(lab, scene, join(folder, `${name}-${scene.name}`));
+    await lab.close();
+  }
+}
+
+async function pictures(
+  lab: DashboardLab,
+  { act, path: address, role = 'owner' }: DashboardScene,
+  stem: string,
+): Promise<void> {
+  for (const [size, viewport] of Object.entries(screens)) {
+    for (const colorScheme of ['dark', 'light'] as const) {
+      const { page, context, complaints } = await lab.desk({
+        path: address,
+        role,
+        name: 'Ada Byron',
+        viewport,
+        colorScheme,
+        locale: 'en-GB',
+      });
+      await page.evaluate(() => document.fonts.ready);
+      await act?.(page);
+      await page.waitForTimeout(600);
+      const path = `${stem}-${size}-${colorScheme}.png`;
+      await page.screenshot({ path });
+      process.stdout.write(`${path}${complaints.length > 0 ? `\n  ${complaints.join('\n  ')}` : ''}\n`);
+      await context.close();
+    }
+  }
+}

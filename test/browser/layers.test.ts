@@ -1,0 +1,57 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
+import { fillPanels } from './panels-scenes.ts';
+import { manyKinds, seedRules } from './rules-scenes.ts';
+import { fillLevels, fillTokens } from './settings-scenes.ts';
+
+let lab: DashboardLab;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+  await fillLevels(lab);
+  await fillTokens(lab);
+  await fillPanels(lab);
+  await seedRules(lab.server, manyKinds());
+});
+afterAll(() => lab.close());
+
+async function at<T>(options: DeskOptions, work: (desk: Desk) => Promise<T>): Promise<T> {
+  const desk = await lab.desk({ role: 'admin', ...options });
+  try {
+    return await work(desk);
+  } finally {
+    await desk.context.close();
+  }
+}
+
+const hasFocus = (page: Page, text: RegExp) =>
+  expect.poll(() => page.evaluate(() => document.activeElement?.textContent ?? '')).toMatch(text);
+
+for (const { path, opener, asking } of [
+  { path: 'settings/levels', opener: /^security/, asking: 'Delete …' },
+  { path: 'settings/tokens', opener: /^alertmanager/, asking: 'Revoke …' },
+  { path: 'settings/tokens?tab=keys', opener: /^viewer script/, asking: 'Revoke …' },
+  { path: 'panels', opener: /^Workshop kiosk/, asking: 'Delete …' },
+  { path: 'rules', opener: /^DB to the NOC/, asking: 'Delete …' },
+]) {
+  test(`${path}: Esc closes the question alone, then the drawer, and the focus goes back each time`, () =>
+    at({ path }, async ({ page, complaints }) => {
+      await page.locator('main button, main a').filter({ hasText: opener }).first().press('Enter');
+      const dialogs = page.getByRole('dialog');
+      const ask = dialogs.getByRole('button', { name: asking });
+      await ask.press('Enter');
+      await expect.poll(() => dialogs.count()).toBe(2);
+      await hasFocus(page, /^Cancel$/);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await hasFocus(page, /^Cancel$/);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => dialogs.count()).toBe(1);
+      await hasFocus(page, new RegExp(`^${asking}$`));
+      await page.keyboard.press('Escape');
+      await expect.poll(() => dialogs.count()).toBe(0);
+      await hasFocus(page, opener);
+      expect(complaints).toEqual([]);
+    }));
+}
