@@ -7,8 +7,8 @@ import { proofQuery } from '../../api/account.ts';
 import { personApi } from '../../api/call.ts';
 import { assertPasskey } from '../../api/passkeys.ts';
 import { beginAtProvider, useProviders } from '../../api/session.ts';
+import { PasswordField } from '../../pieces/fields/password-field.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
-import { PasswordField } from '../../pieces/password-field.tsx';
 
 interface Waiting {
   readonly ways: ProofState;
