@@ -6,7 +6,7 @@ const counts = {
   /** Processes killed under load. */
   kills: { short: 20, full: 1_000 },
   /** Processes killed under load, and how soon each is back. */
-  readyAgain: { short: 5, full: 100 },
+  readyAgain: { short: 4, full: 100 },
   /** Power cuts under load. */
   cuts: { short: 6, full: 200 },
   /** Servers told to stop under load. */

@@ -1,4 +1,7 @@
 /** Those who can tell afterwards: history read through the API, and a panel that resumes by its cursor. */
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { createParser } from 'eventsource-parser';
 import type { PanelLog, Recorded } from '../support/history-checker.ts';
 
@@ -17,8 +20,12 @@ export async function readHistory(url: string, key: string): Promise<Recorded[]>
   });
   if (response.status !== 200)
     throw new Error(`history answers ${response.status}: ${await response.text()}`);
-  const lines = (await response.text()).split('\n').filter((line) => line !== '');
-  return lines.map((line) => recorded(JSON.parse(line) as HistoryRow));
+  // Line by line: after half a minute at full speed it is more than one string can hold.
+  const found: Recorded[] = [];
+  const body = Readable.fromWeb(response.body as ReadableStream);
+  for await (const line of createInterface({ input: body }))
+    if (line !== '') found.push(recorded(JSON.parse(line) as HistoryRow));
+  return found;
 }
 
 /** What history has above a position, page by page. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { belfry, credentials, endServers, ServerProcess } from '../../support/server-process.ts';
 import { withDefect } from '../control/defects.ts';
@@ -73,30 +74,54 @@ test('five times as much as there is room for: what is accepted is answered in t
 test('a refusal under overload costs a part of what an answer does', {
   timeout: timeLimit(60_000),
 }, async () => {
-  const cost: Record<string, number> = {};
-  for (const [status, env] of Object.entries({ 200: {}, 503: withDefect('refuses-all') })) {
-    const own = join(folder, `cost-${status}`);
-    const { token } = await credentials(own);
-    const server = await ServerProcess.start({ folder: own, env });
-    const volley = { port: server.port, token, connections: status === '200' ? 64 : 1_000 };
-    // From second to second: what it takes to open the connections is no part of it.
-    const looks: { processor: number; answers: number }[] = [];
-    await fire({ ...volley, name: 'cost', seconds: 2 * seconds }, (soFar) =>
-      looks.push({ processor: processorSeconds(server.pid), answers: soFar[status] ?? 0 }),
-    );
-    const [warm, last] = [looks[seconds - 1], looks.at(-1)] as [(typeof looks)[0], (typeof looks)[0]];
-    cost[status] = (last.processor - warm.processor) / (last.answers - warm.answers);
-  }
-  const share = (cost['503'] as number) / (cost['200'] as number);
-  const micros = (status: string) => Math.round((cost[status] as number) * 1e6);
+  const taken = await costOfEach('200', () => belfryThat('takes', {}), 64);
+  const refused = await costOfEach('503', () => belfryThat('refuses', withDefect('refuses-all')), 1_000);
+  const bare = await costOfEach('503', bareServer, 1_000);
+  const share = refused / taken;
+  const micros = (seconds: number) => Math.round(seconds * 1e6);
   report({
     promise: 'a refusal under overload costs a fifth of an answer',
-    method: 'processor time of the server for each, all taken or all refused, once connected and warm',
+    method:
+      'processor time of the server for each, all taken or all refused, once connected and warm; beside it a bare HTTP server of the same runtime that does nothing but refuse',
     count: `${seconds} s each`,
-    result: `${micros('200')} µs a 200, ${micros('503')} µs a 503: ${Math.round(share * 100)} %`,
+    result: `${micros(taken)} µs a 200, ${micros(refused)} µs a 503: ${Math.round(share * 100)} %; the bare server’s 503 takes ${micros(bare)} µs`,
   });
   expect(share).toBeLessThan(1);
 });
+
+interface Target {
+  readonly server: ServerProcess;
+  readonly token: string;
+}
+
+async function belfryThat(name: string, env: Record<string, string>): Promise<Target> {
+  const own = join(folder, name);
+  const { token } = await credentials(own);
+  return { server: await ServerProcess.start({ folder: own, env }), token };
+}
+
+async function bareServer(): Promise<Target> {
+  const script = fileURLToPath(new URL('./bare-server.ts', import.meta.url));
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', script];
+  return { server: await ServerProcess.run(command, process.env, { status: null }), token: 'none' };
+}
+
+/** Seconds of processor time for each answer of a kind. What it takes to open the connections is no part of it. */
+async function costOfEach(
+  status: string,
+  start: () => Promise<Target>,
+  connections: number,
+): Promise<number> {
+  const { server, token } = await start();
+  const looks: { processor: number; answers: number }[] = [];
+  const volley = { port: server.port, token, connections, name: 'cost', seconds: 2 * seconds };
+  await fire(volley, (soFar) =>
+    looks.push({ processor: processorSeconds(server.pid), answers: soFar[status] ?? 0 }),
+  );
+  await server.end('SIGTERM');
+  const [warm, last] = [looks[seconds - 1], looks.at(-1)] as [(typeof looks)[0], (typeof looks)[0]];
+  return (last.processor - warm.processor) / (last.answers - warm.answers);
+}
 
 test('a tenant at ten times its limit leaves its neighbour in peace', {
   timeout: timeLimit(120_000),
