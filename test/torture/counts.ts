@@ -35,7 +35,7 @@ const counts = {
   fuzzedRequests: { short: 20_000, full: 900_000 },
   brokenRequests: { short: 2_000, full: 100_000 },
   /** Clients that take their time, of each kind. */
-  slowClients: { short: 40, full: 400 },
+  slowClients: { short: 150, full: 400 },
   /** Searches that may be none. */
   searches: { short: 2_000, full: 10_000 },
   /** Requests and streams of three tenants at once, in rounds. */

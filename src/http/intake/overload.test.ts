@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { EventEmitter } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RawConnection } from '../../../test/support/raw-http.ts';
@@ -11,7 +12,19 @@ describe('the gate of intake', () => {
     gate = new IntakeGate(() => now);
   });
 
-  const enter = (count: number) => Array.from({ length: count }, () => gate.enter());
+  const whole = { headers: {} } as IncomingMessage;
+  const enter = (count: number) => Array.from({ length: count }, () => gate.enter(whole));
+
+  /** A request whose body is still to come. */
+  class Slow extends EventEmitter {
+    readonly headers = { 'content-length': '100' };
+    arrive() {
+      this.emit('end');
+    }
+  }
+  const slow = (count: number) => Array.from({ length: count }, () => new Slow());
+  const enterSlow = (requests: Slow[]) =>
+    requests.map((request) => gate.enter(request as unknown as IncomingMessage));
 
   it('lets in a burst of any size, as nobody has waited yet', () => {
     expect(enter(5_000)).not.toContain(undefined);
@@ -20,19 +33,48 @@ describe('the gate of intake', () => {
   it('refuses once the oldest has waited too long, until it is answered', () => {
     const [first, ...others] = enter(300);
     now += 150;
-    const later = gate.enter();
+    const later = gate.enter(whole);
     expect(later).toBeDefined();
     now += 100;
-    expect(gate.enter()).toBeUndefined();
+    expect(gate.enter(whole)).toBeUndefined();
     for (const leave of [first, ...others]) leave?.();
-    expect(gate.enter()).toBeDefined();
+    expect(gate.enter(whole)).toBeDefined();
   });
 
   it('refuses nobody while only a few are under way, however long the disk takes', () => {
     enter(255);
     now += 60_000;
-    expect(gate.enter()).toBeDefined();
-    expect(gate.enter()).toBeUndefined();
+    expect(gate.enter(whole)).toBeDefined();
+    expect(gate.enter(whole)).toBeUndefined();
+  });
+
+  it('refuses nobody for the sake of senders who take their time', () => {
+    enterSlow(slow(1_000));
+    now += 10_000;
+    expect(enter(200)).not.toContain(undefined);
+  });
+
+  it('counts the wait of a slow sender from when all of it is here', () => {
+    const requests = slow(300);
+    const left = enterSlow(requests);
+    now += 10_000;
+    expect(gate.enter(whole)).toBeDefined();
+    for (const request of requests) request.arrive();
+    now += 150;
+    expect(gate.enter(whole)).toBeDefined();
+    now += 100;
+    expect(gate.enter(whole)).toBeUndefined();
+    for (const leave of left) leave?.();
+    expect(gate.enter(whole)).toBeDefined();
+  });
+
+  it('forgets a slow sender that went away', () => {
+    const requests = slow(300);
+    const left = enterSlow(requests);
+    for (const leave of left) leave?.();
+    for (const request of requests) request.arrive();
+    now += 10_000;
+    expect(gate.enter(whole)).toBeDefined();
   });
 });
 

@@ -1,9 +1,13 @@
 /** What keeps the wait short when more is sent than can be stored: some are refused, so that the rest are answered in time. */
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** A request as the gate looks at it. */
+type Arriving = Pick<IncomingMessage, 'headers' | 'once'>;
+
 interface UnderWay {
-  readonly since: number;
+  /** When all of it was here; until then it waits for its sender, and not for us. */
+  since: number;
 }
 
 /** A wait beyond which more is not taken: with what comes behind it, an answer stays well under a second. */
@@ -17,7 +21,7 @@ const alwaysUnderWay = 256;
  */
 const restMs = 300;
 
-/** The notifications that are being taken, the oldest first. */
+/** The notifications that are here and not answered yet, the oldest first. */
 export class IntakeGate {
   readonly #ticks: () => number;
   readonly #underWay = new Set<UnderWay>();
@@ -28,16 +32,33 @@ export class IntakeGate {
   }
 
   /** Lets one in, and answers what is to be called when it has been answered; undefined: it is to be refused. */
-  enter(): (() => void) | undefined {
-    const now = this.#ticks();
-    if (this.#underWay.size >= alwaysUnderWay) {
-      const oldest = this.#underWay.values().next().value;
-      if (oldest && now - oldest.since > longestWaitMs) return undefined;
-    }
-    const one = { since: now };
-    this.#underWay.add(one);
-    return () => this.#underWay.delete(one);
+  enter(request: Arriving): (() => void) | undefined {
+    if (this.#isShut()) return undefined;
+    const one = { since: 0 };
+    let answered = false;
+    whenWhole(request, () => {
+      if (answered) return;
+      one.since = this.#ticks();
+      this.#underWay.add(one);
+    });
+    return () => {
+      answered = true;
+      this.#underWay.delete(one);
+    };
   }
+
+  #isShut(): boolean {
+    if (this.#underWay.size < alwaysUnderWay) return false;
+    const oldest = this.#underWay.values().next().value;
+    return oldest !== undefined && this.#ticks() - oldest.since > longestWaitMs;
+  }
+}
+
+/** Calls back once all of a request is here: at once where there is no body to come. */
+function whenWhole(request: Arriving, then: () => void): void {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  if (coding === undefined && (length === undefined || length === '0')) then();
+  else request.once('end', then);
 }
 
 /** Connections that are let rest: what they send waits with the sender. */
@@ -79,7 +100,7 @@ export function guardIntake(server: Server, gate: IntakeGate, onRefused: () => v
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     if (request.method === 'POST' && isIntake(request.url)) {
-      const leave = gate.enter();
+      const leave = gate.enter(request);
       if (!leave) {
         onRefused();
         response.writeHead(503, refusal).end(busy);

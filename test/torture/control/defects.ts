@@ -51,9 +51,7 @@ export const defects = {
   /** No mistake but a probe: by this it is measured what a refusal costs. */
   'refuses-all': {
     file: 'http/intake/overload.ts',
-    changes: [
-      ['const now = this.#ticks();', 'const now = this.#ticks();\n    if (now >= 0) return undefined;'],
-    ],
+    changes: [['if (this.#isShut()) return undefined;', 'return undefined;']],
   },
 } satisfies Record<string, Defect>;
 
