@@ -5,6 +5,7 @@ import type { Job, PruneResult } from './jobs.ts';
 import type { LogWriter } from './log-writer.ts';
 import { entryOf, positionMask, uuidToText } from './rows.ts';
 import { rowBytesSql } from './tenant-log.ts';
+import { TimelySearch } from './timely-search.ts';
 
 /** Entries dropped in one transaction: a few milliseconds, so that intake hardly notices. */
 const chunk = 500;
@@ -17,23 +18,22 @@ interface Age {
   readonly now: number;
 }
 
-/** A notification that is not ahead of the clock. */
-interface Timely {
-  readonly position: number;
-  readonly received_at: number;
-}
-
 /** Drops what retention no longer keeps, and what is no longer live. Runs inside the caller's transaction. */
 export class LogPruner {
   readonly #writer: LogWriter;
   readonly #db: Db;
   readonly #sql;
-  readonly #timely = new Map<number, { readonly from: number; readonly found: Timely }>();
+  readonly #timely: TimelySearch;
 
   constructor(db: Db, writer: LogWriter) {
     this.#db = db;
     this.#writer = writer;
+    this.#timely = new TimelySearch(db);
     this.#sql = prepareStatements(db);
+  }
+
+  afterRollback(): void {
+    this.#timely.forget();
   }
 
   /** Drops one chunk of the oldest entries. Those still on panels are cleared first, by an entry of their own. */
@@ -90,7 +90,7 @@ export class LogPruner {
 
   /**
    * Up to the first that is young enough. One that is ahead of the clock was received while that was wrong: it is as old
-   * as what came after it, and stays while nothing has.
+   * as what came after it, and stays while nothing has, or while that has not been reached.
    */
   #beyondAge(
     tenant: number,
@@ -103,7 +103,7 @@ export class LogPruner {
     for (;;) {
       const ahead = this.#sql.firstAhead.get(tenant, from, tenant, last, now);
       if (!ahead) break;
-      const next = this.#firstTimely(tenant, ahead.position, head, now);
+      const next = this.#timely.first(tenant, ahead.position, head, now);
       if (!next || next.received_at >= olderThan) return ahead.position - 1;
       if (next.position > last) return last;
       from = next.position;
@@ -111,15 +111,6 @@ export class LogPruner {
     if (kept || this.#sql.anyIn.get(tenant, first, tenant, end)) return last;
     const clear = this.#sql.firstClearKept.get(tenant, first, tenant, end, olderThan, now);
     return clear ? clear.position - 1 : end;
-  }
-
-  /** Looked for once for all that stand before it: there may be many. */
-  #firstTimely(tenant: number, from: number, head: number, now: number): Timely | undefined {
-    const known = this.#timely.get(tenant);
-    if (known && known.from <= from && from < known.found.position) return known.found;
-    const found = this.#sql.firstTimely.get(tenant, from, tenant, head, now);
-    if (found) this.#timely.set(tenant, { from, found });
-    return found;
   }
 
   #drop(tenant: number, from: number, upTo: number): void {
@@ -149,9 +140,6 @@ function prepareStatements(db: Db) {
     ),
     firstAhead: db.prepare<[number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at > ? ORDER BY entry LIMIT 1`,
-    ),
-    firstTimely: db.prepare<[number, number, number, number, number], Timely>(
-      `SELECT entry & ${positionMask} AS position, received_at FROM notifications WHERE entry ${range} AND received_at <= ? ORDER BY entry LIMIT 1`,
     ),
     firstKept: db.prepare<[number, number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM notifications WHERE entry ${range} AND received_at BETWEEN ? AND ? ORDER BY entry LIMIT 1`,

@@ -78,7 +78,7 @@ function alone(current: Session, job: Job): JobAnswer {
   }
 }
 
-function transaction<T>({ db, log }: Session, work: () => T): T {
+function transaction<T>({ db, log, pruner }: Session, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
     const value = work();
@@ -87,6 +87,7 @@ function transaction<T>({ db, log }: Session, work: () => T): T {
     return value;
   } catch (error) {
     log.afterRollback();
+    pruner.afterRollback();
     if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
   }
