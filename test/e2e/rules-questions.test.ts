@@ -57,6 +57,40 @@ describe('explain', () => {
       expect((await ask(viewer, { rules: [{ name: 'x', then: {} }] })).status).toBe(400);
   });
 
+  test('by a draft ends when its caller goes away, who may ask anew at once', {
+    timeout: 60_000,
+  }, async () => {
+    const viewer = await server.key('viewer', 'left');
+    const elsewhere = await server.key('viewer', 'left-elsewhere');
+    const draftOf = (count: number, word: string) =>
+      Array.from({ length: count }, (_, i) => ({
+        name: `draft ${i}`,
+        when: { message: { regex: `^${word}${i}.*full$` } },
+        then: { mute: true },
+      }));
+    const leaving = new AbortController();
+    const leave = async (word: string) => {
+      const body = JSON.stringify({ notification: {}, rules: draftOf(4_000, word) });
+      const headers = { authorization: `Bearer ${viewer}`, 'content-type': 'application/json' };
+      const init = { method: 'POST', signal: leaving.signal, headers, body };
+      // Refused while the question below has the place.
+      while ((await fetch(`${server.url}/api/rules/explain`, init)).status === 429);
+    };
+    const left = Promise.allSettled(['disk', 'load'].map(leave));
+    const short = async () => (await explain({ notification: {}, rules: [] }, viewer)).status;
+    await expect.poll(short, { timeout: 20_000, interval: 1 }).toBe(429);
+    const ended: string[] = [];
+    // Half as long, and begun later: it would end before those that were left.
+    const other = explain({ notification: {}, rules: draftOf(2_000, 'heat') }, elsewhere);
+    const otherEnds = other.finally(() => ended.push('other'));
+    leaving.abort();
+    expect(await left).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    await expect.poll(short, { timeout: 20_000, interval: 1 }).toBe(200);
+    ended.push('free again');
+    expect((await otherEnds).status).toBe(200);
+    expect(ended).toEqual(['free again', 'other']);
+  });
+
   test('tells of a typed notification what each rule had to do with it, and which panels it reaches', async () => {
     const { json, status } = await explain({
       notification: { title: 'disk', host: 'db-01', level: 'Warning' },

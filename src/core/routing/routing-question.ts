@@ -1,7 +1,7 @@
 /** Routing asked by people: a typed or a recorded notification, the rules in force or a draft of them. */
 import type { ExplainRequest, RoutingOutcome } from '../../contract/routing.ts';
 import { canonicalAddress } from '../addresses.ts';
-import { createBreathe } from '../breathe.ts';
+import { type Breathe, createBreathe } from '../breathe.ts';
 import type { CredentialRecord } from '../directory.ts';
 import { badRequest } from '../errors.ts';
 import { panelsReached, targetView } from '../history-view.ts';
@@ -18,10 +18,17 @@ import type { RoutingSubject } from './subject.ts';
 type DraftRules = NonNullable<ExplainRequest['rules']>;
 type Typed = Exclude<ExplainRequest['notification'], string>;
 
-/** A draft set, held to what saving it would be held to. @throws AppError `bad-request` naming rule and field. */
-export async function draftRouter(drafts: DraftRules, snapshot: TenantSnapshot): Promise<Router> {
+/**
+ * A draft set, held to what saving it would be held to. What `breathe` throws ends it.
+ *
+ * @throws AppError `bad-request` naming rule and field.
+ */
+export async function draftRouter(
+  drafts: DraftRules,
+  snapshot: TenantSnapshot,
+  breathe: Breathe = createBreathe(),
+): Promise<Router> {
   const { levels, panels, record } = snapshot;
-  const breathe = createBreathe();
   const specs = drafts.map(({ id, ...draft }, i) => newRule(id ?? `draft-${i + 1}`, draft, record.timeZone));
   const prepared = await prepareRegexes(specs, breathe, { limited: true });
   for (const spec of specs) {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '../../contract/routing.ts';
+import { type Breathe, createBreathe } from '../../core/breathe.ts';
 import { AppError, badRequest, notFound } from '../../core/errors.ts';
 import type { Notification, TenantId } from '../../core/ports.ts';
 import { subjectOf } from '../../core/routing/recorded.ts';
@@ -41,11 +42,11 @@ export function routingRoutes(app: App, services: Services): void {
         response: { 200: RoutingOutcome, ...problems(400, 401, 403, 404, 413, 503) },
       },
     },
-    async ({ principal: { tenant }, body }) => {
-      if (body.rules === undefined) return explainBy(services, tenant, body);
+    async ({ principal: { tenant }, body, raw: { socket } }) => {
+      if (body.rules === undefined) return explainBy(services, tenant, body, socket);
       const end = drafts.begin(tenant);
       try {
-        return await explainBy(services, tenant, body);
+        return await explainBy(services, tenant, body, socket);
       } finally {
         end();
       }
@@ -71,7 +72,7 @@ export function routingRoutes(app: App, services: Services): void {
       replaying.add(tenant);
       try {
         const snapshot = await tenancy.get(tenant);
-        const router = await draftRouter(rules, snapshot);
+        const router = await draftRouter(rules, snapshot, breatheWhileOpen(socket));
         const start = await replayStart(history, tenant, now() - days * dayMs, replayMost);
         const names = new Map(
           (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
@@ -90,9 +91,11 @@ async function explainBy(
   { directory, history, tenancy, now }: Services,
   tenant: TenantId,
   { notification, rules, at }: ExplainRequest,
+  socket: Socket,
 ): Promise<RoutingOutcome> {
   const snapshot = await tenancy.get(tenant);
-  const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot);
+  const router =
+    rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, breatheWhileOpen(socket));
   if (typeof notification === 'string') {
     const record = await history.find(tenant, notification);
     if (!record) throw notFound('notification');
@@ -110,9 +113,20 @@ async function explainBy(
 /** Who went away no longer wants to know, and may ask anew at once. */
 async function* whileOpen<T>(items: AsyncIterable<T>, socket: Socket): AsyncGenerator<T> {
   for await (const item of items) {
-    if (socket.destroyed) throw new AppError('timeout', 'the caller did not wait for the answer');
+    requireOpen(socket);
     yield item;
   }
+}
+
+function breatheWhileOpen(socket: Socket): Breathe {
+  const breathe = createBreathe();
+  return () => breathe()?.then(() => requireOpen(socket));
+}
+
+/** Who says that no more comes has most likely gone: a browser that no longer waits looks the same. */
+function requireOpen(socket: Socket): void {
+  if (socket.destroyed || socket.readableEnded)
+    throw new AppError('timeout', 'the caller did not wait for the answer');
 }
 
 /** Rules can speak of a token by its name, as it is now. */
