@@ -140,7 +140,17 @@ export interface Levels {
   register(tenant: TenantId, name: string, by: Actor, at: number): Promise<boolean>;
   /** Omitted fields keep their value; undefined when it is new and the tenant has as many as it may. */
   put(tenant: TenantId, name: string, style: LevelPut, by: Actor, at: number): Promise<Level | undefined>;
-  remove(tenant: TenantId, name: string, by: Actor, at: number): Promise<boolean>;
+  /**
+   * false when there is no such custom level; undefined when, given `revision`, the rules are no longer those of that
+   * revision.
+   */
+  remove(
+    tenant: TenantId,
+    name: string,
+    by: Actor,
+    at: number,
+    revision?: number,
+  ): Promise<boolean | undefined>;
 }
 
 export interface Panels {

@@ -7,6 +7,7 @@ import { compareLevels, isBuiltInLevel } from '../core/levels.ts';
 import type { TenantId } from '../core/ports.ts';
 import { difference } from './audit.ts';
 import { change, changeFrom, still } from './change.ts';
+import { currentRevision } from './rule-versions.ts';
 import type { Builder, LevelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -59,7 +60,7 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
       }
     },
 
-    async remove(tenant, name, by, at) {
+    async remove(tenant, name, by, at, revision) {
       if (isBuiltInLevel(name)) return false;
       const one = of(tenant).where('name', '=', name).compile();
       const removed = await changeFrom(db, executor, one, (row) => {
@@ -73,7 +74,10 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
             subject: name,
             detail: { rank, color, icon, sound, durationMs },
           },
-          when: still('levels', row),
+          when:
+            revision === undefined
+              ? still('levels', row)
+              : sql<SqlBool>`${still('levels', row)} and ${currentRevision(tenant)} = ${revision}`,
           effects: (agreed) => [
             db
               .deleteFrom('levels')
@@ -85,7 +89,8 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
           after: one,
         };
       });
-      return removed?.done ?? false;
+      if (!removed) return false;
+      return removed.done || undefined;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { builtInStyles } from '../../src/contract/level-styles.ts';
 import { limits } from '../../src/contract/limits.ts';
+import { newRule } from '../../src/core/routing/rules.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function levelsConformance(lab: () => DirectoryLab): void {
@@ -102,6 +103,21 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     expect(await audit(tenant)).toMatchObject([
       { action: 'level.delete', subject: 'deploy', detail: builtInStyles.info },
     ]);
+  });
+
+  test('a level goes only while the rules are those that were looked at', async () => {
+    const { directory, newTenant } = lab();
+    const { levels, rules } = directory;
+    const tenant = await newTenant();
+    await levels.register(tenant, 'deploy', 'token ci', 1);
+    const { revision } = await rules.set(tenant);
+    const wanted = { name: 'r', when: { level: ['deploy'] }, then: { mute: true } };
+    await rules.create(tenant, newRule('r', wanted, 'UTC'), 'x', 2);
+    expect(await levels.remove(tenant, 'deploy', 'x', 3, revision)).toBeUndefined();
+    expect(await customOf(tenant)).toHaveLength(1);
+    expect(await levels.remove(tenant, 'gone', 'x', 3, revision)).toBe(false);
+    expect(await levels.remove(tenant, 'deploy', 'x', 3, (await rules.set(tenant)).revision)).toBe(true);
+    expect(await customOf(tenant)).toEqual([]);
   });
 
   test('levels of one tenant are unknown to another', async () => {

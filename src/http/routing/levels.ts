@@ -5,6 +5,7 @@ import type { RuleSpec } from '../../contract/rule.ts';
 import { actorOf } from '../../core/access.ts';
 import { AppError, badRequest, notFound } from '../../core/errors.ts';
 import { isBuiltInLevel } from '../../core/levels.ts';
+import type { TenantId } from '../../core/ports.ts';
 import { rulesThatName } from '../../core/routing/rules.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -14,10 +15,13 @@ const LevelList = Type.Object(
   { title: 'LevelList', additionalProperties: false },
 );
 const Name = Type.Object({ name: LevelName });
+/** So often deleting starts anew because someone changed the rules meanwhile. */
+const removeAttempts = 50;
 
 /** Levels: how serious each is, and how panels show it. */
-export function levelRoutes(app: App, { directory, tenancy, now }: Services): void {
-  const { levels, rules } = directory;
+export function levelRoutes(app: App, services: Services): void {
+  const { directory, tenancy, now } = services;
+  const { levels } = directory;
   const common = { tags: ['dashboard'], security: [{ key: [] }] };
 
   app.get(
@@ -75,13 +79,29 @@ export function levelRoutes(app: App, { directory, tenancy, now }: Services): vo
       const { tenant } = principal;
       if (isBuiltInLevel(name))
         throw new AppError('conflict', `${name} is built in: it can be restyled, not deleted`);
-      const users = rulesThatName(name, (await rules.set(tenant)).rules);
-      if (users.length > 0) throw inUse(name, users);
-      if (!(await levels.remove(tenant, name, actorOf(principal), now()))) throw notFound('level');
+      await removeUnused(services, tenant, name, actorOf(principal));
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },
   );
+}
+
+/** A rule that is saved meanwhile may name it: then the rules are looked at again. */
+async function removeUnused(
+  { directory: { levels, rules }, now }: Services,
+  tenant: TenantId,
+  name: string,
+  by: string,
+): Promise<void> {
+  for (let attempt = 0; attempt < removeAttempts; attempt++) {
+    const { revision, rules: inForce } = await rules.set(tenant);
+    const users = rulesThatName(name, inForce);
+    if (users.length > 0) throw inUse(name, users);
+    const removed = await levels.remove(tenant, name, by, now(), revision);
+    if (removed) return;
+    if (removed === false) throw notFound('level');
+  }
+  throw new AppError('conflict', 'the rules are being changed by others: try again');
 }
 
 const rulesTold = 5;
