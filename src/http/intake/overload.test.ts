@@ -114,4 +114,53 @@ describe('a server whose gate is shut', () => {
     connection.close();
     other.close();
   });
+
+  it.each([
+    '/api/notify',
+    '/api/notify?x=1',
+    '/api/notify#x',
+    '/api/%6eotify',
+    '/%61pi/notify?x=%20',
+    'http://anywhere/api/notify',
+  ])('knows a notification by any spelling of its path: %s', async (target) => {
+    const connection = await RawConnection.open(url);
+    void connection.write(`POST ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
+    expect((await connection.next())[0]?.status).toBe(503);
+    connection.close();
+  });
+
+  it.each(['/api/notifyx', '/api/notify/1', '/api/%zz', '/api/panels?x=/api/notify', '*'])(
+    'lets through what is none: %s',
+    async (target) => {
+      const connection = await RawConnection.open(url);
+      void connection.write(`POST ${target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`);
+      expect((await connection.next())[0]?.status).toBe(200);
+      connection.close();
+    },
+  );
+});
+
+describe('a server whose gate is open', () => {
+  it('stays open when answers wait behind one that is not read', async () => {
+    let now = 0;
+    const server = createServer((request, response) => {
+      if (request.method === 'POST') response.writeHead(401).end();
+      // The other one is never answered.
+    });
+    guardIntake(server, new IntakeGate(() => now), () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const post = 'POST /api/notify HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+    const hostile = await RawConnection.open(url);
+    await hostile.write(`GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n${post.repeat(300)}`);
+    const other = await RawConnection.open(url);
+    void other.write(post);
+    expect((await other.next())[0]?.status).toBe(401);
+    now += 10_000;
+    void other.write(post);
+    expect((await other.next(2))[1]?.status).toBe(401);
+    hostile.close();
+    other.close();
+    server.close();
+  });
 });

@@ -1,5 +1,5 @@
 /** What keeps the wait short when more is sent than can be stored: some are refused, so that the rest are answered in time. */
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** A request as the gate looks at it. */
@@ -106,12 +106,38 @@ export function guardIntake(server: Server, gate: IntakeGate, onRefused: () => v
         response.writeHead(503, refusal).end(busy);
         return connections.rest(request.socket);
       }
-      response.once('close', leave);
+      whenAnswered(response, leave);
     }
     for (const handle of handlers) handle(request, response);
   });
 }
 
+/**
+ * Calls back, once or more often, when there is an answer, or nobody left to have one. What was answered may wait long
+ * until it is sent, behind an answer that the client asked for first and does not read; that is not our work any more.
+ */
+function whenAnswered(response: ServerResponse, then: () => void): void {
+  const end = response.end as (...args: unknown[]) => ServerResponse;
+  response.end = ((...args: unknown[]) => {
+    then();
+    return end.apply(response, args);
+  }) as ServerResponse['end'];
+  response.once('close', then);
+}
+
 const path = '/api/notify';
-const isIntake = (url = '') =>
-  url.startsWith(path) && (url.length === path.length || url[path.length] === '?');
+
+/** Whether the router will take it for a notification, in whatever way the path is spelled. */
+function isIntake(url = ''): boolean {
+  if (url.startsWith(path)) {
+    const next = url[path.length];
+    if (next === undefined || next === '?' || next === '#') return true;
+  }
+  if (url[0] === '/' && !url.includes('%')) return false;
+  const [spelled = ''] = url.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/);
+  try {
+    return decodeURIComponent(spelled) === path;
+  } catch {
+    return false;
+  }
+}
