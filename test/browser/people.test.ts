@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 
@@ -195,27 +196,44 @@ test('a passkey is added and removed by whoever has just proven who they are', a
     await dialog.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByText(name, { exact: true }).waitFor();
   };
-  const later = () => rows.update('sessions', isTheirs, { created_at: Date.now() - 3_600_000 });
+  const later = (id: string) => rows.update('sessions', isTheirs, { id, created_at: Date.now() - 3_600_000 });
+  const adds = page.locator('main').getByRole('button', { name: 'Add a passkey' });
+  const hasFocus = (button: Locator) =>
+    expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
 
-  await later();
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await later('one');
+  await adds.press('Enter');
+  await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await expect.poll(() => dialog.count()).toBe(0);
+  await hasFocus(adds);
+  await adds.press('Enter');
   await dialog.getByRole('textbox', { name: 'Current password' }).fill('not this one');
   await page.keyboard.press('Enter');
   await dialog.getByText('the password is wrong').waitFor();
   await dialog.getByRole('textbox', { name: 'Current password' }).fill('four plain brown boxes');
   await page.keyboard.press('Enter');
   await add('Laptop');
+  await hasFocus(adds);
 
   // Another session, for whoever has a passkey and no password.
   await rows.remove('sign_in_methods', isTheirs);
-  await rows.update('sessions', isTheirs, { id: 'another', created_at: Date.now() - 3_600_000 });
+  await later('another');
   await page.reload();
   await page.getByRole('button', { name: 'Remove Laptop' }).click();
   await dialog.getByRole('button', { name: 'Prove it with a passkey' }).click();
-  await page
-    .getByRole('dialog', { name: 'Remove the passkey Laptop?' })
-    .getByRole('button', { name: 'Remove' })
-    .click();
+  const question = page.getByRole('dialog', { name: 'Remove the passkey Laptop?' });
+  const proof = page.getByRole('dialog', { name: 'Is it still you?' });
+  await question.waitFor();
+  // The proof runs out while one thinks about it.
+  await later('a third');
+  await expect
+    .poll(async () => (await page.request.get(`${origin}/api/account/proof`)).json())
+    .toMatchObject({ proven: false });
+  await question.getByRole('button', { name: 'Remove' }).click();
+  await proof.getByRole('button', { name: 'Cancel' }).click();
+  await question.getByText('You did not prove that it is you.').waitFor();
+  await question.getByRole('button', { name: 'Remove' }).click();
+  await proof.getByRole('button', { name: 'Prove it with a passkey' }).click();
   await page.getByText('You have none yet.').waitFor();
 });
 

@@ -178,6 +178,27 @@ test('a rule that changes much is replayed before it is saved, and asked about',
   await page.getByText('Without rules, everything goes to every panel').waitFor();
 });
 
+test('what is saved anyway is what was checked; what was written meanwhile stays in the editor', async () => {
+  const token = await lab.server.token({ scopes: ['notify'] });
+  for (let n = 0; n < 12; n++)
+    await lab.server.notify(token, { title: `buzz ${n}`, message: 'm', host: 'buzzing' });
+  const page = await open('rules?mute=buzzing');
+  const answer = Promise.withResolvers<void>();
+  await page.route('**/api/rules/replay', async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  const sheet = page.getByRole('dialog', { name: 'New rule' });
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.getByText('Looking at what it changes').waitFor();
+  await sheet.getByLabel('Note').fill('written meanwhile');
+  answer.resolve();
+  await page.getByRole('button', { name: 'Save anyway' }).click();
+  await page.getByRole('dialog', { name: 'Rule 1' }).waitFor();
+  expect(await rulesNow()).toMatchObject([{ when: { host: ['buzzing'] }, note: '' }]);
+  expect(await page.getByLabel('Note').inputValue()).toBe('written meanwhile');
+});
+
 test('a new mute stands before the rules that would end the walk', async () => {
   await make({ name: 'all', then: { panels: 'all' } });
   const page = await open('rules?mute=quiet-1');

@@ -12,7 +12,7 @@ import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 import { Section } from '../../pieces/page.tsx';
 import styles from './account.module.css';
-import { useProof } from './prove.tsx';
+import { type Proof, useProof } from './prove.tsx';
 
 /** Ways to sign in without a password. */
 export function PasskeySection() {
@@ -22,9 +22,9 @@ export function PasskeySection() {
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<Passkey>();
-  const { whenProven, error: unproven, dialog } = useProof();
+  const { whenProven, withProof, error: unproven, dialog } = useProof();
   const remove = async ({ id }: Passkey) => {
-    await personApi.delete(`/api/account/passkeys/${encodeURIComponent(id)}`);
+    await withProof(() => personApi.delete(`/api/account/passkeys/${encodeURIComponent(id)}`));
     await client.invalidateQueries(passkeysQuery);
   };
   const possible = isSecureContext && 'PublicKeyCredential' in globalThis;
@@ -56,8 +56,7 @@ export function PasskeySection() {
           <Button onClick={() => whenProven(() => setAdding(true))}>{t('addPasskey')}</Button>
         </Group>
       )}
-      {dialog}
-      {adding && <AddDialog onClose={() => setAdding(false)} />}
+      {adding && <AddDialog withProof={withProof} onClose={() => setAdding(false)} />}
       {removing && (
         <Confirm
           title={t('removePasskeyTitle', { name: removing.name })}
@@ -68,17 +67,18 @@ export function PasskeySection() {
           {t('removePasskeyText')}
         </Confirm>
       )}
+      {dialog}
     </Section>
   );
 }
 
-function AddDialog({ onClose }: { onClose: () => void }) {
+function AddDialog({ withProof, onClose }: Pick<Proof, 'withProof'> & { onClose: () => void }) {
   const { t } = useTranslation('account');
   const { t: shell } = useTranslation('shell');
   const client = useQueryClient();
   const [name, setName] = useState('');
   const add = useMutation({
-    mutationFn: () => addPasskey(name.trim()),
+    mutationFn: () => withProof(() => addPasskey(name.trim())),
     onSuccess: async () => {
       await client.invalidateQueries(passkeysQuery);
       onClose();

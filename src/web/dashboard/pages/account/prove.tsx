@@ -1,29 +1,34 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ProofState } from '../../../../contract/account.ts';
 import { proofQuery } from '../../api/account.ts';
-import { personApi } from '../../api/call.ts';
+import { isStatus, personApi } from '../../api/call.ts';
 import { assertPasskey } from '../../api/passkeys.ts';
 import { beginAtProvider, useProviders } from '../../api/session.ts';
 import { PasswordField } from '../../pieces/fields/password-field.tsx';
+import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
 
 interface Waiting {
   readonly ways: ProofState;
   readonly then: () => void;
+  readonly otherwise?: () => void;
 }
 
-/**
- * For what the server does only for whoever has just proven who they are: `whenProven` goes on at once where that is so,
- * and after a proof where it is not. `dialog` is to be drawn.
- */
-export function useProof(): {
+export interface Proof {
+  /** Goes on at once for whoever has just proven who they are, and after a proof for anyone else. */
   whenProven: (then: () => void) => void;
+  /** Does it; where the server wants a proof first, as one ran out meanwhile, asks for it and does it again. */
+  withProof: <T>(work: () => Promise<T>) => Promise<T>;
   error: Error | null;
   dialog: ReactNode;
-} {
+}
+
+/** For what the server does only for whoever has just proven who they are. `dialog` is to be drawn. */
+export function useProof(): Proof {
+  const { t } = useTranslation('account');
   const client = useQueryClient();
   const [waiting, setWaiting] = useState<Waiting>();
   const look = useMutation({
@@ -33,15 +38,34 @@ export function useProof(): {
       else setWaiting({ ways, then });
     },
   });
-  const close = () => setWaiting(undefined);
-  const done = () => {
-    close();
-    waiting?.then();
+  const withProof = async <T,>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isStatus(error, 403)) throw error;
+      const ways = await client.fetchQuery(proofQuery);
+      if (ways.proven) throw error;
+      await new Promise<void>((then, reject) => {
+        setWaiting({ ways, then, otherwise: () => reject(new Error(t('notProven'), { cause: error })) });
+      });
+      return work();
+    }
+  };
+  const end = (next: (() => void) | undefined) => {
+    setWaiting(undefined);
+    next?.();
   };
   return {
     whenProven: look.mutate,
+    withProof,
     error: look.error,
-    dialog: waiting && <ProveDialog ways={waiting.ways} onDone={done} onClose={close} />,
+    dialog: waiting && (
+      <ProveDialog
+        ways={waiting.ways}
+        onDone={() => end(waiting.then)}
+        onClose={() => end(waiting.otherwise)}
+      />
+    ),
   };
 }
 
@@ -71,12 +95,7 @@ function ProveDialog({
     prove.mutate('password');
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={t('proveYourself')}
-      closeButtonProps={{ 'aria-label': shell('close') }}
-    >
+    <Dialog onClose={onClose} title={t('proveYourself')}>
       <form onSubmit={submit}>
         <Stack gap="md">
           <p className="muted">{t('proveHint')}</p>
@@ -108,7 +127,7 @@ function ProveDialog({
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -3,17 +3,23 @@ import { useLayoutEffect, useState, useSyncExternalStore } from 'react';
 
 let layers: readonly symbol[] = [];
 const listeners = new Set<() => void>();
+/** What the layer that is just going was to give the focus back to: the one that takes its place owes it now. */
+let owed: Element | null = null;
 
 /** For as long as it is drawn, a layer above all before it. True while nothing stands above it: Esc is for it. */
 export function useLayer(): boolean {
   const [own] = useState(() => Symbol('layer'));
   useLayoutEffect(() => {
-    const before = document.activeElement;
+    const before = isFocusLost() ? owed : document.activeElement;
     change([...layers, own]);
     return () => {
       change(layers.filter((each) => each !== own));
+      owed ??= before;
       // What closes it may move the focus itself, at once.
-      setTimeout(() => giveBack(before));
+      setTimeout(() => {
+        owed = null;
+        giveBack(before);
+      });
     };
   }, [own]);
   return useSyncExternalStore(listen, () => layers.at(-1) === own);
@@ -29,9 +35,12 @@ function listen(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
+const isFocusLost = (): boolean =>
+  document.activeElement === null || document.activeElement === document.body;
+
 /** To what had the focus; where that is gone, to what is uppermost now. */
 function giveBack(before: Element | null): void {
-  if (document.activeElement !== null && document.activeElement !== document.body) return;
+  if (!isFocusLost()) return;
   if (before instanceof HTMLElement && before !== document.body) before.focus({ preventScroll: true });
   if (document.activeElement === document.body && layers.length > 0)
     [...document.querySelectorAll<HTMLElement>('[aria-modal="true"]')].at(-1)?.focus();

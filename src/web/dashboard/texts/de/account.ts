@@ -29,6 +29,7 @@ export const account: TranslatedPage<'account'> = {
   proveAtProvider: 'Mit {{name}} neu anmelden',
   proveByHand: 'Melden Sie sich ab und wieder an; danach haben Sie zehn Minuten.',
   goOn: 'Weiter',
+  notProven: 'Sie haben nicht belegt, dass Sie es sind.',
   proveFailed: 'Das wurde nicht angenommen',
   scan: 'Lesen Sie das mit einer Authenticator-App ein, oder tippen Sie den Schlüssel ab.',
   scanLabel: 'QR-Code mit dem Schlüssel für eine Authenticator-App',

@@ -28,6 +28,7 @@ export const account = {
   proveAtProvider: 'Sign in again with {{name}}',
   proveByHand: 'Sign out and in again; then you have ten minutes.',
   goOn: 'Go on',
+  notProven: 'You did not prove that it is you.',
   proveFailed: 'That was not accepted',
   scan: 'Scan this with an authenticator app, or type the key into it.',
   scanLabel: 'QR code of the key for an authenticator app',

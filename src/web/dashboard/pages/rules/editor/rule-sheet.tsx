@@ -1,5 +1,5 @@
 import { Button, Tabs } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '../../../../../contract/rule.ts';
 import { useFormats } from '../../../pieces/formats.ts';
@@ -15,7 +15,7 @@ import { Sheet } from '../sheet.tsx';
 import { PlaceField } from './place-field.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { type Opening, useRuleDraft } from './use-rule-draft.ts';
-import { checkDays, type Save, useSave } from './use-save.ts';
+import { checkDays, type Doubt, type Save, useSave } from './use-save.ts';
 
 /** A rule to be written: its sentence above, the form, and beside it what it would do. */
 export function RuleSheet({
@@ -93,7 +93,7 @@ export function RuleSheet({
         </div>
       </div>
       {question}
-      {save.doubt && <Doubt save={save} />}
+      {save.doubt && <DoubtQuestion doubt={save.doubt} onClose={save.forgetDoubt} />}
     </Sheet>
   );
 }
@@ -158,18 +158,16 @@ function Foot({
   );
 }
 
-function Doubt({ save }: { save: Save }) {
+function DoubtQuestion({ doubt, onClose }: { doubt: Doubt; onClose: () => void }) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
-  const [{ changed, considered, changes }] = useState(
-    () => save.doubt ?? { changed: 0, considered: 0, changes: {} },
-  );
+  const { changed, considered, changes } = doubt.result;
   return (
     <Confirm
       title={t('doubt', { count: changed, number: formats.number(changed), days: checkDays })}
       action={t('saveAnyway')}
-      onConfirm={save.commit}
-      onClose={save.forgetDoubt}
+      onConfirm={doubt.saveAnyway}
+      onClose={onClose}
     >
       <p>{t('doubtAbout', { number: formats.number(considered) })}</p>
       <ul>

@@ -13,21 +13,25 @@ const patienceMs = 6_000;
 export const isLarge = ({ changed, considered }: Pick<ReplayResponse, 'changed' | 'considered'>): boolean =>
   changed >= 100 || (changed >= 10 && changed * 10 > considered);
 
+export interface Doubt {
+  readonly result: ReplayResponse;
+  /** Saves what was checked, whatever was written since. What the server refuses is told in the draft. */
+  saveAnyway(): Promise<void>;
+}
+
 export interface Save {
   readonly isBusy: boolean;
   /** What is asked about before it is saved. */
-  readonly doubt: ReplayResponse | undefined;
+  readonly doubt: Doubt | undefined;
   forgetDoubt(): void;
   /** Checks by a replay of the last days, then saves, unless that changes much. What is written meanwhile stays, unsaved. */
   check(): Promise<void>;
-  /** Saves. Throws what the server refused. */
-  commit(): Promise<void>;
 }
 
 export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): Save {
   const { create, change } = useRuleChanges();
   const [isBusy, setBusy] = useState(false);
-  const [doubt, setDoubt] = useState<ReplayResponse>();
+  const [doubt, setDoubt] = useState<Doubt>();
   const isOn = useRef(false);
   const latest = useRef(draft);
   latest.current = draft;
@@ -56,12 +60,12 @@ export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): 
     isOn.current = true;
     setBusy(true);
     const result = draft.decidesAnew ? await foretell(draft, replay) : undefined;
-    if (result && isLarge(result)) setDoubt(result);
+    if (result && isLarge(result)) setDoubt({ result, saveAnyway: commit });
     else await commit();
     isOn.current = false;
     setBusy(false);
   };
-  return { isBusy, doubt, forgetDoubt: () => setDoubt(undefined), check, commit };
+  return { isBusy, doubt, forgetDoubt: () => setDoubt(undefined), check };
 }
 
 /** What is known already is not asked again. */
