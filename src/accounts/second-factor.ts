@@ -18,6 +18,10 @@ export interface SecondFactors extends SecondFactorOfAccount {
 }
 
 export function createSecondFactors(ask: Ask, store: AccountStore, now: () => number): SecondFactors {
+  /** False when the code was taken before. */
+  const takeCode = (personId: string, code: string) =>
+    store.takeOnce(`code ${personId} ${code}`, { at: now(), until: now() + codeMs });
+
   return {
     async signIn(visit, { code, kind, trustDevice }) {
       const question = { body: { code, trustDevice }, returnHeaders: true } as const;
@@ -28,8 +32,7 @@ export function createSecondFactors(ask: Ask, store: AccountStore, now: () => nu
           : api.verifyBackupCode({ ...question, headers: own }),
       );
       const personId = response.user.id;
-      const time = { at: now(), until: now() + codeMs };
-      if (kind === 'totp' && !(await store.takeOnce(`code ${personId} ${code}`, time))) {
+      if (kind === 'totp' && !(await takeCode(personId, code))) {
         const made = await store.findSession(hashSecret(response.token ?? ''), now());
         if (made) await store.endSession(personId, made.session.id);
         throw new AppError('unauthorized', 'this code was used already: wait for the next one');
@@ -46,9 +49,11 @@ export function createSecondFactors(ask: Ask, store: AccountStore, now: () => nu
     },
 
     async proveTwoFactor(visit, code) {
-      const { headers } = await ask(visit, (api, own) =>
+      const { headers, response } = await ask(visit, (api, own) =>
         api.verifyTOTP({ body: { code }, headers: own, returnHeaders: true }),
       );
+      // Seen once, it signs in nobody. Whether it was taken before is no matter: whoever comes with it is signed in.
+      await takeCode(response.user.id, code);
       return { cookies: headers.getSetCookie() };
     },
 

@@ -1,9 +1,11 @@
 /** What a tenant has besides its log: tokens, keys, rules, levels, panels, members. The promises storage keeps for them. */
+
 import type { Level, LevelPut } from '../contract/level.ts';
 import type { DisplaySettings, PanelCommand } from '../contract/panel.ts';
 import type { RuleSpec } from '../contract/rule.ts';
 import type { SavedSearch } from '../contract/search.ts';
 import type { Role, Scope } from '../contract/token.ts';
+import type { Principal } from './access.ts';
 import type { Actor, AuditLog } from './audit.ts';
 import type { Invitations } from './invitations.ts';
 import type { Members } from './members.ts';
@@ -77,7 +79,8 @@ export interface Pairing {
 }
 
 export interface Credentials {
-  add(record: CredentialRecord): Promise<void>;
+  /** @throws AppError `forbidden` when the right of `maker` has ended. */
+  add(record: CredentialRecord, maker?: Principal): Promise<void>;
   /** By the public id alone: this is how a request finds its tenant. */
   find(id: string): Promise<CredentialRecord | undefined>;
   list(tenant: TenantId, kind: 'token' | 'key'): Promise<readonly CredentialRecord[]>;

@@ -2,6 +2,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { InvitationCreate } from '../contract/member.ts';
 import type { Role } from '../contract/token.ts';
+import type { Principal } from './access.ts';
 import type { Actor } from './audit.ts';
 import { readEmail } from './email.ts';
 import type { MembershipRecord } from './members.ts';
@@ -23,8 +24,11 @@ export interface InvitationRecord {
 
 /** An invitation waits while it is not accepted, not withdrawn and not expired; only those are ever told. */
 export interface Invitations {
-  /** @throws AppError `conflict` when the address is a member's already, or 200 are waiting. */
-  create(invitation: InvitationRecord, secretHash: string): Promise<void>;
+  /**
+   * @throws AppError `conflict` when the address is a member's already, or 200 are waiting; `forbidden` when the right
+   * of `maker` has ended.
+   */
+  create(invitation: InvitationRecord, secretHash: string, maker?: Principal): Promise<void>;
   /** Those that wait, the newest first. */
   list(tenant: TenantId, at: number): Promise<readonly InvitationRecord[]>;
   find(tenant: TenantId, id: string, at: number): Promise<InvitationRecord | undefined>;
@@ -50,12 +54,13 @@ export interface NewInvitation {
   readonly secretHash: string;
 }
 
-/** @throws AppError `bad-request` for an address that nobody can have. */
+/** It ends with the key that makes it, at `until`. @throws AppError `bad-request` for an address that nobody can have. */
 export function newInvitation(
   tenant: TenantId,
   { role, email }: InvitationCreate,
   by: Actor,
   at: number,
+  until: number | null = null,
 ): NewInvitation {
   const secret = randomSecret();
   return {
@@ -66,7 +71,7 @@ export function newInvitation(
       email: email == null ? null : readEmail(email),
       createdAt: at,
       createdBy: by,
-      expiresAt: at + invitationMs,
+      expiresAt: Math.min(at + invitationMs, until ?? Number.POSITIVE_INFINITY),
     },
     secret,
     secretHash: hashSecret(secret),

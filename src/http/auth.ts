@@ -17,8 +17,8 @@ const recheckMs = 750;
 /** "Bearer " and a token or key. */
 const usualHeaderChars = 7 + secretTextChars;
 
-/** What one person may ask of their own account, in all their sessions together. */
-const personRate: Rate = { perSecond: 1, burst: 60 };
+/** What may be asked of a person's own account in one session: nobody who took one keeps its owner from the others. */
+const sessionRate: Rate = { perSecond: 1, burst: 60 };
 
 const unproven = () =>
   new AppError('forbidden', 'prove first that it is you (POST /api/account/proof), or sign in again');
@@ -39,7 +39,7 @@ interface Prepared {
 export class Authenticator {
   readonly #services: Services;
   readonly #failures = new RateLimiter<string>();
-  readonly #ofPeople = new RateLimiter<string>();
+  readonly #sessions = new RateLimiter<string>();
   /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
   readonly #proven = createRecentMap<string, string>(50_000);
   /** The headers of callers who were right, with the record they were right about. Held in memory alone. */
@@ -94,12 +94,12 @@ export class Authenticator {
     return () => clearInterval(timer);
   }
 
-  /** Requests at accounts, whoever makes them: what a tenant is asked for is counted elsewhere. @throws AppError `rate-limited`. */
-  #takeOne(person: string, reply: FastifyReply): void {
+  /** Requests at accounts: what a tenant is asked for is counted elsewhere. @throws AppError `rate-limited`. */
+  #takeOne(session: string, reply: FastifyReply): void {
     const { settings, now } = this.#services;
     if (settings.rateAuth === 'off') return;
-    const state = this.#ofPeople.take(person, personRate, now());
-    rateHeaders(reply, [{ name: 'account', rate: personRate, state }]);
+    const state = this.#sessions.take(session, sessionRate, now());
+    rateHeaders(reply, [{ name: 'account', rate: sessionRate, state }]);
     if (!state.allowed)
       throw new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });
   }
@@ -109,7 +109,7 @@ export class Authenticator {
     const found = await this.people.find(request);
     if (!found) return false;
     request.person = found;
-    if (isForPeople(policy)) this.#takeOne(found.person.id, reply);
+    if (isForPeople(policy) && !request.routeOptions.config.uncounted) this.#takeOne(found.session.id, reply);
     if (policy === 'proven' && !this.#services.signIn.isProven(found.session)) throw unproven();
     if (isForPeople(policy)) return true;
     request.principal = await this.people.principal(request, found);

@@ -69,6 +69,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call this route. A route without one does not build. */
     policy?: Policy;
+    /** Whether a person may always call it, however much they asked for before. */
+    uncounted?: true;
   }
   interface FastifyRequest {
     /** Who calls; set on every route whose policy is of a tenant's. */

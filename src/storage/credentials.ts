@@ -2,12 +2,13 @@ import type { CompiledQuery, Expression, SqlBool } from 'kysely';
 import type { Role, Scope } from '../contract/token.ts';
 import { credentialActor } from '../core/access.ts';
 import type { CredentialRecord, Credentials } from '../core/directory.ts';
-import { notFound } from '../core/errors.ts';
+import { AppError, notFound } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
 import type { RateSetting } from '../core/tenants.ts';
 import { difference } from './audit.ts';
 import { change, changeFrom, insertWhen, pick, still } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
+import { stillMay } from './makers.ts';
 import type { Builder, CredentialRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -24,7 +25,7 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
       .where('id', '=', id);
 
   return {
-    async add(record) {
+    async add(record, maker) {
       const { tenant, kind, id, createdBy, createdAt } = record;
       const { done } = await change(db, executor, {
         entry: {
@@ -35,10 +36,11 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
           subject: id,
           detail: describe(record),
         },
+        when: stillMay(maker, createdAt),
         effects: (agreed) => [insertWhen(db, 'credentials', toRow(record), agreed)],
         after: one(tenant, kind, id).compile(),
       });
-      if (!done) throw notFound('tenant');
+      if (!done) throw maker ? new AppError('forbidden', 'forbidden') : notFound('tenant');
     },
 
     async find(id) {

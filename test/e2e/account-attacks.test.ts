@@ -64,16 +64,39 @@ describe('guessing', () => {
     }
   });
 
-  test('at the password of an open session is slowed down by its person', async () => {
+  test('at the password in an open session is slowed down in that session, and in no other of its person', async () => {
     const eve = await makePerson(server, 'viewer');
-    const cookie = await sessionCookie(server, eve);
+    const stolen = { cookie: await sessionCookie(server, eve), origin: server.url };
+    const newPassword = 'nine other wooden chairs';
     const tried = await statuses(12, async (i) =>
-      server.call('POST', '/api/account/password', {
-        headers: { cookie, origin: server.url, 'x-forwarded-for': `192.0.2.${100 + i}` },
-        json: { currentPassword: 'wrong', newPassword: 'nine other wooden chairs' },
-      }),
+      server.call(
+        i % 2 === 0 ? 'POST' : 'DELETE',
+        `/api/account/${i % 2 === 0 ? 'password' : 'two-factor'}`,
+        {
+          headers: { ...stolen, 'x-forwarded-for': `192.0.2.${100 + i}` },
+          json: i % 2 === 0 ? { currentPassword: 'wrong', newPassword } : { password: 'wrong' },
+        },
+      ),
     );
     expect(tried).toEqual([...Array(10).fill(403), 429, 429]);
+    const own = await TestBrowser.of(server, eve, { 'x-forwarded-for': '192.0.2.200' });
+    expect((await own.post('/api/account/proof', { password })).status).toBe(204);
+    const changed = await own.post('/api/account/password', { currentPassword: password, newPassword });
+    expect(changed.status).toBe(204);
+    expect((await server.call('GET', '/api/account/proof', { headers: stolen })).status).toBe(401);
+  });
+
+  test('does not lock out whoever gave the password in a session from the same network before', async () => {
+    const mia = await makePerson(server, 'owner', { email: 'mia@example.org' });
+    const home = await TestBrowser.of(server, mia, { 'x-forwarded-for': '198.51.100.20' });
+    const office = await TestBrowser.of(server, mia, { 'x-forwarded-for': '198.51.100.21' });
+    expect((await home.post('/api/account/proof', { password })).status).toBe(204);
+    const changed = { currentPassword: password, newPassword: 'nine other wooden chairs' };
+    expect((await office.post('/api/account/password', changed)).status).toBe(204);
+    await statuses(11, (i) => attempt(from(`203.0.113.${120 + i}`), mia.email));
+    for (const address of ['198.51.100.20', '198.51.100.21'])
+      expect((await attempt(from(address), mia.email, changed.newPassword)).status).toBe(200);
+    expect((await attempt(from('203.0.113.249'), mia.email, changed.newPassword)).status).toBe(429);
   });
 });
 

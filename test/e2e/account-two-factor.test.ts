@@ -120,6 +120,18 @@ describe('signing in', () => {
     expect(again.headers.getSetCookie().filter((each) => each.includes('session_token'))).toEqual([]);
   });
 
+  test('does not take the code that set the second factor up', async () => {
+    const again = await finish(await half(), totpCode(begun.totpUri, -1));
+    expect([again.status, again.json.error]).toEqual([
+      401,
+      'this code was used already: wait for the next one',
+    ]);
+    // Nor one that was proven with since.
+    const code = totpCode(begun.totpUri);
+    expect((await browser.post('/api/account/two-factor/verify', { code })).status).toBe(204);
+    expect((await finish(await half(), code)).status).toBe(401);
+  });
+
   test('without having begun is a 401', async () => {
     const { status } = await finish(new TestBrowser(server), totpCode(begun.totpUri));
     expect(status).toBe(401);

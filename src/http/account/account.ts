@@ -59,11 +59,12 @@ export function accountRoutes(app: App, context: AccountContext): void {
       },
     },
     async (request, reply) => {
-      const { id } = request.person.person;
-      limits.take(request, reply, id);
+      const { person, session } = request.person;
+      limits.take(request, reply, session.id);
       const change = { person: request.person, ...request.body };
       const { cookies } = await signIn.changePassword(people.visit(request), change);
-      await note(context, id, 'account.password', {});
+      limits.proven(request, person.email);
+      await note(context, person.id, 'account.password', {});
       setCookies(reply, cookies);
       return reply.code(204).send(null);
     },

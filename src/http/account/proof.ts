@@ -42,10 +42,12 @@ export function proofRoutes(app: App, { services: { signIn }, people, limits }: 
       },
     },
     async (request, reply) => {
-      limits.take(request, reply, request.person.person.id);
+      const { person, session } = request.person;
+      limits.take(request, reply, session.id);
       const { password, response } = request.body;
       const proof = password === undefined ? { passkey: response ?? {} } : { password };
       await signIn.prove(people.visit(request), request.person, proof);
+      limits.proven(request, person.email);
       return reply.code(204).send(null);
     },
   );

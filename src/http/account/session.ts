@@ -75,7 +75,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
   app.delete(
     '/api/session',
     {
-      config: { policy: 'person' },
+      config: { policy: 'person', uncounted: true },
       schema: {
         ...common,
         security: [{ session: [] }],

@@ -17,7 +17,10 @@ export interface AccountContext {
   readonly logger: FastifyBaseLogger;
 }
 
-/** Attempts at one account, whoever makes them: a botnet guesses 240 passwords an hour, and not more. */
+/**
+ * Attempts at one account by signing in, whoever makes them, and in one session of it: a botnet guesses 240 passwords an
+ * hour, and not more. Each session has its own: nobody who took one locks its owner out of the others.
+ */
 const accountRate: Rate = { perSecond: 1 / 15, burst: 10 };
 
 /**
@@ -34,7 +37,7 @@ export class SignInLimits {
     this.#services = services;
   }
 
-  /** Takes one attempt. `account` is what is tried: an e-mail address, or a person's id. @throws AppError `rate-limited`. */
+  /** Takes one attempt. `account` is what is tried: an e-mail address, or the session in which it is. @throws AppError `rate-limited`. */
   take(request: FastifyRequest, reply: FastifyReply, account?: string): void {
     const { settings, now } = this.#services;
     const { rateAuth } = settings;
@@ -47,7 +50,7 @@ export class SignInLimits {
     refuseIfSpent(this.#accounts.take(nameOf(account), accountRate, now()));
   }
 
-  /** The attempt was right. */
+  /** Whoever asks was right about the account, by signing in or in a session of it. */
   proven(request: FastifyRequest, account: string): void {
     this.#proven.set(pair(networkOf(request.sourceIp), nameOf(account)), true);
   }

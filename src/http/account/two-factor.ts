@@ -86,7 +86,7 @@ function ownRoutes(app: App, context: AccountContext): void {
       },
     },
     async (request, reply) => {
-      limits.take(request, reply, request.person.person.id);
+      limits.take(request, reply, request.person.session.id);
       const { totpUri, backupCodes } = await beginning.run(request.person.person.id, () =>
         signIn.beginTwoFactor(people.visit(request), request.body.password),
       );
@@ -107,8 +107,8 @@ function ownRoutes(app: App, context: AccountContext): void {
       },
     },
     async (request, reply) => {
-      const { person } = request.person;
-      limits.take(request, reply, person.id);
+      const { person, session } = request.person;
+      limits.take(request, reply, session.id);
       const { cookies } = await signIn.proveTwoFactor(people.visit(request), request.body.code);
       if (!person.twoFactor) await note(context, person.id, 'account.two-factor', { on: true });
       setCookies(reply, cookies);
@@ -128,8 +128,8 @@ function ownRoutes(app: App, context: AccountContext): void {
       },
     },
     async (request, reply) => {
-      const { person } = request.person;
-      limits.take(request, reply, person.id);
+      const { person, session } = request.person;
+      limits.take(request, reply, session.id);
       const { cookies } = await signIn.removeTwoFactor(people.visit(request), request.body.password);
       if (person.twoFactor) await note(context, person.id, 'account.two-factor', { on: false });
       setCookies(reply, cookies);
@@ -149,8 +149,8 @@ function ownRoutes(app: App, context: AccountContext): void {
       },
     },
     async (request, reply) => {
-      const { person } = request.person;
-      limits.take(request, reply, person.id);
+      const { person, session } = request.person;
+      limits.take(request, reply, session.id);
       const backupCodes = await signIn.backupCodes(people.visit(request), request.body.password);
       await note(context, person.id, 'account.backup-codes', {});
       reply.header('cache-control', 'no-store');

@@ -16,7 +16,7 @@ import type { App, Services } from '../services.ts';
 
 /** Asking somebody to join the tenant; how one accepts stands with the accounts. */
 export function invitationRoutes(app: App, { directory, tenancy, settings, now }: Services): void {
-  const { invitations } = directory;
+  const { credentials, invitations } = directory;
   const policy = { role: 'admin' } as const;
   const common = { tags: ['dashboard'], security: [{ key: [] }] };
   const origins = originReader(settings);
@@ -45,7 +45,7 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
         ...common,
         summary: 'Invite somebody',
         description:
-          'The answer holds the link to send, which is never shown again, works once and for seven days. Its role is at most the caller’s own.',
+          'The answer holds the link to send, which is never shown again, works once and for seven days, or until the key that makes it expires. Its role is at most the caller’s own.',
         body: InvitationCreate,
         response: { 201: InvitationCreated, ...problems(400, 401, 403, 409, 503) },
       },
@@ -55,8 +55,10 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
       const { tenant } = principal;
       refuseUngivable(principal, body);
       const base = settings.baseUrl ?? origins.of(request);
-      const { record, secret, secretHash } = newInvitation(tenant, body, actorOf(principal), now());
-      await invitations.create(record, secretHash);
+      const until = principal.kind === 'key' ? (await credentials.find(principal.id))?.expiresAt : null;
+      const made = newInvitation(tenant, body, actorOf(principal), now(), until);
+      const { record, secret, secretHash } = made;
+      await invitations.create(record, secretHash, principal);
       await tenancy.refresh(tenant);
       reply.code(201).header('cache-control', 'no-store');
       return { ...invitationView(record), secret, link: `${base}/invite#${secret}` };

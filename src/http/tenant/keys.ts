@@ -41,7 +41,7 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
     async ({ principal, body }, reply) => {
       refuseHigherRole(principal, body.role);
       const { record, text } = newKey(principal.tenant, body, actorOf(principal), now());
-      await credentials.add(record);
+      await credentials.add(record, principal);
       reply.code(201).header('cache-control', 'no-store');
       return { ...keyView(record), key: text };
     },

@@ -41,7 +41,7 @@ export function tokenRoutes(app: App, { directory, tenancy, now }: Services): vo
     },
     async ({ principal, body }, reply) => {
       const { record, text } = newToken(principal.tenant, body, actorOf(principal), now());
-      await credentials.add(record);
+      await credentials.add(record, principal);
       reply.code(201).header('cache-control', 'no-store');
       return { ...tokenView(record), token: text };
     },
