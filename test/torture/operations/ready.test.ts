@@ -116,7 +116,7 @@ test('a server that is being stopped is not ready any more, for as long as it fi
   const metricsPort = await freePort();
   const server = await ServerProcess.start({
     folder,
-    env: { BELFRY_METRICS_PORT: String(metricsPort), BELFRY_DRAIN_MS: '3000' },
+    env: { BELFRY_METRICS_PORT: String(metricsPort), BELFRY_DRAIN_MS: '15000' },
   });
   const ready = async () => {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
@@ -128,7 +128,7 @@ test('a server that is being stopped is not ready any more, for as long as it fi
     `POST /api/notify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n`,
   );
   const ended = server.end('SIGTERM');
-  await expect.poll(ready, { timeout: 2_000 }).toBe('0');
+  await expect.poll(ready, { timeout: 10_000 }).toBe('0');
   await expect(fetch(`${server.url}/readyz`)).rejects.toThrow();
   await unfinished.write('{"title":"T","message":"M"}');
   expect((await unfinished.next())[0]?.status).toBe(200);
