@@ -127,6 +127,8 @@ test('a server that is being stopped is not ready any more, for as long as it fi
   await unfinished.write(
     `POST /api/notify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n`,
   );
+  // What was sent before has been read once a later request is answered.
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   const ended = server.end('SIGTERM');
   await expect.poll(ready, { timeout: 10_000 }).toBe('0');
   await expect(fetch(`${server.url}/readyz`)).rejects.toThrow();
