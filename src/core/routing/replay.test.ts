@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitrary-rules.ts';
+import { ruleSpecWith } from '../../../test/support/rule-spec.ts';
 import type { RuleSpec } from '../../contract/rule.ts';
 import { everyPanel } from '../target.ts';
 import { type Recorded, replay } from './replay.ts';
@@ -31,20 +32,7 @@ const recorded = (i: number, given: Partial<Recorded> = {}): Recorded => ({
   throttledOn: null,
   ...given,
 });
-const rule = (given: Partial<RuleSpec>): RuleSpec => ({
-  id: 'r1',
-  name: 'draft',
-  enabled: true,
-  when: {},
-  then: {},
-  continue: false,
-  activeFrom: null,
-  activeUntil: null,
-  windows: [],
-  timeZone: 'UTC',
-  note: '',
-  ...given,
-});
+const rule = (given: Partial<RuleSpec>) => ruleSpecWith({ id: 'r1', name: 'draft', ...given });
 const run = (records: readonly Recorded[], ...rules: RuleSpec[]) =>
   replay(records, compileRules({ revision: 9, rules }, { levels }), panels);
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitrary-rules.ts';
+import { ruleSpecWith } from '../../../test/support/rule-spec.ts';
 import { ruleOutcomes } from '../../contract/routing.ts';
 import type { RuleSpec } from '../../contract/rule.ts';
 import { compileRules } from './routing.ts';
@@ -22,20 +23,8 @@ const sent: RoutingSubject = {
 };
 const now = Date.parse('2026-11-07T12:00:00Z');
 let nextId = 1;
-const rule = (given: Partial<RuleSpec>): RuleSpec => ({
-  id: `r${nextId++}`,
-  name: 'a rule',
-  enabled: true,
-  when: {},
-  then: { panels: 'all' },
-  continue: false,
-  activeFrom: null,
-  activeUntil: null,
-  windows: [],
-  timeZone: 'UTC',
-  note: '',
-  ...given,
-});
+const rule = (given: Partial<RuleSpec>) =>
+  ruleSpecWith({ id: `r${nextId++}`, then: { panels: 'all' }, ...given });
 const traces = (...rules: RuleSpec[]) =>
   explain(compileRules({ revision: 1, rules }, { levels }), sent, now).rules.map(
     ({ outcome, condition, reason }) =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ruleSpecWith } from '../../../test/support/rule-spec.ts';
 import type { RuleSpec } from '../../contract/rule.ts';
 import { compileRules } from './routing.ts';
 import { validateRule } from './rule-check.ts';
@@ -25,20 +26,7 @@ const sent: RoutingSubject = {
 const now = Date.parse('2026-11-02T12:00:00Z');
 
 let nextId = 1;
-const rule = (given: Partial<RuleSpec> = {}): RuleSpec => ({
-  id: `r${nextId++}`,
-  name: 'a rule',
-  enabled: true,
-  when: {},
-  then: {},
-  continue: false,
-  activeFrom: null,
-  activeUntil: null,
-  windows: [],
-  timeZone: 'UTC',
-  note: '',
-  ...given,
-});
+const rule = (given: Partial<RuleSpec> = {}) => ruleSpecWith({ id: `r${nextId++}`, ...given });
 const router = (...rules: RuleSpec[]) => compileRules({ revision: 7, rules }, { levels });
 const route = (rules: RuleSpec[], subject = sent) => router(...rules).route(subject, now);
 const target = (...rules: RuleSpec[]) => route(rules).route.target;
