@@ -1,43 +1,24 @@
 /** Events to many panels: how many a second reach 1,000 of them, and how soon one reaches 100; nginx with nchan beside it. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { credentials, ServerProcess } from '../test/support/server-process.ts';
+import { type Delivered, type DeliveryRun, deliver, measuredTitle, type Side } from './delivery.ts';
 import { benchFolder } from './machine.ts';
 import { startNchan } from './nchan.ts';
-import type { FromReaders, ToReaders } from './panel-readers.ts';
-import { registerPanel } from './processes.ts';
-import { mark, type Published, type PublishOrder, stampPlace } from './publishing.ts';
+import { notifyRequest, registerPanel, subscribe } from './processes.ts';
 import { median, ms, spread, table, times, whole } from './statistics.ts';
 
-/** Whom events come from: where panels read and publishers write, as raw requests. */
-interface Side {
-  readonly port: number;
-  readonly publish: string;
-  readonly subscribe: readonly string[];
-  stop(): Promise<unknown>;
-}
-
-interface Figures {
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-}
-
 const rounds = 5;
-const throughput = { panels: 1_000, count: 3_000, connections: 32, perSecond: null };
-const latency = { panels: 100, count: 6_000, connections: 32, perSecond: 1_000 };
+const throughput: DeliveryRun = { panels: 1_000, count: 3_000, connections: 32, perSecond: null };
+const latency: DeliveryRun = { panels: 100, count: 6_000, connections: 32, perSecond: 1_000 };
 const panelCount = Math.max(throughput.panels, latency.panels);
 
-const title = `${mark}${stampPlace}`;
 const message = 'Replication of orders is 40 s behind on db-01; the limit is 30 s';
 /** What nchan is given is what a panel of Belfry gets, so that both move the same bytes. */
 const event = JSON.stringify({
   ...{
     id: '01a1fb2d-1dc4-7e8a-98dc-83e9861acfc9',
     position: 12345,
-    title,
+    title: measuredTitle,
     message,
     level: 'warning',
     rank: 30,
@@ -53,7 +34,7 @@ const event = JSON.stringify({
 
 const folder = benchFolder();
 try {
-  const results = new Map<string, { many: Figures[]; soon: Figures[] }>();
+  const results = new Map<string, { many: Delivered[]; soon: Delivered[] }>();
   for (let round = 0; round < rounds; round++) {
     const sides: [string, () => Promise<Side | undefined>][] = [
       ['Belfry', startBelfry],
@@ -64,7 +45,7 @@ try {
       for (const [kind, run] of [['many', throughput] as const, ['soon', latency] as const]) {
         const side = await start();
         if (!side) continue;
-        figures[kind].push(await measure(side, run));
+        figures[kind].push(await deliver(side, run));
         await side.stop();
       }
       results.set(name, figures);
@@ -75,66 +56,10 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function measure(side: Side, run: typeof throughput | typeof latency): Promise<Figures> {
-  const readers = fork(fileURLToPath(new URL('./panel-readers.ts', import.meta.url)));
-  const publisher = fork(fileURLToPath(new URL('./publisher.ts', import.meta.url)));
-  try {
-    const tell = (message: ToReaders) => readers.send(message);
-    tell({ kind: 'connect', order: { port: side.port, requests: side.subscribe.slice(0, run.panels) } });
-    await heard(readers, 'connected');
-    tell({ kind: 'expect', each: run.count, latency: run.perSecond !== null });
-    await heard(readers, 'expecting');
-    const done = heard(readers, 'done');
-    const { count, connections, perSecond } = run;
-    publisher.send({
-      port: side.port,
-      request: side.publish,
-      count,
-      connections,
-      perSecond,
-    } satisfies PublishOrder);
-    const [published] = (await orDeath(publisher, once(publisher, 'message'))) as [Published];
-    const { at, p50, p99 } = await done;
-    return { perSecond: (run.count * run.panels) / ((at - published.beganAt) / 1e6), p50, p99 };
-  } finally {
-    readers.disconnect();
-    publisher.disconnect();
-  }
-}
-
-async function heard<K extends FromReaders['kind']>(
-  readers: ChildProcess,
-  kind: K,
-): Promise<Extract<FromReaders, { kind: K }>> {
-  const message = new Promise<FromReaders>((resolve) => {
-    const listener = (message: FromReaders) => {
-      if (message.kind !== kind) return;
-      readers.off('message', listener);
-      resolve(message);
-    };
-    readers.on('message', listener);
-  });
-  return (await orDeath(readers, message)) as Extract<FromReaders, { kind: K }>;
-}
-
-async function orDeath<T>(child: ChildProcess, promise: Promise<T>): Promise<T> {
-  const patience = new AbortController();
-  const ended = once(child, 'exit', { signal: patience.signal }).then(() => {
-    throw new Error('a process of the benchmark ended early');
-  });
-  try {
-    return await Promise.race([promise, ended]);
-  } finally {
-    ended.catch(() => undefined);
-    patience.abort();
-  }
-}
-
 async function startBelfry(): Promise<Side> {
   const own = benchFolder();
   const { token } = await credentials(own);
   const server = await ServerProcess.start({ folder: own });
-  const head = `Host: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n`;
   const ids: string[] = [];
   await Promise.all(
     Array.from({ length: 20 }, async (_, worker) => {
@@ -142,19 +67,17 @@ async function startBelfry(): Promise<Side> {
         ids.push(await registerPanel(server.url, token, `wall ${i}`));
     }),
   );
-  const body = JSON.stringify({
-    title,
+  const fields = {
+    title: measuredTitle,
     message,
     level: 'warning',
     ip: '10.1.2.3',
     host: 'db-01.example.com',
-  });
+  };
   return {
     port: server.port,
-    publish: `POST /api/notify HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    subscribe: ids.map(
-      (id) => `GET /api/panels/${id}/events HTTP/1.1\r\n${head}Accept: text/event-stream\r\n\r\n`,
-    ),
+    publish: notifyRequest(token, fields),
+    subscribe: ids.map((id) => subscribe(id, token)),
     async stop() {
       await server.end('SIGTERM');
       rmSync(own, { recursive: true, force: true });
@@ -177,13 +100,13 @@ async function startReference(): Promise<Side | undefined> {
   };
 }
 
-function report(results: ReadonlyMap<string, { many: Figures[]; soon: Figures[] }>): void {
+function report(results: ReadonlyMap<string, { many: Delivered[]; soon: Delivered[] }>): void {
   const of = (name: string) => results.get(name) ?? { many: [], soon: [] };
   const [ours, theirs] = [of('Belfry'), of('nginx with nchan')];
-  const rate = ({ perSecond }: Figures) => perSecond;
-  const half = ({ p50 }: Figures) => p50;
-  const tail = ({ p99 }: Figures) => p99;
-  const beside = (pick: (figures: Figures) => number, kind: 'many' | 'soon') =>
+  const rate = ({ perSecond }: Delivered) => perSecond;
+  const half = ({ p50 }: Delivered) => p50;
+  const tail = ({ p99 }: Delivered) => p99;
+  const beside = (pick: (figures: Delivered) => number, kind: 'many' | 'soon') =>
     ours[kind].map(
       (figures, i) =>
         pick(figures) / pick(theirs[kind][i] ?? { perSecond: Number.NaN, p50: Number.NaN, p99: Number.NaN }),
@@ -192,7 +115,7 @@ function report(results: ReadonlyMap<string, { many: Figures[]; soon: Figures[] 
   const line = (
     what: string,
     kind: 'many' | 'soon',
-    pick: (figures: Figures) => number,
+    pick: (figures: Delivered) => number,
     write: (value: number) => string,
     goal: string,
   ) => [

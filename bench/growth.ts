@@ -1,127 +1,273 @@
 /**
- * What size costs intake: history, rules and tenants, each grown alone, against the smallest in the same round. Writes the
- * curves to docs/growth.svg. Run: node bench/growth.ts HISTORY ROWS, with a file made by history-data.ts.
+ * What size costs: history, panels, rules and tenants, each grown alone. At each size: durable intake, the time from POST
+ * to event, searches, and memory. Sizes take turns in each round. Writes the curves to docs/growth.svg.
+ * Run: node bench/growth.ts HISTORY ROWS, with a file made by history-data.ts.
  */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServerProcess } from '../test/support/server-process.ts';
-import { type Curve, lineChart } from './chart.ts';
-import { bearer, fire, type Hit } from './http-load.ts';
-import { benchFolder } from './machine.ts';
+import { type Chart, chartSheet } from './chart.ts';
+import { deliver, measuredTitle } from './delivery.ts';
+import { generateHistory } from './history-data.ts';
+import { bearer, fire } from './http-load.ts';
+import { benchFolder, residentMiB } from './machine.ts';
 import { notification } from './notification-sample.ts';
-import { addRules, addTenants, addToken, makeServable, prepare } from './prepared.ts';
-import { median, percent, spread, table, whole } from './statistics.ts';
+import { addKey, addRules, addSilence, addTenants, addToken, makeServable, prepare } from './prepared.ts';
+import { connectPanels, notifyRequest, registerPanel, subscribe } from './processes.ts';
+import { everydaySearches } from './search-kinds.ts';
+import { median, ms, percent, quantile, spread, table, times, whole } from './statistics.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const connections = 64;
 const goal = 0.9;
+const settleMs = 3_000;
+const searchTurns = 5;
+/** Events a second at each size, over all panels: with many of them, fewer notifications. */
+const eventsPerSecond = 20_000;
+const deliverySeconds = 3;
 
-/** A database of some size, and the tokens that are used on it in turn. */
+/** A database of some size, what is used on it, and how many panels look on. */
 interface Place {
   readonly size: number;
   readonly folder: string;
   readonly tokens: readonly string[];
+  readonly key: string;
+  readonly panels: number;
 }
+
+interface Axis {
+  readonly name: string;
+  readonly places: readonly Place[];
+  /** The size that the others are held against. */
+  readonly base: number;
+  /** Whether a size is to keep {@link goal} of the base's intake. */
+  readonly hasGoal: boolean;
+}
+
+interface Measured {
+  readonly intake: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly search: number;
+  readonly searchP99: number;
+  readonly memory: number;
+}
+
+/** What a picture shows, and how much of it each notification, event or search costs. */
+const measures = [
+  {
+    name: 'Durable intake',
+    unit: 'requests/s',
+    of: (m: Measured) => m.intake,
+    cost: (m: Measured) => 1 / m.intake,
+  },
+  { name: 'POST to event, median', unit: 'ms', of: (m: Measured) => m.p50, cost: (m: Measured) => m.p50 },
+  { name: 'Search, median', unit: 'ms', of: (m: Measured) => m.search, cost: (m: Measured) => m.search },
+  { name: 'Memory', unit: 'MiB', of: (m: Measured) => m.memory, cost: (m: Measured) => m.memory },
+] as const;
 
 const [history = '', rows = '0'] = process.argv.slice(2);
 const folder = benchFolder();
 try {
-  const axes: [name: string, places: Place[]][] = [
-    ['notifications in history', [place('empty', 0, onlyTenant), withHistory(history, Number(rows))]],
-    [
-      'rules',
-      [10, 1_000, 10_000].map((count) => place(`rules-${count}`, count, (db) => withRules(db, count))),
-    ],
-    [
-      'tenants',
-      [1, 100, 1_000].map((count) =>
-        place(`tenants-${count}`, count, (db) => addTenants(db, count).map((id) => addToken(db, id))),
+  const axes: Axis[] = [
+    { name: 'notifications in history', base: 0, hasGoal: true, places: histories(history, Number(rows)) },
+    {
+      name: 'panels connected',
+      base: 1,
+      hasGoal: false,
+      places: [1, 10, 100, 1_000, 10_000].map((count) =>
+        place({ name: `panels-${count}`, size: count, panels: count }, (db) => addTenants(db, 1), addSilence),
       ),
-    ],
+    },
+    {
+      name: 'rules',
+      base: 10,
+      hasGoal: true,
+      places: [1, 10, 100, 1_000, 10_000].map((count) =>
+        place(
+          { name: `rules-${count}`, size: count },
+          (db) => addTenants(db, 1),
+          (db, tenant) => addRules(db, tenant, count),
+        ),
+      ),
+    },
+    {
+      name: 'tenants',
+      base: 1,
+      hasGoal: true,
+      places: [1, 10, 100, 1_000].map((count) =>
+        place({ name: `tenants-${count}`, size: count }, (db) => addTenants(db, count)),
+      ),
+    },
   ];
-  const lines = [['what', 'size', 'requests/s', 'against the smallest', 'goal']];
-  const curves: Curve[] = [];
-  for (const [name, places] of axes) {
-    const hits = await measure(places);
-    const least = rates(hits[0] as Hit[]);
-    for (const [i, { size }] of places.entries()) {
-      const ratios = rates(hits[i] as Hit[]).map((rate, round) => rate / (least[round] as number));
-      lines.push([
-        name,
-        whole(size),
-        spread(rates(hits[i] as Hit[]), whole),
-        spread(ratios, percent),
-        i === 0 ? '' : `≥ ${percent(goal)}: ${median(ratios) >= goal ? 'reached' : 'missed'}`,
-      ]);
-    }
-    curves.push({ name, points: places.map(({ size }, i) => [size, median(rates(hits[i] as Hit[]))]) });
-  }
-  console.log(`${rounds} rounds, sizes in turn; ${connections} connections.\n`);
-  console.log(table(lines));
-  writeFileSync(
-    new URL('../docs/growth.svg', import.meta.url),
-    lineChart('Durable intake as things grow', 'requests/s', curves),
-  );
-  console.log('\nAs a picture: [docs/growth.svg](../docs/growth.svg).');
+  const found: Measured[][][] = [];
+  for (const { places } of axes) found.push(await measure(places));
+  report(axes, found);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function place(name: string, size: number, fill: Parameters<typeof prepare<string[]>>[1]): Place {
+type Prepared = Parameters<Parameters<typeof prepare>[1]>[0];
+
+function place(
+  { name, size, panels = 1 }: { name: string; size: number; panels?: number },
+  tenantsOf: (db: Prepared) => number[],
+  fill: (db: Prepared, tenant: number) => void = () => undefined,
+): Place {
   const own = join(folder, name);
-  mkdirSync(own);
-  return { size, folder: own, tokens: prepare(join(own, 'belfry.db'), fill) };
-}
-
-function onlyTenant(db: Parameters<typeof addTenants>[0]): string[] {
-  return addTenants(db, 1).map((id) => addToken(db, id));
-}
-
-function withRules(db: Parameters<typeof addTenants>[0], count: number): string[] {
-  return addTenants(db, 1).map((id) => {
-    addRules(db, id, count);
-    return addToken(db, id);
+  mkdirSync(own, { recursive: true });
+  return prepare(join(own, 'belfry.db'), (db) => {
+    const tenants = tenantsOf(db);
+    for (const tenant of tenants) fill(db, tenant);
+    const tokens = tenants.map((tenant) => addToken(db, tenant));
+    return { size, panels, folder: own, tokens, key: addKey(db, tenants[0] as number) };
   });
 }
 
-function ofHistory(db: Parameters<typeof addTenants>[0]): string[] {
-  makeServable(db, 1);
-  return [addToken(db, 1)];
-}
-
-function withHistory(file: string, size: number): Place {
-  const own = join(folder, 'history');
-  mkdirSync(own);
-  copyFileSync(file, join(own, 'belfry.db'));
-  return { size, folder: own, tokens: prepare(join(own, 'belfry.db'), (db) => ofHistory(db)) };
+/** None, decades from 100,000 on, and the file that was given. */
+function histories(file: string, most: number): Place[] {
+  const places = [place({ name: 'history-0', size: 0 }, (db) => addTenants(db, 1))];
+  for (let size = 100_000; size <= most; size *= 10) {
+    const name = `history-${size}`;
+    mkdirSync(join(folder, name));
+    const path = join(folder, name, 'belfry.db');
+    if (size === most) copyFileSync(file, path);
+    else generateHistory(path, size);
+    places.push(place({ name, size }, () => [1], makeServable));
+  }
+  return places;
 }
 
 /** Every place in each round, in an order that turns. */
-async function measure(places: readonly Place[]): Promise<Hit[][]> {
-  const hits: Hit[][] = places.map(() => []);
+async function measure(places: readonly Place[]): Promise<Measured[][]> {
+  const found: Measured[][] = places.map(() => []);
   for (let round = 0; round < rounds; round++) {
-    const order = places.map((each, i) => [each, hits[i] as Hit[]] as const);
-    for (const [each, found] of round % 2 === 0 ? order : order.toReversed()) found.push(await shoot(each));
+    const order = places.map((each, i) => [each, found[i] as Measured[]] as const);
+    for (const [each, own] of round % 2 === 0 ? order : order.toReversed()) own.push(await measureOne(each));
   }
-  return hits;
+  return found;
 }
 
-async function shoot({ folder: own, tokens }: Place): Promise<Hit> {
+async function measureOne({ folder: own, tokens, key, panels }: Place): Promise<Measured> {
   const server = await ServerProcess.start({ folder: own });
-  const shot = {
-    url: `${server.url}/api/notify`,
-    headers: tokens.map(bearer),
-    body: notification,
-    connections,
-  };
+  const [token = ''] = tokens;
   try {
+    const ids = await Promise.all(
+      Array.from({ length: Math.min(panels, 20) }, (_, i) =>
+        registerPanel(server.url, token, `wall ${i} ${process.hrtime.bigint()}`),
+      ),
+    );
+    const requests = Array.from({ length: panels }, (_, i) =>
+      subscribe(ids[i % ids.length] as string, token),
+    );
+    const readers = await connectPanels(server.port, requests);
+    await sleep(settleMs);
+    const memory = residentMiB(server.pid);
+    const shot = {
+      url: `${server.url}/api/notify`,
+      headers: tokens.map(bearer),
+      body: notification,
+      connections,
+    };
     await fire({ ...shot, seconds: 2 });
-    return await fire({ ...shot, seconds: 3 });
+    const { perSecond: intake } = await fire({ ...shot, seconds: 3 });
+    readers.disconnect();
+    const perSecond = Math.min(100, eventsPerSecond / panels);
+    const { p50, p99 } = await deliver(
+      {
+        port: server.port,
+        subscribe: requests,
+        publish: notifyRequest(token, { title: measuredTitle, message: 'Measured', level: 'warning' }),
+      },
+      { panels, count: perSecond * deliverySeconds, connections: 8, perSecond },
+    );
+    const searches = await search(server.url, key);
+    return { intake, p50, p99, memory, search: median(searches), searchP99: quantile(searches, 0.99) };
   } finally {
     await server.end('SIGTERM');
   }
 }
 
-function rates(hits: readonly Hit[]): number[] {
-  return hits.map(({ perSecond }) => perSecond);
+/** Milliseconds, one search after the other. */
+async function search(url: string, key: string): Promise<number[]> {
+  const took: number[] = [];
+  for (let turn = 0; turn < searchTurns; turn++) {
+    for (const q of everydaySearches) {
+      const began = performance.now();
+      const answer = await fetch(`${url}/api/history?q=${encodeURIComponent(q)}`, { headers: bearer(key) });
+      await answer.arrayBuffer();
+      if (answer.status !== 200) throw new Error(`a search for ${q} answers ${answer.status}`);
+      took.push(performance.now() - began);
+    }
+  }
+  return took;
+}
+
+function report(axes: readonly Axis[], found: readonly (readonly Measured[][])[]): void {
+  const lines = [
+    [
+      'what',
+      'size',
+      'intake, requests/s',
+      'of the base',
+      'POST → event p50',
+      'p99',
+      'search p50',
+      'p99',
+      'memory',
+      'goal',
+    ],
+  ];
+  const steep: string[] = [];
+  for (const [a, { name, places, base, hasGoal }] of axes.entries()) {
+    const bases = found[a]?.[places.findIndex(({ size }) => size === base)] as Measured[];
+    for (const [p, { size }] of places.entries()) {
+      const here = found[a]?.[p] as Measured[];
+      const pick = (of: (m: Measured) => number) => median(here.map(of));
+      const shares = here.map(({ intake }, round) => intake / (bases[round] as Measured).intake);
+      lines.push([
+        name,
+        whole(size),
+        spread(
+          here.map(({ intake }) => intake),
+          whole,
+        ),
+        size === base ? '' : spread(shares, percent),
+        ms(pick((m) => m.p50)),
+        ms(pick((m) => m.p99)),
+        ms(pick((m) => m.search)),
+        ms(pick((m) => m.searchP99)),
+        `${whole(pick((m) => m.memory))} MiB`,
+        hasGoal && size > base ? `≥ ${percent(goal)}: ${median(shares) >= goal ? 'reached' : 'missed'}` : '',
+      ]);
+      for (const { name: what, cost } of measures) {
+        const factor = pick(cost) / median(bases.map(cost));
+        if (size > base && factor > nLogN(size) / nLogN(base))
+          steep.push(`${what} at ${whole(size)} ${name} (${times(factor)})`);
+      }
+    }
+  }
+  console.log(
+    `${rounds} rounds, sizes in turn; intake on ${connections} connections, by notifications that go to none of the panels; events to all of the panels, one where nothing else is said, ${whole(eventsPerSecond)} events/s at the most.\n`,
+  );
+  console.log(table(lines));
+  console.log(`\nWorse than n·log n: ${steep.join(', ') || 'nothing'}.`);
+  const charts = measures.map(
+    ({ name, unit, of }): Chart => ({
+      title: name,
+      unit,
+      curves: axes.map((axis, a) => ({
+        name: axis.name,
+        points: axis.places.map(({ size }, p) => [size, median((found[a]?.[p] ?? []).map(of))]),
+      })),
+    }),
+  );
+  writeFileSync(new URL('../docs/growth.svg', import.meta.url), chartSheet(charts));
+  console.log('\nAs a picture: [docs/growth.svg](../docs/growth.svg).');
+}
+
+function nLogN(size: number): number {
+  const n = Math.max(2, size);
+  return n * Math.log2(n);
 }

@@ -6,13 +6,13 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { belfry, ServerProcess } from '../test/support/server-process.ts';
-import { hostName } from './history-data.ts';
 import { bearer, fire } from './http-load.ts';
 import { benchFolder, measureFsync } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import type { Paced, PaceOrder } from './open-loop.ts';
 import { addKey, addToken, makeServable, prepare } from './prepared.ts';
-import { ask, connectPanels, forkScript, registerPanel, subscribe } from './processes.ts';
+import { ask, connectPanels, forkScript, notifyRequest, registerPanel, subscribe } from './processes.ts';
+import { everydaySearches } from './search-kinds.ts';
 import { median, ms, percent, spread, table, whole } from './statistics.ts';
 
 const [history = '', rows = '0'] = process.argv.slice(2);
@@ -21,16 +21,6 @@ const paceSeconds = 10;
 const stormRounds = 5;
 /** The server begins to prune a minute after its start. */
 const pruningAfterMs = 61_000;
-const searches = [
-  'disk',
-  'host:db-*',
-  'level:>=error',
-  '"connection refused"',
-  `host:${hostName(7)} backup`,
-  'is:unseen',
-  'source:192.0.2.0/28 -disk',
-];
-
 const folder = benchFolder();
 const path = join(folder, 'belfry.db');
 copyFileSync(history, path);
@@ -72,7 +62,7 @@ async function stormCost(): Promise<{ alone: number; beside: number; searches: n
 }
 
 async function pace(perSecond: number): Promise<Paced> {
-  const request = `POST /api/notify HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(notification)}\r\n\r\n${notification}`;
+  const request = notifyRequest(token, JSON.parse(notification) as object);
   const sender = forkScript('open-loop.ts');
   const order: PaceOrder = { port: server.port, request, perSecond, seconds: paceSeconds, connections: 128 };
   try {
@@ -104,7 +94,7 @@ function search(callers: number): () => Promise<number> {
   let done = 0;
   const calling = Array.from({ length: callers }, async (_, caller) => {
     for (let i = caller; !stopped; i++) {
-      const q = encodeURIComponent(searches[i % searches.length] as string);
+      const q = encodeURIComponent(everydaySearches[i % everydaySearches.length] as string);
       const answer = await fetch(`${server.url}/api/history?q=${q}`, { headers: bearer(key) });
       await answer.arrayBuffer();
       if (answer.status === 200) done += 1;

@@ -5,6 +5,7 @@ import { newKey, newToken } from '../src/core/credentials.ts';
 import type { CredentialRecord } from '../src/core/directory.ts';
 import { type Db, openWritable } from '../src/storage/sqlite/database.ts';
 import { migrate } from '../src/storage/sqlite/migrate.ts';
+import { notification } from './notification-sample.ts';
 
 /** Runs `work` on a database that no server has open, made if need be. */
 export function prepare<T>(path: string, work: (db: Db) => T): T {
@@ -74,15 +75,30 @@ function addCredential(
   );
 }
 
+/** A rule by which the benchmark's notification goes to no panel, however many there are. */
+export function addSilence(db: Db, tenant: number): void {
+  const { host } = JSON.parse(notification) as { host: string };
+  const rule = ruleOf(0, { host: [host] });
+  addRuleSpecs(db, tenant, [{ ...rule, then: { panels: { tags: ['nobody'] } }, continue: false }]);
+}
+
 /** A mix of the kinds a tenant would write; hardly any of them matches, so that all have to be ruled out. */
 export function addRules(db: Db, tenant: number, count: number): void {
+  addRuleSpecs(
+    db,
+    tenant,
+    Array.from({ length: count }, (_, i) => ruleOf(i, whenOf(i))),
+  );
+}
+
+function addRuleSpecs(db: Db, tenant: number, specs: readonly RuleSpec[]): void {
   db.prepare('UPDATE tenants SET rules_revision = rules_revision + 1 WHERE id = ?').run(tenant);
   const add = db.prepare(`INSERT INTO rules (tenant, id, since, until, ordinal, spec, created_at, updated_at)
     VALUES (?, ?, (SELECT rules_revision FROM tenants WHERE id = ?), NULL, ?, ?, 0, 0)`);
-  for (let i = 0; i < count; i++) add.run(tenant, `r${i}`, tenant, i, JSON.stringify(ruleOf(i)));
+  for (const [i, spec] of specs.entries()) add.run(tenant, spec.id, tenant, i, JSON.stringify(spec));
 }
 
-function ruleOf(i: number): RuleSpec {
+function whenOf(i: number): RuleWhen {
   const kinds: RuleWhen[] = [
     { host: [`srv-${i}.example.com`] },
     { host: [`web-${i}*`], minLevel: 'warning' },
@@ -91,11 +107,15 @@ function ruleOf(i: number): RuleSpec {
     { key: [`check/${i}/*`] },
     { message: { glob: `*rack ${i} *` } },
   ];
+  return kinds[i % kinds.length] as RuleWhen;
+}
+
+function ruleOf(i: number, when: RuleWhen): RuleSpec {
   return {
     id: `r${i}`,
     name: `rule ${i}`,
     enabled: true,
-    when: kinds[i % kinds.length] as RuleWhen,
+    when,
     then: { panels: { tags: [`team-${i % 20}`] } },
     continue: true,
     activeFrom: null,

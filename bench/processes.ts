@@ -9,17 +9,21 @@ export function forkScript(name: string): ChildProcess {
 }
 
 /** Sends one message and resolves with the next that comes. @throws Error when the process ends instead. */
-export async function ask<T>(child: ChildProcess, message: object): Promise<T> {
+export function ask<T>(child: ChildProcess, message: object): Promise<T> {
+  const next = answer<T>(child);
+  child.send(message);
+  return next;
+}
+
+/** The next message of a process. @throws Error when it ends instead. */
+export async function answer<T>(child: ChildProcess): Promise<T> {
   const patience = new AbortController();
   const ended = once(child, 'exit', { signal: patience.signal }).then(() => {
     throw new Error('a process of the benchmark ended early');
   });
-  child.send(message);
   try {
-    const [answer] = (await Promise.race([once(child, 'message', { signal: patience.signal }), ended])) as [
-      T,
-    ];
-    return answer;
+    const [said] = (await Promise.race([once(child, 'message', { signal: patience.signal }), ended])) as [T];
+    return said;
   } finally {
     ended.catch(() => undefined);
     patience.abort();
@@ -40,6 +44,12 @@ export async function connectPanels(port: number, requests: readonly string[]): 
 /** A panel's request for its stream. */
 export const subscribe = (panelId: string, token: string) =>
   `GET /api/panels/${panelId}/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n\r\n`;
+
+/** A whole request that sends a notification. */
+export function notifyRequest(token: string, fields: object): string {
+  const body = JSON.stringify(fields);
+  return `POST /api/notify HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
 
 export async function registerPanel(url: string, token: string, name: string): Promise<string> {
   const response = await fetch(`${url}/api/panels`, {

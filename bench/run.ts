@@ -36,7 +36,7 @@ const rows: Record<string, Row> = {
     steps: [[new URL('./peers.ts', import.meta.url)]],
   },
   growth: {
-    about: 'what history, rules and tenants cost intake',
+    about: 'what history, panels, rules and tenants cost',
     steps: [history, [new URL('./growth.ts', import.meta.url), 'FOLDER/history.db', historyRows]],
   },
   mixed: {

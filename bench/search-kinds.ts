@@ -81,3 +81,14 @@ export const kinds: Readonly<Record<string, () => string>> = {
       `(is:live OR ${host().slice(0, 5)})`,
     ]),
 };
+
+/** What a dashboard asks in a day. */
+export const everydaySearches = [
+  'disk',
+  'host:db-*',
+  'level:>=error',
+  '"connection refused"',
+  `host:${hostName(7)} backup`,
+  'is:unseen',
+  'source:192.0.2.0/28 -disk',
+];

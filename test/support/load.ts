@@ -14,6 +14,8 @@ export interface LoadOptions {
   readonly writers: number;
   /** Pause of each writer between an answer and its next request; none by default. */
   readonly pauseMs?: number;
+  /** Of all writers together, instead of a pause: who is late with one sends the next at once, until that is made up for. */
+  readonly perSecond?: number;
   /** What the writers' names begin with; `w` by default. */
   readonly prefix?: string;
   /** How long each is shown; by default until it is cleared. */
@@ -110,6 +112,7 @@ export class Load {
 
   async #write(writer: Writer, url: string, run: Run): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const rest = this.#restBetween();
     try {
       while (!run.stopped) {
         const attempt = this.#next(writer);
@@ -122,11 +125,23 @@ export class Load {
         }
         for (const listener of this.#listeners) listener(outcome);
         if (outcome.status === 0) return;
-        if (this.#options.pauseMs !== undefined) await pause(this.#options.pauseMs);
+        await rest();
       }
     } finally {
       agent.destroy();
     }
+  }
+
+  /** What one writer waits for between an answer and its next request. */
+  #restBetween(): () => Promise<void> {
+    const { pauseMs, perSecond, writers } = this.#options;
+    if (perSecond === undefined) return async () => void (pauseMs !== undefined && (await pause(pauseMs)));
+    let due = performance.now();
+    return async () => {
+      due += (1_000 * writers) / perSecond;
+      const early = due - performance.now();
+      if (early > 0) await pause(early);
+    };
   }
 
   #next(writer: Writer): Attempt {

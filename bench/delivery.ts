@@ -1,0 +1,59 @@
+/** How soon, and how many a second, events reach panels: publisher and panels in processes of their own. */
+import type { FromReaders, ToReaders } from './panel-readers.ts';
+import { answer, ask, forkScript } from './processes.ts';
+import { mark, type Published, type PublishOrder, stampPlace } from './publishing.ts';
+
+/** Whom events come from: where panels read and publishers write, as raw requests. */
+export interface Side {
+  readonly port: number;
+  readonly publish: string;
+  readonly subscribe: readonly string[];
+  stop(): Promise<unknown>;
+}
+
+export interface Delivered {
+  /** Events that arrived, over all panels. */
+  readonly perSecond: number;
+  /** Milliseconds from the POST to the event. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface DeliveryRun {
+  readonly panels: number;
+  /** Notifications, each to all of the panels. */
+  readonly count: number;
+  readonly connections: number;
+  /** Notifications a second; null: flat out, and no latency is measured. */
+  readonly perSecond: number | null;
+}
+
+/** The title of a notification that is measured: the mark by which readers know it, and where the time comes. */
+export const measuredTitle = `${mark}${stampPlace}`;
+
+export async function deliver(
+  side: Pick<Side, 'port' | 'publish' | 'subscribe'>,
+  run: DeliveryRun,
+): Promise<Delivered> {
+  const readers = forkScript('panel-readers.ts');
+  const publisher = forkScript('publisher.ts');
+  const tell = (message: ToReaders) => ask<FromReaders>(readers, message);
+  try {
+    await tell({
+      kind: 'connect',
+      order: { port: side.port, requests: side.subscribe.slice(0, run.panels) },
+    });
+    await tell({ kind: 'expect', each: run.count, latency: run.perSecond !== null });
+    const { panels, count, connections, perSecond } = run;
+    const done = answer<Extract<FromReaders, { kind: 'done' }>>(readers);
+    // Awaited below, unless the publisher fails first.
+    done.catch(() => undefined);
+    const order: PublishOrder = { port: side.port, request: side.publish, count, connections, perSecond };
+    const published = await ask<Published>(publisher, order);
+    const { at, p50, p99 } = await done;
+    return { perSecond: (count * panels) / ((at - published.beganAt) / 1e6), p50, p99 };
+  } finally {
+    readers.disconnect();
+    publisher.disconnect();
+  }
+}
