@@ -74,6 +74,7 @@ export function generateHistory(
 ): void {
   const db = openWritable(path);
   migrate(db);
+  // What breaks off is begun anew: nothing waits for the disk.
   db.pragma('synchronous = OFF');
   db.pragma('wal_autocheckpoint = 20000');
   db.pragma('cache_size = -1000000');
@@ -215,7 +216,7 @@ function addIndexes(db: Db, rows: number, log: (line: string) => void): void {
   db.exec(`INSERT INTO logs VALUES (${tenant}, ${Math.max(0, rows - tailRows)}, 1, 0, ${rows}, 0)`);
   let done = 0;
   for (let behind = true; behind; ) {
-    const slice = indexSlice(db, 10_000);
+    const slice = indexSlice(db, batchRows, Number.POSITIVE_INFINITY);
     behind = slice.behind;
     if (Math.floor((done + slice.indexed) / 1_000_000) > Math.floor(done / 1_000_000))
       log(`${done + slice.indexed} of ${rows} indexed`);

@@ -3,11 +3,12 @@
  * moves `logs.indexed` over them, so a crash leaves an entry either indexed or in the tail that searches read as well.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { isEmpty } from '../../core/target.ts';
 import { type Posting, PostingsWriter } from './index/postings.ts';
-import { entryOf, positionMask } from './rows.ts';
+import { entryOf, positionMask, RouteReader } from './rows.ts';
 
 /** A slice ends after this much text, however few rows that is: splitting it into words takes about 20 ns a character. */
-const sliceChars = 200_000;
+const usualSliceChars = 200_000;
 
 interface LogRow {
   readonly position: number;
@@ -23,7 +24,6 @@ interface LogRow {
   readonly route: number;
   readonly received_at: number;
   readonly muted: number;
-  readonly routed: number;
   readonly expires_at: number | null;
   readonly throttled: number;
   readonly shown: number;
@@ -31,8 +31,11 @@ interface LogRow {
 
 const hourMs = 3_600_000;
 
-/** What a notification is found by. "unseen" is what no panel had shown when it was indexed; see {@link markSeen}. */
-function postingsOf(row: LogRow): Posting[] {
+/**
+ * What a notification is found by. "unseen" is what no panel had shown when it was indexed; see {@link markSeen}.
+ * `routed`: routing chose a panel for it.
+ */
+function postingsOf(row: LogRow, routed: boolean): Posting[] {
   const { position } = row;
   const found: Posting[] = [
     { field: 'source', value: row.source_ip_key, position },
@@ -44,12 +47,11 @@ function postingsOf(row: LogRow): Posting[] {
   if (row.ip_key !== null) found.push({ field: 'ip', value: row.ip_key, position });
   if (row.key !== null) found.push({ field: 'key', value: row.key, position });
   if (row.throttled === 1) found.push({ field: 'state', value: 'throttled', position });
-  if (isForPanels(row) && row.shown === 0) found.push({ field: 'state', value: 'unseen', position });
-  if (isForPanels(row) && row.expires_at !== null) found.push({ field: 'state', value: 'expires', position });
+  const isForPanels = routed && row.muted === 0 && row.throttled === 0;
+  if (isForPanels && row.shown === 0) found.push({ field: 'state', value: 'unseen', position });
+  if (isForPanels && row.expires_at !== null) found.push({ field: 'state', value: 'expires', position });
   return found;
 }
-
-const isForPanels = ({ muted, throttled, routed }: LogRow) => muted === 0 && throttled === 0 && routed === 1;
 
 interface Sliced {
   readonly tenant: number;
@@ -60,14 +62,18 @@ interface Sliced {
  * Indexes at most about `maxRows` notifications that are not yet, in one transaction; every tenant that is behind gets its
  * share. `behind` tells that there is more to do.
  */
-export function indexSlice(db: Database, maxRows: number): { indexed: number; behind: boolean } {
+export function indexSlice(
+  db: Database,
+  maxRows: number,
+  maxChars = usualSliceChars,
+): { indexed: number; behind: boolean } {
   const statements = statementsOf(db);
   return immediate(db, () => {
     const logs = statements.behind.all();
     const share = Math.max(1, Math.floor(maxRows / Math.max(1, logs.length)));
     const slices: Sliced[] = [];
     let left = maxRows;
-    let chars = sliceChars;
+    let chars = maxChars;
     let behind = false;
     for (const { tenant, indexed, head } of logs) {
       if (left <= 0 || chars <= 0) {
@@ -104,7 +110,7 @@ export function unindex(db: Database, tenant: number, from: number, upTo: number
   // What was seen since may still be listed as unseen.
   statements.postings.remove(
     tenant,
-    rows.flatMap((row) => postingsOf({ ...row, shown: 0 })),
+    rows.flatMap((row) => postingsOf({ ...row, shown: 0 }, isRouted(statements, tenant, row))),
   );
   for (const { id, position } of rows) {
     statements.dropId.run(tenant, id);
@@ -130,7 +136,14 @@ function addToIndexes(statements: Statements, { tenant, rows }: Sliced): void {
     hours.set(hour, { first: hours.get(hour)?.first ?? position, last: position });
   }
   for (const [hour, { first, last }] of hours) statements.addHour.run(tenant, hour, first, last);
-  statements.postings.add(tenant, rows.flatMap(postingsOf));
+  statements.postings.add(
+    tenant,
+    rows.flatMap((row) => postingsOf(row, isRouted(statements, tenant, row))),
+  );
+}
+
+function isRouted({ routes }: Statements, tenant: number, { route }: LogRow): boolean {
+  return !isEmpty(routes.get(tenant, route).target);
 }
 
 interface Statements {
@@ -145,6 +158,7 @@ interface Statements {
   readonly addHour: Statement;
   readonly dropHours: Statement;
   readonly postings: PostingsWriter;
+  readonly routes: RouteReader;
 }
 
 const prepared = new WeakMap<Database, Statements>();
@@ -166,9 +180,7 @@ function prepareStatements(db: Database): Statements {
     rows: db.prepare(`SELECT entry & ${positionMask} AS position, id, title, message, host_key, ip_key, source_ip_key, level,
         token_id, key, route, received_at, expires_at, muted, throttled_on IS NOT NULL AS throttled,
         EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = entry >> 40 AND r.position = entry & ${positionMask}
-          AND r.shown_at IS NOT NULL) AS shown,
-        (SELECT route ->> '$.target.all' OR route ->> '$.target.ids' <> '[]' OR route ->> '$.target.tags' <> '[]'
-          FROM routes t WHERE t.tenant = entry >> 40 AND t.id = notifications.route) AS routed
+          AND r.shown_at IS NOT NULL) AS shown
       FROM notifications WHERE entry > ${entryOf('?', '?')} AND entry <= ${entryOf('?', '?')} ORDER BY entry LIMIT ?`),
     advance: db.prepare('UPDATE logs SET indexed = ? WHERE tenant = ?'),
     addId: db.prepare('INSERT OR REPLACE INTO index_id (tenant, id, position) VALUES (?, ?, ?)'),
@@ -179,6 +191,8 @@ function prepareStatements(db: Database): Statements {
       ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)`),
     dropHours: db.prepare('DELETE FROM index_hour WHERE tenant = ? AND last <= ?'),
     postings: new PostingsWriter(db),
+    // Of what is indexed, the routes are committed.
+    routes: new RouteReader(db),
   };
 }
 
