@@ -35,8 +35,8 @@ export async function deliver(
   side: Pick<Side, 'port' | 'publish' | 'subscribe'>,
   run: DeliveryRun,
 ): Promise<Delivered> {
-  const readers = forkScript('panel-readers.ts');
-  const publisher = forkScript('publisher.ts');
+  const readers = forkScript(new URL('./panel-readers.ts', import.meta.url));
+  const publisher = forkScript(new URL('./publisher.ts', import.meta.url));
   const tell = (message: ToReaders) => ask<FromReaders>(readers, message);
   try {
     await tell({

@@ -63,7 +63,7 @@ async function stormCost(): Promise<{ alone: number; beside: number; searches: n
 
 async function pace(perSecond: number): Promise<Paced> {
   const request = notifyRequest(token, JSON.parse(notification) as object);
-  const sender = forkScript('open-loop.ts');
+  const sender = forkScript(new URL('./open-loop.ts', import.meta.url));
   const order: PaceOrder = { port: server.port, request, perSecond, seconds: paceSeconds, connections: 128 };
   try {
     return await ask<Paced>(sender, order);

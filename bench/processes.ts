@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { FromReaders, ToReaders } from './panel-readers.ts';
 
-export function forkScript(name: string): ChildProcess {
-  return fork(fileURLToPath(new URL(`./${name}`, import.meta.url)));
+export function forkScript(script: URL): ChildProcess {
+  return fork(fileURLToPath(script));
 }
 
 /** Sends one message and resolves with the next that comes. @throws Error when the process ends instead. */
@@ -32,7 +32,7 @@ export async function answer<T>(child: ChildProcess): Promise<T> {
 
 /** Panels that stay connected until the process is disconnected from. */
 export async function connectPanels(port: number, requests: readonly string[]): Promise<ChildProcess> {
-  const readers = forkScript('panel-readers.ts');
+  const readers = forkScript(new URL('./panel-readers.ts', import.meta.url));
   const connected = await ask<FromReaders>(readers, {
     kind: 'connect',
     order: { port, requests },

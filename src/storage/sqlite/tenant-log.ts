@@ -1,4 +1,5 @@
 import type { Db } from './database.ts';
+import { within } from './within.ts';
 
 /** What a row costs beside its texts, for the estimate of a history's size: columns, keys and search indexes. */
 const rowOverheadBytes = 350;
@@ -80,7 +81,8 @@ export class TenantLogs {
     log.notifications += 1;
     log.bytes += bytes;
     const minute = Math.floor(receivedAt / 60_000);
-    const levels = within(within(this.#minutes, tenant), minute);
+    const minutes = within(this.#minutes, tenant, () => new Map<number, Map<string, MinuteCount>>());
+    const levels = within(minutes, minute, () => new Map<string, MinuteCount>());
     const seen = levels.get(level);
     if (seen) {
       seen.count += 1;
@@ -109,14 +111,4 @@ export class TenantLogs {
     this.#logs.clear();
     this.#minutes.clear();
   }
-}
-
-/** The map under a key, made when there is none. */
-function within<Key, Inner, Value>(outer: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
-  let inner = outer.get(key);
-  if (!inner) {
-    inner = new Map();
-    outer.set(key, inner);
-  }
-  return inner;
 }

@@ -1,5 +1,5 @@
 /** Calls into a worker thread, and the other end of them. */
-import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { AppError } from '../../core/errors.ts';
 import { giveBackIdleMemory } from '../idle-memory.ts';
@@ -44,9 +44,9 @@ export class Thread {
   ) {
     this.#worker = new Worker(script, { workerData: data, resourceLimits: { maxYoungGenerationSizeMb: 12 } });
     this.#worker.unref();
-    this.#worker.on('message', (message: Reply | Notice) => {
+    this.#worker.on('message', (message: readonly Reply[] | Notice) => {
       if ('notice' in message) options.onNotice?.(message.notice);
-      else this.#settle(message);
+      else for (const reply of message) this.#settle(reply);
     });
     const end = (error: Error) => {
       if (this.#ended) return;
@@ -90,25 +90,64 @@ export class Thread {
 
 export type Handlers = Readonly<Record<string, (args: never) => unknown>>;
 
-/** The thread's end: answers calls by name until `close`. */
-export function serveThread(handlers: Handlers, close: () => void): { notify(notice: unknown): void } {
+/** Answers the same call made several times, in the order it was made; what it throws is the answer to all of them. */
+export interface Together {
+  readonly op: string;
+  /** The most that are answered at once. */
+  readonly limit: number;
+  readonly handle: (args: never[]) => readonly unknown[];
+}
+
+/** The thread's end: answers calls by name until `close`; of `together`, those that wait when its turn has come at once. */
+export function serveThread(
+  handlers: Handlers,
+  close: () => void,
+  together?: Together,
+): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
   giveBackIdleMemory();
-  port.on('message', ({ id, op, args }: Request) => {
+  const handle = (op: string, args: unknown) => {
+    if (op === 'close') return close();
+    const handler = handlers[op] as ((args: unknown) => unknown) | undefined;
+    if (!handler) throw new Error(`no such call: ${op}`);
+    return handler(args);
+  };
+  const answer = (requests: readonly Request[], values: () => readonly unknown[]) => {
+    let replies: Reply[];
     try {
-      if (op === 'close') {
-        close();
-        port.postMessage({ id, value: undefined } satisfies Reply);
-        return;
-      }
-      const handler = handlers[op] as ((args: unknown) => unknown) | undefined;
-      if (!handler) throw new Error(`no such call: ${op}`);
-      port.postMessage({ id, value: handler(args) } satisfies Reply);
+      const found = values();
+      replies = requests.map(({ id }, i) => ({ id, value: found[i] }));
     } catch (error) {
-      port.postMessage({ id, failure: toFailure(error) } satisfies Reply);
+      const failure = toFailure(error);
+      replies = requests.map(({ id }) => ({ id, failure }));
+    }
+    port.postMessage(replies);
+  };
+  port.on('message', (first: Request) => {
+    for (let next: Request | undefined = first; next; ) {
+      const request: Request = next;
+      next = undefined;
+      if (request.op !== together?.op) {
+        answer([request], () => [handle(request.op, request.args)]);
+        continue;
+      }
+      const requests = [request];
+      while (requests.length < together.limit) {
+        next = received(port);
+        if (next?.op !== together.op) break;
+        requests.push(next);
+        next = undefined;
+      }
+      answer(requests, () =>
+        (together.handle as (args: unknown[]) => unknown[])(requests.map(({ args }) => args)),
+      );
     }
   });
   return { notify: (notice) => port.postMessage({ notice } satisfies Notice) };
+}
+
+function received(port: MessagePort): Request | undefined {
+  return (receiveMessageOnPort(port) as { message: Request } | undefined)?.message;
 }
 
 function toFailure(error: unknown): Failure {

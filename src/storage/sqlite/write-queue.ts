@@ -3,8 +3,11 @@ import { type PackedAnswers, packJobs, unpackAnswer } from './batch.ts';
 import type { Job, JobAnswer, JobResults } from './jobs.ts';
 import type { Thread } from './thread.ts';
 
-/** The most jobs one transaction takes: larger ones gain nothing on the fsync and make the first wait for the last. */
-const batchLimit = 256;
+/**
+ * Jobs sent to the writer in one message. They go as they come, so that it works while more are being read; what it finds
+ * waiting it commits together (see `writer-thread.ts`).
+ */
+const jobsAMessage = 16;
 
 /** A commit takes milliseconds; one that takes this long may take for ever. */
 const stalledMs = 3_000;
@@ -16,16 +19,19 @@ interface Waiting {
 }
 
 /**
- * Group commit. While the writer commits one batch, the next gathers; so under load a batch grows to what the disk's own
- * fsync takes, and a single notification waits for nothing. No timer is involved.
+ * Group commit, this end of it. While the writer commits one batch, messages gather before it, and it takes all of them
+ * for the next; so under load a batch grows to what the disk's own fsync takes, and a single notification waits for
+ * nothing. No timer is involved.
  */
 export class WriteQueue {
   readonly #thread: Thread;
   readonly #capacity: number;
-  #waiting: Waiting[] = [];
-  #committing = 0;
-  #committingSince = 0;
-  #scheduled = false;
+  /** Not sent to the writer yet. */
+  #gathered: Waiting[] = [];
+  /** Sent, and not answered. */
+  #underWay = 0;
+  /** When the writer last answered, or was given the first that is under way. */
+  #movedAt = 0;
   /** Why intake is refused, by who found out. */
   readonly #troubles = new Map<string, string>();
 
@@ -48,7 +54,7 @@ export class WriteQueue {
 
   /** A disk that neither takes a write nor fails: for its sake nobody else is to wait as well. */
   #stall(): string | undefined {
-    const waitedMs = this.#committing === 0 ? 0 : performance.now() - this.#committingSince;
+    const waitedMs = this.#underWay === 0 ? 0 : performance.now() - this.#movedAt;
     if (waitedMs < stalledMs) return undefined;
     return `a write has waited ${Math.floor(waitedMs / 1000)} s for the disk, or for another process that holds the database`;
   }
@@ -67,7 +73,7 @@ export class WriteQueue {
 
   /** Jobs accepted and not yet durable. */
   get depth(): number {
-    return this.#waiting.length + this.#committing;
+    return this.#gathered.length + this.#underWay;
   }
 
   /**
@@ -83,12 +89,10 @@ export class WriteQueue {
       );
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ job, resolve: resolve as Waiting['resolve'], reject });
-      if (this.#committing === 0 && !this.#scheduled) {
-        this.#scheduled = true;
-        // Everything that arrived in the same turn of the event loop shares the first batch.
-        setImmediate(() => void this.#run());
-      }
+      this.#gathered.push({ job, resolve: resolve as Waiting['resolve'], reject });
+      if (this.#gathered.length === jobsAMessage) this.#send();
+      // What arrives in the same turn of the event loop goes together.
+      else if (this.#gathered.length === 1) setImmediate(() => this.#send());
     });
   }
 
@@ -97,21 +101,25 @@ export class WriteQueue {
     while (this.depth > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  async #run(): Promise<void> {
-    this.#scheduled = false;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, batchLimit);
-      this.#committing = batch.length;
-      this.#committingSince = performance.now();
-      try {
-        const jobs = packJobs(batch.map(({ job }) => job));
-        const answers = await this.#thread.call<PackedAnswers>('commit', jobs);
-        for (let i = 0; i < batch.length; i++) settle(batch[i] as Waiting, unpackAnswer(answers[i]));
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+  #send(): void {
+    const jobs = this.#gathered;
+    if (jobs.length === 0) return;
+    this.#gathered = [];
+    if (this.#underWay === 0) this.#movedAt = performance.now();
+    this.#underWay += jobs.length;
+    void this.#commit(jobs);
+  }
+
+  async #commit(jobs: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await this.#thread.call<PackedAnswers>('commit', packJobs(jobs.map(({ job }) => job)));
+      for (let i = 0; i < jobs.length; i++) settle(jobs[i] as Waiting, unpackAnswer(answers[i]));
+    } catch (error) {
+      for (const { reject } of jobs) reject(error);
+    } finally {
+      this.#underWay -= jobs.length;
+      this.#movedAt = performance.now();
     }
-    this.#committing = 0;
   }
 }
 

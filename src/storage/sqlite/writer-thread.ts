@@ -1,6 +1,6 @@
 /**
- * The one thread that writes. A call brings every job that gathered while the last one was being committed; they share
- * one transaction and one fsync. Between calls, search indexes catch up in short slices.
+ * The one thread that writes. All jobs that came while the last were being committed share one transaction and one fsync.
+ * In between, search indexes catch up in short slices.
  */
 import { workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -35,17 +35,36 @@ let behind = true;
 let indexTimer: NodeJS.Timeout | undefined;
 let lastSlice = performance.now();
 
-const commitPacked = (jobs: PackedJobs): PackedAnswers => packAnswers(commit(unpackJobs(jobs)));
-const thread = serveThread({ commit: commitPacked }, () => {
-  clearTimeout(indexTimer);
-  session?.db.close();
-});
+/** Messages of jobs in one transaction at most: more of them gain nothing on the fsync and make the first wait for the last. */
+const messagesACommit = 16;
+
+const thread = serveThread(
+  {},
+  () => {
+    clearTimeout(indexTimer);
+    session?.db.close();
+  },
+  { op: 'commit', limit: messagesACommit, handle: commitTogether },
+);
 scheduleIndexing();
 
 function open(): Session {
   const db = openWritable(path);
   const log = new LogWriter(db);
   return { db, log, pruner: new LogPruner(db, log), statements: new Map() };
+}
+
+/** Jobs in several messages, and the answers to each of these. */
+function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
+  // While messages keep coming, no timer of this thread has its turn.
+  if (behind && performance.now() > lastSlice + loadedMs) index(loadedRows);
+  const jobs = messages.map(unpackJobs);
+  const answers = commit(jobs.flat());
+  let from = 0;
+  return jobs.map(({ length }) => {
+    from += length;
+    return packAnswers(answers.slice(from - length, from));
+  });
 }
 
 /** All durable when this returns. One job that cannot be done takes no other with it. */

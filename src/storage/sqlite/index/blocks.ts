@@ -25,7 +25,7 @@ export function changeBlock(
     const bit = 1 << (offset & 7);
     bits[byte] = adds ? (bits[byte] as number) | bit : (bits[byte] as number) & ~bit;
   }
-  return countBits(bits) > longestList ? bits : writeList(readBitmap(bits));
+  return adds || countBits(bits) > longestList ? bits : writeList(readBitmap(bits));
 }
 
 /** Sets the block's positions in a bitmap, from byte `at` on. */

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { within } from '../within.ts';
 import { changeBlock } from './blocks.ts';
 import { blockOf, startOf } from './position-set.ts';
 
@@ -54,18 +55,25 @@ export class PostingsWriter {
   }
 }
 
-/** By block, in order, so that each page of the table is touched once. */
+/** By field, value and block, in order, so that each page of the table is touched once. */
 function grouped(postings: readonly Posting[]): Group[] {
-  const groups = new Map<string, Group>();
+  const fields = new Map<Field, Map<string | number, Group[]>>();
   for (const posting of postings) {
     const { field, value, position } = posting;
+    const values = within(fields, field, () => new Map<string | number, Group[]>());
+    const blocks = within(values, value instanceof Uint8Array ? latin1(value) : value, () => []);
     const block = blockOf(position);
-    const text = value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;
-    const key = `${field} ${text} ${block}`;
-    const group = groups.get(key);
     const offset = position - startOf(block);
-    if (group) group.offsets.push(offset);
-    else groups.set(key, { ...posting, block, offsets: [offset] });
+    const last = blocks.at(-1);
+    if (last?.block === block) last.offsets.push(offset);
+    else blocks.push({ ...posting, block, offsets: [offset] });
   }
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  return inOrder(fields).flatMap((values) => inOrder(values).flat());
+}
+
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+
+function inOrder<Value>(map: ReadonlyMap<string | number, Value>): Value[] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
 }
