@@ -3,7 +3,7 @@
  * to event, searches, and memory. Sizes take turns in each round. Writes the curves to docs/growth.svg.
  * Run: node bench/growth.ts HISTORY ROWS, with a file made by history-data.ts.
  */
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServerProcess } from '../test/support/server-process.ts';
@@ -13,7 +13,16 @@ import { generateHistory } from './history-data.ts';
 import { bearer, fire } from './http-load.ts';
 import { benchFolder, residentMiB } from './machine.ts';
 import { notification } from './notification-sample.ts';
-import { addKey, addRules, addSilence, addTenants, addToken, makeServable, prepare } from './prepared.ts';
+import {
+  addKey,
+  addRules,
+  addSilence,
+  addTenants,
+  addToken,
+  copyHistory,
+  makeServable,
+  prepare,
+} from './prepared.ts';
 import { connectPanels, notifyRequest, registerPanel, subscribe } from './processes.ts';
 import { everydaySearches } from './search-kinds.ts';
 import { median, ms, percent, quantile, spread, table, times, whole } from './statistics.ts';
@@ -132,7 +141,7 @@ function histories(file: string, most: number): Place[] {
     const name = `history-${size}`;
     mkdirSync(join(folder, name));
     const path = join(folder, name, 'belfry.db');
-    if (size === most) copyFileSync(file, path);
+    if (size === most) copyHistory(file, path);
     else generateHistory(path, size);
     places.push(place({ name, size }, () => [1], makeServable));
   }

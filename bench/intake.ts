@@ -9,7 +9,7 @@ import { notification } from './notification-sample.ts';
 import { median, ms, percent, spread, table, whole } from './statistics.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 6);
-const warmUpSeconds = 2;
+const warmUpSeconds = 3;
 const seconds = 4;
 const goal = 0.6;
 

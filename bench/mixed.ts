@@ -2,7 +2,7 @@
  * Intake at half of its peak, first alone, then with everything else at once: 1,000 panels, a dashboard that searches
  * without pause, pruning and backups. And what the searches alone cost intake. Run: node bench/mixed.ts HISTORY ROWS
  */
-import { copyFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { belfry, ServerProcess } from '../test/support/server-process.ts';
@@ -10,7 +10,7 @@ import { bearer, fire } from './http-load.ts';
 import { benchFolder, measureFsync } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import type { Paced, PaceOrder } from './open-loop.ts';
-import { addKey, addToken, makeServable, prepare } from './prepared.ts';
+import { addKey, addToken, copyHistory, makeServable, prepare } from './prepared.ts';
 import { ask, connectPanels, forkScript, notifyRequest, registerPanel, subscribe } from './processes.ts';
 import { everydaySearches } from './search-kinds.ts';
 import { median, ms, percent, spread, table, whole } from './statistics.ts';
@@ -23,7 +23,7 @@ const stormRounds = 5;
 const pruningAfterMs = 61_000;
 const folder = benchFolder();
 const path = join(folder, 'belfry.db');
-copyFileSync(history, path);
+copyHistory(history, path);
 const { token, key } = prepare(path, (db) => {
   makeServable(db, 1);
   return { token: addToken(db, 1), key: addKey(db, 1) };

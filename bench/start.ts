@@ -1,9 +1,10 @@
 /** From start to ready, and the memory of a server that idles; with a history, too. */
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credentials, root, ServerProcess } from '../test/support/server-process.ts';
 import { benchFolder, residentMiB } from './machine.ts';
+import { copyHistory } from './prepared.ts';
 import { median, ms, spread, table, whole } from './statistics.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 7);
@@ -22,7 +23,7 @@ try {
   if (history) {
     const full = join(folder, 'full');
     mkdirSync(full);
-    copyFileSync(history, join(full, 'belfry.db'));
+    copyHistory(history, join(full, 'belfry.db'));
     places.push([`${whole(Number(rows))} notifications`, full]);
   }
   const lines = [['what', `median of ${rounds} (least – greatest)`, 'goal']];
