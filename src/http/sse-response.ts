@@ -13,20 +13,22 @@ const lastWordsMs = 2_000;
 
 /**
  * A response that stays open for events. The head goes out with the first chunk, so that what fails before it is still
- * answered as an error. The body ends with the connection: no chunk framing, one write a chunk.
+ * answered as an error. The body ends with the connection, without any framing: after the head, chunks go straight to the
+ * socket, as passing through the response costs about as much as the system's own write.
  */
 export function openSse(request: FastifyRequest, reply: FastifyReply): SseResponse {
   const response = reply.raw;
+  const { socket } = request.raw;
   let begun = false;
   let over = false;
   const begin = () => {
     if (begun) return;
     begun = true;
     reply.hijack();
-    request.raw.socket.setNoDelay(true);
-    request.raw.socket.setTimeout(0);
+    socket.setNoDelay(true);
+    socket.setTimeout(0);
     // A reader that says no more has gone: none has a reason to half-close. Without this it would be found out by a heartbeat.
-    request.raw.socket.once('end', () => response.destroy());
+    socket.once('end', () => response.destroy());
     response.useChunkedEncodingByDefault = false;
     response.shouldKeepAlive = false;
     response.writeHead(200, {
@@ -43,6 +45,7 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
     write(chunk, onFlushed) {
       // Whoever ended the stream need not be who writes to it; a write after the end would be an error nobody expects.
       if (over) return;
+      if (begun) return void socket.write(chunk, onFlushed);
       begin();
       response.write(chunk, onFlushed);
     },

@@ -10,6 +10,13 @@ import { entryOf, positionMask, RouteReader } from './rows.ts';
 /** A slice ends after this much text, however few rows that is: splitting it into words takes about 20 ns a character. */
 const usualSliceChars = 200_000;
 
+/**
+ * Pages of the full-text index that are merged with each slice: at least these, and one for so many rows. Each page
+ * written is merged about once for every level there is, of which ten million rows make seven.
+ */
+const leastMergedPages = 16;
+const rowsAMergedPage = 4;
+
 interface LogRow {
   readonly position: number;
   readonly id: Buffer;
@@ -95,6 +102,7 @@ export function indexSlice(
       slices.push({ tenant, rows });
     }
     for (const slice of slices) addToIndexes(statements, slice);
+    statements.mergeText.run(Math.max(leastMergedPages, Math.ceil((maxRows - left) / rowsAMergedPage)));
     return { indexed: maxRows - left, behind };
   });
 }
@@ -155,6 +163,7 @@ interface Statements {
   readonly dropId: Statement;
   readonly addText: Statement;
   readonly dropText: Statement;
+  readonly mergeText: Statement;
   readonly addHour: Statement;
   readonly dropHours: Statement;
   readonly postings: PostingsWriter;
@@ -187,6 +196,7 @@ function prepareStatements(db: Database): Statements {
     dropId: db.prepare('DELETE FROM index_id WHERE tenant = ? AND id = ?'),
     addText: db.prepare(`INSERT INTO index_text (rowid, title, message) VALUES (${entry}, ?, ?)`),
     dropText: db.prepare(`DELETE FROM index_text WHERE rowid = ${entry}`),
+    mergeText: db.prepare("INSERT INTO index_text (index_text, rank) VALUES ('merge', ?)"),
     addHour: db.prepare(`INSERT INTO index_hour (tenant, hour, first, last) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)`),
     dropHours: db.prepare('DELETE FROM index_hour WHERE tenant = ? AND last <= ?'),

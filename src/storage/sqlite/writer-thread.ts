@@ -14,13 +14,13 @@ import { LogWriter } from './log-writer.ts';
 import { serveThread } from './thread.ts';
 
 const { path } = workerData as { path: string };
-/** Rows a slice of indexing takes in quiet: some 10–20 ms, which a commit may have to wait. */
-const quietRows = 500;
-/** And under load, where commits do wait: a few milliseconds. */
-const loadedRows = 125;
-/** Indexing waits for this much quiet, or for so long under constant load. */
-const quietMs = 5;
-const loadedMs = 25;
+/**
+ * How long a slice of indexing may take: commits wait for it. In quiet one follows the other after a pause in which nothing
+ * came; under constant load there is one from time to time.
+ */
+const quiet = { pauseMs: 5, sliceMs: 6 };
+const loaded = { pauseMs: 20, sliceMs: 3 };
+const sliceRows = { least: 16, most: 500 };
 const reopenMs = 250;
 
 interface Session {
@@ -34,6 +34,8 @@ let session: Session | undefined = open();
 let behind = true;
 let indexTimer: NodeJS.Timeout | undefined;
 let lastSlice = performance.now();
+/** As the last slices went; the machine decides, and what the notifications hold. */
+let rowsAMs = 20;
 
 /** Messages of jobs in one transaction at most: more of them gain nothing on the fsync and make the first wait for the last. */
 const messagesACommit = 16;
@@ -57,7 +59,7 @@ function open(): Session {
 /** Jobs in several messages, and the answers to each of these. */
 function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
   // While messages keep coming, no timer of this thread has its turn.
-  if (behind && performance.now() > lastSlice + loadedMs) index(loadedRows);
+  if (behind && performance.now() > lastSlice + loaded.pauseMs) index(loaded.sliceMs);
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
@@ -208,16 +210,21 @@ function closeQuietly(broken: Session | undefined): void {
 
 function scheduleIndexing(): void {
   if (!behind || !session) return;
-  const overdue = lastSlice + loadedMs - performance.now();
-  const rows = overdue < quietMs ? loadedRows : quietRows;
-  indexTimer = setTimeout(index, Math.max(0, Math.min(quietMs, overdue)), rows);
+  const overdue = lastSlice + loaded.pauseMs - performance.now();
+  const { sliceMs } = overdue < quiet.pauseMs ? loaded : quiet;
+  indexTimer = setTimeout(index, Math.max(0, Math.min(quiet.pauseMs, overdue)), sliceMs);
 }
 
-function index(rows: number): void {
+function index(sliceMs: number): void {
   if (!session) return;
   lastSlice = performance.now();
   try {
-    ({ behind } = indexSlice(session.db, rows));
+    const rows = Math.min(sliceRows.most, Math.max(sliceRows.least, Math.round(rowsAMs * sliceMs)));
+    const slice = indexSlice(session.db, rows);
+    behind = slice.behind;
+    const tookMs = Math.max(0.1, performance.now() - lastSlice);
+    // Of a few rows, what they cost is mostly what any slice does.
+    if (slice.indexed >= sliceRows.least) rowsAMs += (slice.indexed / tookMs - rowsAMs) / 8;
     scheduleIndexing();
   } catch (error) {
     if (isDiskTrouble(error)) giveUp(error);
