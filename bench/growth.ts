@@ -15,8 +15,8 @@ import { benchFolder, residentMiB } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import {
   addKey,
+  addRule,
   addRules,
-  addSilence,
   addTenants,
   addToken,
   copyHistory,
@@ -86,7 +86,7 @@ try {
       base: 1,
       hasGoal: false,
       places: [1, 10, 100, 1_000, 10_000].map((count) =>
-        place({ name: `panels-${count}`, size: count, panels: count }, (db) => addTenants(db, 1), addSilence),
+        place({ name: `panels-${count}`, size: count, panels: count }, (db) => addTenants(db, 1), toNobody),
       ),
     },
     {
@@ -132,6 +132,11 @@ function place(
     const tokens = tenants.map((tenant) => addToken(db, tenant));
     return { size, panels, folder: own, tokens, key: addKey(db, tenants[0] as number) };
   });
+}
+
+/** Notifications of the load go to a tag that no panel carries. */
+function toNobody(db: Prepared, tenant: number): void {
+  addRule(db, tenant, 'nobody');
 }
 
 /** None, decades from 100,000 on, and the file that was given. */

@@ -1,8 +1,11 @@
-/** Memory of a server with 10,000 idle panels, and what 1,000 panels that stop reading cost while 1 GiB is published to each. */
-
+/**
+ * Memory of a server with 10,000 idle panels, beside a bare HTTP server of the same runtime with as many open answers; and
+ * what 1,000 panels that stop reading cost while 1 GiB is published to each, beside the publishing alone.
+ */
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { credentials, ServerProcess } from '../test/support/server-process.ts';
 import { bearer, fire } from './http-load.ts';
 import { benchFolder, residentMiB } from './machine.ts';
@@ -29,39 +32,84 @@ try {
     readers.disconnect();
     return { before, after: with_ };
   });
+  const bare = await bareServer();
+  const alone = await beside(token, (server) => whilePublishing(server, token));
   const stalled = await beside(token, async (server, ids) => {
     const sockets = await stall(server.port, ids, token);
-    const before = residentMiB(server.pid);
-    let most = before;
-    const watch = setInterval(() => {
-      most = Math.max(most, residentMiB(server.pid));
-    }, 200);
-    const events = await publish(server.url, token);
-    clearInterval(watch);
+    const found = await whilePublishing(server, token);
     for (const socket of sockets) socket.destroy();
-    return { before, after: most, events };
+    return found;
   });
   const verdict = (reached: boolean) => (reached ? 'reached' : 'missed');
-  const grown = stalled.after - stalled.before;
+  const ofPanels = stalled.after - stalled.before - (alone.after - alone.before);
+  const grown = ({ before, after }: Grown) => `${mib(after)} (+${mib(after - before)})`;
   console.log(
     table([
       ['what', 'before', 'at most', 'goal'],
       [
         `${whole(idlePanels)} idle panels`,
         mib(idle.before),
-        mib(idle.after),
+        grown(idle),
         `≤ 250 MiB: ${verdict(idle.after <= 250)}`,
+      ],
+      [
+        `a bare HTTP server of the same runtime, ${whole(idlePanels)} open answers`,
+        mib(bare.before),
+        grown(bare),
+        '',
       ],
       [
         `${whole(stalledPanels)} stalled panels while ${mib(published)} is published (${whole(stalled.events)} notifications)`,
         mib(stalled.before),
-        `${mib(stalled.after)} (+${mib(grown)})`,
-        `+ ≤ 128 MiB: ${verdict(grown <= 128)}`,
+        grown(stalled),
+        `of it for the panels + ≤ 128 MiB: ${ofPanels > 0 ? '+' : ''}${mib(ofPanels)}, ${verdict(ofPanels <= 128)}`,
+      ],
+      [
+        `as much published without any panel (${whole(alone.events)} notifications)`,
+        mib(alone.before),
+        grown(alone),
+        '',
       ],
     ]),
   );
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+interface Grown {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** What open answers take in the runtime itself. */
+async function bareServer(): Promise<Grown> {
+  const script = fileURLToPath(new URL('./open-answers-server.ts', import.meta.url));
+  const command = [process.execPath, '--disable-warning=ExperimentalWarning', script];
+  const server = await ServerProcess.run(command, process.env, { status: null });
+  try {
+    await sleep(4_000);
+    const before = residentMiB(server.pid);
+    const requests = Array.from({ length: idlePanels }, () => subscribe('0'.repeat(36), '0'.repeat(50)));
+    const readers = await connectPanels(server.port, requests);
+    await sleep(10_000);
+    const after = residentMiB(server.pid);
+    readers.disconnect();
+    return { before, after };
+  } finally {
+    await server.end('SIGTERM');
+  }
+}
+
+/** The most it holds while a gibibyte is published. */
+async function whilePublishing(server: ServerProcess, token: string): Promise<Grown & { events: number }> {
+  const before = residentMiB(server.pid);
+  let after = before;
+  const watch = setInterval(() => {
+    after = Math.max(after, residentMiB(server.pid));
+  }, 200);
+  const events = await publish(server.url, token);
+  clearInterval(watch);
+  return { before, after, events };
 }
 
 async function beside<T>(

@@ -10,13 +10,16 @@ import { bearer, fire } from './http-load.ts';
 import { benchFolder, measureFsync } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import type { Paced, PaceOrder } from './open-loop.ts';
-import { addKey, addToken, copyHistory, makeServable, prepare } from './prepared.ts';
+import { addKey, addRule, addToken, copyHistory, makeServable, prepare } from './prepared.ts';
 import { ask, connectPanels, forkScript, notifyRequest, registerPanel, subscribe } from './processes.ts';
 import { everydaySearches } from './search-kinds.ts';
 import { median, ms, percent, spread, table, whole } from './statistics.ts';
 
 const [history = '', rows = '0'] = process.argv.slice(2);
 const panels = 1_000;
+/** So many of them are in the group that a rule shows the notifications to; the others look on, as other rooms do. */
+const inGroup = 20;
+const group = 'control-room';
 const paceSeconds = 10;
 const stormRounds = 5;
 /** The server begins to prune a minute after its start. */
@@ -26,6 +29,7 @@ const path = join(folder, 'belfry.db');
 copyHistory(history, path);
 const { token, key } = prepare(path, (db) => {
   makeServable(db, 1);
+  addRule(db, 1, group);
   return { token: addToken(db, 1), key: addKey(db, 1) };
 });
 const env = { BELFRY_RETENTION_COUNT: String(Math.floor(Number(rows) / 2)), BELFRY_RETENTION_DAYS: 'off' };
@@ -73,7 +77,11 @@ async function pace(perSecond: number): Promise<Paced> {
 }
 
 async function besideEverything(perSecond: number): Promise<Paced> {
-  const ids = await Promise.all([0, 1, 2, 3].map((i) => registerPanel(server.url, token, `mixed ${i}`)));
+  const ids = await Promise.all(
+    Array.from({ length: panels / inGroup }, (_, room) =>
+      registerPanel(server.url, token, `room ${room}`, room === 0 ? [group] : []),
+    ),
+  );
   const requests = Array.from({ length: panels }, (_, i) => subscribe(ids[i % ids.length] as string, token));
   const readers = await connectPanels(server.port, requests);
   await sleep(Math.max(0, pruningAfterMs - (performance.now() - began)));
@@ -131,7 +139,10 @@ function report(
     table([
       ['intake at half of peak', 'p50', 'p99', 'p99.9', 'most', 'refused', 'goal'],
       line('alone', alone),
-      line(`with ${whole(panels)} panels, searches, pruning and a backup`, together),
+      line(
+        `with ${whole(panels)} panels, of which each goes to ${inGroup}, searches, pruning and a backup`,
+        together,
+      ),
     ]),
   );
   console.log(

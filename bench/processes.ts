@@ -51,11 +51,16 @@ export function notifyRequest(token: string, fields: object): string {
   return `POST /api/notify HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-export async function registerPanel(url: string, token: string, name: string): Promise<string> {
+export async function registerPanel(
+  url: string,
+  token: string,
+  name: string,
+  tags: readonly string[] = [],
+): Promise<string> {
   const response = await fetch(`${url}/api/panels`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name }),
+    body: JSON.stringify({ name, tags }),
   });
   if (response.status !== 201)
     throw new Error(`registering answers ${response.status}: ${await response.text()}`);

@@ -1,0 +1,12 @@
+/** The least that the runtime can do for streams: an answer for each request that is begun and never ended. */
+import { createServer } from 'node:http';
+
+const server = createServer((_request, response) => {
+  response.useChunkedEncodingByDefault = false;
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (address !== null && typeof address === 'object') console.log(`http://127.0.0.1:${address.port}`);
+});
+process.on('SIGTERM', () => process.exit(0));
