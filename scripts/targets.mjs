@@ -7,7 +7,7 @@
  */
 
 // The server runs from its TypeScript sources; the first releases of Node 24 still call that experimental. Room for young
-// objects is kept small: by default an idle server holds 70 MiB of it that it does not use. They are collected by the thread
+// objects is kept small: more of it makes little faster, and under load it is held. They are collected by the thread
 // that made them: helpers would take the cores from the threads that write and send.
 const server = [
   ...['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8', '--no-parallel-scavenge'],
