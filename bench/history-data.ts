@@ -216,7 +216,7 @@ function addIndexes(db: Db, rows: number, log: (line: string) => void): void {
   db.exec(`INSERT INTO logs VALUES (${tenant}, ${Math.max(0, rows - tailRows)}, 1, 0, ${rows}, 0)`);
   let done = 0;
   for (let behind = true; behind; ) {
-    const slice = indexSlice(db, batchRows, Number.POSITIVE_INFINITY);
+    const slice = indexSlice(db, batchRows, Number.MAX_SAFE_INTEGER);
     behind = slice.behind;
     if (Math.floor((done + slice.indexed) / 1_000_000) > Math.floor(done / 1_000_000))
       log(`${done + slice.indexed} of ${rows} indexed`);

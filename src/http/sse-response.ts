@@ -20,6 +20,7 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
   const response = reply.raw;
   const { socket } = request.raw;
   let begun = false;
+  let headIsOut = false;
   let over = false;
   const begin = () => {
     if (begun) return;
@@ -45,9 +46,15 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
     write(chunk, onFlushed) {
       // Whoever ended the stream need not be who writes to it; a write after the end would be an error nobody expects.
       if (over) return;
-      if (begun) return void socket.write(chunk, onFlushed);
+      // What could not be written was not flushed: nothing more is said to a client that has gone.
+      const flushed = (error?: Error | null) => {
+        if (error) return;
+        headIsOut = true;
+        onFlushed();
+      };
+      if (headIsOut) return void socket.write(chunk, flushed);
       begin();
-      response.write(chunk, onFlushed);
+      response.write(chunk, flushed);
     },
     end(lastWords) {
       if (over) return;

@@ -8,6 +8,7 @@ type Append = Extract<Job, { kind: 'append' }>;
 
 /** Notifications as {@link fieldCount} values each, any other job as itself. */
 export interface PackedJobs {
+  readonly count: number;
   readonly values: readonly unknown[];
   /** The routes that the notifications name by number: in a batch they are few. */
   readonly routes: readonly string[];
@@ -25,10 +26,10 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
     if (job.kind === 'append') packAppend(values, job, numberOf(routes, job.draft.route));
     else values.push(job);
   }
-  return { values, routes: [...routes.keys()] };
+  return { count: jobs.length, values, routes: [...routes.keys()] };
 }
 
-export function unpackJobs({ values, routes }: PackedJobs): Job[] {
+export function unpackJobs({ values, routes }: Pick<PackedJobs, 'values' | 'routes'>): Job[] {
   const jobs: Job[] = [];
   for (let at = 0; at < values.length; ) {
     // A notification begins with its tenant.

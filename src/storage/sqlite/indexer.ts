@@ -3,19 +3,24 @@
  * moves `logs.indexed` over them, so a crash leaves an entry either indexed or in the tail that searches read as well.
  */
 import type { Database, Statement } from 'better-sqlite3';
+import type { Route } from '../../core/ports.ts';
 import { isEmpty } from '../../core/target.ts';
 import { type Posting, PostingsWriter } from './index/postings.ts';
-import { entryOf, positionMask, RouteReader } from './rows.ts';
+import { entryOf, positionMask } from './rows.ts';
+import { within } from './within.ts';
 
 /** A slice ends after this much text, however few rows that is: splitting it into words takes about 20 ns a character. */
-const usualSliceChars = 200_000;
-
+const usualSliceChars = 64_000;
 /**
- * Pages of the full-text index that are merged with each slice: at least these, and one for so many rows. Each page
- * written is merged about once for every level there is, of which ten million rows make seven.
+ * Pages of the full-text index that are merged with each slice: at least these, and one for so much text. Of 4,000
+ * characters comes about a page, and each page is written again for every level there is, of which ten million rows make seven.
  */
 const leastMergedPages = 16;
-const rowsAMergedPage = 4;
+const charsAMergedPage = 500;
+/** With nothing else to do. */
+const mergedPagesAtRest = 64;
+/** SQLite's own measure of a merge that found nothing to do. */
+const changesOfNoMerge = 2;
 
 interface LogRow {
   readonly position: number;
@@ -65,17 +70,25 @@ interface Sliced {
   readonly rows: readonly LogRow[];
 }
 
+/** What became of a slice. */
+export interface Slice {
+  readonly indexed: number;
+  /** There are more notifications to index. */
+  readonly behind: boolean;
+  /** There may be more to merge. */
+  readonly merging: boolean;
+  /** What the rows took, without merging and commit. */
+  readonly rowsMs: number;
+}
+
 /**
  * Indexes at most about `maxRows` notifications that are not yet, in one transaction; every tenant that is behind gets its
- * share. `behind` tells that there is more to do.
+ * share.
  */
-export function indexSlice(
-  db: Database,
-  maxRows: number,
-  maxChars = usualSliceChars,
-): { indexed: number; behind: boolean } {
+export function indexSlice(db: Database, maxRows: number, maxChars = usualSliceChars): Slice {
   const statements = statementsOf(db);
   return immediate(db, () => {
+    const began = performance.now();
     const logs = statements.behind.all();
     const share = Math.max(1, Math.floor(maxRows / Math.max(1, logs.length)));
     const slices: Sliced[] = [];
@@ -102,9 +115,21 @@ export function indexSlice(
       slices.push({ tenant, rows });
     }
     for (const slice of slices) addToIndexes(statements, slice);
-    statements.mergeText.run(Math.max(leastMergedPages, Math.ceil((maxRows - left) / rowsAMergedPage)));
-    return { indexed: maxRows - left, behind };
+    const rowsMs = performance.now() - began;
+    const indexed = maxRows - left;
+    const found = mergeText(statements, indexed === 0 ? mergedPagesAtRest : pagesFor(maxChars - chars));
+    // What was just indexed can be merged only once it is written.
+    return { indexed, behind, merging: found || indexed > 0, rowsMs };
   });
+}
+
+const pagesFor = (chars: number) => Math.max(leastMergedPages, Math.ceil(chars / charsAMergedPage));
+
+/** Answers whether there was something to merge. */
+function mergeText({ merge, changes }: Statements, pages: number): boolean {
+  const before = changes.get() ?? 0;
+  merge.run(pages);
+  return (changes.get() ?? 0) - before >= changesOfNoMerge;
 }
 
 /**
@@ -150,8 +175,13 @@ function addToIndexes(statements: Statements, { tenant, rows }: Sliced): void {
   );
 }
 
-function isRouted({ routes }: Statements, tenant: number, { route }: LogRow): boolean {
-  return !isEmpty(routes.get(tenant, route).target);
+/** Whether routing chose a panel for it. A route never changes; one that is missing, as in a damaged file, chose none. */
+function isRouted({ route, routed }: Statements, tenant: number, row: LogRow): boolean {
+  const ofTenant = within(routed, tenant, () => new Map<number, boolean>());
+  return within(ofTenant, row.route, () => {
+    const found = route.get(tenant, row.route);
+    return found !== undefined && !isEmpty((JSON.parse(found) as Route).target);
+  });
 }
 
 interface Statements {
@@ -163,11 +193,14 @@ interface Statements {
   readonly dropId: Statement;
   readonly addText: Statement;
   readonly dropText: Statement;
-  readonly mergeText: Statement;
+  readonly merge: Statement;
+  readonly changes: Statement<[], number>;
   readonly addHour: Statement;
   readonly dropHours: Statement;
   readonly postings: PostingsWriter;
-  readonly routes: RouteReader;
+  readonly route: Statement<[number, number], string>;
+  /** By tenant and route. */
+  readonly routed: Map<number, Map<number, boolean>>;
 }
 
 const prepared = new WeakMap<Database, Statements>();
@@ -196,13 +229,16 @@ function prepareStatements(db: Database): Statements {
     dropId: db.prepare('DELETE FROM index_id WHERE tenant = ? AND id = ?'),
     addText: db.prepare(`INSERT INTO index_text (rowid, title, message) VALUES (${entry}, ?, ?)`),
     dropText: db.prepare(`DELETE FROM index_text WHERE rowid = ${entry}`),
-    mergeText: db.prepare("INSERT INTO index_text (index_text, rank) VALUES ('merge', ?)"),
+    merge: db.prepare("INSERT INTO index_text (index_text, rank) VALUES ('merge', ?)"),
+    changes: db.prepare<[], number>('SELECT total_changes()').pluck(),
     addHour: db.prepare(`INSERT INTO index_hour (tenant, hour, first, last) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last)`),
     dropHours: db.prepare('DELETE FROM index_hour WHERE tenant = ? AND last <= ?'),
     postings: new PostingsWriter(db),
-    // Of what is indexed, the routes are committed.
-    routes: new RouteReader(db),
+    route: db
+      .prepare<[number, number], string>('SELECT route FROM routes WHERE tenant = ? AND id = ?')
+      .pluck(),
+    routed: new Map(),
   };
 }
 

@@ -90,19 +90,20 @@ export class Thread {
 
 export type Handlers = Readonly<Record<string, (args: never) => unknown>>;
 
-/** Answers the same call made several times, in the order it was made; what it throws is the answer to all of them. */
-export interface Together {
+/** A call that is answered several times at once: in the order they were made; what it throws is the answer to all. */
+export interface Together<Args> {
   readonly op: string;
-  /** The most that are answered at once. */
-  readonly limit: number;
-  readonly handle: (args: never[]) => readonly unknown[];
+  /** What one call counts, and the sum from which on no further one is taken along. */
+  readonly weigh: (args: Args) => number;
+  readonly enough: number;
+  readonly handle: (args: Args[]) => readonly unknown[];
 }
 
 /** The thread's end: answers calls by name until `close`; of `together`, those that wait when its turn has come at once. */
-export function serveThread(
+export function serveThread<Args = never>(
   handlers: Handlers,
   close: () => void,
-  together?: Together,
+  together?: Together<Args>,
 ): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
   giveBackIdleMemory();
@@ -113,37 +114,39 @@ export function serveThread(
     return handler(args);
   };
   const answer = (requests: readonly Request[], values: () => readonly unknown[]) => {
-    let replies: Reply[];
     try {
       const found = values();
-      replies = requests.map(({ id }, i) => ({ id, value: found[i] }));
+      port.postMessage(requests.map(({ id }, i): Reply => ({ id, value: found[i] })));
     } catch (error) {
       const failure = toFailure(error);
-      replies = requests.map(({ id }) => ({ id, failure }));
+      port.postMessage(requests.map(({ id }): Reply => ({ id, failure })));
     }
-    port.postMessage(replies);
   };
   port.on('message', (first: Request) => {
-    for (let next: Request | undefined = first; next; ) {
-      const request: Request = next;
-      next = undefined;
-      if (request.op !== together?.op) {
-        answer([request], () => [handle(request.op, request.args)]);
-        continue;
-      }
-      const requests = [request];
-      while (requests.length < together.limit) {
-        next = received(port);
-        if (next?.op !== together.op) break;
-        requests.push(next);
-        next = undefined;
-      }
-      answer(requests, () =>
-        (together.handle as (args: unknown[]) => unknown[])(requests.map(({ args }) => args)),
-      );
-    }
+    const requests: Request[] = [];
+    const other = together ? gather(port, first, together, requests) : first;
+    if (together && requests.length > 0)
+      answer(requests, () => together.handle(requests.map(({ args }) => args as Args)));
+    if (other) answer([other], () => [handle(other.op, other.args)]);
   });
   return { notify: (notice) => port.postMessage({ notice } satisfies Notice) };
+}
+
+/** Takes the calls along that are answered together, from `first` on; answers what was received and is no such call. */
+function gather<Args>(
+  port: MessagePort,
+  first: Request,
+  { op, weigh, enough }: Together<Args>,
+  requests: Request[],
+): Request | undefined {
+  let weight = 0;
+  for (let next: Request | undefined = first; next; next = received(port)) {
+    if (next.op !== op) return next;
+    requests.push(next);
+    weight += weigh(next.args as Args);
+    if (weight >= enough) return undefined;
+  }
+  return undefined;
 }
 
 function received(port: MessagePort): Request | undefined {

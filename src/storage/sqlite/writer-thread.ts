@@ -20,7 +20,9 @@ const { path } = workerData as { path: string };
  */
 const quiet = { pauseMs: 5, sliceMs: 6 };
 const loaded = { pauseMs: 20, sliceMs: 3 };
-const sliceRows = { least: 16, most: 500 };
+const sliceRows = { least: 64, most: 500 };
+/** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
+const retrySliceMs = 1_000;
 const reopenMs = 250;
 
 interface Session {
@@ -31,22 +33,25 @@ interface Session {
 }
 
 let session: Session | undefined = open();
+/** There is something to index or to merge. */
 let behind = true;
 let indexTimer: NodeJS.Timeout | undefined;
-let lastSlice = performance.now();
+/** When the next slice is due under load. */
+let sliceDue = performance.now() + loaded.pauseMs;
 /** As the last slices went; the machine decides, and what the notifications hold. */
 let rowsAMs = 20;
 
-/** Messages of jobs in one transaction at most: more of them gain nothing on the fsync and make the first wait for the last. */
-const messagesACommit = 16;
+/** Jobs in one transaction, about: more of them gain nothing on the fsync and make the first wait for the last. */
+const enoughJobs = 256;
 
-const thread = serveThread(
+const thread = serveThread<PackedJobs>(
   {},
   () => {
     clearTimeout(indexTimer);
     session?.db.close();
+    session = undefined;
   },
-  { op: 'commit', limit: messagesACommit, handle: commitTogether },
+  { op: 'commit', weigh: ({ count }) => count, enough: enoughJobs, handle: commitTogether },
 );
 scheduleIndexing();
 
@@ -59,7 +64,7 @@ function open(): Session {
 /** Jobs in several messages, and the answers to each of these. */
 function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
   // While messages keep coming, no timer of this thread has its turn.
-  if (behind && performance.now() > lastSlice + loaded.pauseMs) index(loaded.sliceMs);
+  if (behind && performance.now() > sliceDue) index(loaded.sliceMs);
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
@@ -209,25 +214,29 @@ function closeQuietly(broken: Session | undefined): void {
 }
 
 function scheduleIndexing(): void {
+  clearTimeout(indexTimer);
   if (!behind || !session) return;
-  const overdue = lastSlice + loaded.pauseMs - performance.now();
-  const { sliceMs } = overdue < quiet.pauseMs ? loaded : quiet;
-  indexTimer = setTimeout(index, Math.max(0, Math.min(quiet.pauseMs, overdue)), sliceMs);
+  const dueIn = sliceDue - performance.now();
+  if (dueIn > loaded.pauseMs) indexTimer = setTimeout(index, dueIn, quiet.sliceMs);
+  else if (dueIn < quiet.pauseMs) indexTimer = setTimeout(index, Math.max(0, dueIn), loaded.sliceMs);
+  else indexTimer = setTimeout(index, quiet.pauseMs, quiet.sliceMs);
 }
 
 function index(sliceMs: number): void {
   if (!session) return;
-  lastSlice = performance.now();
+  let pauseMs = loaded.pauseMs;
   try {
     const rows = Math.min(sliceRows.most, Math.max(sliceRows.least, Math.round(rowsAMs * sliceMs)));
     const slice = indexSlice(session.db, rows);
-    behind = slice.behind;
-    const tookMs = Math.max(0.1, performance.now() - lastSlice);
+    behind = slice.behind || slice.merging;
     // Of a few rows, what they cost is mostly what any slice does.
-    if (slice.indexed >= sliceRows.least) rowsAMs += (slice.indexed / tookMs - rowsAMs) / 8;
-    scheduleIndexing();
+    if (slice.indexed >= sliceRows.least)
+      rowsAMs += (slice.indexed / Math.max(0.1, slice.rowsMs) - rowsAMs) / 8;
   } catch (error) {
+    pauseMs = retrySliceMs;
     if (isDiskTrouble(error)) giveUp(error);
     else thread.notify({ indexing: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
+  sliceDue = performance.now() + pauseMs;
+  scheduleIndexing();
 }
