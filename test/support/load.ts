@@ -135,7 +135,7 @@ export class Load {
   /** What one writer waits for between an answer and its next request. */
   #restBetween(): () => Promise<void> {
     const { pauseMs, perSecond, writers } = this.#options;
-    if (perSecond === undefined) return async () => void (pauseMs !== undefined && (await pause(pauseMs)));
+    if (perSecond === undefined) return () => (pauseMs === undefined ? Promise.resolve() : pause(pauseMs));
     let due = performance.now();
     return async () => {
       due += (1_000 * writers) / perSecond;

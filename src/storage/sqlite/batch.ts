@@ -8,6 +8,7 @@ type Append = Extract<Job, { kind: 'append' }>;
 
 /** Notifications as {@link fieldCount} values each, any other job as itself. */
 export interface PackedJobs {
+  /** Of jobs. */
   readonly count: number;
   readonly values: readonly unknown[];
   /** The routes that the notifications name by number: in a batch they are few. */
@@ -29,7 +30,7 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
   return { count: jobs.length, values, routes: [...routes.keys()] };
 }
 
-export function unpackJobs({ values, routes }: Pick<PackedJobs, 'values' | 'routes'>): Job[] {
+export function unpackJobs({ values, routes }: PackedJobs): Job[] {
   const jobs: Job[] = [];
   for (let at = 0; at < values.length; ) {
     // A notification begins with its tenant.

@@ -33,8 +33,7 @@ interface Session {
 }
 
 let session: Session | undefined = open();
-/** There is something to index or to merge. */
-let behind = true;
+let indexUnfinished = true;
 let indexTimer: NodeJS.Timeout | undefined;
 /** When the next slice is due under load. */
 let sliceDue = performance.now() + loaded.pauseMs;
@@ -64,7 +63,7 @@ function open(): Session {
 /** Jobs in several messages, and the answers to each of these. */
 function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
   // While messages keep coming, no timer of this thread has its turn.
-  if (behind && performance.now() > sliceDue) index(loaded.sliceMs);
+  if (indexUnfinished && performance.now() > sliceDue) index(loaded.sliceMs);
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
@@ -90,7 +89,7 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
     if (isBusy(error)) return jobs.map(() => refusal(error));
     return jobs.length === 1 ? [refusal(error)] : jobs.map((job) => alone(current, job));
   } finally {
-    behind = true;
+    indexUnfinished = true;
     scheduleIndexing();
   }
 }
@@ -215,7 +214,7 @@ function closeQuietly(broken: Session | undefined): void {
 
 function scheduleIndexing(): void {
   clearTimeout(indexTimer);
-  if (!behind || !session) return;
+  if (!indexUnfinished || !session) return;
   const dueIn = sliceDue - performance.now();
   if (dueIn > loaded.pauseMs) indexTimer = setTimeout(index, dueIn, quiet.sliceMs);
   else if (dueIn < quiet.pauseMs) indexTimer = setTimeout(index, Math.max(0, dueIn), loaded.sliceMs);
@@ -228,7 +227,7 @@ function index(sliceMs: number): void {
   try {
     const rows = Math.min(sliceRows.most, Math.max(sliceRows.least, Math.round(rowsAMs * sliceMs)));
     const slice = indexSlice(session.db, rows);
-    behind = slice.behind || slice.merging;
+    indexUnfinished = slice.behind || slice.merging;
     // Of a few rows, what they cost is mostly what any slice does.
     if (slice.indexed >= sliceRows.least)
       rowsAMs += (slice.indexed / Math.max(0.1, slice.rowsMs) - rowsAMs) / 8;
