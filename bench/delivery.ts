@@ -26,6 +26,8 @@ export interface DeliveryRun {
   readonly connections: number;
   /** Notifications a second; null: flat out, and no latency is measured. */
   readonly perSecond: number | null;
+  /** Notifications that go before, to the same panels, and are not measured: a server that just began is no measure. */
+  readonly warmUp?: number;
 }
 
 /** The title of a notification that is measured: the mark by which readers know it, and where the time comes. */
@@ -43,15 +45,19 @@ export async function deliver(
       kind: 'connect',
       order: { port: side.port, requests: side.subscribe.slice(0, run.panels) },
     });
-    await tell({ kind: 'expect', each: run.count, latency: run.perSecond !== null });
-    const { panels, count, connections, perSecond } = run;
-    const done = answer<Extract<FromReaders, { kind: 'done' }>>(readers);
-    // Awaited below, unless the publisher fails first.
-    done.catch(() => undefined);
-    const order: PublishOrder = { port: side.port, request: side.publish, count, connections, perSecond };
-    const published = await ask<Published>(publisher, order);
-    const { at, p50, p99 } = await done;
-    return { perSecond: (count * panels) / ((at - published.beganAt) / 1e6), p50, p99 };
+    const { panels, connections, perSecond, warmUp = 0 } = run;
+    const send = async (count: number): Promise<Delivered> => {
+      await tell({ kind: 'expect', each: count, latency: perSecond !== null });
+      const done = answer<Extract<FromReaders, { kind: 'done' }>>(readers);
+      // Awaited below, unless the publisher fails first.
+      done.catch(() => undefined);
+      const order: PublishOrder = { port: side.port, request: side.publish, count, connections, perSecond };
+      const published = await ask<Published>(publisher, order);
+      const { at, p50, p99 } = await done;
+      return { perSecond: (count * panels) / ((at - published.beganAt) / 1e6), p50, p99 };
+    };
+    if (warmUp > 0) await send(warmUp);
+    return await send(run.count);
   } finally {
     readers.disconnect();
     publisher.disconnect();

@@ -8,6 +8,7 @@ import { type Frame, frameOf } from './frames.ts';
 import { digest, settingsData } from './panel-settings.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 import { Ring } from './ring.ts';
+import { Rounds } from './rounds.ts';
 import type { Opening, SeenPanel } from './screens.ts';
 
 export interface FeedsOptions {
@@ -228,24 +229,18 @@ export class Feeds {
   }
 
   async #open(tenant: TenantId): Promise<Feed> {
-    const { history, bus, epoch, now, onError } = this.#options;
+    const { history, bus, epoch, now, ticks, onError } = this.#options;
     const { head } = await history.bounds(tenant);
     const ring = new Ring(epoch, head);
     const connections = new Map<PanelStream, Told>();
-    let scheduled = false;
-    const flush = () => {
-      scheduled = false;
-      for (const stream of connections.keys()) stream.pump();
-    };
+    const rounds = new Rounds({ streams: () => connections.keys(), ticks });
     const deliver = (entries: readonly Entry[]) => {
       const at = now();
       const frames = entries
         .map((entry) => frameOf(epoch, entry, at))
         .filter((frame): frame is Frame => frame !== undefined);
       ring.push(frames, entries.at(-1)?.position ?? ring.head);
-      // What one turn of the event loop brings goes out in one write per panel.
-      if (!scheduled) setImmediate(flush);
-      scheduled = true;
+      rounds.ask();
     };
     const onGap = (first: number) => ring.reset(first - 1);
     return {
