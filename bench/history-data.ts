@@ -215,9 +215,10 @@ function source(
 function addIndexes(db: Db, rows: number, log: (line: string) => void): void {
   db.exec(`INSERT INTO logs VALUES (${tenant}, ${Math.max(0, rows - tailRows)}, 1, 0, ${rows}, 0)`);
   let done = 0;
-  for (let behind = true; behind; ) {
-    const slice = indexSlice(db, batchRows, Number.MAX_SAFE_INTEGER);
-    behind = slice.behind;
+  // And merged to the end, as a history that grew over months is.
+  for (let unfinished = true; unfinished; ) {
+    const slice = indexSlice(db, batchRows, { maxChars: Number.MAX_SAFE_INTEGER });
+    unfinished = slice.behind || slice.merging;
     if (Math.floor((done + slice.indexed) / 1_000_000) > Math.floor(done / 1_000_000))
       log(`${done + slice.indexed} of ${rows} indexed`);
     done += slice.indexed;

@@ -12,6 +12,8 @@ import type { SqliteStorage } from './storage/sqlite/open.ts';
 const pollMs = 400;
 const flushMs = 5_000;
 const sweepMs = 2_000;
+/** Between two pieces of it: intake comes first. */
+const sweepPauseMs = 20;
 const retentionMs = 60_000;
 
 interface Background {
@@ -40,7 +42,7 @@ export function startLoops(
     }
   };
   const sweep = async () => {
-    while ((await storage.sweep(now())) > 0 && !stopped) await sleep(5);
+    while ((await storage.sweep(now())) > 0 && !stopped) await sleep(sweepPauseMs);
     await directory.pairings.sweep(now());
     await accounts.sweep(now());
   };

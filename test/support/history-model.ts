@@ -151,7 +151,7 @@ export class HistoryModel {
     for (;;) {
       const pruner = new LogPruner(this.db, this.#writer);
       const { dropped } = this.transaction(() =>
-        pruner.prune({ kind: 'prune', tenant: this.tenant, olderThan: null, keep, now }),
+        pruner.prune({ kind: 'prune', tenant: this.tenant, olderThan: null, keep, now }, 500),
       );
       if (dropped === 0) break;
     }

@@ -36,7 +36,11 @@ const job: fc.Arbitrary<Job> = fc.oneof(
     draft,
     idempotency: maybe(fc.record({ key: text, hash: text })),
   }),
-  fc.record({ kind: fc.constant('sweep' as const), now: fc.nat() }),
+  fc.record({
+    kind: fc.constant('sweep' as const),
+    now: fc.nat(),
+    expired: fc.array(fc.record({ tenant: fc.nat(), rank: fc.nat(), position: fc.nat() })),
+  }),
   fc.record({ kind: fc.constant('clear' as const), tenant: fc.nat(), id: text, by: text, at: fc.nat() }),
 );
 

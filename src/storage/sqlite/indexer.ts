@@ -13,20 +13,19 @@ import { within } from './within.ts';
 const usualSliceChars = 64_000;
 /**
  * Pages of the full-text index that are merged with each slice: at least these, and one for so much text. Of 4,000
- * characters comes about a page, and each page is written again for every level there is, of which ten million rows make seven.
+ * characters comes about a page, and each page is written again for every level there is, of which ten million rows make five.
  */
-const leastMergedPages = 16;
-const charsAMergedPage = 500;
+const leastMergedPages = 12;
+const charsAMergedPage = 700;
 /** With nothing else to do. */
 const mergedPagesAtRest = 64;
 /** SQLite's own measure of a merge that found nothing to do. */
 const changesOfNoMerge = 2;
 
-interface LogRow {
+/** What a notification is found by, but for its text. */
+interface KeyRow {
   readonly position: number;
   readonly id: Buffer;
-  readonly title: string;
-  readonly message: string;
   readonly host_key: string | null;
   readonly ip_key: Buffer | null;
   readonly source_ip_key: Buffer;
@@ -41,13 +40,18 @@ interface LogRow {
   readonly shown: number;
 }
 
+interface LogRow extends KeyRow {
+  readonly title: string;
+  readonly message: string;
+}
+
 const hourMs = 3_600_000;
 
 /**
  * What a notification is found by. "unseen" is what no panel had shown when it was indexed; see {@link markSeen}.
  * `routed`: routing chose a panel for it.
  */
-function postingsOf(row: LogRow, routed: boolean): Posting[] {
+function postingsOf(row: KeyRow, routed: boolean): Posting[] {
   const { position } = row;
   const found: Posting[] = [
     { field: 'source', value: row.source_ip_key, position },
@@ -79,13 +83,24 @@ export interface Slice {
   readonly merging: boolean;
   /** What the rows took, without merging and commit. */
   readonly rowsMs: number;
+  readonly mergeMs: number;
+}
+
+export interface SliceOptions {
+  readonly maxChars?: number;
+  /** Whether the full-text index is merged as well; true when nothing is said. */
+  readonly merges?: boolean;
 }
 
 /**
  * Indexes at most about `maxRows` notifications that are not yet, in one transaction; every tenant that is behind gets its
  * share.
  */
-export function indexSlice(db: Database, maxRows: number, maxChars = usualSliceChars): Slice {
+export function indexSlice(
+  db: Database,
+  maxRows: number,
+  { maxChars = usualSliceChars, merges = true }: SliceOptions = {},
+): Slice {
   const statements = statementsOf(db);
   return immediate(db, () => {
     const began = performance.now();
@@ -117,9 +132,11 @@ export function indexSlice(db: Database, maxRows: number, maxChars = usualSliceC
     for (const slice of slices) addToIndexes(statements, slice);
     const rowsMs = performance.now() - began;
     const indexed = maxRows - left;
-    const found = mergeText(statements, indexed === 0 ? mergedPagesAtRest : pagesFor(maxChars - chars));
+    const pages = indexed === 0 ? mergedPagesAtRest : pagesFor(maxChars - chars);
+    const found = !merges || mergeText(statements, pages);
+    const mergeMs = performance.now() - began - rowsMs;
     // What was just indexed can be merged only once it is written.
-    return { indexed, behind, merging: found || indexed > 0, rowsMs };
+    return { indexed, behind, merging: found || indexed > 0, rowsMs, mergeMs };
   });
 }
 
@@ -139,7 +156,7 @@ function mergeText({ merge, changes }: Statements, pages: number): boolean {
 export function unindex(db: Database, tenant: number, from: number, upTo: number): void {
   const statements = statementsOf(db);
   const { indexed } = statements.indexed.get(tenant) ?? { indexed: 0 };
-  const rows = statements.rows.all(tenant, from - 1, tenant, Math.min(upTo, indexed), -1);
+  const rows = statements.keys.all(tenant, from - 1, tenant, Math.min(upTo, indexed), -1);
   // What was seen since may still be listed as unseen.
   statements.postings.remove(
     tenant,
@@ -176,7 +193,7 @@ function addToIndexes(statements: Statements, { tenant, rows }: Sliced): void {
 }
 
 /** Whether routing chose a panel for it. A route never changes; one that is missing, as in a damaged file, chose none. */
-function isRouted({ route, routed }: Statements, tenant: number, row: LogRow): boolean {
+function isRouted({ route, routed }: Statements, tenant: number, row: KeyRow): boolean {
   const ofTenant = within(routed, tenant, () => new Map<number, boolean>());
   return within(ofTenant, row.route, () => {
     const found = route.get(tenant, row.route);
@@ -184,10 +201,14 @@ function isRouted({ route, routed }: Statements, tenant: number, row: LogRow): b
   });
 }
 
+/** Tenant and position after which, tenant and position up to which, and how many at most (-1: all). */
+type Range = [number, number, number, number, number];
+
 interface Statements {
   readonly behind: Statement<[], { tenant: number; indexed: number; head: number }>;
   readonly indexed: Statement<[number], { indexed: number }>;
-  readonly rows: Statement<[number, number, number, number, number], LogRow>;
+  readonly rows: Statement<Range, LogRow>;
+  readonly keys: Statement<Range, KeyRow>;
   readonly advance: Statement;
   readonly addId: Statement;
   readonly dropId: Statement;
@@ -216,14 +237,16 @@ function statementsOf(db: Database): Statements {
 
 function prepareStatements(db: Database): Statements {
   const entry = entryOf('?', '?');
+  const keyColumns = `entry & ${positionMask} AS position, id, host_key, ip_key, source_ip_key, level, token_id, key, route,
+    received_at, expires_at, muted, throttled_on IS NOT NULL AS throttled,
+    EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = entry >> 40 AND r.position = entry & ${positionMask}
+      AND r.shown_at IS NOT NULL) AS shown`;
+  const inRange = `FROM notifications WHERE entry > ${entry} AND entry <= ${entry} ORDER BY entry LIMIT ?`;
   return {
     behind: db.prepare('SELECT tenant, indexed, head FROM logs WHERE indexed < head ORDER BY indexed - head'),
     indexed: db.prepare('SELECT indexed FROM logs WHERE tenant = ?'),
-    rows: db.prepare(`SELECT entry & ${positionMask} AS position, id, title, message, host_key, ip_key, source_ip_key, level,
-        token_id, key, route, received_at, expires_at, muted, throttled_on IS NOT NULL AS throttled,
-        EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = entry >> 40 AND r.position = entry & ${positionMask}
-          AND r.shown_at IS NOT NULL) AS shown
-      FROM notifications WHERE entry > ${entryOf('?', '?')} AND entry <= ${entryOf('?', '?')} ORDER BY entry LIMIT ?`),
+    rows: db.prepare(`SELECT ${keyColumns}, title, message ${inRange}`),
+    keys: db.prepare(`SELECT ${keyColumns} ${inRange}`),
     advance: db.prepare('UPDATE logs SET indexed = ? WHERE tenant = ?'),
     addId: db.prepare('INSERT OR REPLACE INTO index_id (tenant, id, position) VALUES (?, ?, ?)'),
     dropId: db.prepare('DELETE FROM index_id WHERE tenant = ? AND id = ?'),

@@ -12,6 +12,13 @@ export interface DraftRow extends Omit<NotificationDraft, 'route'> {
   readonly muted: boolean;
 }
 
+/** Where something live is listed. */
+export interface LivePlace {
+  readonly tenant: TenantId;
+  readonly rank: number;
+  readonly position: number;
+}
+
 export type Job =
   | {
       readonly kind: 'append';
@@ -45,7 +52,7 @@ export type Job =
       readonly ids: readonly number[];
       readonly head: number;
     }
-  | { readonly kind: 'sweep'; readonly now: number }
+  | { readonly kind: 'sweep'; readonly now: number; readonly expired: readonly LivePlace[] }
   | {
       readonly kind: 'sql';
       readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];

@@ -19,7 +19,7 @@ function logOf(...runs: readonly (readonly [count: number, receivedAt: number])[
     });
   for (const run of runs) append(...run);
   const prune = (at = now) => {
-    const { dropped } = pruner.prune({ kind: 'prune', tenant, olderThan: at - 50, keep: null, now: at });
+    const { dropped } = pruner.prune({ kind: 'prune', tenant, olderThan: at - 50, keep: null, now: at }, 500);
     writer.beforeCommit();
     return dropped;
   };

@@ -7,10 +7,8 @@ import { entryOf, positionMask, uuidToText } from './rows.ts';
 import { rowBytesSql } from './tenant-log.ts';
 import { TimelySearch } from './timely-search.ts';
 
-/** Entries dropped in one transaction: a few milliseconds, so that intake hardly notices. */
-const chunk = 500;
-/** Expired rows taken out of `live` in one transaction. */
-const sweepChunk = 2_000;
+/** Expired retry keys forgotten in one transaction. */
+const forgottenAtOnce = 1_000;
 const minuteMs = 60_000;
 
 interface Age {
@@ -36,15 +34,16 @@ export class LogPruner {
     this.#timely.forget();
   }
 
-  /** Drops one chunk of the oldest entries. Those still on panels are cleared first, by an entry of their own. */
-  prune({ tenant, olderThan, keep, now }: Extract<Job, { kind: 'prune' }>): PruneResult {
+  /** Drops the oldest `most` entries at the most. Those still on panels are cleared first, by an entry of their own. */
+  prune({ tenant, olderThan, keep, now }: Extract<Job, { kind: 'prune' }>, most: number): PruneResult {
     const log = this.#writer.logs.of(tenant);
     const age = olderThan === null ? undefined : { olderThan, now };
-    const upTo = this.#lastToDrop(tenant, log, age, keep);
+    const end = Math.min(log.first + most - 1, log.head);
+    const upTo = this.#lastToDrop(tenant, { ...log, end }, age, keep);
     if (upTo < log.first) return { dropped: 0, clears: [] };
     const from = log.first;
     const clears: Clear[] = [];
-    for (const row of this.#sql.liveIn.all(tenant, from, upTo)) {
+    for (const row of this.#sql.liveIn.all({ tenant, from, upTo })) {
       if (row.expires_at !== null && row.expires_at <= now)
         this.#sql.dropLive.run(tenant, row.rank, row.position);
       else
@@ -61,24 +60,24 @@ export class LogPruner {
     return { dropped: upTo - from + 1, clears };
   }
 
-  /** Takes expired notifications out of `live`, and forgets old retry keys; answers how many it took of both. */
-  sweep(now: number): number {
-    const forgotten = this.#sql.forgetRetries.run(now).changes;
-    const expired = this.#sql.findExpired.all(now);
-    for (const row of expired) this.#sql.dropLive.run(row.tenant, row.rank, row.position);
-    return expired.length + forgotten;
+  /** Takes what was found expired out of `live`, and forgets old retry keys; answers how many it took of both. */
+  sweep({ now, expired }: Extract<Job, { kind: 'sweep' }>): number {
+    let taken = this.#sql.forgetRetries.run(now).changes;
+    for (const { tenant, rank, position } of expired)
+      taken += this.#sql.dropLive.run(tenant, rank, position).changes;
+    return taken;
   }
 
-  /** The last position of the chunk that is beyond either bound; below `first` when there is none. */
+  /** The last position up to `end` that is beyond either bound; below `first` when there is none. */
   #lastToDrop(
     tenant: number,
-    log: { first: number; head: number; notifications: number },
+    log: { first: number; end: number; head: number; notifications: number },
     age: Age | undefined,
     keep: number | null,
   ): number {
-    const end = Math.min(log.first + chunk - 1, log.head);
-    const byCount = keep === null ? 0 : this.#beyondCount(tenant, log.first, end, log.notifications - keep);
-    const byAge = age === undefined ? 0 : this.#beyondAge(tenant, { ...log, end }, age);
+    const { first, end, notifications } = log;
+    const byCount = keep === null ? 0 : this.#beyondCount(tenant, first, end, notifications - keep);
+    const byAge = age === undefined ? 0 : this.#beyondAge(tenant, log, age);
     return Math.min(end, Math.max(byCount, byAge));
   }
 
@@ -147,18 +146,23 @@ function prepareStatements(db: Db) {
     firstClearKept: db.prepare<[number, number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM clears WHERE entry ${range} AND at BETWEEN ? AND ? ORDER BY entry LIMIT 1`,
     ),
+    // Rank by rank, as its key goes: going through all that is live for each chunk would hold up commits.
     liveIn: db.prepare<
-      [number, number, number],
+      [{ tenant: number; from: number; upTo: number }],
       { rank: number; position: number; expires_at: number | null; route: number; id: Buffer }
     >(
-      `SELECT l.rank, l.position, l.expires_at, l.route, n.id FROM live l JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
-       WHERE l.tenant = ? AND l.position BETWEEN ? AND ?`,
+      `WITH RECURSIVE ranks(rank) AS (
+         SELECT min(rank) FROM live WHERE tenant = @tenant
+         UNION ALL
+         SELECT (SELECT min(l.rank) FROM live l WHERE l.tenant = @tenant AND l.rank > ranks.rank) FROM ranks
+         WHERE ranks.rank IS NOT NULL
+       )
+       SELECT l.rank, l.position, l.expires_at, l.route, n.id FROM ranks
+       CROSS JOIN live l ON l.tenant = @tenant AND l.rank = ranks.rank AND l.position BETWEEN @from AND @upTo
+       CROSS JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}`,
     ),
     dropLive: db.prepare('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?'),
-    findExpired: db.prepare<[number], { tenant: number; rank: number; position: number }>(
-      `SELECT tenant, rank, position FROM live WHERE expires_at <= ? LIMIT ${sweepChunk}`,
-    ),
-    forgetRetries: db.prepare(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${sweepChunk}`),
+    forgetRetries: db.prepare(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${forgottenAtOnce}`),
     measure: db.prepare<[number, number, number, number], { rows: number; bytes: number; newest: number }>(
       `SELECT count(*) AS rows, coalesce(sum(${rowBytesSql}), 0) AS bytes, coalesce(max(received_at), 0) AS newest FROM notifications WHERE entry ${range}`,
     ),

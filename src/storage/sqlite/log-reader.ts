@@ -3,6 +3,7 @@ import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty, reaches } from '../../core/target.ts';
 import type { Db } from './database.ts';
 import { EntryFinder } from './entry-finder.ts';
+import type { LivePlace } from './jobs.ts';
 import {
   type ClearRow,
   clearColumns,
@@ -74,6 +75,11 @@ export class LogReader {
     });
   }
 
+  /** Some of what is listed as live and is no more, of every tenant. */
+  expired(now: number, limit: number): LivePlace[] {
+    return this.#sql.expired.all(now, limit);
+  }
+
   /** What a sender's retry key was used for, while it is remembered. */
   findRetry(tenant: number, key: string, now: number): { id: string; hash: string } | undefined {
     const found = this.#sql.retry.get(tenant, key, now);
@@ -122,6 +128,9 @@ function prepareStatements(db: Db) {
              ORDER BY rank DESC, position DESC LIMIT ?) l
        CROSS JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
        LEFT JOIN throttle_counts t ON t.tenant = l.tenant AND t.id = n.id`,
+    ),
+    expired: db.prepare<[number, number], LivePlace>(
+      'SELECT tenant, rank, position FROM live WHERE expires_at <= ? LIMIT ?',
     ),
     retry: db.prepare<[number, string, number], { id: Buffer; hash: string }>(
       'SELECT id, hash FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',

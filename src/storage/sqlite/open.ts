@@ -6,6 +6,7 @@ import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
 import { SqliteFigures } from './figures/figures.ts';
 import { SqliteHistory } from './history.ts';
+import type { LivePlace } from './jobs.ts';
 import { migrate } from './migrate.ts';
 import type { ReaderData } from './reader-thread.ts';
 import { Thread } from './thread.ts';
@@ -13,6 +14,8 @@ import { assertWalIntact } from './wal-check.ts';
 import { WriteQueue } from './write-queue.ts';
 
 const spaceCheckMs = 1_000;
+/** Expired notifications taken out of the live set in one transaction: some milliseconds. */
+const sweptAtOnce = 1_000;
 
 export interface SqliteOptions {
   readonly path: string;
@@ -82,7 +85,11 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     }),
     figures: new SqliteFigures(readers.short.get, readers.search.get),
     executor: executor(queue, readers.short.get),
-    sweep: (now) => queue.push({ kind: 'sweep', now }),
+    // Found by a thread that nobody's commit waits for: without an index, it goes through all that is live.
+    async sweep(now) {
+      const expired = await readers.short.get().call<LivePlace[]>('expired', { now, limit: sweptAtOnce });
+      return queue.push({ kind: 'sweep', now, expired });
+    },
     queueDepth: () => queue.depth,
     trouble: () => queue.trouble,
     async close() {

@@ -66,6 +66,7 @@ serveThread(
       read(({ log }) => log.readAfter(a.tenant, a.position, a.limit)),
     live: (a: { tenant: number; panel: PanelAddress; now: number; limit: number }) =>
       read(({ log }) => log.live(a.tenant, a.panel, a.now, a.limit)),
+    expired: ({ now, limit }: { now: number; limit: number }) => read(({ log }) => log.expired(now, limit)),
     receiptsOf: ({ tenant, id }: { tenant: number; id: string }) =>
       read(({ log }) => log.receiptsOf(tenant, id)),
     findRetry: (a: { tenant: number; key: string; now: number }) =>

@@ -8,9 +8,10 @@ import { AppError } from '../../core/errors.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
 import { indexSlice } from './indexer.ts';
-import type { Job, JobAnswer, JobResults } from './jobs.ts';
+import type { Job, JobAnswer, JobResults, PruneResult } from './jobs.ts';
 import { LogPruner } from './log-pruner.ts';
 import { LogWriter } from './log-writer.ts';
+import { RowPace } from './row-pace.ts';
 import { serveThread } from './thread.ts';
 
 const { path } = workerData as { path: string };
@@ -19,8 +20,16 @@ const { path } = workerData as { path: string };
  * came; under constant load there is one from time to time.
  */
 const quiet = { pauseMs: 5, sliceMs: 6 };
-const loaded = { pauseMs: 20, sliceMs: 3 };
-const sliceRows = { least: 64, most: 500 };
+const loaded = { pauseMs: 20, sliceMs: 2 };
+const slicePace = new RowPace({ least: 64, most: 500 }, 20);
+/**
+ * The entries of one word are merged at once, however many there are. After a merge that took long there is none for so many
+ * times as long.
+ */
+const longMerge = { ms: 10, restFactor: 10, mostRestMs: 10_000 };
+/** How long dropping old notifications may keep a commit. */
+const pruneMs = 8;
+const prunePace = new RowPace({ least: 32, most: 500 }, 10);
 /** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
 const retrySliceMs = 1_000;
 const reopenMs = 250;
@@ -33,12 +42,14 @@ interface Session {
 }
 
 let session: Session | undefined = open();
-let indexUnfinished = true;
+/** There may be notifications to index, and texts to merge. */
+let behind = true;
+let merging = true;
 let indexTimer: NodeJS.Timeout | undefined;
 /** When the next slice is due under load. */
 let sliceDue = performance.now() + loaded.pauseMs;
-/** As the last slices went; the machine decides, and what the notifications hold. */
-let rowsAMs = 20;
+/** From when on merging may go on. */
+let mergeDue = 0;
 
 /** Jobs in one transaction, about: more of them gain nothing on the fsync and make the first wait for the last. */
 const enoughJobs = 256;
@@ -63,7 +74,7 @@ function open(): Session {
 /** Jobs in several messages, and the answers to each of these. */
 function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
   // While messages keep coming, no timer of this thread has its turn.
-  if (indexUnfinished && performance.now() > sliceDue) index(loaded.sliceMs);
+  if (behind && performance.now() > sliceDue) index(loaded.sliceMs);
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
@@ -89,7 +100,7 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
     if (isBusy(error)) return jobs.map(() => refusal(error));
     return jobs.length === 1 ? [refusal(error)] : jobs.map((job) => alone(current, job));
   } finally {
-    indexUnfinished = true;
+    behind = true;
     scheduleIndexing();
   }
 }
@@ -127,14 +138,22 @@ function perform(current: Session, job: Job): JobResults[Job['kind']] {
     case 'receipts':
       return current.log.receipts(job);
     case 'prune':
-      return current.pruner.prune(job);
+      return prune(current, job);
     case 'dropRoutes':
       return current.log.dropRoutes(job);
     case 'sweep':
-      return current.pruner.sweep(job.now);
+      return current.pruner.sweep(job);
     case 'sql':
       return job.statements.map(({ sql, parameters }) => run(current, sql, parameters));
   }
+}
+
+/** So many at once that those who wait for the same commit hardly notice. */
+function prune({ pruner }: Session, job: Extract<Job, { kind: 'prune' }>): PruneResult {
+  const began = performance.now();
+  const result = pruner.prune(job, prunePace.rowsIn(pruneMs));
+  prunePace.took(result.dropped, performance.now() - began);
+  return result;
 }
 
 function run({ db, statements }: Session, sql: string, parameters: readonly unknown[]) {
@@ -214,8 +233,8 @@ function closeQuietly(broken: Session | undefined): void {
 
 function scheduleIndexing(): void {
   clearTimeout(indexTimer);
-  if (!indexUnfinished || !session) return;
-  const dueIn = sliceDue - performance.now();
+  if (!session || !(behind || merging)) return;
+  const dueIn = (behind ? sliceDue : Math.max(sliceDue, mergeDue)) - performance.now();
   if (dueIn > loaded.pauseMs) indexTimer = setTimeout(index, dueIn, quiet.sliceMs);
   else if (dueIn < quiet.pauseMs) indexTimer = setTimeout(index, Math.max(0, dueIn), loaded.sliceMs);
   else indexTimer = setTimeout(index, quiet.pauseMs, quiet.sliceMs);
@@ -225,12 +244,12 @@ function index(sliceMs: number): void {
   if (!session) return;
   let pauseMs = loaded.pauseMs;
   try {
-    const rows = Math.min(sliceRows.most, Math.max(sliceRows.least, Math.round(rowsAMs * sliceMs)));
-    const slice = indexSlice(session.db, rows);
-    indexUnfinished = slice.behind || slice.merging;
-    // Of a few rows, what they cost is mostly what any slice does.
-    if (slice.indexed >= sliceRows.least)
-      rowsAMs += (slice.indexed / Math.max(0.1, slice.rowsMs) - rowsAMs) / 8;
+    const merges = performance.now() >= mergeDue;
+    const slice = indexSlice(session.db, slicePace.rowsIn(sliceMs), { merges });
+    ({ behind, merging } = slice);
+    slicePace.took(slice.indexed, slice.rowsMs);
+    if (slice.mergeMs > longMerge.ms)
+      mergeDue = performance.now() + Math.min(longMerge.mostRestMs, longMerge.restFactor * slice.mergeMs);
   } catch (error) {
     pauseMs = retrySliceMs;
     if (isDiskTrouble(error)) giveUp(error);

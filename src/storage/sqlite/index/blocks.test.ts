@@ -43,3 +43,19 @@ test('a block turns from list to bitmap before their lengths meet', () => {
   expect(changeBlock(first(2047), [2047], true)?.length).toBe(4096);
   expect(changeBlock(first(1), [0], false)).toBeUndefined();
 });
+
+test('what is first in a list is taken out, and what comes behind it added, without touching the rest', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.nat({ max: blockSize - 1 }), { minLength: 1, maxLength: 300 }),
+      fc.nat({ max: 300 }),
+      (some, cut) => {
+        const list = some.sort((a, b) => a - b);
+        const block = changeBlock(undefined, list, true);
+        const [first, rest] = [list.slice(0, cut), list.slice(cut)];
+        expect(read(changeBlock(block, first, false))).toEqual(rest);
+        expect(read(changeBlock(changeBlock(undefined, first, true), rest, true))).toEqual(list);
+      },
+    ),
+  );
+});

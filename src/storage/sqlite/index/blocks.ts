@@ -15,6 +15,8 @@ export function changeBlock(
   adds: boolean,
 ): Uint8Array | undefined {
   if (!known || known.length < bitmapBytes) {
+    const atAnEnd = known && (adds ? appended(known, offsets) : withoutFirst(known, offsets));
+    if (atAnEnd) return atAnEnd.length === 0 ? undefined : atAnEnd;
     const list = changeList(known ? readList(known) : [], offsets, adds);
     if (list.length <= longestList) return list.length === 0 ? undefined : writeList(list);
     return writeBitmap(list);
@@ -45,11 +47,38 @@ export function addBlockTo(bits: Uint8Array, at: number, block: Uint8Array): voi
 export const countInBlock = (block: Uint8Array) =>
   block.length === bitmapBytes ? countBits(block) : block.length / 2;
 
+/** A log grows at its end: the list with these behind it; undefined where they are not, or the list grows too long. */
+function appended(list: Uint8Array, offsets: readonly number[]): Uint8Array | undefined {
+  let last = list.length === 0 ? -1 : offsetAt(list, list.length / 2 - 1);
+  for (const offset of offsets) {
+    if (offset <= last) return undefined;
+    last = offset;
+  }
+  if (list.length / 2 + offsets.length > longestList) return undefined;
+  const longer = new Uint8Array(list.length + 2 * offsets.length);
+  longer.set(list);
+  writeOffsets(longer, list.length, offsets);
+  return longer;
+}
+
+/** And it is cut off at its beginning: the list without its first ones; undefined where these are others. */
+function withoutFirst(list: Uint8Array, offsets: readonly number[]): Uint8Array | undefined {
+  if (2 * offsets.length > list.length) return undefined;
+  for (const [i, offset] of offsets.entries()) if (offsetAt(list, i) !== offset) return undefined;
+  return list.slice(2 * offsets.length);
+}
+
+const offsetAt = (list: Uint8Array, i: number) =>
+  (list[2 * i] as number) | ((list[2 * i + 1] as number) << 8);
+
+function writeOffsets(list: Uint8Array, from: number, offsets: readonly number[]): void {
+  for (const [i, offset] of offsets.entries()) {
+    list[from + 2 * i] = offset & 0xff;
+    list[from + 2 * i + 1] = offset >> 8;
+  }
+}
+
 function changeList(list: readonly number[], offsets: readonly number[], adds: boolean): number[] {
-  const last = list.at(-1) ?? -1;
-  // A log grows at its end.
-  if (adds && offsets.every((offset, i) => offset > (i === 0 ? last : (offsets[i - 1] as number))))
-    return [...list, ...offsets];
   const changed = new Set(offsets);
   if (!adds) return list.filter((offset) => !changed.has(offset));
   return [...new Set([...list, ...changed])].sort((a, b) => a - b);
@@ -57,16 +86,13 @@ function changeList(list: readonly number[], offsets: readonly number[], adds: b
 
 function readList(block: Uint8Array): number[] {
   const list: number[] = [];
-  for (let i = 0; i < block.length; i += 2) list.push((block[i] as number) | ((block[i + 1] as number) << 8));
+  for (let i = 0; i < block.length / 2; i++) list.push(offsetAt(block, i));
   return list;
 }
 
 function writeList(list: readonly number[]): Uint8Array {
   const block = new Uint8Array(2 * list.length);
-  for (const [i, offset] of list.entries()) {
-    block[2 * i] = offset & 0xff;
-    block[2 * i + 1] = offset >> 8;
-  }
+  writeOffsets(block, 0, list);
   return block;
 }
 
