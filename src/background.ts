@@ -42,7 +42,7 @@ export function startLoops(
     }
   };
   const sweep = async () => {
-    while ((await storage.sweep(now())) > 0 && !stopped) await sleep(sweepPauseMs);
+    while (!stopped && (await storage.sweep(now())) > 0) await sleep(sweepPauseMs);
     await directory.pairings.sweep(now());
     await accounts.sweep(now());
   };

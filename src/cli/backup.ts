@@ -1,5 +1,5 @@
-import { constants, setPriority } from 'node:os';
 import type { Command } from 'commander';
+import { letOthersGoFirst } from '../low-priority.ts';
 import { databaseTrouble, outputTrouble } from './database-trouble.ts';
 import type { Io } from './io.ts';
 
@@ -15,8 +15,7 @@ export function addBackup(program: Command, io: Io): void {
     .action(async (file: string, { force = false }: { force?: boolean }) => {
       const config = io.config();
       const { backUp } = await import('../app.ts');
-      // A server that runs beside it goes first.
-      setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+      letOthersGoFirst();
       try {
         const { bytes } = backUp(config.database.path, file, { force });
         io.stdout.write(`backed up to ${file}: ${(bytes / 1_048_576).toFixed(1)} MiB, checked\n`);

@@ -20,8 +20,9 @@ export interface RetentionOptions {
 }
 
 const dayMs = 86_400_000;
-/** Between two chunks: intake comes first. */
+/** Between two chunks: intake comes first. At least, and the longer, the longer a chunk had to wait for intake. */
 const pauseMs = 20;
+const restFactor = 2;
 /** What is tidied grows slowly. */
 const tidyMs = 600_000;
 
@@ -62,12 +63,14 @@ async function pruneTenant(
   let all = 0;
   while (!stopped()) {
     const olderThan = days === null ? null : settledNow() - days * dayMs;
+    const began = performance.now();
     const dropped = await history.prune(id, { olderThan, keep }, now());
+    const tookMs = performance.now() - began;
     if (dropped === 0) return all;
     all += dropped;
     // Those that were still on panels have been cleared by entries of their own: ring for them.
     bus.publish(id, []);
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, restFactor * tookMs)));
   }
   return all;
 }

@@ -4,7 +4,7 @@ import { setTimeout as wait, setImmediate as yieldTurn } from 'node:timers/promi
 const turnMs = 2;
 /** Streams between two looks at the clock. */
 const streamsALook = 8;
-/** However many streams there are, an event waits no longer than this for the next round to begin. */
+/** However many streams there are, a rest is no longer than this. */
 const longestRestMs = 50;
 
 interface RoundsOptions {
@@ -18,8 +18,8 @@ interface RoundsOptions {
  * When the streams of a feed write what has come for them: in rounds over all of them, the first at once. A write costs
  * the same however much it takes along. So a round is followed by a rest as long as its writing took, and what comes in the
  * meantime goes out in one write for each stream: few streams, whose rounds take next to no time, get each event as it
- * comes, and many get those of some milliseconds together, and leave half of the event loop to intake. A round over very
- * many is cut into turns, between which everything else has its own.
+ * comes, and many get those of some milliseconds together. So a feed's rounds take half of the event loop, unless writing to
+ * all takes longer than the longest rest. A round over very many is cut into turns, between which everything else has its own.
  */
 export class Rounds {
   readonly #options: RoundsOptions;

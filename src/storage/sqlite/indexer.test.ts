@@ -92,6 +92,19 @@ describe('a slice', () => {
     expect(count(model, 'index_text_data')).toBeLessThan(before / 2);
   });
 
+  test('owes the next ones the merging it left out', () => {
+    const model = filled(300);
+    let owedPages = 0;
+    for (let i = 0; i < 20; i++) ({ owedPages } = indexSlice(model.db, 10, { merges: false, owedPages }));
+    expect(owedPages).toBeGreaterThan(20 * 10);
+    expect(segmentsByLevel(model)[0]).toBe(20);
+    const { owedPages: less, merged } = indexSlice(model.db, 10, { owedPages });
+    expect(merged.pages).toBeGreaterThan(12);
+    expect(less).toBeLessThan(owedPages);
+    while (indexSlice(model.db, 10).merging);
+    expect(Math.max(...segmentsByLevel(model))).toBeLessThan(16);
+  });
+
   test('gives every tenant its share', () => {
     const model = filled(100);
     model.transaction(() => {

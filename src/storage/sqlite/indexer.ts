@@ -83,13 +83,16 @@ export interface Slice {
   readonly merging: boolean;
   /** What the rows took, without merging and commit. */
   readonly rowsMs: number;
-  readonly mergeMs: number;
+  readonly merged: { readonly pages: number; readonly ms: number };
+  /** Pages that are still to be merged for what was indexed; for the next slice. */
+  readonly owedPages: number;
 }
 
 export interface SliceOptions {
   readonly maxChars?: number;
   /** Whether the full-text index is merged as well; true when nothing is said. */
   readonly merges?: boolean;
+  readonly owedPages?: number;
 }
 
 /**
@@ -99,7 +102,7 @@ export interface SliceOptions {
 export function indexSlice(
   db: Database,
   maxRows: number,
-  { maxChars = usualSliceChars, merges = true }: SliceOptions = {},
+  { maxChars = usualSliceChars, merges = true, owedPages = 0 }: SliceOptions = {},
 ): Slice {
   const statements = statementsOf(db);
   return immediate(db, () => {
@@ -132,11 +135,20 @@ export function indexSlice(
     for (const slice of slices) addToIndexes(statements, slice);
     const rowsMs = performance.now() - began;
     const indexed = maxRows - left;
-    const pages = indexed === 0 ? mergedPagesAtRest : pagesFor(maxChars - chars);
+    const due = indexed === 0 ? 0 : pagesFor(maxChars - chars);
+    const pages = merges
+      ? Math.max(indexed === 0 ? mergedPagesAtRest : 0, due + Math.min(owedPages, due))
+      : 0;
     const found = !merges || mergeText(statements, pages);
-    const mergeMs = performance.now() - began - rowsMs;
-    // What was just indexed can be merged only once it is written.
-    return { indexed, behind, merging: found || indexed > 0, rowsMs, mergeMs };
+    return {
+      indexed,
+      behind,
+      // What was just indexed can be merged only once it is written.
+      merging: found || indexed > 0,
+      rowsMs,
+      merged: { pages, ms: performance.now() - began - rowsMs },
+      owedPages: found ? Math.max(0, owedPages + due - pages) : 0,
+    };
   });
 }
 
@@ -157,10 +169,9 @@ export function unindex(db: Database, tenant: number, from: number, upTo: number
   const statements = statementsOf(db);
   const { indexed } = statements.indexed.get(tenant) ?? { indexed: 0 };
   const rows = statements.keys.all(tenant, from - 1, tenant, Math.min(upTo, indexed), -1);
-  // What was seen since may still be listed as unseen.
   statements.postings.remove(
     tenant,
-    rows.flatMap((row) => postingsOf({ ...row, shown: 0 }, isRouted(statements, tenant, row))),
+    rows.flatMap((row) => postingsOf(row, isRouted(statements, tenant, row))),
   );
   for (const { id, position } of rows) {
     statements.dropId.run(tenant, id);
@@ -238,15 +249,16 @@ function statementsOf(db: Database): Statements {
 function prepareStatements(db: Database): Statements {
   const entry = entryOf('?', '?');
   const keyColumns = `entry & ${positionMask} AS position, id, host_key, ip_key, source_ip_key, level, token_id, key, route,
-    received_at, expires_at, muted, throttled_on IS NOT NULL AS throttled,
-    EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = entry >> 40 AND r.position = entry & ${positionMask}
-      AND r.shown_at IS NOT NULL) AS shown`;
+    received_at, expires_at, muted, throttled_on IS NOT NULL AS throttled`;
+  const shown = `EXISTS (SELECT 1 FROM receipts r WHERE r.tenant = entry >> 40 AND r.position = entry & ${positionMask}
+    AND r.shown_at IS NOT NULL) AS shown`;
   const inRange = `FROM notifications WHERE entry > ${entry} AND entry <= ${entry} ORDER BY entry LIMIT ?`;
   return {
     behind: db.prepare('SELECT tenant, indexed, head FROM logs WHERE indexed < head ORDER BY indexed - head'),
     indexed: db.prepare('SELECT indexed FROM logs WHERE tenant = ?'),
-    rows: db.prepare(`SELECT ${keyColumns}, title, message ${inRange}`),
-    keys: db.prepare(`SELECT ${keyColumns} ${inRange}`),
+    rows: db.prepare(`SELECT ${keyColumns}, ${shown}, title, message ${inRange}`),
+    // As if no panel had shown it: what was seen since may still be listed as unseen.
+    keys: db.prepare(`SELECT ${keyColumns}, 0 AS shown ${inRange}`),
     advance: db.prepare('UPDATE logs SET indexed = ? WHERE tenant = ?'),
     addId: db.prepare('INSERT OR REPLACE INTO index_id (tenant, id, position) VALUES (?, ?, ?)'),
     dropId: db.prepare('DELETE FROM index_id WHERE tenant = ? AND id = ?'),

@@ -64,7 +64,7 @@ export class LogPruner {
   sweep({ now, expired }: Extract<Job, { kind: 'sweep' }>): number {
     let taken = this.#sql.forgetRetries.run(now).changes;
     for (const { tenant, rank, position } of expired)
-      taken += this.#sql.dropLive.run(tenant, rank, position).changes;
+      taken += this.#sql.dropExpired.run(tenant, rank, position, now).changes;
     return taken;
   }
 
@@ -162,6 +162,9 @@ function prepareStatements(db: Db) {
        CROSS JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}`,
     ),
     dropLive: db.prepare('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?'),
+    dropExpired: db.prepare(
+      'DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ? AND expires_at <= ?',
+    ),
     forgetRetries: db.prepare(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${forgottenAtOnce}`),
     measure: db.prepare<[number, number, number, number], { rows: number; bytes: number; newest: number }>(
       `SELECT count(*) AS rows, coalesce(sum(${rowBytesSql}), 0) AS bytes, coalesce(max(received_at), 0) AS newest FROM notifications WHERE entry ${range}`,

@@ -75,9 +75,9 @@ export class LogReader {
     });
   }
 
-  /** Some of what is listed as live and is no more, of every tenant. */
-  expired(now: number, limit: number): LivePlace[] {
-    return this.#sql.expired.all(now, limit);
+  /** Some of what is listed as live and is no more, of every tenant, in the order of the list after a place in it. */
+  expired(now: number, { tenant, rank, position }: LivePlace, limit: number): LivePlace[] {
+    return this.#sql.expired.all(tenant, rank, position, now, limit);
   }
 
   /** What a sender's retry key was used for, while it is remembered. */
@@ -129,8 +129,9 @@ function prepareStatements(db: Db) {
        CROSS JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
        LEFT JOIN throttle_counts t ON t.tenant = l.tenant AND t.id = n.id`,
     ),
-    expired: db.prepare<[number, number], LivePlace>(
-      'SELECT tenant, rank, position FROM live WHERE expires_at <= ? LIMIT ?',
+    expired: db.prepare<[number, number, number, number, number], LivePlace>(
+      `SELECT tenant, rank, position FROM live WHERE (tenant, rank, position) > (?, ?, ?) AND expires_at <= ?
+       ORDER BY tenant, rank, position LIMIT ?`,
     ),
     retry: db.prepare<[number, string, number], { id: Buffer; hash: string }>(
       'SELECT id, hash FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',

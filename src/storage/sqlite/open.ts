@@ -16,6 +16,7 @@ import { WriteQueue } from './write-queue.ts';
 const spaceCheckMs = 1_000;
 /** Expired notifications taken out of the live set in one transaction: some milliseconds. */
 const sweptAtOnce = 1_000;
+const beforeAll: LivePlace = { tenant: 0, rank: 0, position: 0 };
 
 export interface SqliteOptions {
   readonly path: string;
@@ -31,7 +32,10 @@ export interface SqliteStorage extends StorageHealth {
   readonly history: SqliteHistory;
   readonly figures: SqliteFigures;
   readonly executor: SqlExecutor;
-  /** Takes expired notifications out of the live set; answers how many. Call again at once while it answers many. */
+  /**
+   * Takes some expired notifications out of the live set; answers how many, and zero after the last. Each call goes on where
+   * the one before ended.
+   */
   sweep(now: number): Promise<number>;
   /** Jobs accepted and not yet durable. */
   queueDepth(): number;
@@ -76,6 +80,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     search: readerThread({ ...data, yields: true }, options.onTrouble),
   };
   const stopWatching = watchSpace(path, options, queue);
+  let sweptUpTo = beforeAll;
   return {
     history: new SqliteHistory({
       queue,
@@ -85,9 +90,11 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     }),
     figures: new SqliteFigures(readers.short.get, readers.search.get),
     executor: executor(queue, readers.short.get),
-    // Found by a thread that nobody's commit waits for: without an index, it goes through all that is live.
+    // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {
-      const expired = await readers.short.get().call<LivePlace[]>('expired', { now, limit: sweptAtOnce });
+      const found = { now, after: sweptUpTo, limit: sweptAtOnce };
+      const expired = await readers.short.get().call<LivePlace[]>('expired', found);
+      sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as LivePlace) : beforeAll;
       return queue.push({ kind: 'sweep', now, expired });
     },
     queueDepth: () => queue.depth,

@@ -1,13 +1,15 @@
 /** A thread with a connection that cannot write: one runs the short reads, another the searches. */
-import { platform, setPriority } from 'node:os';
+import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import type { SearchOptions } from '../../core/ports.ts';
 import type { Query } from '../../core/search/search-query.ts';
 import type { PanelAddress } from '../../core/target.ts';
+import { letOthersGoFirst } from '../../low-priority.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { type CountRequest, countStep } from './figures/count.ts';
 import { fieldValues, type WantedValues } from './figures/field-values.ts';
 import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
+import type { LivePlace } from './jobs.ts';
 import { LogReader } from './log-reader.ts';
 import { oldestRevision, unusedRoutes } from './route-use.ts';
 import { findById, searchPage } from './search/search.ts';
@@ -22,7 +24,7 @@ export interface ReaderData {
 
 const { path, yields } = workerData as ReaderData;
 // Only Linux has a priority for each thread; elsewhere this would be the whole process.
-if (yields && platform() === 'linux') setPriority(10);
+if (yields && platform() === 'linux') letOthersGoFirst();
 
 interface Session {
   readonly db: Db;
@@ -66,7 +68,8 @@ serveThread(
       read(({ log }) => log.readAfter(a.tenant, a.position, a.limit)),
     live: (a: { tenant: number; panel: PanelAddress; now: number; limit: number }) =>
       read(({ log }) => log.live(a.tenant, a.panel, a.now, a.limit)),
-    expired: ({ now, limit }: { now: number; limit: number }) => read(({ log }) => log.expired(now, limit)),
+    expired: ({ now, after, limit }: { now: number; after: LivePlace; limit: number }) =>
+      read(({ log }) => log.expired(now, after, limit)),
     receiptsOf: ({ tenant, id }: { tenant: number; id: string }) =>
       read(({ log }) => log.receiptsOf(tenant, id)),
     findRetry: (a: { tenant: number; key: string; now: number }) =>

@@ -5,25 +5,29 @@ interface Bounds {
 
 /**
  * How many rows of some work are done in a given time, by how the last ones went: the machine decides, and what they hold.
- * Work that commits have to wait for is cut by it.
+ * Work that commits have to wait for is cut by it. What became slow is believed at once, what became fast by and by.
  */
 export class RowPace {
   readonly #bounds: Bounds;
-  #rowsAMs: number;
+  #usualMs: number;
+  #lastMs: number;
 
-  /** `rowsAMs`: as it may be before anything has been measured. */
-  constructor(bounds: Bounds, rowsAMs: number) {
+  /** `msARow`: as it may be before anything has been measured. */
+  constructor(bounds: Bounds, msARow: number) {
     this.#bounds = bounds;
-    this.#rowsAMs = rowsAMs;
+    this.#usualMs = msARow;
+    this.#lastMs = msARow;
   }
 
   rowsIn(ms: number): number {
     const { least, most } = this.#bounds;
-    return Math.min(most, Math.max(least, Math.round(this.#rowsAMs * ms)));
+    return Math.min(most, Math.max(least, Math.round(ms / Math.max(this.#usualMs, this.#lastMs))));
   }
 
   took(rows: number, ms: number): void {
-    // Of fewer, what they cost is mostly what any piece of such work does.
-    if (rows >= this.#bounds.least) this.#rowsAMs += (rows / Math.max(0.1, ms) - this.#rowsAMs) / 8;
+    // Of fewer than any piece is meant to have, the cost is mostly what a piece takes by itself.
+    if (rows < this.#bounds.least) return;
+    this.#lastMs = ms / rows;
+    this.#usualMs += (this.#lastMs - this.#usualMs) / 8;
   }
 }

@@ -21,15 +21,15 @@ const { path } = workerData as { path: string };
  */
 const quiet = { pauseMs: 5, sliceMs: 6 };
 const loaded = { pauseMs: 20, sliceMs: 2 };
-const slicePace = new RowPace({ least: 64, most: 500 }, 20);
+const slicePace = new RowPace({ least: 64, most: 500 }, 0.05);
 /**
- * The entries of one word are merged at once, however many there are. After a merge that took long there is none for so many
- * times as long.
+ * The entries of one word are merged at once, however many there are. After a merge that took long for its pages there is
+ * none for so many times as long, though not beyond some hundred slices: as many segments would be left to merge.
  */
-const longMerge = { ms: 10, restFactor: 10, mostRestMs: 10_000 };
+const longMerge = { ms: 10, msAPage: 0.25, restFactor: 10, mostRestMs: 10_000, mostSlices: 100 };
 /** How long dropping old notifications may keep a commit. */
 const pruneMs = 8;
-const prunePace = new RowPace({ least: 32, most: 500 }, 10);
+const prunePace = new RowPace({ least: 32, most: 500 }, 0.1);
 /** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
 const retrySliceMs = 1_000;
 const reopenMs = 250;
@@ -50,6 +50,8 @@ let indexTimer: NodeJS.Timeout | undefined;
 let sliceDue = performance.now() + loaded.pauseMs;
 /** From when on merging may go on. */
 let mergeDue = 0;
+let slicesSinceMerge = 0;
+let owedPages = 0;
 
 /** Jobs in one transaction, about: more of them gain nothing on the fsync and make the first wait for the last. */
 const enoughJobs = 256;
@@ -244,12 +246,14 @@ function index(sliceMs: number): void {
   if (!session) return;
   let pauseMs = loaded.pauseMs;
   try {
-    const merges = performance.now() >= mergeDue;
-    const slice = indexSlice(session.db, slicePace.rowsIn(sliceMs), { merges });
-    ({ behind, merging } = slice);
+    const merges = performance.now() >= mergeDue || slicesSinceMerge >= longMerge.mostSlices;
+    const slice = indexSlice(session.db, slicePace.rowsIn(sliceMs), { merges, owedPages });
+    ({ behind, merging, owedPages } = slice);
+    slicesSinceMerge = merges ? 0 : slicesSinceMerge + 1;
     slicePace.took(slice.indexed, slice.rowsMs);
-    if (slice.mergeMs > longMerge.ms)
-      mergeDue = performance.now() + Math.min(longMerge.mostRestMs, longMerge.restFactor * slice.mergeMs);
+    const { pages, ms } = slice.merged;
+    if (ms > longMerge.ms + pages * longMerge.msAPage)
+      mergeDue = performance.now() + Math.min(longMerge.mostRestMs, longMerge.restFactor * ms);
   } catch (error) {
     pauseMs = retrySliceMs;
     if (isDiskTrouble(error)) giveUp(error);
