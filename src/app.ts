@@ -39,6 +39,7 @@ export { type Config, describeConfig } from './config.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
 export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';
+export { letOthersGoFirst } from './storage/low-priority.ts';
 export { backUp } from './storage/sqlite/backup.ts';
 export { restore } from './storage/sqlite/restore.ts';
 

@@ -41,6 +41,7 @@ const pure: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>
     'node:buffer': ['*'],
     'node:crypto': ['*'],
     'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList'],
+    'node:timers/promises': ['setTimeout', 'setImmediate'],
     'node:zlib': ['crc32'],
   },
 };

@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads';
 import type { SearchOptions } from '../../core/ports.ts';
 import type { Query } from '../../core/search/search-query.ts';
 import type { PanelAddress } from '../../core/target.ts';
-import { letOthersGoFirst } from '../../low-priority.ts';
+import { letOthersGoFirst } from '../low-priority.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { type CountRequest, countStep } from './figures/count.ts';
 import { fieldValues, type WantedValues } from './figures/field-values.ts';
