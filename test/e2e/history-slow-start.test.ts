@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createInProcessBus } from '../../src/bus/in-process.ts';
 import type { SearchOptions } from '../../src/core/ports.ts';
 import { tailHistory } from '../../src/http/history/history-tail.ts';
 import type { Services } from '../../src/http/services.ts';
+import { eventually } from '../support/eventually.ts';
 
 test('a tail whose log is slow to say where it ends asks for nothing before it knows', async () => {
   const bus = createInProcessBus();
@@ -36,7 +37,7 @@ test('a tail whose log is slow to say where it ends asks for nothing before it k
   const tail = tailHistory(services, 1, undefined, sink);
   bus.publish(1, []);
   await tail.started;
-  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0));
+  await eventually(() => expect(asked.length).toBeGreaterThan(0));
   expect(asked[0]).toBe(7);
   expect(events[0]).toBe('ready');
   tail.close();

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -24,7 +25,7 @@ beforeAll(async () => {
     token: key,
     json: { name: 'night mute', when: {}, then: { mute: true } },
   });
-  await vi.waitFor(async () => expect(await values('host', 'db')).toEqual(['db-01']));
+  await eventually(async () => expect(await values('host', 'db')).toEqual(['db-01']));
 });
 afterAll(() => server.stop());
 

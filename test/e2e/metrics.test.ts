@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseSecret } from '../../src/core/secrets.ts';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import { readExposition, samplesOf } from './metrics-format.ts';
 
@@ -211,16 +212,13 @@ test('panels and tokens are told by their state', async () => {
     'belfry_tokens{state="revoked"}': 1,
   });
   stream.close();
-  await vi.waitFor(
+  await eventually(
     async () =>
       expect(await samples()).toMatchObject({
         'belfry_panels{state="online"}': 0,
         'belfry_panels{state="offline"}': 2,
       }),
-    {
-      timeout: 3_000,
-      interval: 20,
-    },
+    { interval: 20 },
   );
 });
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -68,7 +69,7 @@ test('what was received, refused and is live is counted, hosts without regard to
   ]);
   expect(live).toEqual({ error: 1, critical: 1, info: 2 });
   expect(panels.total).toBe(2);
-  await vi.waitFor(async () => expect((await overview()).panels).toEqual({ online: 1, total: 2, behind: 0 }));
+  await eventually(async () => expect((await overview()).panels).toEqual({ online: 1, total: 2, behind: 0 }));
   stream.close();
 });
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseReader } from '../support/sse-client.ts';
 
@@ -87,7 +88,7 @@ test('a panel counts as sent once its stream has passed the notification, also a
     (await detail(id)).deliveries.find((each: { panel: { id: string } }) => each.panel.id === panel);
   expect(await mine()).toMatchObject({ online: true, sent: true, shownAt: null });
   stream.close();
-  await vi.waitFor(async () => expect((await mine()).online).toBe(false), { timeout: 3_000, interval: 20 });
+  await eventually(async () => expect((await mine()).online).toBe(false), { interval: 20 });
   expect(await mine()).toMatchObject({ online: false, sent: true, shownAt: null });
   const missed = await send();
   const deliveries = (await detail(missed)).deliveries as { panel: { id: string } }[];
@@ -168,7 +169,7 @@ test('what has expired, what there is not, and what is of another tenant cannot 
   const clear = (id: string, as = token) =>
     server.call('POST', `/api/notifications/${id}/clear`, { token: as });
   const short = await send({ ttl: 1 });
-  await vi.waitFor(async () => expect((await detail(short)).state).toBe('expired'), { interval: 5 });
+  await eventually(async () => expect((await detail(short)).state).toBe('expired'), { interval: 5 });
   expect((await clear(short)).json).toEqual({ ok: true, cleared: false });
   expect((await clear(unknownId)).status).toBe(404);
   const id = await send();

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import { openStream } from '../support/sse-client.ts';
 
@@ -78,7 +79,7 @@ test('a panel is online while its stream is open, and was last seen when it clos
   const look = async () => (await server.call('GET', `/api/panels/${id}`, { token })).json;
   expect(await look()).toMatchObject({ online: true });
   stream.close();
-  await vi.waitFor(async () => expect((await look()).online).toBe(false), { timeout: 3_000, interval: 20 });
+  await eventually(async () => expect((await look()).online).toBe(false), { interval: 20 });
   const { lastSeenAt } = await look();
   expect(Date.parse(lastSeenAt)).toBeGreaterThanOrEqual(began);
   expect(Date.parse(lastSeenAt)).toBeLessThanOrEqual(Date.now());
@@ -91,12 +92,11 @@ test('the lag of a panel is what the log has beyond what it was sent, and none o
   await stream.next(({ data }) => data.id === sent);
   expect((await look()).lag).toBe(0);
   stream.close();
-  await vi.waitFor(async () => expect((await look()).online).toBe(false), { timeout: 3_000, interval: 20 });
+  await eventually(async () => expect((await look()).online).toBe(false), { interval: 20 });
   for (let i = 0; i < 3; i++) await server.notify(token, { title: 'missed', message: 'm' });
   expect(await look()).toMatchObject({ online: false, lag: 3 });
   const back = await server.panel(token, 'Lagging');
-  await vi.waitFor(async () => expect(await look()).toMatchObject({ online: true, lag: 0 }), {
-    timeout: 3_000,
+  await eventually(async () => expect(await look()).toMatchObject({ online: true, lag: 0 }), {
     interval: 20,
   });
   back.stream.close();
@@ -196,16 +196,16 @@ test('what its newest screen says it is, and where from, is told with the panel,
     return stream;
   };
   const older = await open('panel/0.1.0');
-  await vi.waitFor(async () => expect(await told()).toEqual([true, 'panel/0.1.0', '127.0.0.1']));
+  await eventually(async () => expect(await told()).toEqual([true, 'panel/0.1.0', '127.0.0.1']));
   const newer = await open('tail/0.2.0-rc.1');
-  await vi.waitFor(async () => expect(await told()).toEqual([true, 'tail/0.2.0-rc.1', '127.0.0.1']));
+  await eventually(async () => expect(await told()).toEqual([true, 'tail/0.2.0-rc.1', '127.0.0.1']));
   older.close();
   newer.close();
-  await vi.waitFor(async () => expect(await told()).toEqual([false, expect.anything(), '127.0.0.1']));
+  await eventually(async () => expect(await told()).toEqual([false, expect.anything(), '127.0.0.1']));
   for (const odd of ['<script>', 'Panel/1', 'panel', `panel/${'1'.repeat(40)}`, undefined]) {
     const stream = await open(odd);
-    await vi.waitFor(async () => expect([odd, ...(await told())]).toEqual([odd, true, null, '127.0.0.1']));
+    await eventually(async () => expect([odd, ...(await told())]).toEqual([odd, true, null, '127.0.0.1']));
     stream.close();
-    await vi.waitFor(async () => expect((await told())[0]).toBe(false));
+    await eventually(async () => expect((await told())[0]).toBe(false));
   }
 });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -20,13 +21,13 @@ test('a mute with an end ends by itself', async () => {
   const activeUntil = new Date(Date.now() + 1_500).toISOString();
   await rule({ name: 'maintenance', when: { host: ['ends'] }, then: { mute: true }, activeUntil });
   expect((await send('ends')).state).toBe('muted');
-  const shown = await vi.waitFor(
+  const shown = await eventually(
     async () => {
       const sent = await send('ends');
       expect(sent.state).toBe('live');
       return sent;
     },
-    { timeout: 6_000, interval: 30 },
+    { interval: 30 },
   );
   expect(Date.parse(shown.receivedAt)).toBeGreaterThanOrEqual(Date.parse(activeUntil));
   expect(shown.trace[0]).toMatchObject({ name: 'maintenance', outcome: 'inactive' });

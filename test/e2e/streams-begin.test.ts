@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCursor } from '../../src/contract/sse.ts';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseReader } from '../support/sse-client.ts';
 
@@ -111,7 +112,7 @@ test('without a cursor it begins with what the panel should be showing, in order
   await server.call('POST', `/api/notifications/${cleared}/clear`, { token: own });
   const state = async () =>
     (await server.call('GET', `/api/notifications/${short}`, { token: own })).json.state;
-  await vi.waitFor(async () => expect(await state()).toBe('expired'), { interval: 5 });
+  await eventually(async () => expect(await state()).toBe('expired'), { interval: 5 });
   const stream = await open();
   const messages = await opening(stream);
   const epoch = messages[0]?.data.epoch;

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseCursor } from '../../src/contract/sse.ts';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 
 const heartbeatMs = 200;
@@ -28,7 +29,7 @@ test('a heartbeat comes when nothing else does, with time and head', async () =>
   const began = Date.now();
   const beats = () => stream.messages.filter(({ event }) => event === 'heartbeat');
   // The first closes the live set; two more are the clock's.
-  await vi.waitFor(() => expect(beats().length).toBeGreaterThanOrEqual(3), { timeout: 3_000, interval: 10 });
+  await eventually(() => expect(beats().length).toBeGreaterThanOrEqual(3), { interval: 10 });
   expect(Date.now() - began).toBeGreaterThanOrEqual(heartbeatMs);
   expect(stream.messages[0]?.data.heartbeatMs).toBe(heartbeatMs);
   for (const { data } of beats()) {
@@ -206,7 +207,7 @@ test('several streams of one panel each get everything, and it is online until t
   await second.stream.next(({ data }) => data.id === third);
   expect(await online()).toBe(true);
   second.stream.close();
-  await vi.waitFor(async () => expect(await online()).toBe(false), { timeout: 3_000, interval: 20 });
+  await eventually(async () => expect(await online()).toBe(false), { interval: 20 });
 });
 
 test('two tenants with panels of the same name get their own alone', async () => {

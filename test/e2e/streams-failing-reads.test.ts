@@ -1,5 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Feeds } from '../../src/core/stream/feed.ts';
+import { eventually } from '../support/eventually.ts';
 import { notification } from '../support/model-log.ts';
 import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';
 
@@ -50,12 +51,12 @@ test('a stream whose log cannot be read any more is dropped, so that its client 
   for (let i = 0; i < 3; i++) log.append(notification);
   const client = new Client();
   await feeds.connect(snapshot, panel, client, opening(1));
-  await vi.waitFor(() => expect(client.text).toContain('"position":3'));
+  await eventually(() => expect(client.text).toContain('"position":3'));
   expect(client.isDestroyed).toBe(false);
   const behind = new Client();
   const connecting = feeds.connect(snapshot, panel, behind, opening(0));
   await connecting;
   state.broken = new Error('the disk is gone');
-  await vi.waitFor(() => expect(behind.isDestroyed).toBe(true));
+  await eventually(() => expect(behind.isDestroyed).toBe(true));
   expect(errors).toContain(state.broken);
 });

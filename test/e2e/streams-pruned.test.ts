@@ -1,5 +1,6 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Feeds } from '../../src/core/stream/feed.ts';
+import { eventually } from '../support/eventually.ts';
 import { everywhere, notification } from '../support/model-log.ts';
 import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';
 
@@ -11,10 +12,10 @@ test('a panel that read too slowly for retention is told of the gap in mid-strea
   opened.push(feeds);
   const client = new Client();
   await feeds.connect(snapshot, panel, client, opening());
-  await vi.waitFor(() => expect(client.told()).toEqual(['ready live']));
+  await eventually(() => expect(client.told()).toEqual(['ready live']));
   client.pausesAt = '"position":1,';
   bus.publish(1, [log.append(notification)]);
-  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 1'));
+  await eventually(() => expect(client.told().at(-1)).toBe('notification 1'));
   // More than the ring keeps; all of it but the end is dropped before this panel could read it.
   for (let i = 0; i < 4_500; i++) log.append(notification);
   log.append((position) => ({
@@ -28,9 +29,9 @@ test('a panel that read too slowly for retention is told of the gap in mid-strea
   }));
   log.pruneTo(4_500);
   bus.publish(1, []);
-  await vi.waitFor(async () => expect((await feeds.online(1)).head).toBe(4_502));
+  await eventually(async () => expect((await feeds.online(1)).head).toBe(4_502));
   client.resume();
-  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 4500'));
+  await eventually(() => expect(client.told().at(-1)).toBe('notification 4500'));
   expect(client.told()).toEqual(['ready live', 'notification 1', 'gap 4502', 'notification 4500']);
 });
 
@@ -40,10 +41,10 @@ test('panels that have read everything notice nothing of what is pruned', async 
   const client = new Client();
   await feeds.connect(snapshot, panel, client, opening());
   for (let i = 0; i < 50; i++) bus.publish(1, [log.append(notification)]);
-  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 50'));
+  await eventually(() => expect(client.told().at(-1)).toBe('notification 50'));
   log.pruneTo(40);
   bus.publish(1, [log.append(notification)]);
-  await vi.waitFor(() => expect(client.told().at(-1)).toBe('notification 51'));
+  await eventually(() => expect(client.told().at(-1)).toBe('notification 51'));
   expect(client.told()).toEqual([
     'ready live',
     ...Array.from({ length: 51 }, (_, i) => `notification ${i + 1}`),

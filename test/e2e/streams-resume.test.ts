@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseMessage, SseReader } from '../support/sse-client.ts';
 
@@ -109,7 +110,7 @@ describe('with a cursor', () => {
     const { open, send, token, at } = await newWall();
     const short = await send({ ttl: 1 });
     await send();
-    await vi.waitFor(
+    await eventually(
       async () =>
         expect((await server.call('GET', `/api/notifications/${short}`, { token })).json.state).toBe(
           'expired',

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseSecret } from '../../src/core/secrets.ts';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseMessage } from '../support/sse-client.ts';
 import { mibHeld, RawStream } from './streams-raw-client.ts';
@@ -65,7 +66,7 @@ test('clients that do not read what a stream begins with hold little of it eithe
   const before = mibHeld();
   const stalled = await Promise.all(paths.map((each) => RawStream.open(server.url, each, token)));
   // Each is owed 5 MiB, which is let go when the client keeps the server waiting.
-  await vi.waitFor(() => expect(mibHeld() - before).toBeLessThan(30), { timeout: 3_000, interval: 250 });
+  await eventually(() => expect(mibHeld() - before).toBeLessThan(30), { interval: 250 });
   // Meanwhile one of those that are still to be sent is cleared, and one more comes.
   const cleared = (
     await server.call('GET', '/api/history?limit=1', {
