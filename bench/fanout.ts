@@ -9,7 +9,13 @@ import { median, ms, spread, table, times, whole } from './statistics.ts';
 
 const rounds = 5;
 const throughput: DeliveryRun = { panels: 1_000, count: 3_000, connections: 32, perSecond: null };
-const latency: DeliveryRun = { panels: 100, count: 6_000, connections: 32, perSecond: 1_000, warmUp: 3_000 };
+const latency = {
+  panels: 100,
+  count: 6_000,
+  connections: 32,
+  perSecond: 1_000,
+  warmUp: 3_000,
+} satisfies DeliveryRun;
 const panelCount = Math.max(throughput.panels, latency.panels);
 
 const message = 'Replication of orders is 40 s behind on db-01; the limit is 30 s';
@@ -127,7 +133,7 @@ function report(results: ReadonlyMap<string, { many: Delivered[]; soon: Delivere
   ];
   const { panels, count } = throughput;
   console.log(
-    `${rounds} rounds, each on a fresh server; panels and publisher in processes of their own on the same cores. Belfry is durable, nchan keeps its messages in memory.\n`,
+    `${rounds} rounds, each on a fresh server; panels and publisher in processes of their own on the same cores. Belfry is durable, nchan keeps its messages in memory. Latency is measured after ${whole(latency.warmUp)} notifications of warming up, for both.\n`,
   );
   console.log(
     table([

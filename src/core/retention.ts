@@ -20,13 +20,13 @@ export interface RetentionOptions {
 }
 
 const dayMs = 86_400_000;
-/** Between two chunks: intake comes first. At least, and the longer, the longer a chunk had to wait for intake. */
+/** Between two slices: intake comes first. At least, and the longer, the longer a slice had to wait for intake. */
 const pauseMs = 20;
 const restFactor = 2;
 /** What is tidied grows slowly. */
 const tidyMs = 600_000;
 
-/** Drops what no tenant's retention keeps any more, in small chunks; resolves when there is no more to drop, or when told to stop. */
+/** Drops what no tenant's retention keeps any more, in small slices; resolves when there is no more to drop, or when told to stop. */
 export async function enforceRetention(options: RetentionOptions, stopped: () => boolean): Promise<void> {
   for (const tenant of await options.directory.tenants.list()) {
     const keep = bound(tenant.retentionCount, options.count);

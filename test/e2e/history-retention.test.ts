@@ -119,7 +119,7 @@ test('panels hear of what was still shown when it was dropped', async () => {
   expect(await left(tenant)).toBe(1);
 });
 
-test('being told to stop, it stops between two chunks', async () => {
+test('being told to stop, it stops between two slices', async () => {
   const tenant = await newTenant('large', { retentionCount: 1 });
   await append(storage.history, tenant, 3_000, () => ({ ttl: 1, expiresAt: now - 1 }));
   const tenants = { ...directory.tenants, list: async () => [await directory.tenants.get(tenant)] };

@@ -146,7 +146,7 @@ function prepareStatements(db: Db) {
     firstClearKept: db.prepare<[number, number, number, number, number, number], { position: number }>(
       `SELECT entry & ${positionMask} AS position FROM clears WHERE entry ${range} AND at BETWEEN ? AND ? ORDER BY entry LIMIT 1`,
     ),
-    // Rank by rank, as its key goes: going through all that is live for each chunk would hold up commits.
+    // Rank by rank, as its key goes: going through all that is live for each slice would hold up commits.
     liveIn: db.prepare<
       [{ tenant: number; from: number; upTo: number }],
       { rank: number; position: number; expires_at: number | null; route: number; id: Buffer }
@@ -175,7 +175,7 @@ function prepareStatements(db: Db) {
     dropNotifications: db.prepare(`DELETE FROM notifications WHERE entry ${range}`),
     dropClears: db.prepare(`DELETE FROM clears WHERE entry ${range}`),
     dropReceipts: db.prepare('DELETE FROM receipts WHERE tenant = ? AND position BETWEEN ? AND ?'),
-    // By its key: going through every minute of a long history for each chunk would hold up commits.
+    // By its key: going through every minute of a long history for each slice would hold up commits.
     dropMinutes: db.prepare('DELETE FROM minutes WHERE tenant = ? AND minute <= ? AND last <= ?'),
   };
 }
