@@ -63,7 +63,7 @@ export class DashboardLab {
   /** A browser's window of somebody who is not signed in. */
   async window(options: BrowserContextOptions = {}): Promise<Omit<Desk, 'person'>> {
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     return { page, context, complaints: watchConsole(page), awaited: watchRequests(page) };
   }

@@ -9,7 +9,7 @@ export interface RawAnswer {
 }
 
 /** How long anything may take before it counts as hanging. */
-const patienceMs = 5_000;
+const patienceMs = 15_000;
 
 /** One connection. What arrives is read as answers as soon as they are whole. */
 export class RawConnection {

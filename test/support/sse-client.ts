@@ -44,7 +44,7 @@ export async function openStream(url: string, headers: Record<string, string>): 
     messages,
     ended,
     close: () => abort.abort(),
-    next(is, ms = 5_000) {
+    next(is, ms = 15_000) {
       return new Promise((resolve, reject) => {
         const look = () => {
           const found = messages.find(is);

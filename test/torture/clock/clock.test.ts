@@ -38,13 +38,13 @@ test.skipIf(missing !== undefined)(
     await panel.connect(server.url, token);
     const load = new Load({ token, writers: 3, pauseMs: 15 });
     load.start(server.url);
-    await load.next(() => load.acknowledged >= 50, 10_000);
+    await load.next(() => load.acknowledged >= 50, 30_000);
     const clocks: string[] = [];
     for (const seconds of leaps) {
       clock.leap(seconds);
       await moment(1_200);
       const { acknowledged } = load;
-      await load.next(() => load.acknowledged >= acknowledged + 10, 10_000);
+      await load.next(() => load.acknowledged >= acknowledged + 10, 30_000);
       await panel.next('notification');
       expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
       clocks.push((await fetch(`${server.url}/healthz`)).headers.get('date') ?? '');

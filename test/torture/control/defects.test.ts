@@ -40,7 +40,7 @@ test('a ring without replay is caught by a panel that resumes', async () => {
   load.start(first.url);
   await panel.reached(5);
   panel.close();
-  await load.next(() => load.acknowledged >= 50, 10_000);
+  await load.next(() => load.acknowledged >= 50, 30_000);
   await load.stop();
   await first.end('SIGTERM');
   const second = await ServerProcess.start({ folder: own, env });
@@ -60,15 +60,15 @@ test('a position from a bare counter is caught by a transaction that is rolled b
   const server = await ServerProcess.start({ folder: disk.folder, env: withDefect('bare-counter') });
   const load = new Load({ token, writers: 4, pauseMs: 5 });
   load.start(server.url);
-  await load.next(() => load.acknowledged >= 50, 10_000);
+  await load.next(() => load.acknowledged >= 50, 30_000);
   // A fault may meet the indexing and not a batch of notifications: then nothing had a position to lose.
   let found: string[] = [];
   let faults = 0;
   while (faults < 10 && found.length === 0) {
     disk.fill(server.pid);
-    await load.next(({ status }) => status === 503, 5_000);
+    await load.next(({ status }) => status === 503, 30_000);
     disk.free(server.pid);
-    await load.next(({ status }) => status === 200, 10_000);
+    await load.next(({ status }) => status === 200, 30_000);
     await load.stop();
     found = complaints(checkHistory(load.sent, await readHistory(server.url, key)));
     load.start(server.url);

@@ -29,7 +29,7 @@ async function underLoad(options: StartOptions) {
   await panel.connect(server.url, token);
   const load = new Load({ token, writers: 4, pauseMs: 10 });
   load.start(server.url);
-  await load.next(() => load.acknowledged >= 50, 10_000);
+  await load.next(() => load.acknowledged >= 50, 30_000);
   return { server, panel, load, key };
 }
 
@@ -50,7 +50,7 @@ async function expectOnlyReads({ server, panel, key }: Scene, reason: RegExp): P
 
 /** Afterwards: the same process takes notifications, and nothing that it acknowledged is missing. */
 async function expectNothingLost({ server, panel, load, key }: Scene): Promise<void> {
-  await load.next(() => load.acknowledged >= 50, 10_000);
+  await load.next(() => load.acknowledged >= 50, 30_000);
   await load.stop();
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   const history = await readHistory(server.url, key);
@@ -79,14 +79,14 @@ describe('a disk that fills up under load stops intake alone, and lets it go on 
     while (refusedMs.length < faults) {
       const filledAt = performance.now();
       disk.fill(server.pid);
-      const refused = await load.next(({ status }) => status === 503, 5_000);
+      const refused = await load.next(({ status }) => status === 503, 30_000);
       refusedMs.push(refused.at - filledAt);
       await expectOnlyReads(scene, /disk/);
-      await load.next(({ status, at }) => status === 503 && at > filledAt + 2_000, 5_000);
+      await load.next(({ status, at }) => status === 503 && at > filledAt + 2_000, 30_000);
 
       const freedAt = performance.now();
       disk.free(server.pid);
-      const back = await load.next(({ status }) => status === 200, 10_000);
+      const back = await load.next(({ status }) => status === 200, 30_000);
       backMs.push(back.at - freedAt);
     }
     await expectNothingLost(scene);
@@ -102,7 +102,7 @@ test('a disk with less room than asked for takes no notification, and says so; e
   const load = new Load({ token, writers: 2, pauseMs: 10 });
   const roomy = await ServerProcess.start({ folder });
   load.start(roomy.url);
-  await load.next(() => load.acknowledged >= 50, 10_000);
+  await load.next(() => load.acknowledged >= 50, 30_000);
   await load.stop();
   await roomy.end('SIGTERM');
 
@@ -113,7 +113,7 @@ test('a disk with less room than asked for takes no notification, and says so; e
     status: 503,
   });
   load.start(server.url);
-  const { text } = await load.next(({ status }) => status === 503, 5_000);
+  const { text } = await load.next(({ status }) => status === 503, 30_000);
   expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/nearly full/) });
   const ready = await fetch(`${server.url}/readyz`);
   expect(await ready.json()).toEqual({ error: expect.stringMatching(/nearly full/) });
