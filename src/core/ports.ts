@@ -62,6 +62,17 @@ export interface Clear {
   readonly route: Route;
 }
 
+/** Where something that is live stands. */
+export interface LivePlace {
+  readonly rank: number;
+  readonly position: number;
+}
+
+export interface LiveNotification extends Notification {
+  /** How many a throttle has counted on it. */
+  readonly count: number;
+}
+
 /** One entry of a tenant's log. */
 export type Entry = Notification | Clear;
 
@@ -146,17 +157,23 @@ export interface History {
   bounds(tenant: TenantId): Promise<LogBounds>;
   /** Entries with positions after `position`, in order, at most `limit`. */
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;
-  /** What a panel should be showing at `now`: the highest in rank, then the newest, at most `limit`, in order of position. */
+  /** Where what a panel should be showing at `now` stands: at most `limit`, the highest in rank first, then the newest. */
   live(
     tenant: TenantId,
     panel: PanelAddress,
     now: number,
     limit: number,
-  ): Promise<{
-    readonly head: number;
-    readonly notifications: readonly Notification[];
-    readonly counts: Readonly<Record<string, number>>;
-  }>;
+  ): Promise<{ readonly head: number; readonly places: readonly LivePlace[] }>;
+  /**
+   * Those of the notifications at `positions` that are live at `now`, in the order given: as many as have `chars` characters
+   * of text together, but at least one. `looked` positions were looked at for it.
+   */
+  stillLive(
+    tenant: TenantId,
+    positions: readonly number[],
+    now: number,
+    chars: number,
+  ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly looked: number }>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
   /**

@@ -4,6 +4,7 @@ import type {
   AppendOutcome,
   Entry,
   History,
+  LiveNotification,
   Notification,
   NotificationDraft,
   ReceiptStore,
@@ -117,6 +118,23 @@ export async function readAll(history: History, tenant: TenantId, limit = 100): 
   }
 }
 
+/** What a panel should be showing, in order of position, read a few at a time. */
+export async function liveOn(
+  history: History,
+  tenant: TenantId,
+  { panel = lobby, at = now, limit = 500 }: { panel?: PanelAddress; at?: number; limit?: number } = {},
+): Promise<LiveNotification[]> {
+  const { places } = await history.live(tenant, panel, at, limit);
+  let positions = places.map(({ position }) => position).sort((a, b) => a - b);
+  const all: LiveNotification[] = [];
+  while (positions.length > 0) {
+    const { notifications, looked } = await history.stillLive(tenant, positions, at, 10);
+    all.push(...notifications);
+    positions = positions.slice(looked);
+  }
+  return all;
+}
+
 /** What a panel should be showing, by id. */
 export async function shownOn(
   history: History,
@@ -124,5 +142,5 @@ export async function shownOn(
   panel = lobby,
   at = now,
 ): Promise<string[]> {
-  return (await history.live(tenant, panel, at, 500)).notifications.map(({ id }) => id);
+  return (await liveOn(history, tenant, { panel, at })).map(({ id }) => id);
 }

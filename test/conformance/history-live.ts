@@ -1,19 +1,26 @@
 import { expect, test } from 'vitest';
-import { everyone, type HistoryLab, lobby, now, routeTo, shownOn, store, toTarget } from './history-lab.ts';
+import {
+  everyone,
+  type HistoryLab,
+  liveOn,
+  lobby,
+  now,
+  routeTo,
+  shownOn,
+  store,
+  toTarget,
+} from './history-lab.ts';
 
 /** What a panel should be showing. */
 export function liveConformance(lab: () => HistoryLab): void {
   test('is nothing on an empty log', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
-    expect(await database.history.live(tenant, lobby, now, 500)).toEqual({
-      head: 0,
-      notifications: [],
-      counts: {},
-    });
+    expect(await database.history.live(tenant, lobby, now, 500)).toEqual({ head: 0, places: [] });
+    expect(await database.history.stillLive(tenant, [], now, 500)).toEqual({ notifications: [], looked: 0 });
   });
 
-  test('is told as the log tells it, in order of position, with the head it was read at', async () => {
+  test('is told as the log tells it, the highest in rank first, with the head it was read at', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const stored = [
@@ -22,10 +29,21 @@ export function liveConformance(lab: () => HistoryLab): void {
       await store(database.history, tenant, { rank: 40 }),
     ];
     await database.history.clear(tenant, stored[1]?.id as string, 'x', now);
+    await store(database.history, tenant, { rank: 40, title: 'newer' });
     expect(await database.history.live(tenant, lobby, now, 500)).toEqual({
-      head: 4,
-      notifications: [stored[0], stored[2]],
-      counts: {},
+      head: 5,
+      places: [
+        { rank: 50, position: 1 },
+        { rank: 40, position: 5 },
+        { rank: 40, position: 3 },
+      ],
+    });
+    expect(await database.history.stillLive(tenant, [3, 1], now, 500)).toEqual({
+      notifications: [
+        { ...stored[2], count: 0 },
+        { ...stored[0], count: 0 },
+      ],
+      looked: 2,
     });
   });
 
@@ -33,7 +51,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     const titles = async (limit: number) =>
-      (await database.history.live(tenant, lobby, now, limit)).notifications.map(({ title }) => title);
+      (await liveOn(database.history, tenant, { limit })).map(({ title }) => title);
     for (const [title, rank] of [
       ['old error', 40],
       ['critical', 50],
@@ -63,7 +81,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     await to('another tag', { tags: ['fron', 'front2', 'FRONT'] });
     await to('nobody', {});
     const titles = async (panel: typeof lobby) =>
-      (await database.history.live(tenant, panel, now, 500)).notifications.map(({ title }) => title);
+      (await liveOn(database.history, tenant, { panel })).map(({ title }) => title);
     expect(await titles(lobby)).toEqual(['everyone', 'by id', 'by tag', 'by either']);
     expect(await titles({ id: 'lobby', tags: [] })).toEqual(['everyone', 'by id']);
     expect(await titles({ id: 'new', tags: ['x', 'front2'] })).toEqual(['everyone', 'another tag']);
@@ -76,9 +94,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     const mine = await store(database.history, tenant, { rank: 10 });
     for (let i = 0; i < 20; i++)
       await store(database.history, tenant, { rank: 50, route: routeTo(toTarget({ ids: ['other'] })) });
-    expect((await database.history.live(tenant, lobby, now, 1)).notifications.map(({ id }) => id)).toEqual([
-      mine.id,
-    ]);
+    expect((await liveOn(database.history, tenant, { limit: 1 })).map(({ id }) => id)).toEqual([mine.id]);
   });
 
   test('ends with the time of each, swept or not', async () => {
@@ -115,16 +131,54 @@ export function liveConformance(lab: () => HistoryLab): void {
     for (let count = 1; count <= 3; count++)
       await store(database.history, tenant, { throttledOn: first.id, throttleCount: count });
     await store(database.history, tenant, { route: routeTo(everyone, { muted: true }) });
-    const { notifications, counts, head } = await database.history.live(tenant, lobby, now, 500);
-    expect(notifications.map(({ id }) => id)).toEqual([first.id, plain.id]);
-    expect(counts).toEqual({ [first.id]: 3 });
-    expect(head).toBe(6);
+    expect((await liveOn(database.history, tenant)).map(({ id, count }) => [id, count])).toEqual([
+      [first.id, 3],
+      [plain.id, 0],
+    ]);
+  });
+
+  test('is read in pieces of so much text, or of one that has more', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    for (const message of ['a'.repeat(60), 'b'.repeat(60), 'c'.repeat(500), 'd'])
+      await store(database.history, tenant, { title: '', message });
+    const piece = async (positions: number[], chars: number) => {
+      const { notifications, looked } = await database.history.stillLive(tenant, positions, now, chars);
+      return [notifications.map(({ message }) => message[0]).join(''), looked];
+    };
+    expect(await piece([1, 2, 3, 4], 1_000)).toEqual(['abcd', 4]);
+    expect(await piece([1, 2, 3, 4], 120)).toEqual(['ab', 2]);
+    expect(await piece([1, 2, 3, 4], 119)).toEqual(['a', 1]);
+    expect(await piece([3, 4], 100)).toEqual(['c', 1]);
+    expect(await piece([99, 98, 4, 1, 97], 1)).toEqual(['d', 3]);
+  });
+
+  test('leaves out what was cleared, dropped or over since its place was told', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const dropped = await store(database.history, tenant);
+    const cleared = await store(database.history, tenant);
+    const over = await store(database.history, tenant, { ttl: 1_000, expiresAt: now + 1_000 });
+    const kept = await store(database.history, tenant);
+    const muted = await store(database.history, tenant, { route: routeTo(everyone, { muted: true }) });
+    await database.history.clear(tenant, cleared.id, 'x', now);
+    await database.history.prune(tenant, { olderThan: null, keep: 4 }, now);
+    const positions = [dropped, cleared, over, kept, muted].map(({ position }) => position);
+    const { notifications, looked } = await database.history.stillLive(
+      tenant,
+      [...positions, 99],
+      now + 1_000,
+      10_000,
+    );
+    expect(notifications.map(({ id }) => id)).toEqual([kept.id]);
+    expect(looked).toBe(6);
   });
 
   test("never holds another tenant's, though panels have the same id and tags", async () => {
     const { database, newTenant } = lab();
     const [a, b] = [await newTenant(), await newTenant()];
     await store(database.history, a, { route: routeTo(toTarget({ ids: ['lobby'], tags: ['front'] })) });
-    expect((await database.history.live(b, lobby, now, 500)).notifications).toEqual([]);
+    expect((await database.history.live(b, lobby, now, 500)).places).toEqual([]);
+    expect((await database.history.stillLive(b, [1], now, 500)).notifications).toEqual([]);
   });
 }

@@ -1,4 +1,13 @@
-import type { Bus, Clear, Entry, History, LogPage, Notification, Route } from '../../src/core/ports.ts';
+import type {
+  Bus,
+  Clear,
+  Entry,
+  History,
+  LiveNotification,
+  LogPage,
+  Notification,
+  Route,
+} from '../../src/core/ports.ts';
 import type { PanelAddress } from '../../src/core/target.ts';
 import { reaches } from '../../src/core/target.ts';
 
@@ -38,8 +47,14 @@ export function notification(position: number, over: Partial<Notification> = {})
   };
 }
 
+/** The clearing of the notification at `cleared`, on every panel. */
+export function clearOf(position: number, cleared: number): Clear {
+  const { id, route } = notification(cleared);
+  return { kind: 'clear', position, id, reason: 'cleared', by: 'b', at: 1, route };
+}
+
 /** The log as a plain list: what a tenant's history promises, in the fewest lines. Reads answer when told to. */
-export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live'> {
+export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' | 'stillLive'> {
   readonly entries: Entry[] = [];
   first = 1;
   /** How a read's answer is delayed; by default it comes in the next turn. */
@@ -74,11 +89,32 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live'> 
 
   async live(_tenant: number, panel: PanelAddress, now: number, limit: number) {
     await this.delay();
-    return { head: this.head, notifications: this.shown(panel, now).slice(0, limit), counts: {} };
+    const places = this.shown(panel, now).sort((a, b) => b.rank - a.rank || b.position - a.position);
+    return { head: this.head, places: places.slice(0, limit) };
+  }
+
+  async stillLive(_tenant: number, positions: readonly number[], now: number, chars: number) {
+    this.reads += 1;
+    await this.delay();
+    const notifications: LiveNotification[] = [];
+    let looked = 0;
+    let taken = 0;
+    for (const position of positions) {
+      const found = this.#live(now).find((each) => each.position === position);
+      taken += found ? found.title.length + found.message.length : 0;
+      if (taken > chars && notifications.length > 0) break;
+      looked += 1;
+      if (found) notifications.push({ ...found, count: 0 });
+    }
+    return { notifications, looked };
   }
 
   /** What the panel should be showing. */
   shown(panel: PanelAddress, now: number): Notification[] {
+    return this.#live(now).filter(({ route }) => reaches(route.target, panel));
+  }
+
+  #live(now: number): Notification[] {
     const cleared = new Set(
       this.entries.filter((entry): entry is Clear => entry.kind === 'clear').map(({ id }) => id),
     );
@@ -89,7 +125,6 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live'> 
         !cleared.has(entry.id) &&
         !entry.route.muted &&
         entry.throttledOn === null &&
-        reaches(entry.route.target, panel) &&
         (entry.expiresAt === null || entry.expiresAt > now),
     );
   }

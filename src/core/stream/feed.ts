@@ -12,7 +12,7 @@ import { Rounds } from './rounds.ts';
 import type { Opening, SeenPanel } from './screens.ts';
 
 export interface FeedsOptions {
-  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live'>;
+  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'stillLive'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly tenancy: Tenancy;
   readonly epoch: string;

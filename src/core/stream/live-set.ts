@@ -1,91 +1,72 @@
 import { limits } from '../../contract/limits.ts';
 import { encodeSse, formatCursor } from '../../contract/sse.ts';
-import type { History, Notification, TenantId } from '../ports.ts';
+import type { History, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
 import { encodeNotification, iso } from './frames.ts';
 
 export interface LiveSource {
   readonly tenant: TenantId;
   readonly epoch: string;
-  readonly history: Pick<History, 'live'>;
+  readonly history: Pick<History, 'live' | 'stillLive'>;
   readonly now: () => number;
 }
 
-/** A piece is ended once it has this many characters. */
+interface Piece {
+  readonly text: string;
+  readonly notifications: number;
+  readonly isLast: boolean;
+}
+
+/** Texts of a piece have at most this many characters, unless one alone has more. */
 const pieceChars = 16 * 1024;
+/** Positions that are asked about at once: as many as short texts need to fill a piece. */
+const positionsAtOnce = 128;
 
 /**
  * What a panel should be showing as of some head, on its way to it. The notifications keep their own ids and go in order
  * of position, so a client cut off in the middle resumes without a hole; the heartbeat behind them moves the id to that
- * head. For a client that keeps us waiting they are let go, and read again when it goes on.
+ * head. Only positions are kept in memory: each piece is read when the client is ready for it, without what was cleared
+ * meanwhile. What came after the head comes from the log.
  */
 export class LiveSet {
   readonly head: number;
   readonly #source: LiveSource;
-  readonly #panel: PanelAddress;
-  #sentTo = 0;
-  #rest: readonly Notification[] | undefined;
-  #counts: Readonly<Record<string, number>>;
+  /** Those still to be sent, in order. */
+  #positions: readonly number[];
 
-  private constructor(
-    source: LiveSource,
-    panel: PanelAddress,
-    { head, notifications, counts }: Awaited<ReturnType<History['live']>>,
-  ) {
+  private constructor(source: LiveSource, head: number, positions: readonly number[]) {
     this.head = head;
     this.#source = source;
-    this.#panel = panel;
-    this.#rest = notifications;
-    this.#counts = counts;
+    this.#positions = positions;
   }
 
   static async read(source: LiveSource, panel: PanelAddress): Promise<LiveSet> {
-    return new LiveSet(source, panel, await readLive(source, panel));
+    const { history, tenant, now } = source;
+    const { head, places } = await history.live(tenant, panel, now(), limits.liveSet);
+    const positions = places.map(({ position }) => position).sort((a, b) => a - b);
+    return new LiveSet(source, head, positions);
   }
 
-  /** Keeps nothing in memory of what is still to be sent. */
-  letGo(): void {
-    this.#rest = undefined;
-  }
-
-  get wasLetGo(): boolean {
-    return this.#rest === undefined;
-  }
-
-  /** Reads again what was let go. What came after the head comes from the log. */
-  async recall(): Promise<void> {
-    const { notifications, counts } = await readLive(this.#source, this.#panel);
-    this.#counts = counts;
-    this.#rest = notifications.filter(({ position }) => position > this.#sentTo && position <= this.head);
-  }
-
-  /** The next piece of the stream, with how many notifications it holds; the last one ends with the heartbeat. */
-  next(): { readonly text: string; readonly notifications: number; readonly isLast: boolean } {
-    const { epoch, now } = this.#source;
-    const rest = this.#rest ?? [];
-    const at = now();
+  /** Reads the next piece of the stream; the last one ends with the heartbeat. Call it again when that has answered. */
+  async next(): Promise<Piece> {
+    const { history, tenant, epoch, now } = this.#source;
     let text = '';
-    let notifications = 0;
-    let taken = 0;
-    while (taken < rest.length && text.length < pieceChars) {
-      const notification = rest[taken++] as Notification;
-      this.#sentTo = notification.position;
-      if (notification.expiresAt !== null && notification.expiresAt <= at) continue;
-      text += encodeNotification(epoch, notification, at, this.#counts[notification.id] ?? 0);
-      notifications += 1;
+    let sent = 0;
+    while (text === '' && this.#positions.length > 0) {
+      const asked = this.#positions.slice(0, positionsAtOnce);
+      const { notifications, looked } = await history.stillLive(tenant, asked, now(), pieceChars);
+      this.#positions = this.#positions.slice(looked);
+      const at = now();
+      for (const each of notifications) text += encodeNotification(epoch, each, at, each.count);
+      sent = notifications.length;
     }
-    this.#rest = rest.slice(taken);
-    const isLast = taken === rest.length;
-    if (isLast) text += this.#closing(at);
-    return { text, notifications, isLast };
+    const isLast = this.#positions.length === 0;
+    return { text: isLast ? text + this.#closing() : text, notifications: sent, isLast };
   }
 
-  #closing(at: number): string {
-    const data = { serverTime: iso(at), head: this.head };
-    return encodeSse({ event: 'heartbeat', id: formatCursor(this.#source.epoch, this.head), data });
+  #closing(): string {
+    const { epoch, now } = this.#source;
+    const data = { serverTime: iso(now()), head: this.head };
+    return encodeSse({ event: 'heartbeat', id: formatCursor(epoch, this.head), data });
   }
-}
-
-function readLive({ history, tenant, now }: LiveSource, panel: PanelAddress): ReturnType<History['live']> {
-  return history.live(tenant, panel, now(), limits.liveSet);
 }

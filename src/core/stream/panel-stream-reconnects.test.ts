@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { everywhere, notification } from '../../../test/support/model-log.ts';
+import { clearOf, everywhere, notification } from '../../../test/support/model-log.ts';
 import { PanelStreamWorld, panel, turn } from '../../../test/support/panel-stream-world.ts';
-import type { Clear, Notification } from '../ports.ts';
+import type { Notification } from '../ports.ts';
 import { reaches, type Target } from '../target.ts';
 
 const target = fc.constantFrom<Target>(
@@ -25,15 +25,6 @@ const step = fc.oneof(
 );
 const to = (target: Target) => (position: number) =>
   notification(position, { route: { ...everywhere, target } });
-const clear = (position: number): Clear => ({
-  kind: 'clear',
-  position,
-  id: 'x',
-  reason: 'cleared',
-  by: 'b',
-  at: 1,
-  route: everywhere,
-});
 
 test('each entry that is for the panel is sent once and in order, over any number of reconnects', async () => {
   await fc.assert(
@@ -53,7 +44,7 @@ test('each entry that is for the panel is sent once and in order, over any numbe
         let started = world.start(last);
         for (const each of steps) {
           if (each.kind === 'publish') world.publish(...each.targets.map(to));
-          else if (each.kind === 'clear') world.publish(clear);
+          else if (each.kind === 'clear') world.publish((position) => clearOf(position, 0));
           else if (each.kind === 'take') await world.take(each.turns);
           else {
             await started;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { everywhere, notification } from '../../../test/support/model-log.ts';
+import { clearOf, everywhere, notification } from '../../../test/support/model-log.ts';
 import { PanelStreamWorld, turn } from '../../../test/support/panel-stream-world.ts';
 
 describe('a panel stream', () => {
@@ -60,6 +60,24 @@ describe('a panel stream', () => {
     await world.settle();
     expect(world.client.largest).toBeLessThanOrEqual(64 * 1024);
     expect(world.client.positions()).toHaveLength(201);
+  });
+
+  it('reads a live set piece by piece, as the client takes it, without what was cleared meanwhile', async () => {
+    const world = new PanelStreamWorld();
+    for (let i = 0; i < 40; i++)
+      world.log.append((position) => notification(position, { message: 'x'.repeat(10_000) }));
+    await world.start();
+    await world.take(1);
+    expect(world.client.positions()).toEqual([1]);
+    const reads = world.log.reads;
+    for (let i = 0; i < 20; i++) await turn();
+    expect(world.log.reads).toBe(reads);
+    world.publish((position) => clearOf(position, 40));
+    await world.settle();
+    expect(world.client.largest).toBeLessThan(24 * 1024);
+    expect(world.client.positions()).toEqual([...Array.from({ length: 39 }, (_, i) => i + 1), 41]);
+    const closing = world.client.events().find(({ event }) => event === 'heartbeat');
+    expect(closing?.data.head).toBe(40);
   });
 
   it('is cut off when one chunk is not taken within 30 s', async () => {

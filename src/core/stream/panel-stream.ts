@@ -21,7 +21,7 @@ export interface Sink {
 export interface StreamContext {
   readonly tenant: TenantId;
   readonly epoch: string;
-  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live'>;
+  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'stillLive'>;
   readonly ring: Ring;
   readonly now: () => number;
   /** Milliseconds that only ever go forward: a clock that is set must not cut panels off, nor let them go stale. */
@@ -32,8 +32,6 @@ export interface StreamContext {
 
 /** A client that does not take one chunk in this time is cut off, and resumes by its cursor. */
 const stalledMs = 30_000;
-/** After this time without taking a chunk, what else waits for a client is let go, and read again once it goes on. */
-const slowMs = 500;
 const pageSize = 200;
 
 /**
@@ -125,7 +123,6 @@ export class PanelStream {
     const { now, ticks, ring, epoch } = this.#context;
     const at = ticks();
     if (this.#writingSince !== undefined) {
-      if (at - this.#writingSince > slowMs) this.#live?.letGo();
       if (at - this.#writingSince > stalledMs) this.destroy();
       return;
     }
@@ -187,11 +184,12 @@ export class PanelStream {
   }
 
   #writeLive(live: LiveSet): void {
-    if (live.wasLetGo) return this.#during(() => live.recall());
-    const { text, notifications, isLast } = live.next();
-    if (isLast) this.#live = undefined;
-    this.#context.onSent(notifications);
-    this.#write(text);
+    this.#during(async () => {
+      const { text, notifications, isLast } = await live.next();
+      if (isLast) this.#live = undefined;
+      this.#context.onSent(notifications);
+      this.#write(text);
+    });
   }
 
   /** Mid-stream: what is shown is dropped, the live set follows. */

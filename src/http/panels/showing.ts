@@ -28,16 +28,14 @@ export function showingRoutes(app: App, { history, tenancy, now }: Services): vo
       const panel = panels.get(params.id);
       if (!panel) throw notFound('panel');
       const at = now();
-      const { notifications, counts } = await history.live(tenant, panel, at, limits.liveSet);
+      const { places } = await history.live(tenant, panel, at, limits.liveSet);
       const lowest = levels.get(panel.display.minLevel ?? '')?.rank ?? 0;
-      const shown = notifications
-        .filter(({ rank }) => rank >= lowest)
-        .sort((a, b) => b.rank - a.rank || b.position - a.position);
+      const positions = places.filter(({ rank }) => rank >= lowest).map(({ position }) => position);
+      const first = positions.slice(0, mostShown);
+      const { notifications } = await history.stillLive(tenant, first, at, Number.POSITIVE_INFINITY);
       return {
-        notifications: shown
-          .slice(0, mostShown)
-          .map((each) => notificationEvent(each, at, counts[each.id] ?? 0)),
-        more: Math.max(0, shown.length - mostShown),
+        notifications: notifications.map((each) => notificationEvent(each, at, each.count)),
+        more: positions.length - first.length,
       };
     },
   );

@@ -19,7 +19,6 @@ import type { Query } from '../../core/search/search-query.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty } from '../../core/target.ts';
 import type { DraftRow } from './jobs.ts';
-import type { LiveSet } from './log-reader.ts';
 import type { UnusedRoutes } from './route-use.ts';
 import type { Thread } from './thread.ts';
 import type { WriteQueue } from './write-queue.ts';
@@ -88,8 +87,17 @@ export class SqliteHistory implements History, ReceiptStore {
     return this.#reader().call('readAfter', { tenant, position, limit });
   }
 
-  live(tenant: TenantId, panel: PanelAddress, now: number, limit: number): Promise<LiveSet> {
+  live(tenant: TenantId, panel: PanelAddress, now: number, limit: number): ReturnType<History['live']> {
     return this.#reader().call('live', { tenant, panel, now, limit });
+  }
+
+  stillLive(
+    tenant: TenantId,
+    positions: readonly number[],
+    now: number,
+    chars: number,
+  ): ReturnType<History['stillLive']> {
+    return this.#reader().call('stillLive', { tenant, positions, now, chars });
   }
 
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined> {

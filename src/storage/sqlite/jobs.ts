@@ -1,6 +1,13 @@
 /** What the writer thread is asked to do, and what it answers: the language between `history.ts` and `writer-thread.ts`. */
 import type { ErrorCode } from '../../contract/errors.ts';
-import type { Clear, Idempotency, NotificationDraft, ReceiptWrite, TenantId } from '../../core/ports.ts';
+import type {
+  Clear,
+  Idempotency,
+  LivePlace,
+  NotificationDraft,
+  ReceiptWrite,
+  TenantId,
+} from '../../core/ports.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import type { SqlResult } from '../sql.ts';
 
@@ -12,11 +19,9 @@ export interface DraftRow extends Omit<NotificationDraft, 'route'> {
   readonly muted: boolean;
 }
 
-/** Where something live is listed. */
-export interface LivePlace {
+/** Where something of any tenant is listed as live. */
+export interface TenantLivePlace extends LivePlace {
   readonly tenant: TenantId;
-  readonly rank: number;
-  readonly position: number;
 }
 
 export type Job =
@@ -52,7 +57,7 @@ export type Job =
       readonly ids: readonly number[];
       readonly head: number;
     }
-  | { readonly kind: 'sweep'; readonly now: number; readonly expired: readonly LivePlace[] }
+  | { readonly kind: 'sweep'; readonly now: number; readonly expired: readonly TenantLivePlace[] }
   | {
       readonly kind: 'sql';
       readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];

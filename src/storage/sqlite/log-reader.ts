@@ -1,28 +1,22 @@
-import type { Entry, LogBounds, LogPage, Notification, ReceiptRow } from '../../core/ports.ts';
+import type { Entry, LiveNotification, LivePlace, LogBounds, LogPage, ReceiptRow } from '../../core/ports.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty, reaches } from '../../core/target.ts';
 import type { Db } from './database.ts';
 import { EntryFinder } from './entry-finder.ts';
-import type { LivePlace } from './jobs.ts';
+import type { TenantLivePlace } from './jobs.ts';
 import {
   type ClearRow,
   clearColumns,
   entryOf,
   type NotificationRow,
   notificationColumns,
+  positionMask,
   RouteReader,
   toClear,
   toNotification,
   uuidToBlob,
   uuidToText,
 } from './rows.ts';
-
-export interface LiveSet {
-  readonly head: number;
-  readonly notifications: readonly Notification[];
-  /** How many a throttle has counted, by notification id. */
-  readonly counts: Readonly<Record<string, number>>;
-}
 
 /** Short reads of the log, each from one snapshot. */
 export class LogReader {
@@ -58,25 +52,45 @@ export class LogReader {
     });
   }
 
-  live(tenant: number, panel: PanelAddress, now: number, limit: number): LiveSet {
+  live(
+    tenant: number,
+    panel: PanelAddress,
+    now: number,
+    limit: number,
+  ): { head: number; places: LivePlace[] } {
     return this.snapshot(() => {
       const { head } = this.bounds(tenant);
       const routes = this.#routes.idsWhere(
         tenant,
         ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
       );
-      const rows = this.#sql.live.all(tenant, now, JSON.stringify(routes), limit);
-      const notifications = rows
-        .map((row) => toNotification(row, this.#routes))
-        .sort((a, b) => a.position - b.position);
-      const counts: Record<string, number> = {};
-      for (const row of rows) if (row.count > 0) counts[uuidToText(row.id)] = row.count;
-      return { head, notifications, counts };
+      return { head, places: this.#sql.live.all(tenant, now, JSON.stringify(routes), limit) };
+    });
+  }
+
+  stillLive(
+    tenant: number,
+    positions: readonly number[],
+    now: number,
+    chars: number,
+  ): { notifications: LiveNotification[]; looked: number } {
+    return this.snapshot(() => {
+      const notifications: LiveNotification[] = [];
+      let looked = 0;
+      let taken = 0;
+      for (const position of positions) {
+        const row = this.#sql.stillLive.get({ tenant, position, now });
+        taken += row ? row.title.length + row.message.length : 0;
+        if (taken > chars && notifications.length > 0) break;
+        looked += 1;
+        if (row) notifications.push({ ...toNotification(row, this.#routes), count: row.count });
+      }
+      return { notifications, looked };
     });
   }
 
   /** Some of what is listed as live and is no more, of every tenant, in the order of the list after a place in it. */
-  expired(now: number, { tenant, rank, position }: LivePlace, limit: number): LivePlace[] {
+  expired(now: number, { tenant, rank, position }: TenantLivePlace, limit: number): TenantLivePlace[] {
     return this.#sql.expired.all(tenant, rank, position, now, limit);
   }
 
@@ -121,15 +135,23 @@ function prepareStatements(db: Db) {
       `SELECT ${notificationColumns} FROM notifications n WHERE n.${after}`,
     ),
     clearsAfter: db.prepare<Range, ClearRow>(`SELECT ${clearColumns} FROM clears c WHERE c.${after}`),
-    live: db.prepare<[number, number, string, number], NotificationRow & { count: number }>(
-      `SELECT ${notificationColumns}, coalesce(t.count, 0) AS count
-       FROM (SELECT tenant, rank, position FROM live
-             WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
-             ORDER BY rank DESC, position DESC LIMIT ?) l
-       CROSS JOIN notifications n ON n.entry = ${entryOf('l.tenant', 'l.position')}
-       LEFT JOIN throttle_counts t ON t.tenant = l.tenant AND t.id = n.id`,
+    live: db.prepare<[number, number, string, number], LivePlace>(
+      `SELECT rank, position FROM live
+       WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
+       ORDER BY rank DESC, position DESC LIMIT ?`,
     ),
-    expired: db.prepare<[number, number, number, number, number], LivePlace>(
+    // Joined by columns alone: a parameter in the key of `live` makes each look ten times as long, as the driver binds doubles.
+    stillLive: db.prepare<
+      [{ tenant: number; position: number; now: number }],
+      NotificationRow & { count: number }
+    >(
+      `SELECT ${notificationColumns}, coalesce(t.count, 0) AS count
+       FROM notifications n
+       CROSS JOIN live l ON l.tenant = n.entry >> 40 AND l.rank = n.rank AND l.position = n.entry & ${positionMask}
+       LEFT JOIN throttle_counts t ON t.tenant = l.tenant AND t.id = n.id
+       WHERE n.entry = ${entryOf('@tenant', '@position')} AND (l.expires_at IS NULL OR l.expires_at > @now)`,
+    ),
+    expired: db.prepare<[number, number, number, number, number], TenantLivePlace>(
       `SELECT tenant, rank, position FROM live WHERE (tenant, rank, position) > (?, ?, ?) AND expires_at <= ?
        ORDER BY tenant, rank, position LIMIT ?`,
     ),

@@ -6,7 +6,7 @@ import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
 import { SqliteFigures } from './figures/figures.ts';
 import { SqliteHistory } from './history.ts';
-import type { LivePlace } from './jobs.ts';
+import type { TenantLivePlace } from './jobs.ts';
 import { migrate } from './migrate.ts';
 import type { ReaderData } from './reader-thread.ts';
 import { Thread } from './thread.ts';
@@ -16,7 +16,7 @@ import { WriteQueue } from './write-queue.ts';
 const spaceCheckMs = 1_000;
 /** Expired notifications taken out of the live set in one transaction: some milliseconds. */
 const sweptAtOnce = 1_000;
-const beforeAll: LivePlace = { tenant: 0, rank: 0, position: 0 };
+const beforeAll: TenantLivePlace = { tenant: 0, rank: 0, position: 0 };
 
 export interface SqliteOptions {
   readonly path: string;
@@ -93,8 +93,8 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {
       const found = { now, after: sweptUpTo, limit: sweptAtOnce };
-      const expired = await readers.short.get().call<LivePlace[]>('expired', found);
-      sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as LivePlace) : beforeAll;
+      const expired = await readers.short.get().call<TenantLivePlace[]>('expired', found);
+      sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as TenantLivePlace) : beforeAll;
       return queue.push({ kind: 'sweep', now, expired });
     },
     queueDepth: () => queue.depth,

@@ -9,7 +9,7 @@ import { type Db, openReadOnly } from './database.ts';
 import { type CountRequest, countStep } from './figures/count.ts';
 import { fieldValues, type WantedValues } from './figures/field-values.ts';
 import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
-import type { LivePlace } from './jobs.ts';
+import type { TenantLivePlace } from './jobs.ts';
 import { LogReader } from './log-reader.ts';
 import { oldestRevision, unusedRoutes } from './route-use.ts';
 import { findById, searchPage } from './search/search.ts';
@@ -68,7 +68,9 @@ serveThread(
       read(({ log }) => log.readAfter(a.tenant, a.position, a.limit)),
     live: (a: { tenant: number; panel: PanelAddress; now: number; limit: number }) =>
       read(({ log }) => log.live(a.tenant, a.panel, a.now, a.limit)),
-    expired: ({ now, after, limit }: { now: number; after: LivePlace; limit: number }) =>
+    stillLive: (a: { tenant: number; positions: readonly number[]; now: number; chars: number }) =>
+      read(({ log }) => log.stillLive(a.tenant, a.positions, a.now, a.chars)),
+    expired: ({ now, after, limit }: { now: number; after: TenantLivePlace; limit: number }) =>
       read(({ log }) => log.expired(now, after, limit)),
     receiptsOf: ({ tenant, id }: { tenant: number; id: string }) =>
       read(({ log }) => log.receiptsOf(tenant, id)),
