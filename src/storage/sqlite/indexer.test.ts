@@ -105,17 +105,31 @@ describe('a slice', () => {
     expect(Math.max(...segmentsByLevel(model))).toBeLessThan(16);
   });
 
-  test('gives every tenant its share', () => {
-    const model = filled(100);
-    model.transaction(() => {
-      for (const tenant of [8, 9]) for (let i = 0; i < 5; i++) model.append(draft(), tenant);
+  describe('of several tenants', () => {
+    function behind(...backlogs: readonly number[]): HistoryModel {
+      const model = new HistoryModel();
+      model.transaction(() => {
+        for (const [i, backlog] of backlogs.entries())
+          for (let row = 0; row < backlog; row++) model.append(draft(), 7 + i);
+      });
+      return model;
+    }
+    const reached = (model: HistoryModel) =>
+      model.db.prepare<[], number>('SELECT indexed FROM logs ORDER BY tenant').pluck().all();
+
+    test('gives each its share', () => {
+      const model = behind(300, 5, 5);
+      expect(indexSlice(model.db, 120)).toMatchObject({ indexed: 50, behind: true });
+      expect(reached(model)).toEqual([40, 5, 5]);
     });
-    indexSlice(model.db, 12);
-    expect(marks(model)).toEqual([
-      { tenant: 7, indexed: 4, head: 100 },
-      { tenant: 8, indexed: 4, head: 5 },
-      { tenant: 9, indexed: 4, head: 5 },
-    ]);
+
+    test('begins with those furthest behind where there are too many, with so much of each as is worth its pages', () => {
+      const model = behind(5, 100, 40);
+      expect(indexSlice(model.db, 64)).toMatchObject({ indexed: 64, behind: true });
+      expect(reached(model)).toEqual([0, 32, 32]);
+      expect(indexSlice(model.db, 64)).toMatchObject({ indexed: 45, behind: true });
+      expect(reached(model)).toEqual([5, 64, 40]);
+    });
   });
 
   test('passes over positions of clears', () => {

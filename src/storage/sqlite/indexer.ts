@@ -17,6 +17,8 @@ const usualSliceChars = 64_000;
  */
 const leastMergedPages = 12;
 const charsAMergedPage = 700;
+/** Rows of one tenant that are indexed together, if it has them: each by itself would have all its pages touched for it alone. */
+const leastShare = 32;
 /** With nothing else to do. */
 const mergedPagesAtRest = 64;
 /** SQLite's own measure of a merge that found nothing to do. */
@@ -96,8 +98,8 @@ export interface SliceOptions {
 }
 
 /**
- * Indexes at most about `maxRows` notifications that are not yet, in one transaction; every tenant that is behind gets its
- * share.
+ * Indexes at most about `maxRows` notifications that are not yet, in one transaction; the tenants furthest
+ * behind have their share first.
  */
 export function indexSlice(
   db: Database,
@@ -108,7 +110,7 @@ export function indexSlice(
   return immediate(db, () => {
     const began = performance.now();
     const logs = statements.behind.all();
-    const share = Math.max(1, Math.floor(maxRows / Math.max(1, logs.length)));
+    const share = Math.max(leastShare, Math.floor(maxRows / Math.max(1, logs.length)));
     const slices: Sliced[] = [];
     let left = maxRows;
     let chars = maxChars;
