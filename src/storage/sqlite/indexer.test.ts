@@ -123,12 +123,24 @@ describe('a slice', () => {
       expect(reached(model)).toEqual([40, 5, 5]);
     });
 
-    test('begins with those furthest behind where there are too many, with so much of each as is worth its pages', () => {
-      const model = behind(5, 100, 40);
+    test('takes them in turn where there are too many, with so much of each as is worth its pages', () => {
+      const model = behind(100, 40, 5, 40);
       expect(indexSlice(model.db, 64)).toMatchObject({ indexed: 64, behind: true });
-      expect(reached(model)).toEqual([0, 32, 32]);
-      expect(indexSlice(model.db, 64)).toMatchObject({ indexed: 45, behind: true });
-      expect(reached(model)).toEqual([5, 64, 40]);
+      expect(reached(model)).toEqual([32, 32, 0, 0]);
+      expect(indexSlice(model.db, 64)).toMatchObject({ indexed: 64, behind: true });
+      expect(reached(model)).toEqual([59, 32, 5, 32]);
+      expect(indexSlice(model.db, 64)).toMatchObject({ indexed: 48, behind: true });
+      expect(reached(model)).toEqual([91, 40, 5, 40]);
+    });
+
+    test('lets no long texts of one keep the others from their turn', () => {
+      const model = behind(0, 5);
+      model.transaction(() => {
+        for (let i = 0; i < 100; i++) model.append(draft({ message: 'word '.repeat(3_000) }));
+      });
+      indexSlice(model.db, 64);
+      indexSlice(model.db, 64);
+      expect(reached(model)[1]).toBe(5);
     });
   });
 

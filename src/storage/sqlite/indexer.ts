@@ -98,8 +98,8 @@ export interface SliceOptions {
 }
 
 /**
- * Indexes at most about `maxRows` notifications that are not yet, in one transaction; the tenants furthest
- * behind have their share first.
+ * Indexes at most about `maxRows` notifications that are not yet, in one transaction; tenants that are behind have
+ * their share in turn, over as many slices as it takes.
  */
 export function indexSlice(
   db: Database,
@@ -109,7 +109,7 @@ export function indexSlice(
   const statements = statementsOf(db);
   return immediate(db, () => {
     const began = performance.now();
-    const logs = statements.behind.all();
+    const logs = statements.behind.all(statements.turn.tenant);
     const share = Math.max(leastShare, Math.floor(maxRows / Math.max(1, logs.length)));
     const slices: Sliced[] = [];
     let left = maxRows;
@@ -132,6 +132,7 @@ export function indexSlice(
       statements.advance.run(reached, tenant);
       behind ||= reached < head;
       left -= rows.length;
+      statements.turn.tenant = tenant;
       slices.push({ tenant, rows });
     }
     for (const slice of slices) addToIndexes(statements, slice);
@@ -218,7 +219,9 @@ function isRouted({ route, routed }: Statements, tenant: number, row: KeyRow): b
 type Range = [number, number, number, number, number];
 
 interface Statements {
-  readonly behind: Statement<[], { tenant: number; indexed: number; head: number }>;
+  readonly behind: Statement<[number], { tenant: number; indexed: number; head: number }>;
+  /** Who had rows indexed last. */
+  readonly turn: { tenant: number };
   readonly indexed: Statement<[number], { indexed: number }>;
   readonly rows: Statement<Range, LogRow>;
   readonly keys: Statement<Range, KeyRow>;
@@ -256,7 +259,10 @@ function prepareStatements(db: Database): Statements {
     AND r.shown_at IS NOT NULL) AS shown`;
   const inRange = `FROM notifications WHERE entry > ${entry} AND entry <= ${entry} ORDER BY entry LIMIT ?`;
   return {
-    behind: db.prepare('SELECT tenant, indexed, head FROM logs WHERE indexed < head ORDER BY indexed - head'),
+    behind: db.prepare(
+      'SELECT tenant, indexed, head FROM logs WHERE indexed < head ORDER BY tenant <= ?, tenant',
+    ),
+    turn: { tenant: 0 },
     indexed: db.prepare('SELECT indexed FROM logs WHERE tenant = ?'),
     rows: db.prepare(`SELECT ${keyColumns}, ${shown}, title, message ${inRange}`),
     // As if no panel had shown it: what was seen since may still be listed as unseen.
