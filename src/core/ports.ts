@@ -166,7 +166,7 @@ export interface History {
   ): Promise<{ readonly head: number; readonly places: readonly LivePlace[] }>;
   /**
    * Those of the notifications at `positions` that are live at `now`, in the order given: as many as have `chars` characters
-   * of text together, but at least one. `looked` positions were looked at for it.
+   * together in title, message, host, key and url, but at least one. `looked` positions were looked at for it.
    */
   stillLive(
     tenant: TenantId,

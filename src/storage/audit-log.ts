@@ -4,7 +4,7 @@ import type { AuditLog, AuditQuery } from '../core/audit.ts';
 import type { AuditRow, Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
-const sweepChunk = 500;
+const sweepSlice = 500;
 
 export function createAuditLog(db: Builder, executor: SqlExecutor): AuditLog {
   return {
@@ -39,7 +39,7 @@ export function createAuditLog(db: Builder, executor: SqlExecutor): AuditLog {
           .where('tenant', '=', tenant)
           .where('id', '<', bound)
           .orderBy('id')
-          .limit(sweepChunk);
+          .limit(sweepSlice);
         const [result] = await executor.write([
           db.deleteFrom('audit').where('tenant', '=', tenant).where('id', 'in', some).compile(),
         ]);

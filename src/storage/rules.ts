@@ -17,7 +17,7 @@ interface CountedRule extends RuleRow {
 }
 
 /** Versions forgotten in one transaction, so that intake hardly notices. */
-const pruneChunk = 500;
+const pruneSlice = 500;
 
 /** Rules by version: a change ends the version in force and brings a new one, so that any earlier set can be told again. */
 export function createRules(db: Builder, executor: SqlExecutor): Rules {
@@ -119,10 +119,10 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
     order: (tenant, ids, by, at) => reorder(db, executor, { tenant, ids, by, at }),
 
     async prune(tenant, revision) {
-      for (let dropped = pruneChunk; dropped === pruneChunk; ) {
+      for (let dropped = pruneSlice; dropped === pruneSlice; ) {
         const [result] = await executor.write([
           sql`delete from rules where (tenant, id, since) in (select tenant, id, since from rules
-            where tenant = ${tenant} and until <= ${revision} limit ${pruneChunk})`.compile(db),
+            where tenant = ${tenant} and until <= ${revision} limit ${pruneSlice})`.compile(db),
         ]);
         dropped = result?.changes ?? 0;
       }

@@ -101,7 +101,7 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     let taken = 0;
     for (const position of positions) {
       const found = this.#live(now).find((each) => each.position === position);
-      taken += found ? found.title.length + found.message.length : 0;
+      taken += found ? [found.title, found.message, found.host, found.key, found.url].join('').length : 0;
       if (taken > chars && notifications.length > 0) break;
       looked += 1;
       if (found) notifications.push({ ...found, count: 0 });

@@ -83,6 +83,8 @@ export class PanelStreamWorld {
   readonly log = new ModelLog();
   readonly ring: Ring;
   client = new SlowClient();
+  /** Notifications that were written, by its own count. */
+  sent = 0;
   now = 10_000;
   ticks = 500;
   stream: PanelStream;
@@ -137,7 +139,9 @@ export class PanelStreamWorld {
         onError: (error) => {
           throw error;
         },
-        onSent: () => undefined,
+        onSent: (notifications) => {
+          this.sent += notifications;
+        },
       },
       this.client,
       panel,

@@ -11,21 +11,21 @@ export interface LiveSource {
   readonly now: () => number;
 }
 
-interface Piece {
+interface Chunk {
   readonly text: string;
   readonly notifications: number;
   readonly isLast: boolean;
 }
 
-/** Texts of a piece have at most this many characters, unless one alone has more. */
-const pieceChars = 16 * 1024;
-/** Positions that are asked about at once: as many as short texts need to fill a piece. */
-const positionsAtOnce = 128;
+/** What senders wrote of a chunk's notifications has at most this many characters, unless one alone has more. */
+const chunkChars = 16 * 1024;
+/** Notifications of a chunk at most: what surrounds the words of each has some 360 characters. */
+const chunkNotifications = 96;
 
 /**
  * What a panel should be showing as of some head, on its way to it. The notifications keep their own ids and go in order
  * of position, so a client cut off in the middle resumes without a hole; the heartbeat behind them moves the id to that
- * head. Only positions are kept in memory: each piece is read when the client is ready for it, without what was cleared
+ * head. Only positions are kept in memory: each chunk is read when the client is ready for it, without what was cleared
  * meanwhile. What came after the head comes from the log.
  */
 export class LiveSet {
@@ -47,18 +47,21 @@ export class LiveSet {
     return new LiveSet(source, head, positions);
   }
 
-  /** Reads the next piece of the stream; the last one ends with the heartbeat. Call it again when that has answered. */
-  async next(): Promise<Piece> {
+  /** Reads the next chunk of the stream; the last one ends with the heartbeat. Call it again when that has answered. */
+  async next(): Promise<Chunk> {
     const { history, tenant, epoch, now } = this.#source;
     let text = '';
     let sent = 0;
     while (text === '' && this.#positions.length > 0) {
-      const asked = this.#positions.slice(0, positionsAtOnce);
-      const { notifications, looked } = await history.stillLive(tenant, asked, now(), pieceChars);
+      const asked = this.#positions.slice(0, chunkNotifications);
+      const { notifications, looked } = await history.stillLive(tenant, asked, now(), chunkChars);
       this.#positions = this.#positions.slice(looked);
       const at = now();
-      for (const each of notifications) text += encodeNotification(epoch, each, at, each.count);
-      sent = notifications.length;
+      for (const each of notifications) {
+        if (each.expiresAt !== null && each.expiresAt <= at) continue;
+        text += encodeNotification(epoch, each, at, each.count);
+        sent += 1;
+      }
     }
     const isLast = this.#positions.length === 0;
     return { text: isLast ? text + this.#closing() : text, notifications: sent, isLast };

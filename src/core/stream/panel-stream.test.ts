@@ -80,6 +80,38 @@ describe('a panel stream', () => {
     expect(closing?.data.head).toBe(40);
   });
 
+  it('writes no more at once when senders say much beside the text, and counts what is written alone', async () => {
+    const world = new PanelStreamWorld();
+    const many = {
+      url: `https://example.com/${'u'.repeat(2_000)}`,
+      key: 'k'.repeat(255),
+      host: 'h'.repeat(253),
+    };
+    for (let i = 0; i < 200; i++) world.log.append((position) => notification(position, many));
+    await world.start();
+    await world.take(4);
+    expect(world.client.largest).toBeGreaterThan(8 * 1024);
+    expect(world.client.largest).toBeLessThan(24 * 1024);
+    expect(world.sent).toBe(world.client.positions().length);
+    world.client.take();
+    world.stream.destroy();
+    const written = world.client.positions().length;
+    await turn();
+    expect(world.sent).toBe(written);
+  });
+
+  it('leaves out of a live set what expires while it is being read', async () => {
+    const world = new PanelStreamWorld();
+    world.log.append((position) => notification(position, { expiresAt: world.now + 1_000 }));
+    world.log.append(notification);
+    await world.start();
+    world.log.delay = async () => {
+      world.now += 1_000;
+    };
+    await world.settle();
+    expect(world.client.positions()).toEqual([2]);
+  });
+
   it('is cut off when one chunk is not taken within 30 s', async () => {
     const world = new PanelStreamWorld();
     await world.start();

@@ -137,15 +137,12 @@ export class PanelStream {
     if (this.#closed || this.#busy || this.#writingSince !== undefined) return;
     if (this.#queued.length > 0) return this.#writeQueued();
     if (this.#live) return this.#writeLive(this.#live);
-    const { ring, now, onSent } = this.#context;
+    const { ring, now } = this.#context;
     while (this.#cursor < ring.head) {
       if (this.#cursor < ring.floor) return void this.#catchUp();
       const segment = ring.after(this.#cursor, this.#panel, this.#group, now());
       this.#cursor = segment.to;
-      if (segment.bytes) {
-        onSent(segment.notifications);
-        return this.#write(segment.bytes);
-      }
+      if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
     }
   }
 
@@ -163,8 +160,9 @@ export class PanelStream {
     this.#sink.destroy();
   }
 
-  #write(chunk: Buffer | string): void {
+  #write(chunk: Buffer | string, notifications = 0): void {
     if (this.#closed) return;
+    if (notifications > 0) this.#context.onSent(notifications);
     this.#writingSince = this.#context.ticks();
     this.#lastWriteAt = this.#writingSince;
     this.#sink.write(chunk, this.#onFlushed);
@@ -187,8 +185,7 @@ export class PanelStream {
     this.#during(async () => {
       const { text, notifications, isLast } = await live.next();
       if (isLast) this.#live = undefined;
-      this.#context.onSent(notifications);
-      this.#write(text);
+      this.#write(text, notifications);
     });
   }
 
@@ -202,7 +199,7 @@ export class PanelStream {
   /** One page of history, for a cursor below the ring. */
   #catchUp(): void {
     this.#during(async () => {
-      const { history, tenant, onSent } = this.#context;
+      const { history, tenant } = this.#context;
       const from = this.#cursor;
       const page = await history.readAfter(tenant, from, pageSize);
       if (page.first > from + 1) {
@@ -217,10 +214,7 @@ export class PanelStream {
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
       const { bytes, to, notifications } = this.#joinPage(page.entries, from);
       this.#cursor = to;
-      if (bytes.length > 0) {
-        onSent(notifications);
-        this.#write(bytes);
-      }
+      if (bytes.length > 0) this.#write(bytes, notifications);
     });
   }
 

@@ -80,7 +80,7 @@ export class LogReader {
       let taken = 0;
       for (const position of positions) {
         const row = this.#sql.stillLive.get({ tenant, position, now });
-        taken += row ? row.title.length + row.message.length : 0;
+        taken += row ? wordsOf(row) : 0;
         if (taken > chars && notifications.length > 0) break;
         looked += 1;
         if (row) notifications.push({ ...toNotification(row, this.#routes), count: row.count });
@@ -115,6 +115,10 @@ export class LogReader {
     }
   }
 }
+
+/** Characters that its sender chose. */
+const wordsOf = ({ title, message, host, key, url }: NotificationRow) =>
+  title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);
 
 /** Two lists in order of position become one. */
 function merge(notifications: readonly Entry[], clears: readonly Entry[]): Entry[] {
