@@ -1,11 +1,12 @@
 /**
  * Memory of a server with 10,000 idle panels, beside a bare HTTP server of the same runtime with as many open answers; and
- * what 1,000 panels that stop reading cost while 1 GiB is published to each, beside the publishing alone.
+ * what 1,000 panels that read nothing cost while 1 GiB is published to each, beside the publishing alone.
  */
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { limits } from '../src/contract/limits.ts';
 import { credentials, ServerProcess } from '../test/support/server-process.ts';
 import { bearer, fire } from './http-load.ts';
 import { benchFolder, residentMiB } from './machine.ts';
@@ -16,6 +17,7 @@ const idlePanels = Number(process.env.BENCH_PANELS ?? 10_000);
 const stalledPanels = 1_000;
 /** Published in all, as the log counts it: what a panel that read would have been sent. */
 const published = 1024;
+const longMessage = 'x'.repeat(16_000);
 const mib = (value: number) => `${value.toFixed(0)} MiB`;
 
 const folder = benchFolder();
@@ -35,8 +37,10 @@ try {
   const bare = await bareServer();
   const alone = await beside(token, (server) => whilePublishing(server, token));
   const stalled = await beside(token, async (server, ids) => {
+    await fillLiveSet(server.url, token);
+    const before = residentMiB(server.pid);
     const sockets = await stall(server.port, ids, token);
-    const found = await whilePublishing(server, token);
+    const found = await whilePublishing(server, token, before);
     for (const socket of sockets) socket.destroy();
     return found;
   });
@@ -59,7 +63,7 @@ try {
         '',
       ],
       [
-        `${whole(stalledPanels)} stalled panels while ${mib(published)} is published (${whole(stalled.events)} notifications)`,
+        `${whole(stalledPanels)} panels that read nothing, of ${limits.liveSet} long notifications on each, while ${mib(published)} is published (${whole(stalled.events)} notifications)`,
         mib(stalled.before),
         grown(stalled),
         `of it for the panels + ≤ 128 MiB: ${ofPanels > 0 ? '+' : ''}${mib(ofPanels)}, ${verdict(ofPanels <= 128)}`,
@@ -101,8 +105,11 @@ async function bareServer(): Promise<Grown> {
 }
 
 /** The most it holds while a gibibyte is published. */
-async function whilePublishing(server: ServerProcess, token: string): Promise<Grown & { events: number }> {
-  const before = residentMiB(server.pid);
+async function whilePublishing(
+  server: ServerProcess,
+  token: string,
+  before = residentMiB(server.pid),
+): Promise<Grown & { events: number }> {
   let after = before;
   const watch = setInterval(() => {
     after = Math.max(after, residentMiB(server.pid));
@@ -148,10 +155,19 @@ async function stall(port: number, ids: readonly string[], token: string): Promi
   );
 }
 
+/** What every panel begins with: as many notifications as it is shown at most, of the longest kind. */
+async function fillLiveSet(url: string, token: string): Promise<void> {
+  const headers = { ...bearer(token), 'content-type': 'application/json' };
+  const body = JSON.stringify({ title: 'Much to say', message: longMessage, level: 'critical' });
+  for (let i = 0; i < limits.liveSet; i++) {
+    const { status } = await fetch(`${url}/api/notify`, { method: 'POST', headers, body });
+    if (status !== 200) throw new Error(`a notification is answered ${status}`);
+  }
+}
+
 /** A gibibyte of text, 16 KiB a notification; answers how many. */
 async function publish(url: string, token: string): Promise<number> {
-  const message = 'x'.repeat(16_000);
-  const body = JSON.stringify({ title: 'Much to say', message });
+  const body = JSON.stringify({ title: 'Much to say', message: longMessage });
   let sent = 0;
   while (sent * body.length < published * 2 ** 20) {
     const { perSecond } = await fire({

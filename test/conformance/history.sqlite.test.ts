@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDirectory } from '../../src/storage/directory.ts';
 import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { eventually } from '../support/eventually.ts';
 import { historyConformance } from './history.ts';
 import { type HistoryDatabase, type HistoryOptions, newTenant, now, store } from './history-lab.ts';
 
@@ -40,9 +41,7 @@ function openIn(folder: string, { queueCapacity = 10_000 }: HistoryOptions): His
 async function indexed(path: string): Promise<void> {
   const db = new Database(path, { readonly: true });
   const behind = db.prepare('SELECT count(*) FROM logs WHERE indexed < head').pluck();
-  await vi
-    .waitFor(() => expect(behind.get()).toBe(0), { timeout: 5_000, interval: 2 })
-    .finally(() => db.close());
+  await eventually(() => expect(behind.get()).toBe(0), { interval: 2 }).finally(() => db.close());
 }
 
 historyConformance('SQLite on disk', async (options = {}) =>

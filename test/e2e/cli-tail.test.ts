@@ -29,9 +29,7 @@ const send = async (title: string, over: object = {}) =>
 async function tail(panel: string): Promise<Running> {
   const running = cli.start(['tail', '--panel', panel], environment());
   await expect
-    .poll(async () => (await client().listPanels()).find(({ name }) => name === panel)?.online, {
-      timeout: 15_000,
-    })
+    .poll(async () => (await client().listPanels()).find(({ name }) => name === panel)?.online)
     .toBe(true);
   return running;
 }
@@ -67,12 +65,8 @@ test('the server hears what was shown and what became of it', async () => {
   await running.says(/long/);
   await client().clear(cleared);
   await running.says(/ {2}cleared {3}long/);
-  await expect
-    .poll(async () => (await deliveryOf(cleared, 'desk')).clearedAt, { timeout: 5_000 })
-    .not.toBeNull();
-  await expect
-    .poll(async () => (await deliveryOf(short, 'desk')).expiredAt, { timeout: 5_000 })
-    .not.toBeNull();
+  await expect.poll(async () => (await deliveryOf(cleared, 'desk')).clearedAt).not.toBeNull();
+  await expect.poll(async () => (await deliveryOf(short, 'desk')).expiredAt).not.toBeNull();
   for (const id of [short, cleared]) expect((await deliveryOf(id, 'desk')).shownAt).not.toBeNull();
 });
 
@@ -138,16 +132,16 @@ function frameOf(io: FakeIo): string[] {
 test('in a terminal it is a live screen, which is given back at the end', async () => {
   const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 20 } });
   const ended = run(['tail', '--panel', 'wall'], io);
-  await expect.poll(() => frameOf(io)[0], { timeout: 5_000 }).toMatch(/^● wall/);
+  await expect.poll(() => frameOf(io)[0]).toMatch(/^● wall/);
   const info = await send('Deployed', { level: 'deploy', ttl: 60_000 });
   const critical = await send('Power lost', { level: 'critical', host: 'ups-4' });
-  await expect.poll(() => frameOf(io)[1], { timeout: 5_000 }).toMatch(/^▌ ◆ CRITICAL {2}Power lost .* 0 s$/);
+  await expect.poll(() => frameOf(io)[1]).toMatch(/^▌ ◆ CRITICAL {2}Power lost .* 0 s$/);
   expect(frameOf(io).join('\n')).toMatch(/DEPLOY {2}Deployed/);
   for (const id of [info, critical]) {
-    await expect.poll(async () => (await deliveryOf(id, 'wall'))?.shownAt, { timeout: 5_000 }).toBeTruthy();
+    await expect.poll(async () => (await deliveryOf(id, 'wall'))?.shownAt).toBeTruthy();
   }
   await client().clear(critical);
-  await expect.poll(() => frameOf(io)[1], { timeout: 5_000 }).toMatch(/DEPLOY/);
+  await expect.poll(() => frameOf(io)[1]).toMatch(/DEPLOY/);
   io.type('q');
   expect(await ended).toBe(0);
   expect(io.out.endsWith('\x1b[?1049l')).toBe(true);
@@ -157,12 +151,10 @@ test('in a terminal it is a live screen, which is given back at the end', async 
 test('on the screen a lost connection is told at once, with since when', async () => {
   const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 10 } });
   const ended = run(['tail', '--panel', 'wall'], io);
-  await expect.poll(() => frameOf(io).at(-1), { timeout: 5_000 }).toMatch(/^connected, last heard \d+ s ago/);
+  await expect.poll(() => frameOf(io).at(-1)).toMatch(/^connected, last heard \d+ s ago/);
   const { port } = new URL(server.url);
   await server.stop({ keep: true });
-  await expect
-    .poll(() => frameOf(io).at(-1), { timeout: 5_000 })
-    .toMatch(/^ no contact since \d\d:\d\d:\d\d, \d+ s: /);
+  await expect.poll(() => frameOf(io).at(-1)).toMatch(/^ no contact since \d\d:\d\d:\d\d, \d+ s: /);
   server = await TestServer.start({ BELFRY_PORT: port }, server.folder);
   await expect.poll(() => frameOf(io).at(-1), { timeout: 20_000 }).toMatch(/^connected/);
   io.signal();
@@ -172,10 +164,10 @@ test('on the screen a lost connection is told at once, with since when', async (
 test('a screen that cannot show a card does not claim to have shown it', async () => {
   const io = new FakeIo({ env: environment(), terminal: { columns: 80, rows: 5 } });
   const ended = run(['tail', '--panel', 'wall'], io);
-  await expect.poll(() => frameOf(io)[0], { timeout: 5_000 }).toMatch(/^● wall/);
+  await expect.poll(() => frameOf(io)[0]).toMatch(/^● wall/);
   const ids: string[] = [];
   for (const n of [1, 2, 3, 4]) ids.push(await send(`card ${n}`, { level: 'error' }));
-  await expect.poll(() => frameOf(io)[3], { timeout: 5_000 }).toBe('  + 2 more');
+  await expect.poll(() => frameOf(io)[3]).toBe('  + 2 more');
   await sleep(500);
   const seen = await Promise.all(ids.map(async (id) => (await deliveryOf(id, 'wall')).shownAt !== null));
   expect(seen.slice(2)).toEqual([true, true]);

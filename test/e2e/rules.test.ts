@@ -96,7 +96,7 @@ describe('rules', () => {
     expect(data).toMatchObject({ title: 'shown' });
     const counted = async () =>
       (await call('GET', '')).json.rules.find(({ id }: { id: string }) => id === rule.id).hits;
-    await expect.poll(counted, { timeout: 8_000 }).toBe(1);
+    await expect.poll(counted).toBe(1);
     await call('DELETE', `/${rule.id}`);
   });
 
