@@ -1,10 +1,13 @@
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
+import { patienceMs } from './test/support/patience.ts';
 
 // A developer's own settings (a database URL above all) must never reach a test's server.
 for (const name of Object.keys(process.env)) {
   if (name.startsWith('BELFRY_')) delete process.env[name];
 }
+
+const poll = { timeout: patienceMs };
 
 // Time limits only end what hangs: they leave room for a machine several times as slow. What has to be soon, its test measures.
 export default defineConfig({
@@ -22,7 +25,7 @@ export default defineConfig({
             'test/conformance/**/*.test.ts',
           ],
           pool: 'forks',
-          expect: { poll: { timeout: 15_000 } },
+          expect: { poll },
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -32,7 +35,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts', 'test/torture/**/*.test.ts', 'test/start.test.ts'],
           pool: 'forks',
-          expect: { poll: { timeout: 15_000 } },
+          expect: { poll },
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,
@@ -45,7 +48,7 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           globalSetup: 'test/browser/setup.ts',
           pool: 'forks',
-          expect: { poll: { timeout: 15_000 } },
+          expect: { poll },
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,

@@ -177,7 +177,7 @@ export interface History {
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
   /**
-   * Drops the oldest beyond either bound, one chunk at a time; answers how many it dropped (0: done). One received after
+   * Drops the oldest beyond either bound, one slice at a time; answers how many it dropped (0: done). One received after
    * `now`, by a clock that was wrong, is as old as what came after it; where those are very many, what came after them
    * is found in several calls, of which the first drop nothing.
    */

@@ -137,20 +137,22 @@ export function liveConformance(lab: () => HistoryLab): void {
     ]);
   });
 
-  test('is read in pieces of so much text, or of one that has more', async () => {
+  test('is read for chunks of what senders wrote, of so much or of one that has more', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
-    for (const message of ['a'.repeat(60), 'b'.repeat(60), 'c'.repeat(500), 'd'])
-      await store(database.history, tenant, { title: '', message });
-    const piece = async (positions: number[], chars: number) => {
+    const sixty = { title: 'a'.repeat(10), host: 'a'.repeat(10), key: 'a'.repeat(15), url: 'a'.repeat(25) };
+    await store(database.history, tenant, { ...sixty, message: '' });
+    for (const length of [60, 500, 1])
+      await store(database.history, tenant, { title: '', message: 'b'.repeat(length) });
+    const chunk = async (positions: number[], chars: number) => {
       const { notifications, looked } = await database.history.stillLive(tenant, positions, now, chars);
-      return [notifications.map(({ message }) => message[0]).join(''), looked];
+      return [notifications.map(({ position }) => position), looked];
     };
-    expect(await piece([1, 2, 3, 4], 1_000)).toEqual(['abcd', 4]);
-    expect(await piece([1, 2, 3, 4], 120)).toEqual(['ab', 2]);
-    expect(await piece([1, 2, 3, 4], 119)).toEqual(['a', 1]);
-    expect(await piece([3, 4], 100)).toEqual(['c', 1]);
-    expect(await piece([99, 98, 4, 1, 97], 1)).toEqual(['d', 3]);
+    expect(await chunk([1, 2, 3, 4], 1_000)).toEqual([[1, 2, 3, 4], 4]);
+    expect(await chunk([1, 2, 3, 4], 120)).toEqual([[1, 2], 2]);
+    expect(await chunk([1, 2, 3, 4], 119)).toEqual([[1], 1]);
+    expect(await chunk([3, 4], 100)).toEqual([[3], 1]);
+    expect(await chunk([99, 98, 4, 1, 97], 1)).toEqual([[4], 3]);
   });
 
   test('leaves out what was cleared, dropped or over since its place was told', async () => {

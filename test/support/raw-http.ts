@@ -1,5 +1,6 @@
 /** HTTP as bytes: for requests that no client library would send. */
 import { connect, type Socket } from 'node:net';
+import { patienceMs } from './patience.ts';
 
 export interface RawAnswer {
   readonly status: number;
@@ -7,9 +8,6 @@ export interface RawAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
-
-/** How long anything may take before it counts as hanging. */
-const patienceMs = 15_000;
 
 /** One connection. What arrives is read as answers as soon as they are whole. */
 export class RawConnection {

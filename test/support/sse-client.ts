@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { patienceMs } from './patience.ts';
 
 export interface SseMessage {
   readonly event: string;
@@ -44,7 +45,7 @@ export async function openStream(url: string, headers: Record<string, string>): 
     messages,
     ended,
     close: () => abort.abort(),
-    next(is, ms = 15_000) {
+    next(is, ms = patienceMs) {
       return new Promise((resolve, reject) => {
         const look = () => {
           const found = messages.find(is);

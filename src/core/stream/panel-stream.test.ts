@@ -62,7 +62,7 @@ describe('a panel stream', () => {
     expect(world.client.positions()).toHaveLength(201);
   });
 
-  it('reads a live set piece by piece, as the client takes it, without what was cleared meanwhile', async () => {
+  it('reads a live set chunk by chunk, as the client takes it, without what was cleared meanwhile', async () => {
     const world = new PanelStreamWorld();
     for (let i = 0; i < 40; i++)
       world.log.append((position) => notification(position, { message: 'x'.repeat(10_000) }));
