@@ -5,6 +5,10 @@ import type { TenantId } from './ports.ts';
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** Which limit a request was refused by: a rate of notifications, or how many expensive requests run at once. */
+const limitScopes = ['token', 'tenant', 'concurrency'] as const;
+type LimitScope = (typeof limitScopes)[number];
+
 /** One tenant's counters since the process started. */
 export interface TenantMetrics {
   readonly registry: Registry;
@@ -14,7 +18,7 @@ export interface TenantMetrics {
   rejections(): Promise<{ readonly reason: RejectionReason; readonly count: number }[]>;
   unrouted(): void;
   muted(): void;
-  rateLimited(scope: 'token' | 'tenant'): void;
+  rateLimited(scope: LimitScope): void;
   delivered(outcome: 'sent' | 'shown' | 'expired' | 'cleared', count: number): void;
   /** Seconds from accepting a notification to a panel's word that it showed it. */
   shownAfter(seconds: number): void;
@@ -84,7 +88,7 @@ function createTenantMetrics(): TenantMetrics {
   // A series that exists from the start can be watched for its first increase.
   for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);
-  for (const scope of ['token', 'tenant']) limited.inc({ scope }, 0);
+  for (const scope of limitScopes) limited.inc({ scope }, 0);
   const ofLevel = new Map<string, { inc(): void }>();
   return {
     registry,

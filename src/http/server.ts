@@ -20,6 +20,7 @@ import { SignInLimits } from './account/sign-in-limits.ts';
 import { tenantsRoutes } from './account/tenants.ts';
 import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './auth.ts';
+import { limitConcurrency } from './concurrency-limits.ts';
 import { answerClientError, answerConnect, answerError } from './errors.ts';
 import { fieldValueRoutes } from './history/field-values.ts';
 import { histogramRoutes } from './history/histogram.ts';
@@ -96,6 +97,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     done(refuseHead(request.raw) ?? (request.is404 ? nowhere(request, reply) : undefined));
   });
   app.addHook('onRequest', authenticator.check);
+  limitConcurrency(app, services.metrics);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => answerError(nowhere(request, reply), request, reply));
   await app.register(swagger, openApiDocument(services.version));

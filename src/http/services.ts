@@ -21,6 +21,7 @@ import type { OwnAccount, SignIn } from '../core/sign-in.ts';
 import type { Feeds } from '../core/stream/feed.ts';
 import type { Tenancy } from '../core/tenancy.ts';
 import type { Rate } from '../core/tenants.ts';
+import type { ExpensiveKind } from './concurrency-limits.ts';
 
 export interface Services {
   readonly directory: Directory;
@@ -71,6 +72,8 @@ declare module 'fastify' {
     policy?: Policy;
     /** Whether a person may always call it, however much they asked for before. */
     uncounted?: true;
+    /** Set on routes that take much time or memory: how many run at once is limited for each tenant. */
+    expensive?: ExpensiveKind;
   }
   interface FastifyRequest {
     /** Who calls; set on every route whose policy is of a tenant's. */

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { RawConnection, rawRequest } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';
 import { append, seededFolder } from './history-seed.ts';
 
@@ -84,4 +86,46 @@ test('tokens do not read history, whatever their scopes', async () => {
     expect((await server.call('GET', path, { token })).status).toBe(403);
     expect((await server.call('GET', path)).status).toBe(401);
   }
+});
+
+const pipelined = (path: string, token: string, times: number) =>
+  Buffer.concat(
+    Array<Buffer>(times).fill(
+      rawRequest({ method: 'GET', path, headers: [['Authorization', `Bearer ${token}`]] }),
+    ),
+  );
+
+test.each([
+  ['searches', '/api/history'],
+  ['counts', '/api/history/histogram'],
+])('only sixteen %s of one tenant run at once; the next gets 429 and Retry-After', async (what, path) => {
+  const [own, elsewhere] = [await server.key('viewer', what), await server.key('viewer', `not ${what}`)];
+  const ask = async (as: string) => (await server.call('GET', path, { token: as })).status;
+  expect(await ask(own)).toBe(200);
+  const connection = await RawConnection.open(server.url);
+  // All of them are read before the first is answered.
+  await connection.write(pipelined(path, own, 20));
+  const [answers, other] = await Promise.all([connection.next(20), ask(elsewhere)]);
+  connection.close();
+  expect(answers.map(({ status }) => status)).toEqual([...Array(16).fill(200), ...Array(4).fill(429)]);
+  expect(answers[16]).toMatchObject({
+    headers: { 'retry-after': '1' },
+    body: `{"error":"this tenant has 16 ${what} running, the most at once: try again when one has ended"}`,
+  });
+  expect([other, await ask(own)]).toEqual([200, 200]);
+});
+
+test('searches whose callers went away before they were answered leave room for others', async () => {
+  const own = await server.key('viewer', 'gone');
+  const ask = async () => (await server.call('GET', '/api/history', { token: own })).status;
+  expect(await ask()).toBe(200);
+  for (let i = 0; i < 3; i++) {
+    const connection = await RawConnection.open(server.url);
+    await connection.write(pipelined('/api/history', own, 16));
+    connection.reset();
+  }
+  await eventually(async () => {
+    const statuses = await Promise.all(Array.from({ length: 16 }, ask));
+    expect(statuses).toEqual(Array(16).fill(200));
+  });
 });

@@ -5,8 +5,6 @@ import type { Services } from '../services.ts';
 
 /** A reader that has taken nothing for so long is let go. */
 export const stalledMs = 60_000;
-/** Exports of one tenant at a time: each holds a page, and has the searching thread for as long as it is read. */
-export const mostExports = 8;
 /** A page is about this much text, however long its messages are. */
 const pageChars = 128 * 1024;
 const firstPage = 20;

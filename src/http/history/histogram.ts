@@ -19,7 +19,7 @@ export function histogramRoutes(app: App, services: Services): void {
   app.get(
     '/api/history/histogram',
     {
-      config: { policy: { role: 'viewer' } },
+      config: { policy: { role: 'viewer' }, expensive: 'count' },
       schema: {
         tags: ['dashboard'],
         security: [{ key: [] }],

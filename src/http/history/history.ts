@@ -4,13 +4,12 @@ import { limits } from '../../contract/limits.ts';
 import { HistoryPage } from '../../contract/notification.ts';
 import { badRequest } from '../../core/errors.ts';
 import { historyView } from '../../core/history-view.ts';
-import { AtOnce } from '../at-once.ts';
 import type { Authenticator } from '../auth.ts';
 import { readLimit } from '../page-limit.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 import { begin, openSse } from '../sse-response.ts';
-import { exported, mostExports, stalledMs } from './export-run.ts';
+import { exported, stalledMs } from './export-run.ts';
 import { queryOf } from './history-query.ts';
 import { tailHistory } from './history-tail.ts';
 
@@ -27,7 +26,7 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
   app.get(
     '/api/history',
     {
-      config: { policy },
+      config: { policy, expensive: 'search' },
       schema: {
         ...common,
         summary: 'Search history, newest first',
@@ -92,15 +91,10 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
     },
   );
 
-  const exports = new AtOnce({
-    most: mostExports,
-    what: 'exports of this tenant are under way',
-    retryAfterSeconds: 10,
-  });
   app.get(
     '/api/history/export',
     {
-      config: { policy },
+      config: { policy, expensive: 'export' },
       schema: {
         ...common,
         summary: 'Everything a search finds, newest first, of any size',
@@ -121,16 +115,12 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
       const { principal, query } = request;
       const parsed = await queryOf(services, principal.tenant, query.q);
       const csv = query.format === 'csv';
-      const end = exports.begin(principal.tenant);
       reply.type(csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
       reply.header('cache-control', 'no-store');
       const pages = Readable.from(exported(services, principal.tenant, parsed, csv), { objectMode: false });
       const stopWatching = authenticator.watch(request, () => reply.raw.destroy());
-      reply.raw.once('close', () => {
-        stopWatching();
-        end();
-      });
+      reply.raw.once('close', stopWatching);
       // One that takes nothing for so long has gone, and must not keep others from theirs.
       request.raw.socket.setTimeout(stalledMs, () => reply.raw.destroy());
       // A stream of text, which the schema cannot say.

@@ -7,14 +7,11 @@ import { subjectOf } from '../../core/routing/recorded.ts';
 import { type Recorded, replay } from '../../core/routing/replay.ts';
 import { replayed, replayStart } from '../../core/routing/replay-range.ts';
 import { draftRouter, outcomeOf, typedSubject, wasThrottled } from '../../core/routing/routing-question.ts';
-import { AtOnce } from '../at-once.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 
 /** A draft may hold as many rules as a tenant. */
 const draftBytes = 16 * 1024 * 1024;
-/** Of one tenant at a time: each is compiled whole, and viewers may ask. */
-const mostDrafts = 2;
 const replayDays = 7;
 const replayMost = 100_000;
 const dayMs = 86_400_000;
@@ -23,66 +20,46 @@ const dayMs = 86_400_000;
 export function routingRoutes(app: App, services: Services): void {
   const { directory, history, tenancy, now } = services;
   const common = { tags: ['dashboard'], security: [{ key: [] }] };
-  const replaying = new Set<TenantId>();
-  const drafts = new AtOnce({
-    most: mostDrafts,
-    what: 'drafts of this tenant are being explained',
-    retryAfterSeconds: 1,
-  });
   app.post(
     '/api/rules/explain',
     {
-      config: { policy: { role: 'viewer' } },
+      config: { policy: { role: 'viewer' }, expensive: 'explain' },
       bodyLimit: draftBytes,
       schema: {
         ...common,
         summary: 'Where a notification would go, and what each rule has to do with it',
-        description: `A typed notification or the id of a recorded one; by the rules in force, or by a draft of them, ${mostDrafts} of a tenant at a time.`,
+        description:
+          'A typed notification or the id of a recorded one; by the rules in force, or by a draft of them.',
         body: ExplainRequest,
         response: { 200: RoutingOutcome, ...problems(400, 401, 403, 404, 413, 503) },
       },
     },
-    async ({ principal: { tenant }, body, raw: { socket } }) => {
-      if (body.rules === undefined) return explainBy(services, tenant, body, socket);
-      const end = drafts.begin(tenant);
-      try {
-        return await explainBy(services, tenant, body, socket);
-      } finally {
-        end();
-      }
-    },
+    async ({ principal: { tenant }, body, raw: { socket } }) => explainBy(services, tenant, body, socket),
   );
 
   app.post(
     '/api/rules/replay',
     {
-      config: { policy: { role: 'admin' } },
+      config: { policy: { role: 'admin' }, expensive: 'replay' },
       bodyLimit: draftBytes,
       schema: {
         ...common,
         summary: 'What a draft rule set would have changed in the last days',
         description: `Nothing is changed by it. At most the newest ${replayMost} entries of the log are looked at.`,
         body: ReplayRequest,
-        response: { 200: ReplayResponse, ...problems(400, 401, 403, 409, 413, 503) },
+        response: { 200: ReplayResponse, ...problems(400, 401, 403, 413, 503) },
       },
     },
     async ({ principal: { tenant }, body: { rules, days = replayDays }, raw: { socket } }) => {
-      if (replaying.has(tenant))
-        throw new AppError('conflict', 'a replay is running already: wait for its answer');
-      replaying.add(tenant);
-      try {
-        const snapshot = await tenancy.get(tenant);
-        const router = await draftRouter(rules, snapshot, breatheWhileOpen(socket));
-        const start = await replayStart(history, tenant, now() - days * dayMs, replayMost);
-        const names = new Map(
-          (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
-        );
-        const recorded = named(whileOpen(replayed(history, tenant, start), socket), names);
-        const comparison = await replay(recorded, router, [...snapshot.panels.values()]);
-        return { ...comparison, complete: start.complete };
-      } finally {
-        replaying.delete(tenant);
-      }
+      const snapshot = await tenancy.get(tenant);
+      const router = await draftRouter(rules, snapshot, breatheWhileOpen(socket));
+      const start = await replayStart(history, tenant, now() - days * dayMs, replayMost);
+      const names = new Map(
+        (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
+      );
+      const recorded = named(whileOpen(replayed(history, tenant, start), socket), names);
+      const comparison = await replay(recorded, router, [...snapshot.panels.values()]);
+      return { ...comparison, complete: start.complete };
     },
   );
 }

@@ -1,0 +1,119 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../core/errors.ts';
+import type { Metrics } from '../core/metrics.ts';
+import type { TenantId } from '../core/ports.ts';
+import type { App } from './services.ts';
+
+/** Requests that take much time or memory: how many of each kind one tenant may have running at once. */
+const kinds = {
+  search: { most: 16, plural: 'searches', retryAfterSeconds: 1 },
+  count: { most: 16, plural: 'counts', retryAfterSeconds: 1 },
+  /** A draft may hold as many rules as a tenant, each is compiled, and viewers may ask. */
+  explain: { most: 2, plural: 'explains', retryAfterSeconds: 1 },
+  replay: { most: 1, plural: 'replays', retryAfterSeconds: 5 },
+  /** One runs for as long as its reader takes. */
+  export: { most: 8, plural: 'exports', retryAfterSeconds: 10 },
+} as const;
+
+export type ExpensiveKind = keyof typeof kinds;
+
+/**
+ * Applies to every route whose config names an `expensive` kind. A request beyond the limit is a 429 before its body is
+ * read. A request counts until its handler has finished, whether or not the caller still waits; one that answers with a
+ * stream counts until the stream has ended.
+ */
+export function limitConcurrency(app: App, metrics: Metrics): void {
+  const running = new RunningRequests();
+  const slots = new WeakMap<FastifyRequest, Slot>();
+  const limited = new WeakSet<object>();
+  app.addHook('onRoute', (route) => {
+    const kind = route.config?.expensive;
+    // Fastify makes the HEAD route from the GET route, which is limited already.
+    if (kind === undefined || limited.has(route.handler)) return;
+    const { handler, onRequest = [] } = route;
+    const acquire = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+      const { tenant } = request.principal;
+      if (running.add(tenant, kind)) {
+        slots.set(request, new Slot(request, reply, () => running.remove(tenant, kind)));
+        return done();
+      }
+      metrics.of(tenant).rateLimited('concurrency');
+      done(tooMany(kind));
+    };
+    route.onRequest = [onRequest, acquire].flat();
+    route.handler = function (request, reply) {
+      const work = async () => handler.call(this, request, reply);
+      return slots.get(request)?.hold(work) ?? work();
+    };
+    limited.add(route.handler);
+  });
+}
+
+function tooMany(kind: ExpensiveKind): AppError {
+  const { most, plural, retryAfterSeconds } = kinds[kind];
+  const message = `this tenant has ${most} ${plural} running, the most at once: try again when one has ended`;
+  return new AppError('rate-limited', message, { retryAfterSeconds });
+}
+
+/** How many requests of each kind each tenant has running. */
+class RunningRequests {
+  readonly #counts = new Map<string, number>();
+
+  /** Answers false, and adds none, when there are as many as there may be. */
+  add(tenant: TenantId, kind: ExpensiveKind): boolean {
+    const name = `${tenant} ${kind}`;
+    const count = this.#counts.get(name) ?? 0;
+    if (count >= kinds[kind].most) return false;
+    this.#counts.set(name, count + 1);
+    return true;
+  }
+
+  remove(tenant: TenantId, kind: ExpensiveKind): void {
+    const name = `${tenant} ${kind}`;
+    const count = (this.#counts.get(name) ?? 1) - 1;
+    if (count > 0) this.#counts.set(name, count);
+    else this.#counts.delete(name);
+  }
+}
+
+/** The place of one request; it is given back when neither the handler nor the response needs it any more. */
+class Slot {
+  readonly #reply: FastifyReply;
+  readonly #socket: Socket;
+  readonly #giveBack: () => void;
+  #handling = false;
+  #closed = false;
+
+  constructor({ raw }: FastifyRequest, reply: FastifyReply, giveBack: () => void) {
+    this.#reply = reply;
+    this.#socket = raw.socket;
+    this.#giveBack = giveBack;
+    reply.raw.once('close', this.#onClose);
+    // A pipelined request whose turn to be answered never comes has a response that never closes. Each pipelined
+    // request adds a listener: the limits above bound their number, Node would warn of more than ten.
+    this.#socket.setMaxListeners(0).once('close', this.#onClose);
+  }
+
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    this.#handling = true;
+    let isStream = false;
+    try {
+      const result = await work();
+      isStream = result === this.#reply;
+      return result;
+    } finally {
+      this.#handling = false;
+      if (this.#closed) this.#giveBack();
+      else if (!isStream) this.#onClose();
+    }
+  }
+
+  /** Runs once, whichever comes first. */
+  readonly #onClose = (): void => {
+    this.#reply.raw.off('close', this.#onClose);
+    this.#socket.off('close', this.#onClose);
+    this.#closed = true;
+    if (!this.#handling) this.#giveBack();
+  };
+}
