@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { createClient } from './client.ts';
+import { createPairingCalls } from './pairing.ts';
 
 interface Sent {
   method: string;
@@ -98,4 +101,29 @@ test('no answer at all has status 0 and says why', async () => {
     status: 0,
     message: 'no answer from http://belfry.test/base: connect ECONNREFUSED 127.0.0.1:1',
   });
+});
+
+test.each([
+  ['says nothing', []],
+  [
+    'stops in the middle of an answer',
+    ['HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{"panels":'],
+  ],
+  ['stops in the middle of an error', ['HTTP/1.1 502 Bad Gateway\r\ncontent-length: 40\r\n\r\n{"err']],
+])('a call to a server that %s ends by its time limit', async (_, answer) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    for (const part of answer) socket.write(part);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const noAnswer = { name: 'ApiError', status: 0, message: 'no answer within 0.05 s' };
+  const client = createClient({ url, token: 't', timeoutMs: 50 });
+  await expect(client.listPanels()).rejects.toMatchObject(noAnswer);
+  await expect(client.receipts('p', [])).rejects.toMatchObject(noAnswer);
+  const pairing = createPairingCalls(url, 50);
+  const { signal } = new AbortController();
+  await expect(pairing.open(signal)).rejects.toMatchObject(noAnswer);
+  await expect(pairing.collect('s', signal)).rejects.toMatchObject(noAnswer);
+  server.close();
 });

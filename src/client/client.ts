@@ -12,6 +12,7 @@ import type {
 import { type CallerOptions, type CallOptions, createCall, jsonOf } from './call.ts';
 import type { PanelEvent } from './panel-event.ts';
 import { type PanelEventsOptions, panelEvents } from './panel-events.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 export type NotificationToSend = Static<typeof NotifyBody>;
 
@@ -26,7 +27,14 @@ export interface HistoryRequest {
   readonly cursor?: string;
 }
 
-/** Every function throws an ApiError when there is no answer, or one that is no success. */
+export interface ClientOptions extends CallerOptions {
+  /** The longest wait for a whole answer; streams end by their own silence. Default: 15 s. */
+  readonly timeoutMs?: number;
+}
+
+const usualTimeoutMs = 15_000;
+
+/** Every function throws an ApiError when there is no answer in time, or one that is no success. */
 export interface Client {
   /** Resolves once the notification is durable. With a retry key, sending the same again stores nothing. */
   send(
@@ -45,10 +53,12 @@ export interface Client {
   panelEvents(panelId: string, options?: PanelEventsOptions): AsyncGenerator<PanelEvent, void, void>;
 }
 
-export function createClient(options: CallerOptions): Client {
+export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientOptions): Client {
   const call = createCall(options);
-  const ask = async <T>(method: string, path: string, more: CallOptions = {}) =>
-    jsonOf<T>(await call(method, path, more));
+  const ask = <T>(method: string, path: string, more: CallOptions = {}) =>
+    withTimeLimit(timeoutMs, more.signal, async (signal) =>
+      jsonOf<T>(await call(method, path, { ...more, signal })),
+    );
   const at = (id: string) => encodeURIComponent(id);
 
   return {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { PairingCreated, PairingState } from '../contract/panel.ts';
-import { ApiError, errorOf } from './api-error.ts';
-import { jsonOf } from './call.ts';
+import { createCall, jsonOf } from './call.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 /** What a screen that has no token yet may ask. Both throw an ApiError when there is no answer, or no success. */
 export interface PairingCalls {
@@ -12,18 +12,12 @@ export interface PairingCalls {
 }
 
 /** @param url where the server is, as in http://127.0.0.1:8080. */
-export function createPairingCalls(url: string): PairingCalls {
-  const base = url.replace(/\/+$/, '');
-  const ask = async <T>(method: string, path: string, signal: AbortSignal): Promise<T> => {
-    let response: Response;
-    try {
-      response = await fetch(base + path, { method, signal, cache: 'no-store' });
-    } catch (error) {
-      throw new ApiError(0, `no answer from ${base}`, { cause: error });
-    }
-    if (!response.ok) throw await errorOf(response);
-    return jsonOf<T>(response);
-  };
+export function createPairingCalls(url: string, timeoutMs = 15_000): PairingCalls {
+  const call = createCall({ url });
+  const ask = <T>(method: string, path: string, signal: AbortSignal) =>
+    withTimeLimit(timeoutMs, signal, async (limited) =>
+      jsonOf<T>(await call(method, path, { signal: limited })),
+    );
   return {
     open: (signal) => ask('POST', '/api/pairings', signal),
     collect: (secret, signal) => ask('GET', `/api/pairings/${encodeURIComponent(secret)}`, signal),

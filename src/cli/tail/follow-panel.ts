@@ -29,7 +29,6 @@ export interface FollowPanelOptions {
 const tickMs = 250;
 /** What is still to be said at the end is worth this long a wait. */
 const lastReceiptsMs = 1_000;
-const receiptsMs = 10_000;
 
 /** Shows a panel until told to stop, and reports to the server what was shown and what became of it. */
 export async function followPanel({
@@ -41,10 +40,12 @@ export async function followPanel({
 }: FollowPanelOptions): Promise<void> {
   const board = new Board();
   const outbox = new ReceiptOutbox({
-    post: (receipts) => {
-      const limit = AbortSignal.timeout(signal.aborted ? lastReceiptsMs : receiptsMs);
-      return client.receipts(panelId, receipts, { signal: limit });
-    },
+    post: (receipts) =>
+      client.receipts(
+        panelId,
+        receipts,
+        signal.aborted ? { signal: AbortSignal.timeout(lastReceiptsMs) } : {},
+      ),
   });
   const book = new ReceiptBook(outbox, board);
   const surface = open((ids) => book.seen(ids));

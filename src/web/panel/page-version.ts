@@ -5,6 +5,7 @@ const reloadedKey = 'belfry.reloaded';
 /** A server that says so again and again shall not keep the screen from showing anything. */
 const leastToldMs = 60_000;
 const toldKey = 'belfry.told-to-reload';
+const answerMs = 15_000;
 
 /** Loads the page anew because somebody said so; the pairing is kept. False when that was less than a minute ago. */
 export function reloadAsTold(): boolean {
@@ -18,7 +19,10 @@ export function reloadAsTold(): boolean {
 export async function reloadWhenNew(): Promise<void> {
   const own = document.querySelector<HTMLScriptElement>('script[src*="/assets/"]');
   if (!own) return;
-  const response = await fetch(location.pathname, { cache: 'no-cache' });
+  const response = await fetch(location.pathname, {
+    cache: 'no-cache',
+    signal: AbortSignal.timeout(answerMs),
+  });
   const html = response.ok ? await response.text() : '';
   // Whatever answers in its place is no reason to leave what works.
   if (!html.includes('/assets/panel-') || html.includes(new URL(own.src).pathname)) return;
