@@ -150,6 +150,22 @@ export const RuleCreate = Type.Object(
 );
 export type RuleCreate = Static<typeof RuleCreate>;
 
+/** A rule to be made, and where it is to stand. */
+export const NewRule = Type.Object(
+  {
+    ...RuleCreate.properties,
+    position: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Where the rule stands in the list: 1 before all others. Left out, or beyond the end: last.',
+      }),
+    ),
+  },
+  { title: 'NewRule', additionalProperties: false },
+);
+export type NewRule = Static<typeof NewRule>;
+
 export const RulePatch = Type.Partial(RuleCreate, { title: 'RulePatch', additionalProperties: false });
 export type RulePatch = Static<typeof RulePatch>;
 

@@ -115,7 +115,8 @@ export interface Rules {
   list(tenant: TenantId): Promise<readonly RuleRecord[]>;
   /** The set in force, or the one that was at `revision`. */
   set(tenant: TenantId, revision?: number): Promise<RuleSet>;
-  create(tenant: TenantId, spec: RuleSpec, by: Actor, at: number): Promise<RuleRecord>;
+  /** At `position`, counted from 1; last when that is left out or beyond the end. */
+  create(tenant: TenantId, spec: RuleSpec, by: Actor, at: number, position?: number): Promise<RuleRecord>;
   /** undefined when there is no such rule, or, given `revision`, when it has changed since the set of that revision. */
   update(
     tenant: TenantId,

@@ -1,3 +1,4 @@
+/** The order of a tenant's rules: a column of numbers, of which only the sequence counts. */
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
 import type { Actor } from '../core/audit.ts';
 import { AppError } from '../core/errors.ts';
@@ -7,9 +8,15 @@ import { bumpRevision, currentRevision, endVersion } from './rule-versions.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
-interface Move {
+export interface Move {
   readonly id: string;
   readonly ordinal: number;
+}
+
+/** The place of a new rule, and the rules that move to make room for it. */
+export interface Room {
+  readonly ordinal: number | Expression<number>;
+  readonly moves: readonly Move[];
 }
 
 /** Every statement has this many places, filled up with no one's id: few texts to prepare, whatever moves. */
@@ -27,34 +34,74 @@ export async function reorder(
   executor: SqlExecutor,
   { tenant, ids, by, at }: { tenant: TenantId; ids: readonly string[]; by: Actor; at: number },
 ): Promise<boolean> {
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const { revision, rules } = await readOrder(db, executor, tenant);
+  const outcome = await onOrder(db, executor, tenant, async ({ revision, rules }) => {
     const moves = movesTo(ids, rules);
-    if (!moves) return false;
-    if (moves.length === 0) return true;
+    if (!moves) return 'refused';
+    if (moves.length === 0) return 'done';
     const { done } = await change(db, executor, {
       entry: { tenant, by, at, action: 'rule.order', subject: 'rules', detail: told(moves, rules) },
       when: sql<SqlBool>`${currentRevision(tenant)} = ${revision}`,
-      effects: (agreed) => [
-        bumpRevision(db, tenant, agreed),
-        ...chunks(moves).flatMap((chunk) => [
-          endVersion(
-            db,
-            tenant,
-            chunk.map(({ id }) => id),
-            agreed,
-          ),
-          renumber(db, tenant, chunk, agreed),
-        ]),
-      ],
+      effects: (agreed) => [bumpRevision(db, tenant, agreed), ...moveRules(db, tenant, moves, agreed)],
       after: db.selectFrom('tenants').select('rules_revision').where('id', '=', tenant).compile(),
     });
-    if (done) return true;
+    return done ? 'done' : undefined;
+  });
+  return outcome === 'done';
+}
+
+interface Order {
+  readonly revision: number;
+  readonly rules: readonly Move[];
+}
+
+/**
+ * Does what depends on the order in force. `attempt` answers undefined where the rules have changed since they were
+ * read, and is called again with what they are then.
+ *
+ * @throws AppError `conflict` when others change the rules all the time.
+ */
+export async function onOrder<T>(
+  db: Builder,
+  executor: SqlExecutor,
+  tenant: TenantId,
+  attempt: (order: Order) => Promise<T | undefined>,
+): Promise<T> {
+  for (let n = 0; n < attempts; n++) {
+    const result = await attempt(await readOrder(db, executor, tenant));
+    if (result !== undefined) return result;
   }
-  throw new AppError(
-    'conflict',
-    'the rules are being changed by someone else: read them again, then order them',
-  );
+  throw new AppError('conflict', 'the rules are being changed by others: read them again, then try again');
+}
+
+/** Makes room at a place counted from 0: the fewer rules move, those before it or those after it. */
+export function roomAt(place: number, rules: readonly Move[]): Room {
+  const ordinals = rules.map(({ ordinal }) => ordinal);
+  const takes = (of: readonly Move[], places: readonly number[]) =>
+    of.map(({ id }, i) => ({ id, ordinal: places[i] as number }));
+  if (place * 2 <= rules.length) {
+    const places = [(ordinals[0] ?? 1) - 1, ...ordinals];
+    return { ordinal: places[place] as number, moves: takes(rules.slice(0, place), places) };
+  }
+  const places = [...ordinals, (ordinals.at(-1) ?? 0) + 1];
+  return { ordinal: places[place] as number, moves: takes(rules.slice(place), places.slice(place + 1)) };
+}
+
+/** New versions at new places of rules whose places change. */
+export function moveRules(
+  db: Builder,
+  tenant: TenantId,
+  moves: readonly Move[],
+  when: Expression<SqlBool>,
+): CompiledQuery[] {
+  return chunks(moves).flatMap((chunk) => [
+    endVersion(
+      db,
+      tenant,
+      chunk.map(({ id }) => id),
+      when,
+    ),
+    renumber(db, tenant, chunk, when),
+  ]);
 }
 
 async function readOrder(db: Builder, executor: SqlExecutor, tenant: TenantId) {

@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
 import { difference } from './audit.ts';
 import { always, change, changeFrom, insertWhen, still } from './change.ts';
-import { reorder } from './rule-order.ts';
+import { moveRules, onOrder, type Room, reorder, roomAt } from './rule-order.ts';
 import { bumpRevision, currentRevision, endVersion } from './rule-versions.ts';
 import type { Builder, RuleRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
@@ -44,27 +44,26 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
       return { revision: of, rules: revision === undefined ? parsed.read(tenant, texts) : texts.map(toSpec) };
     },
 
-    async create(tenant, spec, by, at) {
-      const version = {
-        since: currentRevision(tenant),
-        until: null,
-        ordinal: nextOrdinal(tenant),
-        spec: toJson(spec),
-      };
-      const { row } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'rule.create', subject: spec.id, detail: withoutId(spec) },
-        when: sql<SqlBool>`(select count(*) from rules where tenant = ${tenant} and until is null) < ${limits.rulesPerTenant}`,
-        effects: (agreed) => [
-          bumpRevision(db, tenant, agreed),
-          insertWhen(
-            db,
-            'rules',
-            { tenant, id: spec.id, ...version, created_at: at, updated_at: at },
-            agreed,
-          ),
-        ],
-        after: one(tenant, spec.id),
-      });
+    async create(tenant, spec, by, at, position) {
+      const insert = ({ ordinal, moves }: Room, unchanged: Expression<SqlBool>) =>
+        change(db, executor, {
+          entry: { tenant, by, at, action: 'rule.create', subject: spec.id, detail: withoutId(spec) },
+          when: sql<SqlBool>`${unchanged} and ${hasRoom(tenant)}`,
+          effects: (agreed) => [
+            bumpRevision(db, tenant, agreed),
+            ...moveRules(db, tenant, moves, agreed),
+            insertWhen(db, 'rules', { ...newVersion(tenant, spec, at), ordinal }, agreed),
+          ],
+          after: one(tenant, spec.id),
+        });
+      const { row } =
+        position === undefined
+          ? await insert({ ordinal: nextOrdinal(tenant), moves: [] }, always)
+          : await onOrder(db, executor, tenant, async ({ revision, rules }) => {
+              const room = roomAt(Math.min(position - 1, rules.length), rules);
+              const made = await insert(room, sql<SqlBool>`${currentRevision(tenant)} = ${revision}`);
+              return made.done || rules.length >= limits.rulesPerTenant ? made : undefined;
+            });
       if (!row)
         throw new AppError('conflict', `there are ${limits.rulesPerTenant} rules already: delete some first`);
       return toRecord(row);
@@ -178,6 +177,23 @@ function isInForce(tenant: TenantId, id: string, revision?: number): Expression<
   const unchanged = revision === undefined ? always : sql<SqlBool>`rules.since <= ${revision}`;
   return sql<SqlBool>`exists (select 1 from rules
     where rules.tenant = ${tenant} and rules.id = ${id} and rules.until is null and ${unchanged})`;
+}
+
+/** Judged in the transaction: of two rules made at once only one may be the last that fits. */
+function hasRoom(tenant: TenantId): Expression<SqlBool> {
+  return sql<SqlBool>`(select count(*) from rules where tenant = ${tenant} and until is null) < ${limits.rulesPerTenant}`;
+}
+
+function newVersion(tenant: TenantId, spec: RuleSpec, at: number) {
+  return {
+    tenant,
+    id: spec.id,
+    since: currentRevision(tenant),
+    until: null,
+    spec: toJson(spec),
+    created_at: at,
+    updated_at: at,
+  };
 }
 
 /** Judged in the insert itself: two rules made at once stand one after the other. */

@@ -199,6 +199,39 @@ test('what is saved anyway is what was checked; what was written meanwhile stays
   expect(await page.getByLabel('Note').inputValue()).toBe('written meanwhile');
 });
 
+test('a check that fails or takes too long is not passed over: it is said, and asked about', async () => {
+  const page = await open('rules?mute=unsure');
+  const sheet = page.getByRole('dialog', { name: 'New rule' });
+  const question = page.getByRole('dialog', { name: 'Save without knowing the effect?' });
+  await page.route('**/api/rules/replay', (route) =>
+    route.fulfill({ status: 503, json: { error: 'too many replays' } }),
+  );
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await question.getByText('The check against the last 7 days failed: too many replays').waitFor();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(await rulesNow()).toEqual([]);
+  await page.unroute('**/api/rules/replay');
+  await page.route('**/api/rules/replay', () => new Promise(() => undefined));
+  await page.clock.install();
+  await sheet.getByRole('button', { name: 'Save' }).click();
+  await sheet.getByText('Looking at what it changes').waitFor();
+  await page.clock.fastForward(7_000);
+  await question.getByText('did not finish in time').waitFor();
+  expect(await rulesNow()).toEqual([]);
+  await question.getByRole('button', { name: 'Save anyway' }).click();
+  await page.getByText('1 mute is in force').waitFor();
+  expect((await rulesNow()).length).toBe(1);
+});
+
+test('a rule at a position is made by one request: one that fails leaves nothing', async () => {
+  await make(...['one', 'two'].map(simple));
+  const page = await open();
+  await page.route('**/api/rules/order', (route) => route.abort());
+  await page.goto(`${lab.server.url}/t/default/rules?copy=${(await rulesNow())[0]?.id}&id=new`);
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await expect.poll(namesNow).toEqual(['one', expect.stringContaining('one'), 'two']);
+});
+
 test('a new mute stands before the rules that would end the walk', async () => {
   await make({ name: 'all', then: { panels: 'all' } });
   const page = await open('rules?mute=quiet-1');

@@ -33,7 +33,9 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     await step(rules.remove(tenant, 'c', 'x', 7));
     await step(rules.order(tenant, ['b', 'a'], 'x', 8));
     await step(rules.remove(tenant, 'a', 'x', 9));
-    expect(sets.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    await step(rules.create(tenant, ruleSpec('d'), 'x', 10, 1));
+    await step(rules.create(tenant, ruleSpec('e'), 'x', 11, 2));
+    expect(sets.map(({ revision }) => revision)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     expect(sets.map(({ rules }) => rules.map(({ name }) => name))).toEqual([
       [],
       ['rule a'],
@@ -45,6 +47,8 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
       ['a, third', 'rule b'],
       ['rule b', 'a, third'],
       ['rule b'],
+      ['rule d', 'rule b'],
+      ['rule d', 'rule e', 'rule b'],
     ]);
     for (const then of sets) expect(await rules.set(tenant, then.revision)).toEqual(then);
     expect(await rules.set(tenant, 99)).toEqual(sets.at(-1));

@@ -50,6 +50,31 @@ export function rulesConformance(lab: () => DirectoryLab): void {
     ]);
   });
 
+  test('a new rule stands at the position it names, in one change; beyond the end it stands last', async () => {
+    const { directory, newTenant, audit } = lab();
+    const tenant = await newTenant();
+    const create = (id: string, position?: number) =>
+      directory.rules.create(tenant, ruleSpec(id), 'ann', 1, position);
+    for (const id of ['a', 'b', 'c', 'd']) await create(id);
+    await audit(tenant);
+    await create('first', 1);
+    await create('second', 2);
+    await create('last but one', 6);
+    await create('last', 99);
+    expect(await idsOf(tenant)).toEqual(['first', 'second', 'a', 'b', 'c', 'last but one', 'd', 'last']);
+    expect((await audit(tenant)).map(({ action }) => action)).toEqual(Array(4).fill('rule.create'));
+    expect((await directory.rules.set(tenant)).revision).toBe(8);
+  });
+
+  test('several made at one position at once all get a place of their own', async () => {
+    const { directory, newTenant } = lab();
+    const tenant = await newTenant();
+    await Promise.all(
+      Array.from({ length: 8 }, (_, i) => directory.rules.create(tenant, ruleSpec(`r${i}`), 'x', 1, 1)),
+    );
+    expect(new Set(await idsOf(tenant)).size).toBe(8);
+  });
+
   test('an update keeps place, creation and hits', async () => {
     const { directory, newTenant, audit, tellsOfChange } = lab();
     const tenant = await newTenant();

@@ -102,6 +102,12 @@ test('an error says which rule and which entry is wrong', async () => {
   expect(json.error).toMatch(/^rule "db to the NOC": when\.ip\[1\]: .*10\.0\.0\.0\/33/);
 });
 
+test.each([0, -1, 1.5, '1', null])('the position %j is refused, and the error names it', async (position) => {
+  const json = { name: 'nowhere', then, position };
+  const { status, json: body } = await server.call('POST', '/api/rules', { token: key, json });
+  expect([status, body.error]).toEqual([400, expect.stringContaining('position')]);
+});
+
 test.each([
   [{}, 400],
   [{ ids: [] }, 400],

@@ -116,7 +116,7 @@ describe('rules', () => {
     expect((await call('PATCH', `/${a.id}`, {}, key)).json).toMatchObject({ name: 'a2' });
   });
 
-  test('the order is what was put, and a new rule stands last', async () => {
+  test('the order is what was put; a new rule stands at the position it names, or last', async () => {
     const key = await fresh();
     const ids: string[] = [];
     for (const name of ['a', 'b', 'c'])
@@ -126,6 +126,10 @@ describe('rules', () => {
     expect(json.rules.map(({ name }: { name: string }) => name)).toEqual(['c', 'b', 'a']);
     await call('POST', '', { name: 'd', then: { mute: true } }, key);
     expect(await names(key)).toEqual(['c', 'b', 'a', 'd']);
+    const { json: second } = await call('POST', '', { name: 'e', then: { mute: true }, position: 2 }, key);
+    expect(second).not.toHaveProperty('position');
+    expect(await names(key)).toEqual(['c', 'e', 'b', 'a', 'd']);
+    ids.push(second.id);
     for (const wrong of [ids, [...ids, 'nobody'], []]) {
       const refused = await call('PUT', '/order', { ids: wrong }, key);
       expect(refused.status).toBe(400);

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
-import { Rule, RuleCreate, RuleList, RuleOrder, RulePatch, type RuleSpec } from '../../contract/rule.ts';
+import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '../../contract/rule.ts';
 import { actorOf } from '../../core/access.ts';
 import { createBreathe } from '../../core/breathe.ts';
 import type { RuleRecord } from '../../core/directory.ts';
@@ -34,17 +34,17 @@ export function ruleRoutes(app: App, services: Services): void {
       bodyLimit: ruleBytes,
       schema: {
         ...common,
-        summary: 'Make a rule; it stands last',
-        body: RuleCreate,
+        summary: 'Make a rule',
+        body: NewRule,
         response: { 201: Rule, ...problems(400, 401, 403, 409, 413, 503) },
       },
     },
-    async ({ principal, body }, reply) => {
+    async ({ principal, body: { position, ...wanted } }, reply) => {
       const { tenant } = principal;
       const snapshot = await tenancy.get(tenant);
-      const spec = newRule(uuidv7(), body, snapshot.record.timeZone);
+      const spec = newRule(uuidv7(), wanted, snapshot.record.timeZone);
       await check(spec, snapshot);
-      const rule = await rules.create(tenant, spec, actorOf(principal), now());
+      const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
       await tenancy.refresh(tenant);
       reply.code(201);
       return rule;

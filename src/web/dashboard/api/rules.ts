@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import type { Rule, RuleCreate, RulePatch } from '../../../contract/rule.ts';
+import type { NewRule, Rule, RulePatch } from '../../../contract/rule.ts';
 import { type Api, isStatus } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
@@ -12,8 +12,7 @@ export const rulesQuery = (tenant: Tenant) =>
   });
 
 export interface RuleChanges {
-  /** Makes a rule at that place of the list, counted from 0. */
-  create(rule: RuleCreate, place: number): Promise<Rule>;
+  create(rule: NewRule): Promise<Rule>;
   /** Shown at once, and taken back when the server refuses it. */
   change(id: string, patch: RulePatch): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
@@ -26,7 +25,7 @@ export function useRuleChanges(): RuleChanges {
   const { queryKey } = rulesQuery(tenant);
   const done = () => client.invalidateQueries({ queryKey, exact: true });
   const create = useMutation({
-    mutationFn: ({ rule, place }: { rule: RuleCreate; place: number }) => createAt(tenant.api, rule, place),
+    mutationFn: (rule: NewRule) => tenant.api.post<Rule>('/api/rules', rule),
     onSettled: done,
   });
   const change = useMutation({
@@ -48,7 +47,7 @@ export function useRuleChanges(): RuleChanges {
     onSettled: done,
   });
   return {
-    create: (rule, place) => create.mutateAsync({ rule, place }),
+    create: (rule) => create.mutateAsync(rule),
     change: async (id, patch) => void (await change.mutateAsync({ id, patch })),
     remove: (ids) => remove.mutateAsync(ids),
   };
@@ -70,24 +69,5 @@ async function removeRule(api: Api, id: string): Promise<void> {
     await api.delete(`/api/rules/${encodeURIComponent(id)}`);
   } catch (error) {
     if (!isStatus(error, 404)) throw error;
-  }
-}
-
-const placeAttempts = 4;
-
-async function createAt(api: Api, rule: RuleCreate, place: number): Promise<Rule> {
-  const created = await api.post<Rule>('/api/rules', rule);
-  for (let attempt = 1; ; attempt++) {
-    const { rules } = await api.get<{ rules: Rule[] }>('/api/rules');
-    const ids = rules.map(({ id }) => id).filter((id) => id !== created.id);
-    if (place >= ids.length) return created;
-    ids.splice(place, 0, created.id);
-    try {
-      await api.put('/api/rules/order', { ids });
-      return created;
-    } catch (error) {
-      // Somebody made or deleted a rule in between.
-      if (attempt >= placeAttempts || !isStatus(error, 400)) throw error;
-    }
   }
 }

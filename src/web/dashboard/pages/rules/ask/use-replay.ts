@@ -12,13 +12,19 @@ export interface ReplayRun {
   readonly result: ReplayResponse;
 }
 
+/** Neither of both when it was cancelled. */
+export interface ReplayOutcome {
+  readonly result?: ReplayResponse;
+  readonly error?: unknown;
+}
+
 export interface Replay {
   /** The last that came to an end. */
   readonly run: ReplayRun | undefined;
   readonly runningSince: number | undefined;
   readonly error: unknown;
-  /** Resolves with undefined when it was cancelled or refused. */
-  start(rules: DraftRules, days: number): Promise<ReplayResponse | undefined>;
+  /** Never throws. */
+  start(rules: DraftRules, days: number): Promise<ReplayOutcome>;
   cancel(): void;
 }
 
@@ -35,7 +41,7 @@ export function useReplay(): Replay {
     setRunningSince(undefined);
   }, []);
   useEffect(() => () => current.current?.abort(), []);
-  const start = async (rules: DraftRules, days: number) => {
+  const start = async (rules: DraftRules, days: number): Promise<ReplayOutcome> => {
     cancel();
     const controller = new AbortController();
     current.current = controller;
@@ -44,10 +50,11 @@ export function useReplay(): Replay {
     try {
       const result = await askReplay(tenant, { rules, days }, controller.signal);
       setRun({ rules, days, result });
-      return result;
+      return { result };
     } catch (reason) {
-      if (!controller.signal.aborted) setError(reason);
-      return undefined;
+      if (controller.signal.aborted) return {};
+      setError(reason);
+      return { error: reason };
     } finally {
       if (current.current === controller) {
         current.current = undefined;

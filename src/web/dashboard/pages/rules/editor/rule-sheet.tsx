@@ -1,7 +1,9 @@
 import { Button, Tabs } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ReplayResponse } from '../../../../../contract/routing.ts';
 import type { Rule } from '../../../../../contract/rule.ts';
+import { sentenceOf } from '../../../api/call.ts';
 import { useFormats } from '../../../pieces/formats.ts';
 import { Confirm } from '../../../pieces/layers/confirm.tsx';
 import { useUnsavedQuestion } from '../../../pieces/layers/unsaved-question.tsx';
@@ -15,7 +17,7 @@ import { Sheet } from '../sheet.tsx';
 import { PlaceField } from './place-field.tsx';
 import { RuleForm } from './rule-form.tsx';
 import { type Opening, useRuleDraft } from './use-rule-draft.ts';
-import { checkDays, type Doubt, type Save, useSave } from './use-save.ts';
+import { checkDays, type Save, type SaveWarning, useSave } from './use-save.ts';
 
 /** A rule to be written: its sentence above, the form, and beside it what it would do. */
 export function RuleSheet({
@@ -93,7 +95,7 @@ export function RuleSheet({
         </div>
       </div>
       {question}
-      {save.doubt && <DoubtQuestion doubt={save.doubt} onClose={save.forgetDoubt} />}
+      {save.warning && <SaveQuestion warning={save.warning} onClose={save.forgetWarning} />}
     </Sheet>
   );
 }
@@ -158,18 +160,38 @@ function Foot({
   );
 }
 
-function DoubtQuestion({ doubt, onClose }: { doubt: Doubt; onClose: () => void }) {
+function SaveQuestion({ warning, onClose }: { warning: SaveWarning; onClose: () => void }) {
+  const { t } = useTranslation('rules');
+  const { result, error, saveAnyway } = warning;
+  if (result) return <LargeChange result={result} onConfirm={saveAnyway} onClose={onClose} />;
+  return (
+    <Confirm title={t('unchecked')} action={t('saveAnyway')} onConfirm={saveAnyway} onClose={onClose}>
+      {error === undefined
+        ? t('uncheckedSlow', { count: checkDays })
+        : t('uncheckedFailed', { count: checkDays, reason: sentenceOf(error) })}
+    </Confirm>
+  );
+}
+
+function LargeChange({
+  result: { changed, considered, changes },
+  onConfirm,
+  onClose,
+}: {
+  result: ReplayResponse;
+  onConfirm: () => Promise<void>;
+  onClose: () => void;
+}) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
-  const { changed, considered, changes } = doubt.result;
   return (
     <Confirm
-      title={t('doubt', { count: changed, number: formats.number(changed), days: checkDays })}
+      title={t('largeChange', { count: changed, number: formats.number(changed), days: checkDays })}
       action={t('saveAnyway')}
-      onConfirm={doubt.saveAnyway}
+      onConfirm={onConfirm}
       onClose={onClose}
     >
-      <p>{t('doubtAbout', { number: formats.number(considered) })}</p>
+      <p>{t('largeChangeAbout', { number: formats.number(considered) })}</p>
       <ul>
         {Object.entries(changes)
           .filter(([, count]) => count > 0)
