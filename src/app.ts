@@ -244,6 +244,7 @@ async function createServices(
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,
       rateAuth: config.rate.auth,
+      rateApi: config.rate.api,
       baseUrl: config.baseUrl,
       trustedProxies: config.trustedProxies,
       metricsToken: config.metrics.token,

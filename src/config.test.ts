@@ -76,6 +76,7 @@ describe('a setting', () => {
     ['BELFRY_DATABASE_URL', 'sqlite:belfry.db', { database: { path: 'belfry.db' } }],
     ['BELFRY_RATE_TOKEN', 'off', { rate: { token: 'off' } }],
     ['BELFRY_RATE_TENANT', '0.5:3', { rate: { tenant: { perSecond: 0.5, burst: 3 } } }],
+    ['BELFRY_RATE_API', '100:1000', { rate: { api: { perSecond: 100, burst: 1000 } } }],
     ['BELFRY_RETENTION_DAYS', '7', { retention: { days: 7 } }],
     ['BELFRY_RETENTION_COUNT', 'off', { retention: { count: 'off' } }],
     ['BELFRY_BASE_URL', 'https://belfry.example.org/', { baseUrl: 'https://belfry.example.org' }],

@@ -65,6 +65,11 @@ const variables = {
     orOff(rate),
     'failed authentications of one source address, per second : burst',
   ),
+  BELFRY_RATE_API: setting(
+    '50:500',
+    orOff(rate),
+    'other requests of one token, key or session, per second : burst',
+  ),
   BELFRY_RETENTION_DAYS: setting('90', orOff(wholeNumber(1, 36_500)), 'days that history is kept'),
   BELFRY_RETENTION_COUNT: setting(
     '1000000',
@@ -236,6 +241,7 @@ function arrange(of: Settings, effective: readonly Effective[]) {
       token: of.BELFRY_RATE_TOKEN,
       tenant: of.BELFRY_RATE_TENANT,
       auth: of.BELFRY_RATE_AUTH,
+      api: of.BELFRY_RATE_API,
     }),
     retention: Object.freeze({ days: of.BELFRY_RETENTION_DAYS, count: of.BELFRY_RETENTION_COUNT }),
     intakeQueue: of.BELFRY_INTAKE_QUEUE,

@@ -5,8 +5,11 @@ import type { TenantId } from './ports.ts';
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Which limit a request was refused by: a rate of notifications, or how many expensive requests run at once. */
-const limitScopes = ['token', 'tenant', 'concurrency'] as const;
+/**
+ * Which limit a request was refused by: the rate of notifications of a token or of the tenant, the rate of other requests,
+ * or how many expensive ones run at once.
+ */
+const limitScopes = ['token', 'tenant', 'api', 'concurrency'] as const;
 type LimitScope = (typeof limitScopes)[number];
 
 /** One tenant's counters since the process started. */

@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts';
 import { RateLimiter } from '../core/rate-limit.ts';
 import { createRecentMap } from '../core/recent-map.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '../core/secrets.ts';
-import type { Rate } from '../core/tenants.ts';
+import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
@@ -17,11 +17,9 @@ const recheckMs = 750;
 /** "Bearer " and a token or key. */
 const usualHeaderChars = 7 + secretTextChars;
 
-/** What may be asked of a person's own account in one session: nobody who took one keeps its owner from the others. */
-const sessionRate: Rate = { perSecond: 1, burst: 60 };
-
 const unproven = () =>
   new AppError('forbidden', 'prove first that it is you (POST /api/account/proof), or sign in again');
+const forbidden = () => new AppError('forbidden', 'forbidden');
 const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 
 /** A credential's principal and allow-list, made once for each record. */
@@ -39,7 +37,7 @@ interface Prepared {
 export class Authenticator {
   readonly #services: Services;
   readonly #failures = new RateLimiter<string>();
-  readonly #sessions = new RateLimiter<string>();
+  readonly #limits: ApiLimits;
   /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
   readonly #proven = createRecentMap<string, string>(50_000);
   /** The headers of callers who were right, with the record they were right about. Held in memory alone. */
@@ -51,10 +49,11 @@ export class Authenticator {
   constructor(services: Services) {
     this.#services = services;
     this.people = new People(services);
+    this.#limits = new ApiLimits(services);
     this.#sourceOf = sourceAddressReader(services.settings.trustedProxies);
   }
 
-  /** The hook of every request: sets `sourceIp` and `principal`, and holds the route's policy. */
+  /** The hook of every request: sets `sourceIp` and `principal`, and holds the route's policy and rate limit. */
   readonly check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     request.sourceIp = this.#sourceOf(request.raw);
     const { policy } = request.routeOptions.config;
@@ -62,7 +61,8 @@ export class Authenticator {
     const pass = (principal: Principal | undefined) => {
       if (!principal) return done(this.#refuse(request.sourceIp, reply));
       request.principal = principal;
-      done(allows(policy, principal) ? undefined : new AppError('forbidden', 'forbidden'));
+      const limit = this.#limits.take(request, reply);
+      done(allows(policy, principal) ? limit : forbidden());
     };
     const { authorization, cookie } = request.headers;
     const recognised = this.#recognise(authorization, request.sourceIp);
@@ -94,26 +94,16 @@ export class Authenticator {
     return () => clearInterval(timer);
   }
 
-  /** Requests at accounts: what a tenant is asked for is counted elsewhere. @throws AppError `rate-limited`. */
-  #takeOne(session: string, reply: FastifyReply): void {
-    const { settings, now } = this.#services;
-    if (settings.rateAuth === 'off') return;
-    const state = this.#sessions.take(session, sessionRate, now());
-    rateHeaders(reply, [{ name: 'account', rate: sessionRate, state }]);
-    if (!state.allowed)
-      throw new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });
-  }
-
   /** Whether somebody is signed in. @throws AppError when they may not do this. */
   async #checkPerson(request: FastifyRequest, reply: FastifyReply, policy: Policy): Promise<boolean> {
     const found = await this.people.find(request);
     if (!found) return false;
     request.person = found;
-    if (isForPeople(policy) && !request.routeOptions.config.uncounted) this.#takeOne(found.session.id, reply);
+    if (!isForPeople(policy)) request.principal = await this.people.principal(request, found);
+    const limit = this.#limits.take(request, reply);
     if (policy === 'proven' && !this.#services.signIn.isProven(found.session)) throw unproven();
-    if (isForPeople(policy)) return true;
-    request.principal = await this.people.principal(request, found);
-    if (!allows(policy, request.principal)) throw new AppError('forbidden', 'forbidden');
+    if (!isForPeople(policy) && !allows(policy, request.principal)) throw forbidden();
+    if (limit) throw limit;
     return true;
   }
 

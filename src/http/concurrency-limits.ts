@@ -3,10 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { TenantId } from '../core/ports.ts';
-import type { App } from './services.ts';
+import type { App, ExpensiveKind } from './services.ts';
 
-/** Requests that take much time or memory: how many of each kind one tenant may have running at once. */
-const kinds = {
+interface Limit {
+  readonly most: number;
+  readonly plural: string;
+  readonly retryAfterSeconds: number;
+}
+
+/** How many of each kind one tenant may have running at once. */
+const kinds: Readonly<Record<ExpensiveKind, Limit>> = {
   search: { most: 16, plural: 'searches', retryAfterSeconds: 1 },
   count: { most: 16, plural: 'counts', retryAfterSeconds: 1 },
   /** A draft may hold as many rules as a tenant, each is compiled, and viewers may ask. */
@@ -14,9 +20,7 @@ const kinds = {
   replay: { most: 1, plural: 'replays', retryAfterSeconds: 5 },
   /** One runs for as long as its reader takes. */
   export: { most: 8, plural: 'exports', retryAfterSeconds: 10 },
-} as const;
-
-export type ExpensiveKind = keyof typeof kinds;
+};
 
 /**
  * Applies to every route whose config names an `expensive` kind. A request beyond the limit is a 429 before its body is

@@ -21,7 +21,6 @@ import type { OwnAccount, SignIn } from '../core/sign-in.ts';
 import type { Feeds } from '../core/stream/feed.ts';
 import type { Tenancy } from '../core/tenancy.ts';
 import type { Rate } from '../core/tenants.ts';
-import type { ExpensiveKind } from './concurrency-limits.ts';
 
 export interface Services {
   readonly directory: Directory;
@@ -48,6 +47,8 @@ export interface HttpSettings {
   readonly rateTenant: Rate | 'off';
   /** Failed authentications of one source address. */
   readonly rateAuth: Rate | 'off';
+  /** Requests of one credential or session, other than notifications. */
+  readonly rateApi: Rate | 'off';
   /** Where people reach this server; undefined: where each request says. */
   readonly baseUrl: string | undefined;
   /** Addresses and CIDR blocks whose forwarding headers are believed. */
@@ -66,13 +67,19 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
+/** Requests that take much time or memory. */
+export type ExpensiveKind = 'search' | 'count' | 'explain' | 'replay' | 'export';
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call this route. A route without one does not build. */
     policy?: Policy;
-    /** Whether a person may always call it, however much they asked for before. */
-    uncounted?: true;
-    /** Set on routes that take much time or memory: how many run at once is limited for each tenant. */
+    /**
+     * Which rate limit holds: the route's own, none, or one for each panel that a credential acts for. Not given: one for
+     * each credential or session.
+     */
+    rateLimit?: 'own' | 'none' | 'by panel';
+    /** Given, the route is limited in how many of its requests one tenant has running at once. */
     expensive?: ExpensiveKind;
   }
   interface FastifyRequest {

@@ -46,6 +46,7 @@ export function environment(folder: string, own: Readonly<Record<string, string>
     BELFRY_MIN_FREE_BYTES: '0',
     BELFRY_RATE_TOKEN: 'off',
     BELFRY_RATE_TENANT: 'off',
+    BELFRY_RATE_API: 'off',
     ...own,
   };
 }

@@ -49,6 +49,7 @@ export class TestServer {
       BELFRY_MIN_FREE_BYTES: '0',
       BELFRY_DRAIN_MS: '1000',
       BELFRY_LOG_LEVEL: 'error',
+      BELFRY_RATE_API: 'off',
       ...env,
     });
     const running = await startServer(config, createLogger({ level: config.log.level, format: 'json' }));

@@ -75,7 +75,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
   app.delete(
     '/api/session',
     {
-      config: { policy: 'person', uncounted: true },
+      config: { policy: 'person', rateLimit: 'none' },
       schema: {
         ...common,
         security: [{ session: [] }],

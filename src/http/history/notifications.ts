@@ -70,7 +70,7 @@ export function notificationRoutes(app: App, services: Services): void {
   app.post(
     '/api/panels/:id/receipts',
     {
-      config: { policy: { scope: 'panel' } },
+      config: { policy: { scope: 'panel' }, rateLimit: 'by panel' },
       schema: {
         tags: ['panels'],
         summary: 'What a panel showed, and what became of it there',

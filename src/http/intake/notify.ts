@@ -31,7 +31,7 @@ export function notifyRoutes(app: App, services: Services): void {
     scope.route({
       method: 'POST',
       url: '/api/notify',
-      config: { policy: { scope: 'notify' } },
+      config: { policy: { scope: 'notify' }, rateLimit: 'own' },
       schema: {
         summary: 'Send a notification',
         description,

@@ -14,7 +14,7 @@ export function streamRoutes(app: App, services: Services, authenticator: Authen
   app.get(
     '/api/panels/:id/events',
     {
-      config: { policy: { scope: 'panel', role: 'viewer' } },
+      config: { policy: { scope: 'panel', role: 'viewer' }, rateLimit: 'by panel' },
       schema: {
         tags: ['panels'],
         summary: 'The event stream of a panel (Server-Sent Events)',

@@ -1,0 +1,64 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isForPeople, type Principal } from '../core/access.ts';
+import { AppError } from '../core/errors.ts';
+import { RateLimiter } from '../core/rate-limit.ts';
+import type { Rate } from '../core/tenants.ts';
+import { rateHeaders } from './rate-headers.ts';
+import type { Services } from './services.ts';
+
+/** Requests at a person's own account, for each session. */
+const accountRate: Rate = { perSecond: 1, burst: 60 };
+
+/**
+ * How often a token, a key or a session may call the API. Requests at people's own accounts have a stricter limit;
+ * notifications have limits of their own. Sessions are limited one by one, so a stolen one cannot keep its owner out.
+ */
+export class ApiLimits {
+  readonly #services: Services;
+  readonly #callers = new RateLimiter<string>();
+  readonly #accounts = new RateLimiter<string>();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  /** Takes one request from the caller's limit, and writes the limit's headers. Answers the error when none was left. */
+  take(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
+    const { policy = 'public', rateLimit } = request.routeOptions.config;
+    if (rateLimit === 'own' || rateLimit === 'none') return undefined;
+    return isForPeople(policy) ? this.#takeAccount(request, reply) : this.#takeApi(request, reply);
+  }
+
+  #takeAccount({ person }: FastifyRequest, reply: FastifyReply): AppError | undefined {
+    const { settings, now } = this.#services;
+    if (settings.rateAuth === 'off') return undefined;
+    const state = this.#accounts.take(person.session.id, accountRate, now());
+    rateHeaders(reply, [{ name: 'account', rate: accountRate, state }]);
+    return state.allowed ? undefined : exceeded(state.resetSeconds);
+  }
+
+  #takeApi(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
+    const { settings, now, metrics } = this.#services;
+    const { rateApi: rate } = settings;
+    if (rate === 'off') return undefined;
+    const state = this.#callers.take(this.#callerOf(request), rate, now());
+    rateHeaders(reply, [{ name: 'api', rate, state }]);
+    if (state.allowed) return undefined;
+    metrics.of(request.principal.tenant).rateLimited('api');
+    return exceeded(state.resetSeconds);
+  }
+
+  /** Screens that share a token have a limit each on their own routes: a restart brings all of them back at once. */
+  #callerOf({ principal, params, routeOptions }: FastifyRequest): string {
+    const caller = callerId(principal);
+    if (routeOptions.config.rateLimit !== 'by panel') return caller;
+    const { id } = params as { id: string };
+    const isPanel = this.#services.tenancy.peek(principal.tenant)?.panels.has(id);
+    return isPanel ? `${caller} ${id}` : caller;
+  }
+}
+
+const callerId = (principal: Principal) => (principal.kind === 'person' ? principal.sessionId : principal.id);
+
+const exceeded = (retryAfterSeconds: number) =>
+  new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds });
