@@ -30,7 +30,7 @@ import { createDirectory } from './storage/directory.ts';
 import { giveBackIdleMemory } from './storage/idle-memory.ts';
 import { createSqliteBuilder } from './storage/sqlite/builder.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
-import { openSqlite, type SqliteStorage } from './storage/sqlite/open.ts';
+import { openSqlite, type SqliteOptions, type SqliteStorage } from './storage/sqlite/open.ts';
 import { version } from './version.ts';
 
 // What the command line may use of the other folders comes through here.
@@ -66,12 +66,18 @@ export interface RunningServer {
 
 /** As many connections as the system lets wait: a herd of panels that comes back at once would lose seconds to a full queue. */
 const backlog = 65_535;
+const lockWaitMs = 500;
 const webFolder = join(import.meta.dirname, '../dist/web');
 
 /** Opens the database, makes it when it is new, and makes sure that the tenant `default` exists. */
-export async function openStorage(config: Config, logger: Logger): Promise<OpenedStorage> {
+export async function openStorage(
+  config: Config,
+  logger: Logger,
+  role: NonNullable<SqliteOptions['role']>,
+): Promise<OpenedStorage> {
   const storage = openSqlite({
     path: config.database.path,
+    role,
     queueCapacity: config.intakeQueue,
     minFreeBytes: config.minFreeBytes,
     onTrouble: (message) =>
@@ -105,7 +111,7 @@ export async function startServer(config: Config, logger: Logger): Promise<Runni
   const lock = lockDatabase(config);
   let opened: OpenedStorage | undefined;
   try {
-    opened = await openStorage(config, logger);
+    opened = await openStorage(config, logger, 'server');
     return await serve(config, logger, opened, lock);
   } catch (error) {
     await opened?.close();
@@ -172,7 +178,8 @@ async function prepareFirstAccount({ admin }: Config, services: Services): Promi
 }
 
 function lockDatabase({ database }: Config): { release(): void } {
-  const lock = tryServerLock(database.path);
+  // A command that makes a new database holds the lock for a moment.
+  const lock = tryServerLock(database.path, lockWaitMs);
   if (!lock)
     throw new AppError(
       'conflict',

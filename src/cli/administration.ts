@@ -21,7 +21,7 @@ export async function withDirectory<T>(
   const { openStorage, createLogger } = await import('../app.ts');
   return withDatabase(config, async () => {
     const isNew = !existsSync(config.database.path);
-    const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }));
+    const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }), 'command');
     if (isNew) io.stderr.write(`belfry: made a new database, ${resolve(config.database.path)}\n`);
     try {
       return await work(opened.directory, opened.accounts);

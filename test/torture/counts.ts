@@ -40,7 +40,7 @@ const counts = {
   searches: { short: 2_000, full: 10_000 },
   /** Requests and streams of three tenants at once, in rounds. */
   tenantRounds: { short: 2, full: 25 },
-  /** Rows of the database that is upgraded, and kills inside each migration. */
+  /** Rows of the database that is upgraded, and kills on the way. */
   upgradedRows: { short: 20_000, full: 1_000_000 },
   upgradeKills: { short: 3, full: 20 },
   /** Seconds of load at 1,000 a second while backups are taken. */

@@ -1,7 +1,6 @@
 import {
   closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -13,6 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../core/errors.ts';
 import { type Db, openReadOnly } from './database.ts';
+import { flushToDisk } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';
 
 export interface BackupResult {
@@ -86,16 +86,6 @@ function hasTables(db: Db): boolean {
   const names = "('meta', 'tenants', 'credentials', 'logs', 'notifications')";
   const sql = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ${names}`;
   return db.prepare(sql).pluck().get() === 5;
-}
-
-/** Waits until a file's content, or a folder's list of files, is on the disk itself. */
-export function flushToDisk(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 /** Takes away what SQLite keeps beside a database while it is in use. */

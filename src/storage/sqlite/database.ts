@@ -1,5 +1,6 @@
 /** Opens SQLite so that a commit is durable, and says so only after reading it back. */
 import Database from 'better-sqlite3';
+import { applicationId } from './database-file.ts';
 
 export type Db = Database.Database;
 
@@ -17,6 +18,8 @@ const walKeptBytes = 64 * 1024 * 1024;
 export function openWritable(path: string): Db {
   const db = new Database(path, { timeout: busyTimeoutMs });
   try {
+    // Before the file is in WAL mode, so that its header says whose it is from the first write on.
+    if (db.pragma('page_count', { simple: true }) === 0) db.pragma(`application_id = ${applicationId}`);
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.prepare('SELECT count(*) FROM sqlite_schema').get();

@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { makePrivateFile, realDatabasePath } from './database-file.ts';
 
 /** Held for as long as a server runs on a database file. */
 export interface ServerLock {
@@ -9,11 +8,13 @@ export interface ServerLock {
 
 /**
  * Lets one server at a time run on a database file. The lock is SQLite's own on a small file beside it, so it goes with
- * the process, however that ends; undefined when another process holds it.
+ * the process, however that ends; undefined when another process still holds it after `waitMs`. The database is one and the
+ * same by whichever path it is reached.
  */
-export function tryServerLock(databasePath: string): ServerLock | undefined {
-  mkdirSync(dirname(databasePath), { recursive: true });
-  const db = new Database(`${databasePath}-lock`, { timeout: 0 });
+export function tryServerLock(databasePath: string, waitMs = 0): ServerLock | undefined {
+  const path = `${realDatabasePath(databasePath)}-lock`;
+  makePrivateFile(path);
+  const db = new Database(path, { timeout: waitMs });
   try {
     db.exec('BEGIN EXCLUSIVE');
     return { release: () => db.close() };

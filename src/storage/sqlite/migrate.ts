@@ -1,34 +1,47 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import Database from 'better-sqlite3';
 import { AppError } from '../../core/errors.ts';
 import type { Db } from './database.ts';
+import { type ServerLock, tryServerLock } from './lock.ts';
 
-const folder = new URL('./migrations/', import.meta.url);
+/** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
+const ownFolder = new URL('./migrations/', import.meta.url);
+/** How long another command may need to bring the schema up to date. */
+const otherCommandMs = 2_000;
+const lookAgainMs = 20;
 
 interface Migration {
   readonly version: number;
-  readonly file: string;
+  readonly sql: () => string;
 }
 
-function migrations(): Migration[] {
-  return readdirSync(folder)
+function migrationsIn(folder: URL): readonly [Migration, ...Migration[]] {
+  const [first, ...others] = readdirSync(folder)
     .filter((file) => /^\d{4}-.+\.sql$/.test(file))
     .sort()
-    .map((file) => ({ version: Number(file.slice(0, 4)), file }));
+    .map((file) => ({
+      version: Number(file.slice(0, 4)),
+      sql: () => readFileSync(new URL(file, folder), 'utf8'),
+    }));
+  if (!first) throw new Error(`there are no migrations in ${folder}`);
+  return [first, ...others];
 }
 
 /**
  * Brings the schema to the newest version; each step is one transaction, so a kill in the middle leaves the step before.
- * Safe with several processes at once: the version is read again inside the transaction.
+ * Safe with several processes at once: the version is read again inside the transaction. `folder` holds the migrations,
+ * as a path; tests bring their own.
  *
  * @throws AppError `conflict` when the database was made by a newer Belfry.
  */
-export function migrate(db: Db): void {
-  const all = migrations();
+export function migrate(db: Db, folder?: string): void {
+  const all = migrationsIn(folder === undefined ? ownFolder : pathToFileURL(`${folder}/`));
   const newest = all.at(-1)?.version ?? 0;
-  for (const { version, file } of all) {
+  for (const { version, sql } of all) {
     db.transaction(() => {
       if (schemaVersion(db) >= version) return;
-      db.exec(readFileSync(new URL(file, folder), 'utf8'));
+      db.exec(sql());
       db.pragma(`user_version = ${version}`);
     }).exclusive();
   }
@@ -40,6 +53,67 @@ export function migrate(db: Db): void {
   }
 }
 
+/**
+ * As {@link migrate}, for a process that is not the server: it never changes the schema under a server that runs, for that
+ * one knows no other than its own. Every server has brought the schema to its own version, so that version tells which it is.
+ *
+ * @throws AppError `conflict` when a server of an older version runs, and as {@link migrate} does.
+ */
+export function migrateWithoutServer(db: Db, path: string, folder?: string): void {
+  const newest =
+    migrationsIn(folder === undefined ? ownFolder : pathToFileURL(`${folder}/`)).at(-1)?.version ?? 0;
+  const until = performance.now() + otherCommandMs;
+  let lock: ServerLock | undefined;
+  while (schemaVersion(db) < newest && !lock) {
+    lock = tryServerLock(path);
+    if (lock) break;
+    if (performance.now() > until)
+      throw new AppError(
+        'conflict',
+        `a Belfry server of another version runs on ${path}: use the commands of its version, or stop it first`,
+      );
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookAgainMs);
+  }
+  try {
+    migrate(db, folder);
+  } finally {
+    lock?.release();
+  }
+}
+
 export function schemaVersion(db: Db): number {
   return db.pragma('user_version', { simple: true }) as number;
+}
+
+/**
+ * Holds the tables, columns and indexes of the database against those that its version promises; what there is besides is
+ * not looked at.
+ *
+ * @throws AppError `conflict` naming what is missing.
+ */
+export function assertSchema(db: Db, path: string): void {
+  const model = new Database(':memory:');
+  try {
+    migrate(model);
+    const found = new Set(partsOf(db));
+    const missing = partsOf(model).find((part) => !found.has(part));
+    if (missing !== undefined)
+      throw new AppError(
+        'conflict',
+        `${path} lacks ${missing}, which schema version ${schemaVersion(db)} has: put a backup in its place with belfry restore FILE`,
+      );
+  } finally {
+    model.close();
+  }
+}
+
+/** Every column of every table and index, in words. */
+function partsOf(db: Db): string[] {
+  const sql = `
+    SELECT 'the column ' || c.name || ' ' || c.type || ' of the table ' || t.name
+    FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'
+    UNION ALL
+    SELECT 'the index ' || i.name || ' over ' || coalesce(c.name, 'an expression')
+    FROM sqlite_schema i, pragma_index_info(i.name) c WHERE i.type = 'index'`;
+  return db.prepare<[], string>(sql).pluck().all();
 }

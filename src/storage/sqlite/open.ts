@@ -1,13 +1,14 @@
-import { mkdirSync, statfsSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CompiledQuery } from 'kysely';
 import type { StorageHealth } from '../../core/ports.ts';
 import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
+import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
 import { SqliteFigures } from './figures/figures.ts';
 import { SqliteHistory } from './history.ts';
 import type { TenantLivePlace } from './jobs.ts';
-import { migrate } from './migrate.ts';
+import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
 import type { ReaderData } from './reader-thread.ts';
 import { Thread } from './thread.ts';
 import { assertWalIntact } from './wal-check.ts';
@@ -20,6 +21,11 @@ const beforeAll: TenantLivePlace = { tenant: 0, rank: 0, position: 0 };
 
 export interface SqliteOptions {
   readonly path: string;
+  /**
+   * `server` (when nothing is said) holds the server lock, brings the schema up to date and keeps the search indexes.
+   * `command` is a guest beside whatever server runs: it does no background work, and never changes a server's schema.
+   */
+  readonly role?: 'server' | 'command';
   /** Notifications that may wait for the disk before more are refused. */
   readonly queueCapacity: number;
   /** Intake is refused below this much free space, so that SQLite itself never meets a full disk. */
@@ -46,19 +52,14 @@ export interface SqliteStorage extends StorageHealth {
 /**
  * Opens (and makes, and migrates) the database file.
  *
- * @throws Error when the folder cannot be made, the file is no database, it was made by a newer Belfry, or its write-ahead
- * log is damaged before what was acknowledged.
+ * @throws Error when the folder cannot be made, the file is no database of Belfry (nothing is written to it then), it was
+ * made by a newer Belfry, its schema is not what its version says, its write-ahead log is damaged before what was
+ * acknowledged, or, for a command, a server of another version runs on it.
  */
 export function openSqlite(options: SqliteOptions): SqliteStorage {
-  const { path } = options;
-  mkdirSync(dirname(path), { recursive: true });
-  assertWalIntact(path);
-  const db = openWritable(path);
-  try {
-    migrate(db);
-  } finally {
-    db.close();
-  }
+  const path = realDatabasePath(options.path);
+  const { role = 'server' } = options;
+  prepare(path, role);
   const data = { path };
   let queue: WriteQueue;
   const heard = (notice: unknown) => {
@@ -70,7 +71,8 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     queue.report('writer', 'the writer thread ended');
     options.onTrouble(`the writer thread ended: ${error.stack ?? error.message}`);
   };
-  const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), data, {
+  const writerData = { path, indexes: role === 'server' };
+  const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), writerData, {
     onNotice: heard,
     onEnd: ended,
   });
@@ -105,6 +107,20 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
       await Promise.all([writer.close(), readers.short.close(), readers.search.close()]);
     },
   };
+}
+
+function prepare(path: string, role: 'server' | 'command'): void {
+  makePrivateFile(path);
+  assertOurs(path);
+  assertWalIntact(path);
+  const db = openWritable(path);
+  try {
+    if (role === 'server') migrate(db);
+    else migrateWithoutServer(db, path);
+    assertSchema(db, path);
+  } finally {
+    db.close();
+  }
 }
 
 /**

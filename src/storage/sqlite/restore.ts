@@ -4,8 +4,6 @@ import {
   copyFileSync,
   existsSync,
   linkSync,
-  mkdirSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -16,7 +14,6 @@ import { AppError } from '../../core/errors.ts';
 import {
   assertIntact,
   copyWhole,
-  flushToDisk,
   isSameFile,
   isUnreadable,
   notOurs,
@@ -24,6 +21,7 @@ import {
   removeSidecars,
 } from './backup.ts';
 import { type Db, openReadOnly } from './database.ts';
+import { flushToDisk, realDatabasePath } from './database-file.ts';
 import { tryServerLock } from './lock.ts';
 import { migrate } from './migrate.ts';
 
@@ -44,7 +42,7 @@ const busyMs = 2_000;
  */
 export function restore(configuredPath: string, file: string, now: number): RestoreResult {
   // A link stays a link: what it leads to is what is replaced.
-  const databasePath = existsSync(configuredPath) ? realpathSync(configuredPath) : configuredPath;
+  const databasePath = realDatabasePath(configuredPath);
   if (!existsSync(file)) {
     throw new AppError('not-found', `there is no backup at ${file}: name a file that belfry backup made`);
   }
@@ -52,8 +50,7 @@ export function restore(configuredPath: string, file: string, now: number): Rest
     throw new AppError('conflict', `${file} is the database itself: name a file that belfry backup made`);
   }
   checkBackup(file);
-  mkdirSync(dirname(databasePath), { recursive: true });
-  const lock = tryServerLock(configuredPath);
+  const lock = tryServerLock(databasePath);
   if (!lock) throw new AppError('conflict', `a Belfry server runs on ${databasePath}: stop it first`);
   removeLeftovers(databasePath, 'restoring');
   const fresh = `${databasePath}.${process.pid}.restoring`;

@@ -11,7 +11,7 @@ import {
   uuidToText,
 } from './rows.ts';
 
-const schema = readFileSync(new URL('./migrations/0001-first.sql', import.meta.url), 'utf8');
+const schema = readFileSync(new URL('./migrations/0001-baseline.sql', import.meta.url), 'utf8');
 
 function open() {
   const db = new Database(':memory:');

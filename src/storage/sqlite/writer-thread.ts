@@ -14,7 +14,7 @@ import { LogWriter } from './log-writer.ts';
 import { RowPace } from './row-pace.ts';
 import { serveThread } from './thread.ts';
 
-const { path } = workerData as { path: string };
+const { path, indexes } = workerData as { readonly path: string; readonly indexes: boolean };
 /**
  * How long a slice of indexing may take: commits wait for it. In quiet one follows the other after a pause in which nothing
  * came; under constant load there is one from time to time.
@@ -76,7 +76,7 @@ function open(): Session {
 /** Jobs in several messages, and the answers to each of these. */
 function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
   // While messages keep coming, no timer of this thread has its turn.
-  if (behind && performance.now() > sliceDue) index(loaded.sliceMs);
+  if (indexes && behind && performance.now() > sliceDue) index(loaded.sliceMs);
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
@@ -235,7 +235,7 @@ function closeQuietly(broken: Session | undefined): void {
 
 function scheduleIndexing(): void {
   clearTimeout(indexTimer);
-  if (!session || !(behind || merging)) return;
+  if (!indexes || !session || !(behind || merging)) return;
   const dueIn = (behind ? sliceDue : Math.max(sliceDue, mergeDue)) - performance.now();
   if (dueIn > loaded.pauseMs) indexTimer = setTimeout(index, dueIn, quiet.sliceMs);
   else if (dueIn < quiet.pauseMs) indexTimer = setTimeout(index, Math.max(0, dueIn), loaded.sliceMs);

@@ -7,7 +7,7 @@ import { environment } from '../../support/server-process.ts';
 export async function onStorage<T>(folder: string, work: (opened: OpenedStorage) => Promise<T>): Promise<T> {
   const own = Object.entries(environment(folder)).filter(([name]) => name.startsWith('BELFRY_'));
   const config = readConfig(Object.fromEntries(own));
-  const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }));
+  const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }), 'server');
   try {
     return await work(opened);
   } finally {

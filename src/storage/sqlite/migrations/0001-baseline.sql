@@ -33,7 +33,8 @@ CREATE TABLE credentials (
   panel_id TEXT,
   allow_from TEXT NOT NULL,  -- JSON
   created_at INTEGER NOT NULL,
-  created_by TEXT NOT NULL,
+  created_by TEXT NOT NULL,  -- a name, for people to read
+  maker TEXT,                -- the person or key that made it, by id: a key ends with its maker's right
   last_used_at INTEGER,
   last_used_from TEXT,
   expires_at INTEGER,
@@ -84,6 +85,8 @@ CREATE TABLE panels (
   created_at INTEGER NOT NULL,
   last_seen_at INTEGER,
   cursor INTEGER,
+  client TEXT,               -- what the panel's newest screen said it is, as in panel/0.1.0
+  address TEXT,              -- where it connected from
   PRIMARY KEY (tenant, id),
   UNIQUE (tenant, name)
 ) WITHOUT ROWID;
@@ -230,17 +233,145 @@ CREATE TABLE receipts (
   PRIMARY KEY (tenant, position, panel_id)
 ) WITHOUT ROWID;
 
+-- People, the tenants they belong to, and invitations ---------------------------------------------------------------------
+
+-- A person is of no tenant: `members` says of which. How one signs in stands in tables of its own.
+CREATE TABLE people (
+  id TEXT PRIMARY KEY,
+  email TEXT NOT NULL UNIQUE COLLATE NOCASE,
+  name TEXT NOT NULL,
+  email_verified INTEGER NOT NULL DEFAULT 0,
+  image TEXT,
+  two_factor_enabled INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE members (
+  tenant INTEGER NOT NULL,
+  person TEXT NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  joined_at INTEGER NOT NULL,
+  last_seen_at INTEGER,
+  PRIMARY KEY (tenant, person)
+) WITHOUT ROWID;
+CREATE INDEX members_of_person ON members (person);
+
+-- One waits until it is accepted, withdrawn or expired; what no longer waits is swept.
+CREATE TABLE invitations (
+  tenant INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  secret_hash TEXT NOT NULL UNIQUE,  -- found without knowing the tenant, as credentials are
+  role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  email TEXT COLLATE NOCASE, -- only this address may accept; null: whoever has the link
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  accepted_at INTEGER,
+  withdrawn_at INTEGER,
+  PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
+CREATE INDEX invitations_expiry ON invitations (expires_at);
+
+-- How people sign in ------------------------------------------------------------------------------------------------------
+-- These tables belong to no tenant: a person may be a member of several.
+
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,
+  token_hash TEXT NOT NULL UNIQUE,  -- SHA-256, base64url: what is here opens nothing
+  person TEXT NOT NULL,
+  remembered INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  last_seen_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  address TEXT,
+  user_agent TEXT
+) WITHOUT ROWID;
+CREATE INDEX sessions_person ON sessions (person);
+CREATE INDEX sessions_expires ON sessions (expires_at);
+
+-- A password (provider "credential"), or an identity at a provider.
+CREATE TABLE sign_in_methods (
+  id TEXT PRIMARY KEY,
+  person TEXT NOT NULL,
+  provider TEXT NOT NULL,
+  subject TEXT NOT NULL,            -- who the person is there; for a password the person's own id
+  password_hash TEXT,               -- argon2id, PHC string
+  scope TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  UNIQUE (provider, subject)
+) WITHOUT ROWID;
+CREATE INDEX sign_in_methods_person ON sign_in_methods (person);
+
+-- What waits for its second half: a second factor, a passkey's challenge, a provider's answer; and trusted devices.
+CREATE TABLE verifications (
+  id TEXT PRIMARY KEY,
+  identifier TEXT NOT NULL,         -- SHA-256 of what the browser holds
+  value TEXT NOT NULL,
+  expires_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX verifications_identifier ON verifications (identifier);
+CREATE INDEX verifications_expires ON verifications (expires_at);
+
+CREATE TABLE two_factors (
+  id TEXT PRIMARY KEY,
+  person TEXT NOT NULL UNIQUE,
+  secret TEXT NOT NULL,             -- sealed with the server's key, as the next
+  backup_codes TEXT NOT NULL,
+  verified INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0,
+  locked_until INTEGER
+) WITHOUT ROWID;
+
+CREATE TABLE passkeys (
+  id TEXT PRIMARY KEY,
+  person TEXT NOT NULL,
+  name TEXT,
+  credential_id TEXT NOT NULL UNIQUE,
+  public_key TEXT NOT NULL,
+  counter INTEGER NOT NULL,
+  device_type TEXT NOT NULL,
+  backed_up INTEGER NOT NULL,
+  transports TEXT,
+  aaguid TEXT,
+  created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX passkeys_person ON passkeys (person);
+
 -- Search indexes -----------------------------------------------------------------------------------------------------
 -- Filled off the commit path, in sorted batches, up to logs.indexed; what is newer is read from the log itself.
 
 CREATE TABLE index_id (tenant INTEGER NOT NULL, id BLOB NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, id)) WITHOUT ROWID;
-CREATE TABLE index_host (tenant INTEGER NOT NULL, host TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, host, position)) WITHOUT ROWID;
-CREATE TABLE index_ip (tenant INTEGER NOT NULL, ip BLOB NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, ip, position)) WITHOUT ROWID;
-CREATE TABLE index_source (tenant INTEGER NOT NULL, ip BLOB NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, ip, position)) WITHOUT ROWID;
-CREATE TABLE index_level (tenant INTEGER NOT NULL, level TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, level, position)) WITHOUT ROWID;
-CREATE TABLE index_token (tenant INTEGER NOT NULL, token_id TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, token_id, position)) WITHOUT ROWID;
-CREATE TABLE index_key (tenant INTEGER NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, key, position)) WITHOUT ROWID;
-CREATE TABLE index_route (tenant INTEGER NOT NULL, route INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, route, position)) WITHOUT ROWID;
+
+-- Which notifications have a value in a field: for each 32,768 positions a list or a bitmap of them (see `blocks.ts`). A frequent
+-- value costs a bit a notification, and lists of millions are intersected in milliseconds.
+CREATE TABLE postings (
+  tenant INTEGER NOT NULL,
+  field TEXT NOT NULL,       -- host, key, ip, source, level, token, route, state
+  value NOT NULL,            -- text; bytes for addresses; a number for routes
+  block INTEGER NOT NULL,    -- position / 32768
+  positions BLOB NOT NULL,
+  PRIMARY KEY (tenant, field, value, block)
+) WITHOUT ROWID;
+
+-- Where in the log each hour's notifications stand: few rows, so that bounds on time become bounds on positions at once.
+CREATE TABLE index_hour (
+  tenant INTEGER NOT NULL,
+  hour INTEGER NOT NULL,     -- received_at / 3600000
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY (tenant, hour)
+) WITHOUT ROWID;
+
 CREATE VIRTUAL TABLE index_text USING fts5 (
   title, message, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
 );
+-- The indexer merges segments a little with every slice (see indexer.ts). Automatic merges are off: commits would have to wait
+-- for them. A level is written again for what was deleted in it only when that is half of it.
+INSERT INTO index_text (index_text, rank) VALUES ('automerge', 0);
+INSERT INTO index_text (index_text, rank) VALUES ('usermerge', 16);
+INSERT INTO index_text (index_text, rank) VALUES ('crisismerge', 512);
+INSERT INTO index_text (index_text, rank) VALUES ('deletemerge', 50);
