@@ -46,12 +46,20 @@ const sounds: Readonly<Record<Exclude<SoundName, 'none'>, readonly Tone[]>> = {
   ),
 };
 
-/** Two sounds closer than this are noise. */
-const pauseMs = 1_500;
+/** A sound is left alone for this long, or for as long as it lasts: two at once are noise. */
+const leastMs = 1_500;
 
+/** The sound that was played last. */
+interface Playing {
+  readonly output: GainNode;
+  readonly rank: number;
+  readonly endsAt: number;
+}
+
+/** Plays one sound at a time. */
 export class Sound {
   #context: AudioContext | undefined;
-  #lastAt = Number.NEGATIVE_INFINITY;
+  #playing: Playing | undefined;
   readonly #onState: () => void;
 
   constructor(onState: () => void) {
@@ -75,15 +83,26 @@ export class Sound {
       void this.#context.resume().then(this.#onState, () => undefined);
   }
 
-  /** Answers whether the screen can be heard. */
-  play(name: SoundName): boolean {
+  /**
+   * Plays a sound. One that still lasts is cut off by a higher rank; otherwise it goes on and this one is dropped.
+   * Answers whether the screen can be heard.
+   */
+  play(name: SoundName, rank: number): boolean {
     const context = this.#context;
     const now = performance.now();
     if (name === 'none' || context?.state !== 'running') return false;
-    if (now - this.#lastAt < pauseMs) return true;
-    this.#lastAt = now;
-    for (const tone of sounds[name]) schedule(context, tone);
+    if (this.#playing && now < this.#playing.endsAt && rank <= this.#playing.rank) return true;
+    this.#playing?.output.disconnect();
+    const output = schedule(context, name);
+    this.#playing = { output, rank, endsAt: now + Math.max(leastMs, lengthMs(name)) };
     return true;
+  }
+
+  /** Lets go of the device; nothing can be heard after it. */
+  close(): void {
+    this.#context?.removeEventListener('statechange', this.#onState);
+    void this.#context?.close();
+    this.#context = undefined;
   }
 }
 
@@ -98,11 +117,27 @@ export async function playOnce(name: SoundName): Promise<number | undefined> {
   } catch {
     return undefined;
   }
-  for (const tone of sounds[name]) schedule(preview, tone);
-  return Math.max(...sounds[name].map(({ at, seconds }) => at + seconds)) * 1_000;
+  schedule(preview, name);
+  return lengthMs(name);
 }
 
-function schedule(context: AudioContext, { at, hz, toHz, seconds, wave = 'sine', gain = 0.5 }: Tone): void {
+type Audible = keyof typeof sounds;
+
+const lengthMs = (name: Audible) => Math.max(...sounds[name].map(({ at, seconds }) => at + seconds)) * 1_000;
+
+/** Answers what all of the sound goes through: disconnecting it ends the sound. */
+function schedule(context: AudioContext, name: Audible): GainNode {
+  const output = new GainNode(context);
+  output.connect(context.destination);
+  for (const tone of sounds[name]) scheduleTone(context, tone, output);
+  return output;
+}
+
+function scheduleTone(
+  context: AudioContext,
+  { at, hz, toHz, seconds, wave = 'sine', gain = 0.5 }: Tone,
+  output: GainNode,
+): void {
   const start = context.currentTime + 0.02 + at;
   const oscillator = new OscillatorNode(context, { type: wave, frequency: hz });
   const envelope = new GainNode(context, { gain: 0 });
@@ -110,7 +145,7 @@ function schedule(context: AudioContext, { at, hz, toHz, seconds, wave = 'sine',
   envelope.gain.setValueAtTime(0.0001, start);
   envelope.gain.exponentialRampToValueAtTime(gain, start + 0.012);
   envelope.gain.exponentialRampToValueAtTime(0.0001, start + seconds);
-  oscillator.connect(envelope).connect(context.destination);
+  oscillator.connect(envelope).connect(output);
   oscillator.start(start);
   oscillator.stop(start + seconds + 0.05);
 }

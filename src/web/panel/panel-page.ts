@@ -35,6 +35,8 @@ const endings: Readonly<Record<EndReason, PanelEnd>> = {
 };
 const tickMs = 500;
 const urgentRank = 50;
+/** A test never cuts off the sound of a notification. */
+const testRank = 0;
 /** From here on a screen reader is told; all of it would drown it. */
 const toldRank = 40;
 
@@ -121,13 +123,13 @@ class PanelPage {
     const { board } = this.#session;
     const serverTime = board.serverTime(Date.now());
     const { quiet } = this.#look;
-    const sound = soundFor(added, {
+    const chosen = soundFor(added, {
       serverTime,
       quiet: quiet !== undefined && isWithin(quiet, this.#clock.minuteOfDay(serverTime)),
       level: (name) => board.level(name),
       known: (id) => this.#session.isKnown(id),
     });
-    if (sound) this.#sound.play(sound);
+    if (chosen) this.#sound.play(chosen.sound, chosen.rank);
   }
 
   #tick(): void {
@@ -211,7 +213,7 @@ class PanelPage {
       clear: (card) => this.#clear(card, translate),
       choices: () => store.choices(),
       choose: (choices) => this.#choose(choices),
-      testSound: () => this.#sound.play('chime'),
+      testSound: () => this.#sound.play('chime', testRank),
       unpair: () => this.#stop.abort(),
       onResize: () => this.#painter.paint('now'),
     });
@@ -235,7 +237,7 @@ class PanelPage {
       return;
     }
     const { sound, scale } = this.#look;
-    const isHeard = sound && this.#sound.play('chime');
+    const isHeard = sound && this.#sound.play('chime', testRank);
     const card = createTestCard({
       name,
       levels,

@@ -15,13 +15,13 @@ const warning = cardOf({ level: 'warning', rank: 30 });
 const critical = cardOf({ level: 'critical', rank: 50 });
 
 test('cards that come together make one sound, that of the most serious', () => {
-  expect(soundFor([info, critical, warning], context)).toBe('siren');
+  expect(soundFor([info, critical, warning], context)).toEqual({ sound: 'siren', rank: 50 });
   expect(soundFor([info], context)).toBeUndefined();
 });
 
 test('in quiet hours only the most serious is heard', () => {
   expect(soundFor([warning], { ...context, quiet: true })).toBeUndefined();
-  expect(soundFor([warning, critical], { ...context, quiet: true })).toBe('siren');
+  expect(soundFor([warning, critical], { ...context, quiet: true })).toEqual({ sound: 'siren', rank: 50 });
 });
 
 test('what is old or was here before rings no bell', () => {

@@ -1,7 +1,7 @@
 import type { Card } from '../../../client/board.ts';
 import type { Level } from '../../../contract/level.ts';
 
-export type SoundName = Level['sound'];
+type SoundName = Level['sound'];
 
 export interface SoundContext {
   readonly serverTime: number;
@@ -17,12 +17,17 @@ const freshMs = 60_000;
 /** From here on a notification is heard in quiet hours too. */
 const alwaysRank = 50;
 
+export interface ChosenSound {
+  readonly sound: SoundName;
+  readonly rank: number;
+}
+
 /** The one sound for cards that came together: that of the highest in rank that has one; undefined when none is due. */
 export function soundFor(
   added: readonly Card[],
   { serverTime, quiet, level, known }: SoundContext,
-): SoundName | undefined {
-  let loudest: { readonly rank: number; readonly sound: SoundName } | undefined;
+): ChosenSound | undefined {
+  let loudest: ChosenSound | undefined;
   for (const { notification, receivedAt } of added) {
     const { id, rank } = notification;
     const sound = level(notification.level)?.sound ?? 'none';
@@ -30,5 +35,5 @@ export function soundFor(
     if (quiet && rank < alwaysRank) continue;
     if (!loudest || rank > loudest.rank) loudest = { rank, sound };
   }
-  return loudest?.sound;
+  return loudest;
 }
