@@ -100,6 +100,7 @@ export const PanelReceipt = Type.Object(
     panel: Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false }),
     online: Type.Boolean(),
     sent: Type.Boolean({ description: 'Its stream has passed this position.' }),
+    hidden: Type.Boolean({ description: 'Its settings, as they are now, hide this level: minLevel.' }),
     shownAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     expiredAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
     clearedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),

@@ -35,6 +35,7 @@ test('receipts are counted once each, and stand per panel with the notification'
     panel: { id: a, name: 'A' },
     online: false,
     sent: true,
+    hidden: false,
     shownAt: at,
     expiredAt: null,
     clearedAt: '2026-11-02T10:00:01.000Z',
@@ -47,6 +48,20 @@ test('receipts are counted once each, and stand per panel with the notification'
     clearedAt: null,
   });
   expect(receipts).toEqual({ shown: 1, expired: 0, cleared: 1 });
+});
+
+test('a panel whose settings hide a level is told apart from one that has not answered yet', async () => {
+  const id = await registered('Hides');
+  const admin = await server.key('admin');
+  const display = { minLevel: 'error' };
+  await server.call('PATCH', `/api/panels/${id}`, { token: admin, json: { display } });
+  const hiddenOn = async (level: string) => {
+    const { deliveries } = await detail(await send({ level }));
+    return deliveries.flatMap((each: { panel: { id: string }; hidden: boolean }) =>
+      each.panel.id === id ? [each.hidden] : [],
+    );
+  };
+  expect([await hiddenOn('warning'), await hiddenOn('error')]).toEqual([[true], [false]]);
 });
 
 test('many receipts come in one call; those of what this panel was not sent are ignored', async () => {

@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
+import { minRankOf } from '../../contract/min-level.ts';
 import { NotificationDetail } from '../../contract/notification-detail.ts';
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '../../contract/panel.ts';
 import { actorOf, mayUsePanel, type Principal } from '../../core/access.ts';
 import { badRequest, notFound } from '../../core/errors.ts';
 import { historyView } from '../../core/history-view.ts';
-import type { HistoryRecord, TenantId } from '../../core/ports.ts';
+import type { HistoryRecord } from '../../core/ports.ts';
 import { traceOf } from '../../core/routing/recorded.ts';
 import { iso } from '../../core/stream/frames.ts';
 import { reaches } from '../../core/target.ts';
+import type { TenantSnapshot } from '../../core/tenancy.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 
@@ -41,7 +43,7 @@ export function notificationRoutes(app: App, services: Services): void {
       return {
         ...historyView(record, snapshot, now()),
         trace: [...(await traceOf(services.directory.rules, snapshot, record))],
-        deliveries: await deliveries(services, principal.tenant, record),
+        deliveries: await deliveries(services, snapshot, record),
       };
     },
   );
@@ -123,7 +125,7 @@ async function refuseForeignScreen(
 /** Per panel: whether it was sent, and what the panel said of it. */
 async function deliveries(
   { receipts, feeds, directory, bookkeeping }: Services,
-  tenant: TenantId,
+  { record: { id: tenant }, levels }: TenantSnapshot,
   record: HistoryRecord,
 ): Promise<Static<typeof PanelReceipt>[]> {
   if (record.route.muted || record.throttledOn !== null) return [];
@@ -145,6 +147,7 @@ async function deliveries(
       panel: { id: panel.id, name: panel.name },
       online: connected.has(panel.id),
       sent: cursor >= record.position && panel.createdAt <= record.receivedAt ? true : row !== undefined,
+      hidden: record.rank < minRankOf(panel.display, levels),
       shownAt: time(row?.shownAt),
       expiredAt: time(row?.expiredAt),
       clearedAt: time(row?.clearedAt),

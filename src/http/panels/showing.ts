@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { limits } from '../../contract/limits.ts';
+import { minRankOf } from '../../contract/min-level.ts';
 import { PanelShowing } from '../../contract/panel.ts';
 import { notFound } from '../../core/errors.ts';
 import { notificationEvent } from '../../core/stream/frames.ts';
@@ -29,8 +30,8 @@ export function showingRoutes(app: App, { history, tenancy, now }: Services): vo
       if (!panel) throw notFound('panel');
       const at = now();
       const { places } = await history.live(tenant, panel, at, limits.liveSet);
-      const lowest = levels.get(panel.display.minLevel ?? '')?.rank ?? 0;
-      const positions = places.filter(({ rank }) => rank >= lowest).map(({ position }) => position);
+      const minRank = minRankOf(panel.display, levels);
+      const positions = places.filter(({ rank }) => rank >= minRank).map(({ position }) => position);
       const first = positions.slice(0, mostShown);
       const { notifications } = await history.stillLive(tenant, first, at, Number.POSITIVE_INFINITY);
       return {

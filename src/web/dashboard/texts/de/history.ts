@@ -130,6 +130,7 @@ export const history: TranslatedPage<'history'> = {
   'proof.shown': 'gezeigt nach {{time}}',
   'proof.cleared': 'abgeräumt {{time}}',
   'proof.expired': 'abgelaufen {{time}}',
+  'proof.hidden': 'nicht gezeigt: seine Einstellungen blenden diese Stufe aus',
   'proof.unconfirmed': 'gesendet, noch nicht bestätigt',
   'proof.onItsWay': 'online, unterwegs',
   'proof.offline': 'offline seit {{time}}, hat sie nicht gezeigt',

@@ -128,6 +128,7 @@ export const history = {
   'proof.shown': 'shown after {{time}}',
   'proof.cleared': 'cleared {{time}}',
   'proof.expired': 'gone {{time}}',
+  'proof.hidden': 'not shown: its settings hide this level',
   'proof.unconfirmed': 'sent, not confirmed yet',
   'proof.onItsWay': 'online, on its way',
   'proof.offline': 'offline since {{time}}, did not show it',

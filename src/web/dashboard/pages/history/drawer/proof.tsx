@@ -51,7 +51,7 @@ function Receipt({
   onRefine: OnRefine;
 }) {
   const { panel, shownAt } = receipt;
-  const isMissing = shownAt === null && !receipt.online && detail.state === 'live';
+  const isMissing = shownAt === null && !receipt.hidden && !receipt.online && detail.state === 'live';
   const icon = shownAt !== null ? goodIcon : isMissing ? warnIcon : openIcon;
   const tone = shownAt !== null ? styles.good : isMissing ? styles.warn : styles.quiet;
   return (
@@ -73,7 +73,7 @@ function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): stri
   const { t } = useTranslation('history');
   const formats = useFormats();
   const { data: panels } = useQuery(panelsQuery(useTenant()));
-  const { shownAt, clearedAt, expiredAt, online, sent } = receipt;
+  const { shownAt, clearedAt, expiredAt, online, sent, hidden } = receipt;
   if (shownAt !== null) {
     const time = formats.duration(Math.max(0, Date.parse(shownAt) - Date.parse(detail.receivedAt)));
     const shown = t('proof.shown', { time });
@@ -81,6 +81,7 @@ function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): stri
     if (end === null) return shown;
     return `${shown}, ${t(clearedAt ? 'proof.cleared' : 'proof.expired', { time: formats.shortClock(end) })}`;
   }
+  if (hidden) return t('proof.hidden');
   const isLive = detail.state === 'live';
   if (online) return t(sent ? 'proof.unconfirmed' : 'proof.onItsWay');
   const seen = panels?.find(({ id }) => id === receipt.panel.id)?.lastSeenAt;
