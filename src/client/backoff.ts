@@ -15,3 +15,17 @@ export function backoffMs(attempt: number, { baseMs, capMs, random = Math.random
   const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));
   return Math.round(ceiling * (0.5 + random() / 2));
 }
+
+/** Resolves after `ms`, or at once when `signal` says stop. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
+  });
+}

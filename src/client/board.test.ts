@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { iso, note, ready, readyData, start } from '../../test/support/panel-events.ts';
 import { Board } from './board.ts';
 import type { PanelEvent } from './panel-event.ts';
@@ -41,18 +41,18 @@ test('clearing and replacing take a card off, and tell which', () => {
   expect(ids()).toEqual(['n2']);
 });
 
-test('cards expire by the clock of the server, however wrong our own is', () => {
+test('a card is shown for the time that was left of it, whatever clocks say', () => {
   const ours = start + 3_600_000;
   board.apply(ready(), ours);
-  board.apply(note(1, { expiresAt: iso(start + 1_000) }), ours);
-  board.apply(note(2, { expiresAt: null }), ours);
+  board.apply(note(1, { remainingMs: 1_000, expiresAt: iso(start + 31_536_000_000) }), ours);
+  board.apply(note(2), ours);
+  board.apply({ type: 'heartbeat', data: { serverTime: iso(start + 60_000), head: 2 } }, ours);
+  expect(board.serverTime(ours)).toBe(start + 60_000);
   expect(board.expire(ours + 999)).toEqual([]);
   expect(board.expire(ours + 1_000)).toMatchObject([
     { kind: 'expired', card: { notification: { id: 'n1' } } },
   ]);
   expect(ids()).toEqual(['n2']);
-  board.apply({ type: 'heartbeat', data: { serverTime: iso(start + 60_000), head: 2 } }, ours);
-  expect(board.serverTime(ours)).toBe(start + 60_000);
 });
 
 test('a resumed stream keeps what is shown, every other beginning drops it', () => {
@@ -81,17 +81,37 @@ test('what a throttle counts is added to its card, and never goes back', () => {
   expect(board.cards()[0]?.count).toBe(3);
 });
 
+const settings = (minLevel?: string): PanelEvent => {
+  const { panel, tenant, levels } = readyData();
+  return {
+    type: 'settings',
+    data: { panel: { ...panel, display: minLevel ? { minLevel } : {} }, tenant, levels },
+  };
+};
+
 test('settings decide from which level on cards are shown', () => {
   board.apply(note(1, { rank: 20 }), start);
   board.apply(note(2, { rank: 30, level: 'warning' }), start);
-  const { panel, tenant, levels } = readyData();
-  board.apply(
-    { type: 'settings', data: { panel: { ...panel, display: { minLevel: 'warning' } }, tenant, levels } },
-    start,
-  );
+  expect(board.apply(settings('warning'), start)).toMatchObject([
+    { kind: 'dropped', card: { notification: { id: 'n1' } } },
+  ]);
   expect(ids()).toEqual(['n2']);
-  board.apply({ type: 'settings', data: { panel, tenant, levels } }, start);
+  expect(board.apply(settings(), start)).toMatchObject([
+    { kind: 'added', card: { notification: { id: 'n1' } } },
+  ]);
   expect(ids()).toEqual(['n2', 'n1']);
+});
+
+test('no change tells of a card that the settings hide', () => {
+  board.apply(settings('warning'), start);
+  expect(board.apply(note(1, { rank: 20, remainingMs: 1_000 }), start)).toEqual([]);
+  expect(board.apply(note(2, { rank: 20 }), start)).toEqual([]);
+  const counted = { id: 'n1', position: 3, count: 2, receivedAt: iso(start) };
+  expect(board.apply({ type: 'throttled', data: counted }, start)).toEqual([]);
+  expect(board.expire(start + 1_000)).toEqual([]);
+  const cleared = { id: 'n2', position: 4, reason: 'cleared', by: 'x' } as const;
+  expect(board.apply({ type: 'clear', data: cleared }, start)).toEqual([]);
+  expect(board.apply(ready(), start)).toEqual([]);
 });
 
 test('there is an end to how much it keeps: the lowest and oldest leave', () => {
@@ -100,4 +120,33 @@ test('there is an end to how much it keeps: the lowest and oldest leave', () => 
   expect(ids()).toHaveLength(500);
   expect(ids().slice(0, 2)).toEqual(['n1', 'n700']);
   expect(ids().at(-1)).toBe('n202');
+});
+
+describe('of more than it holds', () => {
+  const fill = (rank = 20) => {
+    for (let position = 1; position <= 501; position++) board.apply(note(position, { rank }), start);
+  };
+  const clearUntil = (left: number) => {
+    for (const id of ids().slice(left))
+      board.apply({ type: 'clear', data: { id, position: 1_000, reason: 'cleared', by: 'x' } }, start);
+  };
+
+  test('it knows that some are missing, and asks for more when few are left', () => {
+    board.apply(note(1), start);
+    expect(board.isPartial).toBe(false);
+    fill();
+    expect([board.isPartial, board.needsMore]).toEqual([true, false]);
+    clearUntil(0);
+    expect([board.isPartial, board.needsMore]).toEqual([true, true]);
+    board.apply(ready(), start);
+    expect([board.isPartial, board.needsMore]).toEqual([false, false]);
+  });
+
+  test('nothing is missing when only what the settings hide was left out', () => {
+    board.apply(settings('warning'), start);
+    fill();
+    expect([board.isPartial, board.needsMore]).toEqual([false, false]);
+    board.apply(settings(), start);
+    expect(board.isPartial).toBe(true);
+  });
 });

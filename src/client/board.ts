@@ -1,14 +1,17 @@
 import type { Level } from '../contract/level.ts';
+import { limits } from '../contract/limits.ts';
+import { minRankOf } from '../contract/min-level.ts';
 import type { NotificationEvent } from '../contract/notification.ts';
 import type { SettingsEvent } from '../contract/panel-events.ts';
 import type { PanelEvent } from './panel-event.ts';
 
-/** A notification as a panel shows it. Times are the server's, in Unix milliseconds. */
+/** A notification as a panel shows it. */
 export interface Card {
   readonly notification: NotificationEvent;
+  /** Unix milliseconds of the server. */
   readonly receivedAt: number;
-  /** null stays until cleared. */
-  readonly expiresAt: number | null;
+  /** By the clock of `Board.apply`; null stays until cleared. */
+  readonly endsAt: number | null;
   /** How many more a throttle has counted on it. */
   readonly count: number;
 }
@@ -20,18 +23,37 @@ export interface BoardChange {
 }
 
 /** As many as a server sends as live set; of more, the lowest in rank and the oldest leave. */
-const maxCards = 500;
+const maxCards = limits.liveSet;
 
-/** What one panel should be showing, as its stream tells it. */
+/**
+ * What one panel should be showing, as its stream says. Cards below the panel's `minLevel` are kept, in case that is
+ * changed, and no change tells of them. Each `now` is of one and the same clock, which must not be set while the board
+ * is used; times of the server are only ever shown.
+ */
 export class Board {
   readonly #cards = new Map<string, Card>();
   #settings: SettingsEvent | undefined;
   #levels: ReadonlyMap<string, Level> = new Map();
+  #minRank = Number.NEGATIVE_INFINITY;
   #skewMs = 0;
+  /** The highest rank of which live notifications may be missing here; undefined: none is. */
+  #missingRank: number | undefined;
+  /** Drawn, so that the panels of a tenant do not all ask for more at the same moment. */
+  readonly #fewCards = Math.floor(maxCards * (0.3 + Math.random() * 0.4));
 
   /** Panel, tenant and levels; undefined until the stream was ready once. */
   get settings(): SettingsEvent | undefined {
     return this.#settings;
+  }
+
+  /** There may be live notifications for this panel that the board does not have: it holds 500. */
+  get isPartial(): boolean {
+    return this.#missingRank !== undefined && this.#missingRank >= this.#minRank;
+  }
+
+  /** Too few are left of a partial board: a new connection without a cursor brings the next ones. */
+  get needsMore(): boolean {
+    return this.isPartial && this.cards().length <= this.#fewCards;
   }
 
   level(name: string): Level | undefined {
@@ -45,28 +67,29 @@ export class Board {
 
   /** The highest in rank first, then the newest; without what the panel's settings hide. */
   cards(): Card[] {
-    const { minLevel } = this.#settings?.panel.display ?? {};
-    const minRank = (minLevel === undefined ? undefined : this.level(minLevel)?.rank) ?? 0;
-    return [...this.#cards.values()]
-      .filter(({ notification }) => notification.rank >= minRank)
-      .sort(compareCards);
+    return [...this.#cards.values()].filter((card) => this.#isShown(card)).sort(compareCards);
   }
 
-  /** Takes in one event that arrived at `now` of this machine's clock; answers what it changed. */
+  /** Takes in one event that arrived at `now`; answers what changed of the cards that are shown. */
   apply(event: PanelEvent, now: number): BoardChange[] {
+    if (event.type === 'ready' || event.type === 'heartbeat')
+      this.#skewMs = Date.parse(event.data.serverTime) - now;
+    if (event.type === 'settings') return this.#settle(event.data);
+    if (event.type !== 'ready') return this.#shownOf(this.#take(event, now));
+    const dropped = event.data.resume === 'replayed' ? [] : this.#shownOf(this.#clear());
+    return [...dropped, ...this.#settle(event.data)];
+  }
+
+  /** Takes off what has been shown for its time. */
+  expire(now: number): BoardChange[] {
+    const over = [...this.#cards.values()].filter(({ endsAt }) => endsAt !== null && endsAt <= now);
+    return this.#shownOf(over.flatMap(({ notification }) => this.#remove(notification.id, 'expired')));
+  }
+
+  #take(event: PanelEvent, now: number): BoardChange[] {
     switch (event.type) {
-      case 'ready':
-        this.#skewMs = Date.parse(event.data.serverTime) - now;
-        this.#settle(event.data);
-        return event.data.resume === 'replayed' ? [] : this.#clear();
-      case 'settings':
-        this.#settle(event.data);
-        return [];
-      case 'heartbeat':
-        this.#skewMs = Date.parse(event.data.serverTime) - now;
-        return [];
       case 'notification':
-        return this.#add(event.data);
+        return this.#add(event.data, now);
       case 'clear':
         return this.#remove(event.data.id, event.data.reason);
       case 'throttled':
@@ -79,37 +102,43 @@ export class Board {
     }
   }
 
-  /** Takes off what has been shown for its time. */
-  expire(now: number): BoardChange[] {
-    const at = this.serverTime(now);
-    return [...this.#cards.values()]
-      .filter(({ expiresAt }) => expiresAt !== null && expiresAt <= at)
-      .flatMap(({ notification }) => this.#remove(notification.id, 'expired'));
+  #isShown({ notification }: Card): boolean {
+    return notification.rank >= this.#minRank;
   }
 
-  #settle({ panel, tenant, levels }: SettingsEvent): void {
+  #shownOf(changes: readonly BoardChange[]): BoardChange[] {
+    return changes.filter(({ card }) => this.#isShown(card));
+  }
+
+  /** Another `minLevel` brings cards or takes them off. */
+  #settle({ panel, tenant, levels }: SettingsEvent): BoardChange[] {
+    const before = new Set(this.cards());
     this.#settings = { panel, tenant, levels };
     this.#levels = new Map(levels.map((level) => [level.name, level]));
+    this.#minRank = minRankOf(panel.display, this.#levels);
+    return [...this.#cards.values()].flatMap((card): BoardChange[] => {
+      if (before.has(card) === this.#isShown(card)) return [];
+      return [{ kind: before.has(card) ? 'dropped' : 'added', card }];
+    });
   }
 
-  #add(notification: NotificationEvent): BoardChange[] {
-    const { id, receivedAt, expiresAt, count } = notification;
-    const card: Card = {
-      notification,
-      receivedAt: Date.parse(receivedAt),
-      expiresAt: expiresAt === null ? null : Date.parse(expiresAt),
-      count,
-    };
-    const known = this.#cards.has(id);
+  #add(notification: NotificationEvent, now: number): BoardChange[] {
+    const { id, receivedAt, remainingMs, count } = notification;
+    const endsAt = remainingMs === null ? null : now + remainingMs;
+    const card: Card = { notification, receivedAt: Date.parse(receivedAt), endsAt, count };
+    const isKnown = this.#cards.has(id);
     this.#cards.set(id, card);
-    return [...(known ? [] : [{ kind: 'added' as const, card }]), ...this.#makeRoom()];
+    return [...(isKnown ? [] : [{ kind: 'added' as const, card }]), ...this.#makeRoom()];
   }
 
   #makeRoom(): BoardChange[] {
-    if (this.#cards.size <= maxCards) return [];
+    if (this.#cards.size < maxCards) return [];
     let last: Card | undefined;
     for (const card of this.#cards.values()) if (!last || compareCards(card, last) > 0) last = card;
-    return last ? this.#remove(last.notification.id, 'dropped') : [];
+    if (!last) return [];
+    // A live set of as many may have been cut off by the server.
+    this.#missingRank = Math.max(this.#missingRank ?? last.notification.rank, last.notification.rank);
+    return this.#cards.size > maxCards ? this.#remove(last.notification.id, 'dropped') : [];
   }
 
   #count(id: string, count: number): BoardChange[] {
@@ -130,6 +159,7 @@ export class Board {
   #clear(): BoardChange[] {
     const dropped = [...this.#cards.values()].map((card) => ({ kind: 'dropped' as const, card }));
     this.#cards.clear();
+    this.#missingRank = undefined;
     return dropped;
   }
 }

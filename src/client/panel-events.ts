@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, pause } from './backoff.ts';
 import type { Call } from './call.ts';
 import { type PanelEvent, readPanelEvent } from './panel-event.ts';
 import { sseMessages } from './sse-messages.ts';
@@ -157,18 +157,4 @@ async function open(
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Resolves after `ms`, or at once when `signal` says stop. */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-    if (signal?.aborted) done();
-  });
 }

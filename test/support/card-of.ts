@@ -26,7 +26,7 @@ export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
   return {
     notification,
     receivedAt: Date.parse(receivedAt),
-    expiresAt: expiresAt === null ? null : Date.parse(expiresAt),
+    endsAt: expiresAt === null ? null : Date.parse(expiresAt),
     count,
   };
 }

@@ -11,6 +11,8 @@ import { levelMark } from './level-mark.ts';
 export interface CardViewOptions extends RowOptions {
   /** The server's time. */
   readonly now: number;
+  /** By the clock of the card's end. */
+  readonly elapsed: number;
   /** What is shown may be out of date: it loses its colour. */
   readonly stale: boolean;
   readonly level: Level | undefined;
@@ -107,12 +109,12 @@ function originOf({ notification: { host, ip, key, url } }: Card): string {
 
 /** How much of its time is left: as a bar, and in words. */
 function remainingOf(
-  { notification, expiresAt }: Card,
-  { now, stale }: CardViewOptions,
+  { notification, endsAt }: Card,
+  { elapsed, stale }: CardViewOptions,
   look: Look,
 ): Piece[] {
-  if (expiresAt === null || notification.ttl <= 0) return [];
-  const left = Math.max(0, expiresAt - now);
+  if (endsAt === null || notification.ttl <= 0) return [];
+  const left = Math.max(0, endsAt - elapsed);
   const filled = Math.min(barColumns, Math.ceil((left / notification.ttl) * barColumns));
   return [
     { text: '━'.repeat(filled), style: stale ? look.quiet : { ...look.mark, bold: false } },

@@ -1,9 +1,11 @@
 import { Board, type BoardChange } from '../../client/board.ts';
+import { boardEvents } from '../../client/board-events.ts';
 import type { Client } from '../../client/client.ts';
+import { createElapsedClock } from '../../client/elapsed-clock.ts';
 import type { Connection } from '../../client/panel-events.ts';
 import { type Receipt, ReceiptOutbox } from '../../client/receipt-outbox.ts';
 
-/** Where a panel is shown. Times are of this machine's clock. */
+/** Where a panel is shown. Times are of the clock that the board goes by. */
 export interface PanelSurface {
   /** An event came, and changed the board so. */
   heard(board: Board, changes: readonly BoardChange[], now: number): void;
@@ -39,6 +41,7 @@ export async function followPanel({
   signal,
 }: FollowPanelOptions): Promise<void> {
   const board = new Board();
+  const clock = createElapsedClock();
   const outbox = new ReceiptOutbox({
     post: (receipts) =>
       client.receipts(
@@ -47,20 +50,19 @@ export async function followPanel({
         signal.aborted ? { signal: AbortSignal.timeout(lastReceiptsMs) } : {},
       ),
   });
-  const book = new ReceiptBook(outbox, board);
+  const book = new ReceiptBook(outbox, () => board.serverTime(clock.now()));
   const surface = open((ids) => book.seen(ids));
   const ticker = setInterval(() => {
-    const now = Date.now();
+    const now = clock.now();
     const expired = board.expire(now);
     surface.passed(board, expired, now);
     book.left(expired);
   }, tickMs);
-  const onConnection = (connection: Connection) => surface.connection(connection, Date.now());
+  const onConnection = (connection: Connection) => surface.connection(connection, clock.now());
   try {
-    for await (const event of client.panelEvents(panelId, { signal, onConnection, screen })) {
-      const now = Date.now();
-      const changes = board.apply(event, now);
-      surface.heard(board, changes, now);
+    const options = { client, panelId, board, clock, signal, onConnection, screen };
+    for await (const { changes } of boardEvents(options)) {
+      surface.heard(board, changes, clock.now());
       book.left(changes);
       await surface.ready();
     }
@@ -74,12 +76,12 @@ export async function followPanel({
 /** Which of the notifications on the board have been seen, and the receipts that follow from it. */
 class ReceiptBook {
   readonly #outbox: ReceiptOutbox;
-  readonly #board: Board;
+  readonly #serverTime: () => number;
   readonly #seen = new Set<string>();
 
-  constructor(outbox: ReceiptOutbox, board: Board) {
+  constructor(outbox: ReceiptOutbox, serverTime: () => number) {
     this.#outbox = outbox;
-    this.#board = board;
+    this.#serverTime = serverTime;
   }
 
   seen(ids: readonly string[]): void {
@@ -101,6 +103,6 @@ class ReceiptBook {
   }
 
   #say(id: string, state: Receipt['state']): void {
-    this.#outbox.add({ id, state, at: Math.max(0, Math.round(this.#board.serverTime(Date.now()))) });
+    this.#outbox.add({ id, state, at: Math.max(0, Math.round(this.#serverTime())) });
   }
 }

@@ -9,8 +9,8 @@ import { panelView, type Scene } from './panel-view.ts';
 
 function card(position: number, over: Partial<NotificationEvent> = {}, count = 0): Card {
   const data = notification(position, over);
-  const expiresAt = data.expiresAt === null ? null : Date.parse(data.expiresAt);
-  return { notification: data, receivedAt: Date.parse(data.receivedAt), expiresAt, count };
+  const endsAt = data.expiresAt === null ? null : Date.parse(data.expiresAt);
+  return { notification: data, receivedAt: Date.parse(data.receivedAt), endsAt, count };
 }
 
 function scene(over: Partial<Scene> = {}): Scene {
@@ -21,7 +21,9 @@ function scene(over: Partial<Scene> = {}): Scene {
     name: 'lobby',
     cards: [],
     level: (name) => levels.find((level) => level.name === name),
+    isPartial: false,
     now: start + 125_000,
+    elapsed: start + 125_000,
     connection: { state: 'online' },
     heardAt: start + 122_000,
     retryAt: undefined,
@@ -82,6 +84,7 @@ test('with little room every card has a row before any has two, and the rest is 
   const view = panelView(scene({ cards, height: 6 }));
   expect(plain(view.rows[4] ?? '').trimEnd()).toBe('  + 3 more');
   expect(view.shown).toEqual(['n3', 'n2', 'n1']);
+  expect(rowsOf({ cards, height: 6, isPartial: true })[4]).toBe('  + 3 more at least');
 });
 
 test('a lost connection is told in words, and nothing that is shown then counts as seen', () => {
@@ -110,6 +113,7 @@ test('what may be out of date has lost its colour', () => {
 
 test('a panel with nothing to show says so', () => {
   expect(rowsOf({}).map((row) => row.trim())).toContain('All quiet.');
+  expect(rowsOf({ isPartial: true }).join('')).not.toContain('quiet');
   const connecting = rowsOf({ connection: { state: 'connecting' }, heardAt: undefined });
   expect(connecting.join('')).not.toContain('quiet');
   expect(connecting.at(-1)).toContain('connecting …');

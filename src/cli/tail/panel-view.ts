@@ -16,8 +16,12 @@ export interface Scene {
   readonly name: string;
   /** In the order in which they are to be shown. */
   readonly cards: readonly Card[];
+  /** More are live than these. */
+  readonly isPartial: boolean;
   readonly level: (name: string) => Level | undefined;
-  /** All times are the server's. */
+  /** By the clock of the cards' ends. */
+  readonly elapsed: number;
+  /** This and the times below are the server's. */
   readonly now: number;
   readonly connection: Connection;
   /** When the stream last said anything; undefined: never yet. */
@@ -47,7 +51,8 @@ export function panelView(scene: Scene): PanelView {
   const visible = cards.slice(0, cards.length - hidden);
   const body =
     cards.length === 0 ? nothing(scene, space) : cardRows(scene, visible, space - (hidden > 0 ? 1 : 0));
-  if (hidden > 0) body.push(line(scene, [{ text: `  + ${hidden} more`, style: { dim: true } }]));
+  const more = scene.isPartial ? `  + ${hidden} more at least` : `  + ${hidden} more`;
+  if (hidden > 0) body.push(line(scene, [{ text: more, style: { dim: true } }]));
   while (body.length < space) body.push('');
   return {
     rows: [header(scene), ...body, footer(scene)],
@@ -114,7 +119,8 @@ function footer(scene: Scene): string {
 }
 
 function nothing(scene: Scene, space: number): string[] {
-  const word = isStale(scene) ? 'Nothing was shown.' : 'All quiet.';
+  const quiet = scene.isPartial ? 'Getting the next notifications …' : 'All quiet.';
+  const word = isStale(scene) ? 'Nothing was shown.' : quiet;
   const text = scene.heardAt === undefined ? '' : word;
   const indent = ' '.repeat(Math.max(0, Math.floor((scene.width - text.length) / 2)));
   const rows = Array.from({ length: Math.floor((space - 1) / 2) }, () => '');

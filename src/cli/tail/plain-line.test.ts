@@ -5,7 +5,7 @@ import type { NotificationEvent } from '../../contract/notification.ts';
 import { plainLine } from './plain-line.ts';
 
 function change(kind: BoardChange['kind'], over: Partial<NotificationEvent> = {}, count = 0): BoardChange {
-  return { kind, card: { notification: notification(1, over), receivedAt: start, expiresAt: null, count } };
+  return { kind, card: { notification: notification(1, over), receivedAt: start, endsAt: null, count } };
 }
 
 const later = start + 61_999;

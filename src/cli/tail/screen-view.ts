@@ -22,6 +22,8 @@ export class ScreenView implements PanelSurface {
   readonly #screen: LiveScreen;
   readonly #paint: Paint;
   #board: Board | undefined;
+  /** As it was told last. */
+  #now = Date.now();
   #connection: Connection = { state: 'connecting' };
   #heardAt: number | undefined;
   #retryAt: number | undefined;
@@ -37,17 +39,20 @@ export class ScreenView implements PanelSurface {
 
   heard(board: Board, _changes: readonly BoardChange[], now: number): void {
     this.#board = board;
+    this.#now = now;
     this.#heardAt = now;
     this.#frame ??= setTimeout(() => this.#draw(), frameMs);
   }
 
-  passed(board: Board): void {
+  passed(board: Board, _expired: readonly BoardChange[], now: number): void {
     this.#board = board;
+    this.#now = now;
     this.#draw();
   }
 
   connection(connection: Connection, now: number): void {
     this.#connection = connection;
+    this.#now = now;
     if (connection.state === 'waiting') this.#retryAt = now + connection.retryInMs;
     this.#draw();
   }
@@ -74,7 +79,9 @@ export class ScreenView implements PanelSurface {
       name: settings?.panel.name ?? this.#options.name,
       cards: board?.cards() ?? [],
       level: (name) => board?.level(name),
-      now: serverTime(Date.now()) ?? 0,
+      isPartial: board?.isPartial ?? false,
+      now: serverTime(this.#now) ?? this.#now,
+      elapsed: this.#now,
       connection: this.#connection,
       heardAt: serverTime(this.#heardAt),
       retryAt: serverTime(this.#retryAt),

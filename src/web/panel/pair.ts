@@ -1,5 +1,5 @@
 import { ApiError } from '../../client/api-error.ts';
-import { backoffMs } from '../../client/backoff.ts';
+import { backoffMs, pause } from '../../client/backoff.ts';
 import type { PairingCalls } from '../../client/pairing.ts';
 import type { StoredPairing } from './stored-pairing.ts';
 
@@ -33,7 +33,7 @@ export async function pair(
       const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined;
       if (seconds !== undefined) onProgress({ state: 'limited', seconds });
       else onProgress({ state: 'trouble', code: undefined });
-      await pause(seconds === undefined ? backoffMs(failures++, retry) : seconds * 1_000);
+      await pause(seconds === undefined ? backoffMs(failures++, retry) : seconds * 1_000, signal);
     }
   }
 }
@@ -47,7 +47,7 @@ async function waitForApproval(
 ): Promise<StoredPairing | undefined> {
   onProgress({ state: 'waiting', code });
   for (let failures = 0; ; ) {
-    await pause(failures === 0 ? askEveryMs : backoffMs(failures, retry));
+    await pause(failures === 0 ? askEveryMs : backoffMs(failures, retry), signal);
     signal.throwIfAborted();
     try {
       const { state, token, panel } = await calls.collect(secret, signal);
@@ -64,5 +64,3 @@ async function waitForApproval(
     }
   }
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,6 +1,7 @@
 import { version } from 'virtual:version';
 import type { BoardChange, Card } from '../../client/board.ts';
 import { type Client, createClient } from '../../client/client.ts';
+import { createElapsedClock } from '../../client/elapsed-clock.ts';
 import type { SettingsEvent } from '../../contract/panel-events.ts';
 import { createTranslate } from '../language.ts';
 import { Sound } from '../sound.ts';
@@ -54,6 +55,7 @@ class PanelPage {
   readonly #pairing: StoredPairing;
   readonly #options: PanelPageOptions;
   readonly #client: Client;
+  readonly #elapsed = createElapsedClock();
   readonly #session: Session;
   readonly #painter = createPainter(() => this.#paint());
   readonly #sound = new Sound(() => this.#painter.paint('soon'));
@@ -77,7 +79,7 @@ class PanelPage {
       client: this.#client,
       panelId: pairing.panelId,
       screen: `panel/${version}`,
-      now: Date.now,
+      clock: this.#elapsed,
       onChange: (changes) => this.#changed(changes),
       onCommand: (command) => this.#obey(command),
       onReturn: () => void reloadWhenNew().catch(() => undefined),
@@ -105,14 +107,17 @@ class PanelPage {
     this.#stop.abort();
     this.#overlay.close();
     this.#painter.stop();
+    this.#view.close();
+    this.#sound.close();
   }
 
   #changed(changes: readonly BoardChange[]): void {
     const added = changes.flatMap(({ kind, card }) => (kind === 'added' ? [card] : []));
-    this.#ring(added);
     this.#settle();
-    const isUrgent = added.some(({ notification }) => notification.rank >= urgentRank);
-    const told = added.findLast(({ notification }) => notification.rank >= toldRank);
+    this.#ring(added);
+    const fresh = added.filter(({ notification }) => !this.#session.isKnown(notification.id));
+    const isUrgent = fresh.some(({ notification }) => notification.rank >= urgentRank);
+    const told = fresh.findLast(({ notification }) => notification.rank >= toldRank);
     if (told) this.#view.announce(told);
     if (isUrgent) this.#overlay.close();
     this.#painter.paint(isUrgent ? 'now' : 'soon');
@@ -121,7 +126,7 @@ class PanelPage {
   #ring(added: Parameters<typeof soundFor>[0]): void {
     if (added.length === 0 || !this.#look.sound) return;
     const { board } = this.#session;
-    const serverTime = board.serverTime(Date.now());
+    const serverTime = this.#serverTime();
     const { quiet } = this.#look;
     const chosen = soundFor(added, {
       serverTime,
@@ -136,18 +141,23 @@ class PanelPage {
     this.#session.expire();
     this.#painter.paint('soon');
     this.#view.tick();
-    this.#overlay.tick(this.#clock.time(this.#session.board.serverTime(Date.now())));
+    this.#overlay.tick(this.#clock.time(this.#serverTime()));
+  }
+
+  #serverTime(): number {
+    return this.#session.board.serverTime(this.#elapsed.now());
   }
 
   #paint(): void {
     const { board, contact, connection, lastHeardAt } = this.#session;
-    const serverTime = board.serverTime(Date.now());
+    const serverTime = this.#serverTime();
     const cards = board.cards();
-    if (contact.state === 'never' || cards.length > 0) this.#quiet = undefined;
+    if (contact.state === 'never' || cards.length > 0 || board.isPartial) this.#quiet = undefined;
     else this.#quiet ??= { since: serverTime, wasBusy: this.#session.wasBusy };
     const { dim } = this.#look;
     const shown = this.#view.render({
       cards,
+      isPartial: board.isPartial,
       name: board.settings?.panel.name ?? this.#pairing.panelName,
       serverTime,
       clock: this.#clock,
@@ -209,7 +219,8 @@ class PanelPage {
       server,
       look: this.#look,
       level: (name) => board.level(name),
-      serverTime: () => board.serverTime(Date.now()),
+      serverTime: () => this.#serverTime(),
+      remainingMs: ({ endsAt }) => (endsAt === null ? null : endsAt - this.#elapsed.now()),
       clear: (card) => this.#clear(card, translate),
       choices: () => store.choices(),
       choose: (choices) => this.#choose(choices),
@@ -244,7 +255,7 @@ class PanelPage {
       scale,
       version,
       translate,
-      time: this.#clock.time(board.serverTime(Date.now())),
+      time: this.#clock.time(this.#serverTime()),
       sound: isHeard ? 'played' : sound && this.#sound.locked ? 'locked' : 'off',
       lookOf: this.#view.lookOf,
     });

@@ -1,13 +1,35 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { cardOf } from '../../../test/support/card-of.ts';
+import { note as noteAt, ready, readyData, start } from '../../../test/support/panel-events.ts';
 import { ApiError } from '../../client/api-error.ts';
 import type { BoardChange } from '../../client/board.ts';
 import type { Client } from '../../client/client.ts';
+import { createElapsedClock } from '../../client/elapsed-clock.ts';
 import type { PanelEvent } from '../../client/panel-event.ts';
 import type { Receipts } from '../../contract/panel.ts';
-import { Session } from './session.ts';
+import { Session, type SessionOptions } from './session.ts';
 
 const note = (id: string): PanelEvent => ({ type: 'notification', data: cardOf({ id }).notification });
+
+/** The clocks of the device: one that can be set, and one that cannot. */
+let [wall, ticks] = [start, 0];
+const device = { wall: () => wall, ticks: () => ticks };
+beforeEach(() => {
+  [wall, ticks] = [start, 0];
+});
+
+function createSession(client: Client, over: Partial<SessionOptions> = {}): Session {
+  return new Session({
+    client,
+    panelId: 'p',
+    screen: 'panel/0.0.0',
+    clock: createElapsedClock(device),
+    onReturn: () => undefined,
+    onCommand: () => undefined,
+    onChange: () => undefined,
+    ...over,
+  });
+}
 
 /** A session whose server says `events` and then `end`. */
 function sessionOf(events: readonly PanelEvent[], end: () => Promise<void> | void) {
@@ -24,12 +46,7 @@ function sessionOf(events: readonly PanelEvent[], end: () => Promise<void> | voi
       return batch.length;
     },
   } as unknown as Client;
-  const session = new Session({
-    client,
-    panelId: 'p',
-    screen: 'panel/0.0.0',
-    now: () => 1_000,
-    onReturn: () => undefined,
+  const session = createSession(client, {
     onCommand: ({ type }) => commands.push(type),
     onChange: (changes) => kinds.push(...changes.map(({ kind }) => kind)),
   });
@@ -91,4 +108,75 @@ test('what somebody wants of the screen is told, and changes nothing that it sho
   await session.run(new AbortController().signal);
   expect(commands).toEqual(['identify', 'reload', 'test']);
   expect(kinds).toEqual(['added']);
+});
+
+test.each([
+  ['ahead', 86_400_000],
+  ['back', -86_400_000],
+])('a clock that is set %s expires no card and hides no silence', async (_, step) => {
+  const { session, receipts, kinds } = sessionOf(
+    [ready(), noteAt(1, { remainingMs: 60_000 })],
+    refuse(401, 'unauthorized'),
+  );
+  await session.run(new AbortController().signal);
+  session.shown(session.board.cards());
+  wall += step;
+  ticks += 30_000;
+  session.expire();
+  expect(kinds).toEqual(['added']);
+  expect(session.contact).toEqual({ state: 'fresh', silentMs: 30_000 });
+  ticks += 30_000;
+  session.expire();
+  expect(kinds).toEqual(['added', 'expired']);
+  expect(session.contact).toEqual({ state: 'stale', silentMs: 60_000 });
+  await expect
+    .poll(() => receipts)
+    .toEqual([
+      { id: 'n1', state: 'shown', at: start },
+      { id: 'n1', state: 'expired', at: start + 60_000 },
+    ]);
+});
+
+test('of what the settings hide nothing is told, neither to the page nor to the server', async () => {
+  const { panel } = readyData();
+  const stop = new AbortController();
+  const { session, receipts, kinds } = sessionOf(
+    [
+      ready({ panel: { ...panel, display: { minLevel: 'warning' } } }),
+      noteAt(1, { rank: 20 }),
+      { type: 'clear', data: { id: 'n1', position: 3, reason: 'cleared', by: 'x' } },
+      noteAt(4, { rank: 30, level: 'warning' }),
+      { type: 'clear', data: { id: 'n4', position: 5, reason: 'cleared', by: 'x' } },
+    ],
+    () => stop.abort(),
+  );
+  await session.run(stop.signal);
+  expect(kinds).toEqual(['added', 'cleared']);
+  await expect.poll(() => receipts.map(({ id, state }) => `${id} ${state}`)).toEqual(['n4 cleared']);
+});
+
+test('when few of more than five hundred are left, the live set is asked for again', async () => {
+  const many = Array.from({ length: 501 }, (_, n) => noteAt(n + 1, { remainingMs: n < 2 ? null : 1_000 }));
+  const stop = new AbortController();
+  const connections = [
+    [ready(), ...many.slice(1)],
+    [ready(), ...many.slice(0, 2)],
+  ];
+  let connected = 0;
+  const client = {
+    async *panelEvents() {
+      connected += 1;
+      yield* connections.shift() ?? [];
+      ticks += 1_000;
+      session.expire();
+      yield { type: 'heartbeat', data: { serverTime: new Date(start + 1_000).toISOString(), head: 501 } };
+      stop.abort();
+    },
+    receipts: async () => 0,
+  } as unknown as Client;
+  const session = createSession(client);
+  await session.run(stop.signal);
+  expect(connected).toBe(2);
+  expect(session.board.cards().map(({ notification }) => notification.id)).toEqual(['n2', 'n1']);
+  expect(session.board.isPartial).toBe(false);
 });

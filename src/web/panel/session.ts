@@ -1,6 +1,9 @@
 import { ApiError } from '../../client/api-error.ts';
+import { pause } from '../../client/backoff.ts';
 import { Board, type BoardChange, type Card } from '../../client/board.ts';
+import { boardEvents } from '../../client/board-events.ts';
 import type { Client } from '../../client/client.ts';
+import type { ElapsedClock } from '../../client/elapsed-clock.ts';
 import type { PanelEvent } from '../../client/panel-event.ts';
 import type { Connection } from '../../client/panel-events.ts';
 import { ReceiptOutbox } from '../../client/receipt-outbox.ts';
@@ -24,7 +27,8 @@ export interface SessionOptions {
   readonly onCommand: (command: CommandEvent) => void;
   /** The server is back after it was away. */
   readonly onReturn: () => void;
-  readonly now: () => number;
+  /** By which cards end and the line grows silent. */
+  readonly clock: ElapsedClock;
 }
 
 /** Ids that this screen has shown, so that a reset does not ring for them again. */
@@ -58,7 +62,7 @@ export class Session {
   }
 
   get contact(): Contact {
-    return contactOf(this.#line, this.#options.now());
+    return contactOf(this.#line, this.#options.clock.now());
   }
 
   get lastHeardAt(): number | undefined {
@@ -85,7 +89,7 @@ export class Session {
         if (reason) return reason;
         const message = error instanceof Error ? error.message : String(error);
         this.#connect({ state: 'waiting', reason: message, retryInMs: foreignAnswerMs });
-        await new Promise((resolve) => setTimeout(resolve, foreignAnswerMs));
+        await pause(foreignAnswerMs, signal);
       }
     }
     return undefined;
@@ -93,7 +97,7 @@ export class Session {
 
   /** Takes off what has been shown for its time. */
   expire(): void {
-    this.#took(this.board.expire(this.#options.now()));
+    this.#took(this.board.expire(this.#options.clock.now()));
   }
 
   /** These are on the screen now, for people to see. */
@@ -106,19 +110,21 @@ export class Session {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { client, panelId, screen, now, onCommand } = this.#options;
+    const { client, panelId, screen, clock, onCommand } = this.#options;
+    const { board } = this;
     const onConnection = (connection: Connection) => this.#connect(connection);
-    for await (const event of client.panelEvents(panelId, { signal, onConnection, screen })) {
+    const options = { client, panelId, board, clock, signal, onConnection, screen };
+    for await (const { event, changes } of boardEvents(options)) {
       this.#heard(event);
       if (isCommand(event)) onCommand(event);
-      else this.#took(this.board.apply(event, now()), event.type !== 'heartbeat');
+      else this.#took(changes, event.type !== 'heartbeat');
     }
   }
 
   #heard(event: PanelEvent): void {
     if (event.type === 'ready' && this.#line.lastHeardAt !== undefined) this.#options.onReturn();
     const heartbeatMs = event.type === 'ready' ? event.data.heartbeatMs : this.#line.heartbeatMs;
-    this.#line = { ...this.#line, heartbeatMs, lastHeardAt: this.#options.now() };
+    this.#line = { ...this.#line, heartbeatMs, lastHeardAt: this.#options.clock.now() };
   }
 
   #connect(connection: Connection): void {
@@ -138,7 +144,7 @@ export class Session {
   }
 
   #receipt(id: string, state: 'shown' | 'expired' | 'cleared'): void {
-    this.#outbox.add({ id, state, at: Math.round(this.board.serverTime(this.#options.now())) });
+    this.#outbox.add({ id, state, at: Math.round(this.board.serverTime(this.#options.clock.now())) });
   }
 }
 

@@ -6,8 +6,11 @@ import { createRollUpView } from './roll-up-view.ts';
 import type { Stage } from './stage.ts';
 
 export interface BoardView {
-  /** Shows what has room; answers those that are on the screen now. */
-  render(cards: readonly Card[], maxCards: number | undefined): readonly Card[];
+  /** Shows what has room; answers those that are on the screen now. `isPartial`: more are live than these cards. */
+  render(
+    board: { readonly cards: readonly Card[]; readonly isPartial: boolean },
+    maxCards: number | undefined,
+  ): readonly Card[];
   tick(): void;
 }
 
@@ -41,7 +44,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
   };
 
   return {
-    render(cards, maxCards) {
+    render({ cards, isPartial }, maxCards) {
       const now = performance.now();
       const { scrolls, unitPx, width } = stage.area();
       const arrangement = arrangeNow(cards, maxCards, now);
@@ -56,7 +59,7 @@ export function createBoardView(root: HTMLElement, stage: Stage, context: CardCo
       for (const each of arrangement.places) {
         const row = scrolls ? undefined : arrangement.rows[each.row];
         if (!each.card) {
-          more.update(arrangement.hidden);
+          more.update(arrangement.hidden, isPartial);
           more.size(row);
           place(more.root, each);
           order.push(more.root);

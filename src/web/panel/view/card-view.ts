@@ -11,6 +11,8 @@ export interface CardContext {
   readonly translate: PanelTranslate;
   readonly lookOf: (level: string) => LevelLook;
   readonly serverTime: () => number;
+  /** How much longer it is shown; null stays until cleared. */
+  readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
 }
 
@@ -44,7 +46,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
   const look = lookOf(notification.level);
   const count = element('span', { class: 'count' });
   const age = element('span', { class: 'age' });
-  const stays = shape === 'critical' && first.expiresAt === null;
+  const stays = shape === 'critical' && first.endsAt === null;
   const until = element('span', {
     class: 'until',
     text: stays ? ` · ${translate('staysUntilCleared')}` : '',
@@ -74,12 +76,12 @@ export function createCardView(first: Card, context: CardContext): CardView {
   root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
   root.style.setProperty('--t', String(titleScale(notification.title)));
-  const bar = first.expiresAt === null ? undefined : ttlBar(first, serverTime);
+  const bar = first.endsAt === null ? undefined : ttlBar(context);
   if (bar) root.append(bar.root);
 
   const tick = () => {
     setText(age, ageText(card, serverTime(), translate));
-    bar?.tick();
+    bar?.tick(card);
   };
   const update = (next: Card) => {
     card = next;
@@ -149,14 +151,13 @@ function clearButton(onClear: () => void, title: string, translate: PanelTransla
  * How much time is left. It goes on with each tick and not with each frame: bars that ran by themselves would have the whole
  * screen drawn anew sixty times a second, for as long as there are any.
  */
-function ttlBar({ receivedAt, expiresAt }: Card, serverTime: () => number) {
+function ttlBar({ remainingMs }: CardContext) {
   const run = element('i');
-  const total = Math.max(1, (expiresAt ?? 0) - receivedAt);
   return {
     root: element('div', { class: 'ttl', attributes: { 'aria-hidden': 'true' } }, run),
-    tick: () => {
-      const left = 1 - Math.min(total, Math.max(0, serverTime() - receivedAt)) / total;
-      run.style.setProperty('--left', left.toFixed(4));
+    tick: (card: Card) => {
+      const left = (remainingMs(card) ?? 0) / Math.max(1, card.notification.ttl);
+      run.style.setProperty('--left', Math.min(1, Math.max(0, left)).toFixed(4));
     },
   };
 }

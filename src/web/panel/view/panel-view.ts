@@ -21,6 +21,7 @@ export interface PanelViewOptions {
   readonly look: Look;
   readonly level: (name: string) => Level | undefined;
   readonly serverTime: () => number;
+  readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
   readonly choices: () => OwnChoices;
   readonly choose: (choices: OwnChoices) => void;
@@ -34,6 +35,8 @@ export interface PanelMoment {
   readonly name: string;
   /** The highest in rank first, then the newest. */
   readonly cards: readonly Card[];
+  /** More are live than these. */
+  readonly isPartial: boolean;
   readonly serverTime: number;
   readonly clock: Clock;
   readonly contact: Contact;
@@ -98,7 +101,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
 
   return {
     render(moment) {
-      const { contact, cards, shift } = moment;
+      const { contact, shift } = moment;
       const words = wordsOf(moment, options);
       frame.update({ ...moment, ...words });
       notice.show(words.notice);
@@ -109,7 +112,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
       const moved = stage.area().scrolls ? '' : `translate(${shift[0]}px, ${shift[1]}px)`;
       if (screen.style.transform !== moved) screen.style.transform = moved;
       document.title = titleOf(moment);
-      return board.render(cards, look.maxCards);
+      return board.render(moment, look.maxCards);
     },
     tick: () => board.tick(),
     lookOf,
@@ -156,7 +159,7 @@ function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): 
 }
 
 function noticeOf(
-  { contact, connection, quiet, clock }: PanelMoment,
+  { contact, connection, isPartial, quiet, clock }: PanelMoment,
   translate: PanelTranslate,
   server: string,
 ): Notice | undefined {
@@ -175,6 +178,8 @@ function noticeOf(
       detail: isSilent ? translate('notYetDetail', { server }) : translate('notYetReason', { reason }),
     };
   }
+  if (isPartial)
+    return { kind: 'connecting', head: translate('moreLive'), detail: translate('moreLiveDetail') };
   if (!quiet) return undefined;
   const detail = translate(quiet.wasBusy ? 'quietSince' : 'watchingSince', { time: clock.time(quiet.since) });
   return { kind: 'quiet', head: translate('allQuiet'), detail };

@@ -9,7 +9,8 @@ import type { CardContext } from './card-view.ts';
 /** The card that stands for those that have no room. */
 export interface RollUpView {
   readonly root: HTMLElement;
-  update(hidden: readonly Card[]): void;
+  /** `isPartial`: more are live than those on the screen and these. */
+  update(hidden: readonly Card[], isPartial: boolean): void;
   size(row: Row | undefined): void;
 }
 
@@ -22,12 +23,11 @@ export function createRollUpView({ translate, lookOf, serverTime }: CardContext)
   const root = element('article', { class: 'card roll-up' }, heading, levels, last);
   return {
     root,
-    update(hidden) {
+    update(hidden, isPartial) {
       const { count, hosts, levels: each, newestAt, rank } = rollUp(hidden);
-      setText(
-        heading,
-        hosts === undefined ? translate('more', { count }) : translate('moreFrom', { count, host: hosts }),
-      );
+      const from =
+        hosts === undefined ? translate('more', { count }) : translate('moreFrom', { count, host: hosts });
+      setText(heading, isPartial ? translate('moreAtLeast', { n: count }) : from);
       const { unit, n } = ageOf(serverTime() - newestAt);
       setText(last, translate('lastOne', { age: translate(`age.${unit}`, { n }) }));
       root.classList.toggle('urgent', rank >= 50);
