@@ -63,3 +63,71 @@ test('what arrives comes in by itself, and opens in history', async () => {
   await page.getByRole('row', { name: /Just now/ }).click();
   await page.getByRole('complementary', { name: 'Notification' }).getByText('Why it').waitFor();
 });
+
+test('every page that cannot be refreshed says how old its data is, until it can be', async () => {
+  const page = await open();
+  const stale = page
+    .getByRole('status')
+    .getByText(/^Can’t refresh this page. It shows data from \d\d:\d\d.$/);
+  const api = /\/api\/(?!history\/stream)/;
+  for (const [path, text] of [
+    ['overview', 'Panels that need a look'],
+    ['history', 'The first'],
+    ['settings/members', 'Ada Byron'],
+  ] as const) {
+    await page.goto(`${lab.server.url}/t/default/${path}`);
+    await page.locator('main').getByText(text).first().waitFor();
+    expect(await stale.count()).toBe(0);
+    await page.route(api, (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }));
+    // As coming back to the tab does.
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+    await stale.waitFor();
+    await page.locator('main').getByText(text).first().waitFor();
+    if (path === 'overview') expect(await faultsInBothSchemes(page)).toEqual([]);
+    await page.unroute(api);
+    await stale.waitFor({ state: 'detached' });
+  }
+});
+
+test('one part of a page that cannot be refreshed is said too, by an error or by no answer in time', async () => {
+  const page = await open();
+  const stale = page.getByText(/^Can’t refresh this page/);
+  await page.getByRole('link', { name: 'Lobby' }).waitFor();
+  await page.route('**/api/panels', (route) => route.fulfill({ status: 500, json: { error: 'broken' } }));
+  await stale.waitFor();
+  await page.getByRole('link', { name: 'Lobby' }).waitFor();
+  await page.unroute('**/api/panels');
+  await stale.waitFor({ state: 'detached' });
+  await page.clock.install();
+  await page.route('**/api/panels', () => new Promise(() => undefined));
+  await page.waitForRequest('**/api/panels');
+  await page.clock.fastForward(16_000);
+  await stale.waitFor();
+});
+
+test('panels that need a look are kept up to date', async () => {
+  const { server } = lab;
+  const token = await server.token();
+  const page = await open();
+  const panels = page.locator('section', { hasText: 'Panels that need a look' });
+  await panels.getByRole('link', { name: 'Lobby' }).waitFor();
+  const lobby = await server.panel(token, 'Lobby');
+  await panels.getByRole('link', { name: 'Lobby' }).waitFor({ state: 'detached' });
+  await lobby.stream.close();
+  await panels.getByRole('link', { name: 'Lobby' }).waitFor();
+});
+
+test('a row that is cleared elsewhere, or expires, is shown as live no more', async () => {
+  const { server } = lab;
+  const token = await server.token();
+  const page = await open();
+  await page.getByText('live', { exact: true }).waitFor();
+  const clear = (id: string) => server.call('POST', `/api/notifications/${id}/clear`, { token });
+  const stays = (await server.notify(token, { title: 'Stays', message: 'm', ttl: 0 })).json.id;
+  await server.notify(token, { title: 'Brief', message: 'm', ttl: 3_000 });
+  const [staying, brief] = ['Stays', 'Brief'].map((title) => page.getByRole('row', { name: title }));
+  await staying?.getByText('on its panels now').waitFor();
+  await brief?.getByText('its time ran out').waitFor();
+  await clear(stays);
+  await staying?.getByText('cleared', { exact: true }).waitFor();
+});

@@ -1,11 +1,15 @@
 /** How the dashboard speaks to its server: with the session's cookie, for one tenant at a time. */
 import { ApiError } from '../../../client/api-error.ts';
 import { type CallOptions, createCall, jsonOf } from '../../../client/call.ts';
+import { withTimeLimit } from '../../../client/time-limit.ts';
 
-/** One request for a tenant (or for the person, without one); anything but a success is thrown as an ApiError. */
+/**
+ * One request for a tenant (or for the person, without one). Anything but a success is thrown as an ApiError; so is an
+ * answer that is not there in time.
+ */
 export interface Api {
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
-  post<T>(path: string, body?: unknown, signal?: AbortSignal): Promise<T>;
+  post<T>(path: string, body?: unknown, options?: PostOptions): Promise<T>;
   put<T>(path: string, body: unknown): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
   delete(path: string, body?: unknown): Promise<void>;
@@ -15,6 +19,15 @@ export interface Api {
   link(path: string, query?: Query): string;
 }
 
+export interface PostOptions {
+  readonly signal?: AbortSignal;
+  /** For what may take longer than others. */
+  readonly timeoutMs?: number;
+}
+
+/** The longest wait for a whole answer. */
+const usualTimeoutMs = 15_000;
+
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export function createApi(tenant?: string): Api {
@@ -22,13 +35,16 @@ export function createApi(tenant?: string): Api {
     url: location.origin,
     headers: tenant === undefined ? {} : { 'belfry-tenant': tenant },
   });
-  const ask = async <T>(method: string, path: string, options?: CallOptions): Promise<T> => {
-    const response = await call(method, path, options);
-    return response.status === 204 ? (undefined as T) : jsonOf<T>(response);
+  const ask = <T>(method: string, path: string, options: CallOptions & PostOptions = {}): Promise<T> => {
+    const { signal, timeoutMs = usualTimeoutMs, ...rest } = options;
+    return withTimeLimit(timeoutMs, signal, async (limited) => {
+      const response = await call(method, path, { ...rest, signal: limited });
+      return response.status === 204 ? (undefined as T) : jsonOf<T>(response);
+    });
   };
   return {
-    get: (path, query, signal) => ask('GET', path + textOf(query), { signal }),
-    post: (path, body, signal) => ask('POST', path, body === undefined ? { signal } : { body, signal }),
+    get: (path, query, signal) => ask('GET', path + textOf(query), signal && { signal }),
+    post: (path, body, options) => ask('POST', path, { ...options, ...(body !== undefined && { body }) }),
     put: (path, body) => ask('PUT', path, { body }),
     patch: (path, body) => ask('PATCH', path, { body }),
     delete: (path, body) => ask('DELETE', path, body === undefined ? {} : { body }),

@@ -2,18 +2,20 @@ import { expect, test, vi } from 'vitest';
 import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
 import { HistoryPages } from './history-pages.ts';
 
-const row = (position: number, message = '') =>
-  ({ id: `n${position}`, position, message }) as HistoryNotification;
+const row = (position: number, message = '', state: HistoryNotification['state'] = 'expired') =>
+  ({ id: `n${position}`, position, message, state }) as HistoryNotification;
 
 /** A log that grows, read by keyset as the server does. */
 function log(size: number, message = '') {
   const asked: (string | undefined)[] = [];
-  const state = { head: size, fails: false };
+  const state = { head: size, fails: false, live: 0 };
   const load = async (cursor: string | undefined): Promise<HistoryPage> => {
     asked.push(cursor);
     if (state.fails) throw new Error('no answer');
     const from = cursor === undefined ? state.head : Number(cursor) - 1;
-    const notifications = Array.from({ length: Math.min(100, from) }, (_, i) => row(from - i, message));
+    const notifications = Array.from({ length: Math.min(100, from) }, (_, i) =>
+      row(from - i, message, from - i === state.live ? 'live' : 'expired'),
+    );
     const last = notifications.at(-1)?.position ?? 1;
     return { notifications, nextCursor: last > 1 ? String(last) : null };
   };
@@ -115,6 +117,34 @@ test('a reading that failed leaves what was there, and can be tried again', asyn
   state.fails = false;
   await pages.extend();
   expect([pages.count, pages.error]).toEqual([200, undefined]);
+});
+
+test('rows in sight that are live are read again until they are not', async () => {
+  const { pages, asked, state } = log(1_000);
+  state.live = 880;
+  await pages.start();
+  await pages.extend();
+  await pages.renew();
+  expect(asked).toEqual([undefined, '901']);
+  pages.want(100, 130);
+  state.live = 0;
+  await pages.renew();
+  expect([asked.slice(2), pages.row(120)?.state]).toEqual([['901'], 'expired']);
+  await pages.renew();
+  expect(asked.length).toBe(3);
+});
+
+test('a list that cannot be read again says when it was read', async () => {
+  const { pages, state } = log(50);
+  await pages.start();
+  expect(pages.staleSince).toBeUndefined();
+  const readBefore = Date.now();
+  state.fails = true;
+  await pages.refresh(true);
+  expect([pages.count, pages.staleSince]).toEqual([50, expect.toSatisfy((at: number) => at <= readBefore)]);
+  state.fails = false;
+  await pages.refresh(true);
+  expect(pages.staleSince).toBeUndefined();
 });
 
 test('rows that were let go and cannot be read again are asked for again after a while, not without a pause', async () => {

@@ -3,20 +3,10 @@
  * far from what is looked at are let go, and read again by their cursor when they are wanted.
  */
 import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
+import { type HeldPage, letGo, pageAt } from './held-pages.ts';
 
 export type LoadPage = (cursor: string | undefined) => Promise<HistoryPage>;
 
-interface HeldPage {
-  readonly cursor: string | undefined;
-  readonly start: number;
-  readonly length: number;
-  rows: readonly HistoryNotification[] | undefined;
-  loading: boolean;
-}
-
-/** Pages whose rows are held, and how much text they may hold: a message can have 16,384 characters. */
-const heldPages = 40;
-const heldChars = 16_000_000;
 /** New ones are held up to this number; beyond it the list begins anew at its head. */
 const heldArrivals = 1_000;
 /** The next page is read when this many rows are left to go. */
@@ -37,6 +27,8 @@ export class HistoryPages {
   tookMs: number | undefined;
   /** What the last reading failed with. */
   error: unknown;
+  /** When its head was read last, if that could not be done again; undefined while the list is up to date. */
+  staleSince: number | undefined;
   readonly #load: LoadPage;
   readonly #listeners = new Set<() => void>();
   #version = 0;
@@ -49,6 +41,8 @@ export class HistoryPages {
   #extending = false;
   #starting: Promise<void> | undefined;
   #aim = 0;
+  #sight: readonly [first: number, last: number] = [0, 50];
+  #readAt = 0;
 
   constructor(load: LoadPage) {
     this.#load = load;
@@ -87,7 +81,7 @@ export class HistoryPages {
   row(index: number): HistoryNotification | undefined {
     const at = index - this.#arrived.length;
     if (at < 0) return this.#arrived[index];
-    const page = this.#pageAt(at);
+    const page = pageAt(this.#pages, at);
     return page?.rows?.[at - page.start];
   }
 
@@ -123,8 +117,10 @@ export class HistoryPages {
       this.#arrived = [];
       this.#waiting = [];
       this.#waitingMore = false;
+      this.#noteRead();
     } catch (error) {
       this.error = error;
+      this.#noteFailure();
     }
     this.#changed();
   }
@@ -136,9 +132,10 @@ export class HistoryPages {
     try {
       page = await this.#load(undefined);
     } catch {
-      // The rows stay as they are; the frame says that the server is silent.
-      return;
+      this.#noteFailure();
+      return this.#changed();
     }
+    this.#noteRead();
     this.#replace(new Map(page.notifications.map((row) => [row.id, row])));
     const newest = this.newest;
     const fresh = page.notifications.filter(({ position }) => position > newest);
@@ -147,6 +144,25 @@ export class HistoryPages {
     if (letIn) return this.start();
     this.#waitingMore = true;
     this.add([...fresh].reverse(), false);
+  }
+
+  /** Reads the rows in sight again, if one of them is live: others may have cleared it, or its time may be over. */
+  async renew(): Promise<void> {
+    const [first, last] = this.#sight;
+    const isLive = (index: number) => this.row(index)?.state === 'live';
+    const cursors = new Set<string | undefined>();
+    for (let index = first; index <= Math.min(last, this.count - 1); index++)
+      if (isLive(index)) cursors.add(pageAt(this.#pages, index - this.#arrived.length)?.cursor);
+    try {
+      for (const cursor of cursors) {
+        const { notifications } = await this.#load(cursor);
+        this.#replace(new Map(notifications.map((row) => [row.id, row])));
+      }
+      if (cursors.size > 0) this.#noteRead();
+    } catch {
+      this.#noteFailure();
+    }
+    if (cursors.size > 0) this.#changed();
   }
 
   /** New ones, the oldest first; those that are known already are left out. */
@@ -194,6 +210,7 @@ export class HistoryPages {
   /** The rows from `first` to `last` are looked at: reads what of them, and of what follows, is not here. */
   want(first: number, last: number): void {
     if (!this.isReady) return;
+    this.#sight = [first, last];
     const from = Math.max(0, first - this.#arrived.length);
     this.#aim = from;
     for (const page of this.#pages)
@@ -216,7 +233,7 @@ export class HistoryPages {
         const length = notifications.length;
         this.#pages.push({ cursor, start: this.#paged, length, rows: notifications, loading: false });
         this.#next = nextCursor;
-        this.#letGo();
+        letGo(this.#pages, this.#aim);
       }
     } catch (error) {
       this.error = error;
@@ -232,7 +249,7 @@ export class HistoryPages {
     try {
       page.rows = (await this.#load(page.cursor)).notifications.slice(0, page.length);
       this.error = undefined;
-      this.#letGo();
+      letGo(this.#pages, this.#aim);
     } catch (error) {
       this.error = error;
       this.#changed();
@@ -244,6 +261,15 @@ export class HistoryPages {
     }
   }
 
+  #noteRead(): void {
+    this.#readAt = Date.now();
+    this.staleSince = undefined;
+  }
+
+  #noteFailure(): void {
+    if (this.isReady) this.staleSince = this.#readAt;
+  }
+
   get #paged(): number {
     const last = this.#pages.at(-1);
     return last ? last.start + last.length : 0;
@@ -253,31 +279,6 @@ export class HistoryPages {
   get newest(): number {
     const first = this.#waiting[0] ?? this.#arrived[0] ?? this.#pages[0]?.rows?.[0];
     return first?.position ?? 0;
-  }
-
-  #pageAt(at: number): HeldPage | undefined {
-    let low = 0;
-    let high = this.#pages.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const page = this.#pages[middle] as HeldPage;
-      if (at < page.start) high = middle - 1;
-      else if (at >= page.start + page.length) low = middle + 1;
-      else return page;
-    }
-    return undefined;
-  }
-
-  /** Lets go of the rows that are farthest from what is looked at, never of the first page: what is new is told by it. */
-  #letGo(): void {
-    const held = this.#pages.slice(1).filter(({ rows }) => rows !== undefined);
-    const distance = ({ start }: HeldPage) => Math.abs(start - this.#aim);
-    held.sort((a, b) => distance(a) - distance(b));
-    let chars = 0;
-    for (const [i, page] of held.entries()) {
-      for (const { message } of page.rows ?? []) chars += message.length;
-      if (i > 2 && (i >= heldPages || chars > heldChars)) page.rows = undefined;
-    }
   }
 
   #replace(known: ReadonlyMap<string, HistoryNotification>): void {

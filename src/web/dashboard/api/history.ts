@@ -5,9 +5,11 @@ import type { NotificationDetail } from '../../../contract/notification-detail.t
 import type { RoutingOutcome } from '../../../contract/routing.ts';
 import { isStatus } from './call.ts';
 import { HistoryPages } from './history-pages.ts';
+import { noteStale, type StaleData } from './stale-data.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 const pageRows = 100;
+const renewMs = 5_000;
 
 /** A search's list. It is the same one for as long as its page, or the way back to it, is there. */
 export function useHistoryPages(q: string): HistoryPages {
@@ -34,8 +36,37 @@ export function useHistoryPages(q: string): HistoryPages {
     // Come back to: the place stays, what is new is told.
     data.isHeld = false;
     void (data.isReady ? data.refresh(data.isFree) : data.start());
+    const stopRenewing = keepRenewed(data);
+    const stopListening = data.subscribe(() => noteStale(data, staleDataOf(data)));
+    return () => {
+      stopRenewing();
+      stopListening();
+      noteStale(data, undefined);
+    };
   }, [data]);
   return data;
+}
+
+const staleDataOf = (pages: HistoryPages): StaleData | undefined =>
+  pages.staleSince === undefined
+    ? undefined
+    : { readAt: pages.staleSince, retry: () => void pages.refresh(pages.isFree) };
+
+/** A search that takes long is not run all the time: the pause is this many times as long. */
+const pauseFactor = 20;
+
+/** Reads rows in sight that are live again and again, for others clear them and time ends them. Answers how to stop. */
+function keepRenewed(pages: HistoryPages): () => void {
+  let timer: ReturnType<typeof setTimeout>;
+  const schedule = () => {
+    timer = setTimeout(renew, Math.max(renewMs, (pages.tookMs ?? 0) * pauseFactor));
+  };
+  const renew = async () => {
+    if (document.visibilityState === 'visible') await pages.renew();
+    schedule();
+  };
+  schedule();
+  return () => clearTimeout(timer);
 }
 
 /** Draws anew with each change of the list. */
@@ -49,7 +80,7 @@ export const notificationQuery = (tenant: Tenant, id: string) =>
     queryFn: ({ signal }) =>
       tenant.api.get<NotificationDetail>(`/api/notifications/${encodeURIComponent(id)}`, undefined, signal),
     placeholderData: () => undefined,
-    refetchInterval: ({ state }) => (state.status === 'error' ? false : 5_000),
+    refetchInterval: ({ state }) => (isStatus(state.error, 404) ? false : 5_000),
   });
 
 /** What today's rules say of a recorded notification. */
@@ -61,14 +92,20 @@ export const explainQuery = (tenant: Tenant, id: string) =>
     staleTime: 10_000,
   });
 
-/** Takes a notification off every panel; the rows that tell of it say so at once. */
+/**
+ * Takes a notification off every panel; the rows that tell of it say so at once. Throws only where it was not cleared:
+ * what cannot be read again afterwards is shown as cleared, and is read later.
+ */
 export function useClear(): (notification: HistoryNotification) => Promise<void> {
   const tenant = useTenant();
   const client = useQueryClient();
-  return async ({ id }) => {
+  return async (notification) => {
+    const { id } = notification;
     await tenant.api.post(`/api/notifications/${encodeURIComponent(id)}/clear`);
-    const told = await client.fetchQuery({ ...notificationQuery(tenant, id), staleTime: 0 });
-    const { trace: _trace, deliveries: _deliveries, ...row } = told;
+    const row = await client
+      .fetchQuery({ ...notificationQuery(tenant, id), staleTime: 0 })
+      .then(({ trace: _trace, deliveries: _deliveries, ...known }) => known)
+      .catch(() => ({ ...notification, state: 'cleared' as const }));
     for (const [, data] of client.getQueriesData({ queryKey: [...tenant.key, 'history'] }))
       if (data instanceof HistoryPages) data.update(row);
   };

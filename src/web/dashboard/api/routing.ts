@@ -15,7 +15,7 @@ import type { Tenant } from './tenant.tsx';
 export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: string) =>
   queryOptions({
     queryKey: [...tenant.key, 'routing', request, version],
-    queryFn: ({ signal }) => tenant.api.post<RoutingOutcome>('/api/rules/explain', request, signal),
+    queryFn: ({ signal }) => tenant.api.post<RoutingOutcome>('/api/rules/explain', request, { signal }),
     staleTime: 30_000,
     gcTime: 10_000,
     // Two drafts of a tenant are looked at together; whoever writes a third asks again.
@@ -23,8 +23,11 @@ export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: s
     retryDelay: 1_000,
   });
 
+/** Thirty days of a busy tenant take minutes; whoever waits can cancel. */
+const replayTimeoutMs = 600_000;
+
 export const askReplay = (tenant: Tenant, request: ReplayRequest, signal: AbortSignal) =>
-  tenant.api.post<ReplayResponse>('/api/rules/replay', request, signal);
+  tenant.api.post<ReplayResponse>('/api/rules/replay', request, { signal, timeoutMs: replayTimeoutMs });
 
 /** The newest that a query finds, to choose one of. */
 export const recordedQuery = (tenant: Tenant, q: string) =>

@@ -4,8 +4,10 @@ import { personApi } from './call.ts';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: () => personApi.get<Session>('/api/session'),
+  queryFn: ({ signal }) => personApi.get<Session>('/api/session', undefined, signal),
   staleTime: 30_000,
+  // Finds out on every page that the server is away, or that the person's role or session has ended.
+  refetchInterval: 30_000,
   refetchOnWindowFocus: 'always',
 });
 

@@ -4,7 +4,6 @@ import { ApiError } from '../../../client/api-error.ts';
 import { backoffMs } from '../../../client/backoff.ts';
 import { sseMessages } from '../../../client/sse-messages.ts';
 import type { HistoryNotification } from '../../../contract/notification.ts';
-import { noteAnswer, noteSilence } from '../shell/contact.ts';
 import type { Api } from './call.ts';
 import { useTenant } from './tenant.tsx';
 
@@ -19,6 +18,7 @@ export interface TailEvents {
 
 /** The server says something at least each 15 s. */
 const silenceMs = 37_500;
+const connectMs = 15_000;
 const backoff = { baseMs: 1_000, capMs: 30_000 };
 /** Coming back cannot help: the search, the role or the sign-in is not what it takes. */
 const finalStatuses = [400, 401, 403, 404];
@@ -63,7 +63,6 @@ async function follow(api: Api, q: string, signal: AbortSignal, events: FollowEv
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && finalStatuses.includes(error.status)) return events.onState('refused');
-      if (error instanceof ApiError && error.status === 0) noteSilence();
     }
     if (!signal.aborted) events.onState('waiting');
     await pause(backoffMs(attempt, backoff), signal);
@@ -72,8 +71,9 @@ async function follow(api: Api, q: string, signal: AbortSignal, events: FollowEv
 
 /** One connection, until it ends or breaks. */
 async function connection(api: Api, q: string, signal: AbortSignal, events: FollowEvents): Promise<void> {
-  const { body } = await api.open('/api/history/stream', { q: q || undefined }, signal);
-  if (!body) return;
+  const abort = new AbortController();
+  const stop = () => abort.abort();
+  signal.addEventListener('abort', stop);
   let gathered: HistoryNotification[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const hand = () => {
@@ -83,12 +83,12 @@ async function connection(api: Api, q: string, signal: AbortSignal, events: Foll
     if (rows.length > 0 && !signal.aborted) events.onArrived(rows);
   };
   try {
+    const body = await open(api, q, abort);
     for await (const { event, data } of sseMessages(body, {
       silenceMs: () => silenceMs,
       onRetry: () => undefined,
     })) {
       if (signal.aborted) return;
-      noteAnswer();
       if (event === 'ready') events.onState('live');
       if (event === 'ready' || event === 'gap') events.onGap();
       if (event !== 'notification') continue;
@@ -98,6 +98,20 @@ async function connection(api: Api, q: string, signal: AbortSignal, events: Foll
   } finally {
     clearTimeout(timer);
     hand();
+    signal.removeEventListener('abort', stop);
+    abort.abort();
+  }
+}
+
+/** Waits for the head of the answer alone: the body has no end. */
+async function open(api: Api, q: string, abort: AbortController): Promise<ReadableStream<Uint8Array>> {
+  const timer = setTimeout(() => abort.abort(), connectMs);
+  try {
+    const { body } = await api.open('/api/history/stream', { q: q || undefined }, abort.signal);
+    if (!body) throw new ApiError(0, 'the answer has no body');
+    return body;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -12,7 +12,7 @@ import { Navigation } from './navigation.tsx';
 import type { Place } from './places.ts';
 import styles from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
-import { SilenceBar } from './silence-bar.tsx';
+import { StaleBar } from './stale-bar.tsx';
 import { TenantSwitcher } from './tenant-switcher.tsx';
 
 // Dialogs are what a first look does without.
@@ -40,7 +40,7 @@ export function Shell() {
         <Navigation onKeys={showKeys} />
       </nav>
       <main className={styles.main} id="page" tabIndex={-1}>
-        <SilenceBar />
+        <StaleBar />
         <Outlet />
       </main>
       <Suspense>

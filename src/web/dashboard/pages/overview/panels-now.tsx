@@ -5,10 +5,11 @@ import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Overview } from '../../../../contract/overview.ts';
 import type { Panel } from '../../../../contract/panel.ts';
-import { panelsQuery } from '../../api/panels.ts';
+import { livePanelsQuery } from '../../api/panels.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { useFormats } from '../../pieces/formats.ts';
 import { Icon } from '../../pieces/icon.tsx';
+import { ErrorNotice } from '../../pieces/notice.tsx';
 import styles from './overview-page.module.css';
 
 const told = 6;
@@ -20,7 +21,7 @@ export function PanelsNow({ overview }: { overview: Overview | undefined }) {
   const { t } = useTranslation('overview');
   const tenant = useTenant();
   const formats = useFormats();
-  const { data: panels } = useQuery(panelsQuery(tenant));
+  const { data: panels, error, refetch } = useQuery(livePanelsQuery(tenant));
   const unwell = (panels ?? [])
     .filter(({ online, lag }) => !online || lag > lagWorthTelling)
     .sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''));
@@ -31,6 +32,7 @@ export function PanelsNow({ overview }: { overview: Overview | undefined }) {
   return (
     <section className={styles.part}>
       <h2>{t('panelsUnwell')}</h2>
+      {error && !panels && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {overview?.panels.total === 0 && (
         <p className={styles.quiet}>
           {t('noPanels')}{' '}

@@ -49,7 +49,7 @@ export const shell: TranslatedPage<'shell'> = {
   'keys.onHint':
     'Ausgeschaltet tun sie hier nichts: für alle, die mit ihrem Rechner sprechen oder Tasten versehentlich treffen.',
   'keys.close': 'Schließen, was offen ist',
-  silent: 'Keine Antwort vom Server seit {{time}}. Sie sehen den Stand von damals.',
+  stale: 'Diese Seite lässt sich nicht aktualisieren. Sie zeigt den Stand von {{time}}.',
   unsaved: 'Änderungen verwerfen?',
   unsavedAbout: 'Was Sie hier geändert haben, ist nicht gespeichert.',
   discard: 'Verwerfen',

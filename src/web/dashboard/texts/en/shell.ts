@@ -46,7 +46,7 @@ export const shell = {
   'keys.on': 'Letters and signs act',
   'keys.onHint': 'Off, they do nothing here: for those who speak to their computer, or hit keys unawares.',
   'keys.close': 'Close what is open',
-  silent: 'No answer from the server since {{time}}. What you see is as it was then.',
+  stale: 'Can’t refresh this page. It shows data from {{time}}.',
   unsaved: 'Discard your changes?',
   unsavedAbout: 'What you changed here is not saved.',
   discard: 'Discard',
