@@ -23,4 +23,6 @@ export const limits = {
   historyPage: 200,
   auditPage: 200,
   queryChars: 2_000,
+  /** A search, count or completion answers with what it has found by then. */
+  searchMs: 2_000,
 } as const;

@@ -156,6 +156,13 @@ export const HistoryPage = Type.Object(
   {
     notifications: Type.Array(HistoryNotification),
     nextCursor: nullable(Type.String({ description: 'Opaque; null on the last page.' })),
+    searchedTo: nullable(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Set when the search ran out of time: it has found what was received since then. nextCursor continues from there. Otherwise null.',
+      }),
+    ),
   },
   { title: 'HistoryPage', additionalProperties: false },
 );

@@ -67,9 +67,9 @@ export const Histogram = Type.Object(
     buckets: Type.Array(CountBucket, { description: 'Oldest first, of one length, none left out.' }),
     bucketMs: Type.Integer({ minimum: 1 }),
     total: Type.Integer({ minimum: 0 }),
-    complete: Type.Boolean({
+    searchedTo: Type.Union([Instant, Type.Null()], {
       description:
-        'false: counting all of it took too long; the total is at least this, and older buckets are short.',
+        'Set when counting ran out of time: only what was received since then is counted. Otherwise null.',
     }),
   },
   { title: 'Histogram', additionalProperties: false },

@@ -1,5 +1,5 @@
 /** What storage can count: the promise behind overview, histogram and completion. Times are Unix milliseconds. */
-import type { TenantId } from './ports.ts';
+import type { CallOptions, TenantId } from './ports.ts';
 import type { Query } from './search/search-query.ts';
 
 /** Buckets of `bucketMs` from `origin` on; counted is what came at `after` or later, and before `before`. */
@@ -21,8 +21,8 @@ export interface LevelCount {
 export interface Counted {
   /** In no particular order; what would be 0 is left out. */
   readonly counts: readonly LevelCount[];
-  /** false: there was no time for the oldest. */
-  readonly complete: boolean;
+  /** null when all was counted; else the time (Unix milliseconds) back to which it was: there was no time for older ones. */
+  readonly searchedTo: number | null;
 }
 
 export interface MinuteCount {
@@ -41,15 +41,28 @@ export interface BusyHost {
 export const valueFields = ['host', 'ip', 'source', 'key'] as const;
 export type ValueField = (typeof valueFields)[number];
 
+export interface CountOptions extends CallOptions {
+  readonly now: number;
+}
+
+export interface WantedValues extends CallOptions {
+  readonly field: ValueField;
+  readonly prefix: string;
+  readonly limit: number;
+}
+
 export interface Figures {
-  /** The matches of a query by time and level, newest first, for as long as a person waits. */
-  count(tenant: TenantId, query: Query, times: CountTimes, now: number): Promise<Counted>;
+  /** The matches of a query by time and level, newest first, for as long as there is time. */
+  count(tenant: TenantId, query: Query, times: CountTimes, options: CountOptions): Promise<Counted>;
   /** What was received in each minute that begins at `from` or later. Retention takes nothing from it but whole minutes. */
   minutes(tenant: TenantId, from: number): Promise<readonly MinuteCount[]>;
   /** How many were received in the minutes that begin at `from` or later. */
   received(tenant: TenantId, from: number): Promise<number>;
   /** Hosts that were named most since `from`, the most frequent first, among the newest 10,000 notifications. */
   busiestHosts(tenant: TenantId, from: number, limit: number): Promise<readonly BusyHost[]>;
-  /** The first values of a field that start with `prefix`, in order; hosts in lower case, addresses in canonical form. */
-  values(tenant: TenantId, field: ValueField, prefix: string, limit: number): Promise<readonly string[]>;
+  /**
+   * The first values of a field that start with `prefix`, in order; hosts in lower case, addresses in canonical form. Fewer
+   * when the time is over.
+   */
+  values(tenant: TenantId, wanted: WantedValues): Promise<readonly string[]>;
 }

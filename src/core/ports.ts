@@ -118,7 +118,15 @@ export interface HistoryRecord extends Notification {
   readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
 }
 
-export interface SearchOptions {
+/** Bounds on one call that may take long. */
+export interface CallOptions {
+  /** The call answers with what it has once so many milliseconds have passed. Without it, only the end of the work ends it. */
+  readonly timeoutMs?: number;
+  /** Ends the work: the call rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+export interface SearchOptions extends CallOptions {
   readonly limit: number;
   /** Only positions below this one (the next page) … */
   readonly before?: number;
@@ -132,6 +140,11 @@ export interface SearchPage {
   readonly records: readonly HistoryRecord[];
   /** `before` for the next page; null on the last one. */
   readonly next: number | null;
+  /**
+   * null, unless the time was over before the page was full and before the log's beginning was reached. Then it is the time
+   * (Unix milliseconds) back to which the log was searched, `next` is lower than `before`, and the next page goes on there.
+   */
+  readonly searchedTo: number | null;
   /** The log's head when this was read: nothing up to it was left out. */
   readonly head: number;
 }
@@ -175,6 +188,7 @@ export interface History {
     chars: number,
   ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly looked: number }>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
+  /** Each call searches some more of the log, however short its time is. Searches of one tenant do not hold up another's. */
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
   /**
    * Drops the oldest beyond either bound, one slice at a time; answers how many it dropped (0: done). One received after

@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import type { Directory } from '../../src/core/directory.ts';
+import type { Figures } from '../../src/core/figures.ts';
 import type {
   AppendOutcome,
   Entry,
@@ -16,6 +17,7 @@ import type { PanelAddress, Target } from '../../src/core/target.ts';
 /** A backend opened on an empty database. */
 export interface HistoryDatabase {
   readonly history: History;
+  readonly figures: Figures;
   readonly receipts: ReceiptStore;
   readonly directory: Directory;
   /** Takes expired notifications out of the live set, as the server does now and then. */

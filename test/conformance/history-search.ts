@@ -124,6 +124,73 @@ export function searchConformance(lab: () => HistoryLab): void {
     );
   });
 
+  test('a search whose time is over answers what it found, how far back that is, and where to continue', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const size = 40;
+    for (let i = 1; i <= size; i++)
+      await store(database.history, tenant, {
+        title: `n${i}`,
+        host: i % 9 ? 'odd' : 'even',
+        receivedAt: now + i,
+      });
+    const queries: Query[] = [
+      all,
+      words('n7'),
+      { kind: 'host', patterns: ['even'] },
+      { kind: 'not', term: is('live') },
+      { kind: 'and', terms: [{ kind: 'after', at: now + 5 }, is('expired', 'live')] },
+    ];
+    for (const caughtUp of [false, true]) {
+      if (caughtUp) await database.indexed();
+      for (const query of queries) {
+        const whole = await database.history.search(tenant, query, { limit: 100, now });
+        expect([whole.next, whole.searchedTo]).toEqual([null, null]);
+        const positions: number[] = [];
+        let before = size + 1;
+        for (let isLast = false; !isLast; ) {
+          const page = await database.history.search(tenant, query, { limit: 3, now, before, timeoutMs: 0 });
+          positions.push(...page.records.map(({ position }) => position));
+          isLast = page.next === null;
+          if (page.searchedTo !== null) {
+            expect(page.next).not.toBeNull();
+            expect(page.searchedTo).toBe(now + (page.next ?? 0));
+          }
+          if (page.next !== null) expect(page.next).toBeLessThan(before);
+          before = page.next ?? before;
+        }
+        expect(positions).toEqual(whole.records.map(({ position }) => position));
+      }
+    }
+  });
+
+  test('a search, count or completion whose caller has gone rejects with the reason, and the next is answered', async () => {
+    const { database, newTenant } = lab();
+    const { history, figures } = database;
+    const tenant = await newTenant();
+    await store(history, tenant, { host: 'h' });
+    const calls: ((signal?: AbortSignal) => Promise<unknown>)[] = [
+      (signal) => history.search(tenant, all, { limit: 1, now, ...(signal && { signal }) }),
+      (signal) =>
+        figures.count(
+          tenant,
+          all,
+          { after: 0, before: now + 1, origin: 0, bucketMs: now },
+          { now, ...(signal && { signal }) },
+        ),
+      (signal) => figures.values(tenant, { field: 'host', prefix: '', limit: 9, ...(signal && { signal }) }),
+    ];
+    for (const call of calls) {
+      const reason = new Error('gone');
+      await expect(call(AbortSignal.abort(reason))).rejects.toBe(reason);
+      const controller = new AbortController();
+      const waiting = call(controller.signal);
+      controller.abort(reason);
+      await expect(waiting).rejects.toBe(reason);
+      await expect(call()).resolves.toBeDefined();
+    }
+  });
+
   test('a full last page ends too: it promises no next one that is empty', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

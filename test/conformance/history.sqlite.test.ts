@@ -23,6 +23,7 @@ function openIn(folder: string, { queueCapacity = 10_000 }: HistoryOptions): His
   });
   return {
     history: storage.history,
+    figures: storage.figures,
     receipts: storage.history,
     directory: createDirectory(createSqliteBuilder(), storage.executor),
     sweep: (now) => storage.sweep(now),

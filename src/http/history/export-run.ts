@@ -1,5 +1,7 @@
 /** History as a file of any size, in the memory of a page. */
+import { limits } from '../../contract/limits.ts';
 import { csvHeader, csvRow, ndjsonLine } from '../../core/export.ts';
+import type { TenantId } from '../../core/ports.ts';
 import type { Query } from '../../core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
@@ -10,12 +12,18 @@ const pageChars = 128 * 1024;
 const firstPage = 20;
 const longestPage = 500;
 
+export interface Wanted {
+  readonly tenant: TenantId;
+  readonly query: Query;
+  readonly csv: boolean;
+  /** Ends the search that is under way. */
+  readonly signal: AbortSignal;
+}
+
 /** One page at a time, and the next only when the reader has taken the last. */
 export async function* exported(
   { history, now }: Services,
-  tenant: number,
-  query: Query,
-  csv: boolean,
+  { tenant, query, csv, signal }: Wanted,
 ): AsyncGenerator<string> {
   if (csv) yield csvHeader;
   const at = now();
@@ -25,12 +33,15 @@ export async function* exported(
     const page = await history.search(tenant, query, {
       limit,
       now: at,
+      timeoutMs: limits.searchMs,
+      signal,
       ...(before !== undefined && { before }),
     });
     const text = page.records.map((record) => (csv ? csvRow(record) : ndjsonLine(record))).join('');
-    yield text;
+    if (text !== '') yield text;
     if (page.next === null) return;
     before = page.next;
+    if (text === '') continue;
     const perRecord = Math.max(1, text.length / page.records.length);
     limit = Math.min(longestPage, 2 * limit, Math.max(1, Math.floor(pageChars / perRecord)));
   }

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { limits } from '../../contract/limits.ts';
 import { FieldValues } from '../../contract/overview.ts';
 import { type ValueField, valueFields } from '../../core/figures.ts';
 import type { TenantId } from '../../core/ports.ts';
+import { connectionSignal } from '../connection-signal.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 
@@ -27,9 +29,14 @@ export function fieldValueRoutes(app: App, services: Services): void {
         response: { 200: FieldValues, ...problems(400, 401, 403, 503) },
       },
     },
-    async ({ principal: { tenant }, query: { key, prefix = '' } }) => {
-      if (isValueField(key))
-        return { values: [...(await services.figures.values(tenant, key, prefix, mostValues))] };
+    async (request) => {
+      const { tenant } = request.principal;
+      const { key, prefix = '' } = request.query;
+      if (isValueField(key)) {
+        const bounds = { timeoutMs: limits.searchMs, signal: connectionSignal(request) };
+        const wanted = { field: key, prefix, limit: mostValues, ...bounds };
+        return { values: [...(await services.figures.values(tenant, wanted))] };
+      }
       const begin = prefix.toLowerCase();
       const names = [...new Set(await namesOf(services, tenant, key))];
       const fitting = names.filter((name) => name.toLowerCase().startsWith(begin));

@@ -5,6 +5,7 @@ import { badRequest } from '../../core/errors.ts';
 import type { Counted } from '../../core/figures.ts';
 import { type HistogramTimes, histogramTimes } from '../../core/histogram.ts';
 import { iso } from '../../core/stream/frames.ts';
+import { connectionSignal } from '../connection-signal.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 import { queryOf } from './history-query.ts';
@@ -41,7 +42,9 @@ Without after and before it is the range that the search itself names (since:, a
         response: { 200: Histogram, ...problems(400, 401, 403, 503) },
       },
     },
-    async ({ principal: { tenant }, query: { q, after, before, buckets } }) => {
+    async (request) => {
+      const { tenant } = request.principal;
+      const { q, after, before, buckets } = request.query;
       const most = readBuckets(buckets);
       const query = await queryOf(services, tenant, q);
       const { timeZone } = (await tenancy.get(tenant)).record;
@@ -51,13 +54,14 @@ Without after and before it is the range that the search itself names (since:, a
         ...(before !== undefined && { before: readInstant('before', before) }),
       };
       const times = histogramTimes(query, range, most, { now: at, timeZone });
-      return histogramOf(await figures.count(tenant, query, times, at), times);
+      const options = { now: at, timeoutMs: limits.searchMs, signal: connectionSignal(request) };
+      return histogramOf(await figures.count(tenant, query, times, options), times);
     },
   );
 }
 
 function histogramOf(
-  { counts, complete }: Counted,
+  { counts, searchedTo }: Counted,
   { origin, bucketMs, buckets: length }: HistogramTimes,
 ): Histogram {
   const buckets = Array.from({ length }, (_, i) => ({
@@ -70,7 +74,7 @@ function histogramOf(
     const found = buckets[bucket];
     if (found) found.counts[level] = count;
   }
-  return { buckets, bucketMs, total, complete };
+  return { buckets, bucketMs, total, searchedTo: searchedTo === null ? null : iso(searchedTo) };
 }
 
 function readBuckets(text: string | undefined): number {

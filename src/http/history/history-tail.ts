@@ -1,3 +1,4 @@
+import { limits } from '../../contract/limits.ts';
 import { encodeSse } from '../../contract/sse.ts';
 import { historyView } from '../../core/history-view.ts';
 import type { HistoryRecord, TenantId } from '../../core/ports.ts';
@@ -47,6 +48,7 @@ class Tail {
   readonly #unsubscribe: () => void;
   readonly #floor: NodeJS.Timeout;
   #gathering: NodeJS.Timeout | undefined;
+  readonly #gone = new AbortController();
   #after = 0;
   #rung = false;
   /** A search is under way, or what it found is still being sent. */
@@ -75,6 +77,7 @@ class Tail {
 
   close(): void {
     this.#closed = true;
+    this.#gone.abort();
     this.#unsubscribe();
     clearInterval(this.#floor);
     clearTimeout(this.#gathering);
@@ -123,7 +126,13 @@ class Tail {
     let head = this.#after;
     let chars = 0;
     do {
-      const options = { limit: pageLimit, now: now(), after: this.#after };
+      const options = {
+        limit: pageLimit,
+        now: now(),
+        after: this.#after,
+        timeoutMs: limits.searchMs,
+        signal: this.#gone.signal,
+      };
       const page = await history.search(
         this.#tenant,
         query,

@@ -4,7 +4,9 @@ import { limits } from '../../contract/limits.ts';
 import { HistoryPage } from '../../contract/notification.ts';
 import { badRequest } from '../../core/errors.ts';
 import { historyView } from '../../core/history-view.ts';
+import { iso } from '../../core/stream/frames.ts';
 import type { Authenticator } from '../auth.ts';
+import { connectionSignal } from '../connection-signal.ts';
 import { readLimit } from '../page-limit.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -30,6 +32,8 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
       schema: {
         ...common,
         summary: 'Search history, newest first',
+        description: `A search takes ${limits.searchMs / 1000} seconds at most. The page then holds what was found by that time, searchedTo
+says how far back that is, and nextCursor continues the search.`,
         querystring: Type.Object({
           q,
           limit: Type.Optional(
@@ -40,13 +44,16 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
         response: { 200: HistoryPage, ...problems(400, 401, 403, 503) },
       },
     },
-    async ({ principal, query }) => {
+    async (request) => {
+      const { principal, query } = request;
       const limit = readLimit(query.limit, limits.historyPage);
       const before = readCursor(query.cursor);
       const parsed = await queryOf(services, principal.tenant, query.q);
       const page = await history.search(principal.tenant, parsed, {
         limit,
         now: now(),
+        timeoutMs: limits.searchMs,
+        signal: connectionSignal(request),
         ...(before !== undefined && { before }),
       });
       const snapshot = await tenancy.get(principal.tenant);
@@ -54,6 +61,7 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
       return {
         notifications: page.records.map((record) => historyView(record, snapshot, at)),
         nextCursor: page.next === null ? null : `p${page.next}`,
+        searchedTo: page.searchedTo === null ? null : iso(page.searchedTo),
       };
     },
   );
@@ -118,7 +126,8 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
       reply.type(csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
       reply.header('cache-control', 'no-store');
-      const pages = Readable.from(exported(services, principal.tenant, parsed, csv), { objectMode: false });
+      const wanted = { tenant: principal.tenant, query: parsed, csv, signal: connectionSignal(request) };
+      const pages = Readable.from(exported(services, wanted), { objectMode: false });
       const stopWatching = authenticator.watch(request, () => reply.raw.destroy());
       reply.raw.once('close', stopWatching);
       // One that takes nothing for so long has gone, and must not keep others from theirs.

@@ -1,3 +1,4 @@
+import { limits } from '../../contract/limits.ts';
 import type { CountBucket } from '../../contract/overview.ts';
 import { Overview } from '../../contract/overview.ts';
 import type { MinuteCount } from '../../core/figures.ts';
@@ -90,7 +91,10 @@ async function slowFigures(
   };
   const [hosts, { counts }] = await Promise.all([
     figures.busiestHosts(tenant, at - dayMs, hostsShown),
-    figures.count(tenant, { kind: 'is', states: ['live'] }, everything, at),
+    figures.count(tenant, { kind: 'is', states: ['live'] }, everything, {
+      now: at,
+      timeoutMs: limits.searchMs,
+    }),
   ]);
   return {
     topHosts: hosts.map((host) => ({ ...host })),

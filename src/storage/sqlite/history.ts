@@ -18,8 +18,10 @@ import type {
 import type { Query } from '../../core/search/search-query.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty } from '../../core/target.ts';
+import type { FairQueue } from './fair-queue.ts';
 import type { DraftRow } from './jobs.ts';
 import type { UnusedRoutes } from './route-use.ts';
+import { searchInSteps } from './search/steps.ts';
 import type { Thread } from './thread.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -28,6 +30,8 @@ export interface SqliteThreads {
   /** For short reads, and for searches; each starts with its first call. */
   readonly reader: () => Thread;
   readonly searcher: () => Thread;
+  /** What is done on the thread for searches waits here for its turn. */
+  readonly searches: FairQueue;
   /** The reading threads that have started. */
   readonly running: () => readonly Thread[];
 }
@@ -37,14 +41,16 @@ export class SqliteHistory implements History, ReceiptStore {
   readonly #queue: WriteQueue;
   readonly #reader: () => Thread;
   readonly #searcher: () => Thread;
+  readonly #searches: FairQueue;
   readonly #running: () => readonly Thread[];
   /** Routing hands out the same object for the same decision, so its text is made once. */
   readonly #routeTexts = new WeakMap<Route, string>();
 
-  constructor({ queue, reader, searcher, running }: SqliteThreads) {
+  constructor({ queue, reader, searcher, searches, running }: SqliteThreads) {
     this.#queue = queue;
     this.#reader = reader;
     this.#searcher = searcher;
+    this.#searches = searches;
     this.#running = running;
   }
 
@@ -104,8 +110,11 @@ export class SqliteHistory implements History, ReceiptStore {
     return this.#reader().call('find', { tenant, id });
   }
 
-  search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage> {
-    return this.#searcher().call('search', { tenant, query, options });
+  search(tenant: TenantId, query: Query, { signal, ...options }: SearchOptions): Promise<SearchPage> {
+    const step = searchInSteps(options, (part, isFirst) =>
+      this.#searcher().call<SearchPage>('search', { tenant, query, options: part, isFirst }),
+    );
+    return this.#searches.run(tenant, step, signal);
   }
 
   async prune(

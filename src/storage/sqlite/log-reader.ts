@@ -101,8 +101,10 @@ export class LogReader {
   }
 
   receiptsOf(tenant: number, id: string): ReceiptRow[] {
-    const found = uuidToBlob(id) && this.#finder.find(tenant, id);
-    return found ? this.#sql.receipts.all(tenant, found.position) : [];
+    return this.snapshot(() => {
+      const found = uuidToBlob(id) && this.#finder.find(tenant, id);
+      return found ? this.#sql.receipts.all(tenant, found.position) : [];
+    });
   }
 
   /** Runs a read in which nothing changes meanwhile. */

@@ -5,6 +5,7 @@ import type { StorageHealth } from '../../core/ports.ts';
 import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
+import { FairQueue } from './fair-queue.ts';
 import { SqliteFigures } from './figures/figures.ts';
 import { SqliteHistory } from './history.ts';
 import type { TenantLivePlace } from './jobs.ts';
@@ -81,6 +82,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     short: readerThread(data, options.onTrouble),
     search: readerThread({ ...data, yields: true }, options.onTrouble),
   };
+  const searches = new FairQueue();
   const stopWatching = watchSpace(path, options, queue);
   let sweptUpTo = beforeAll;
   return {
@@ -88,9 +90,10 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
       queue,
       reader: readers.short.get,
       searcher: readers.search.get,
+      searches,
       running: () => [...readers.short.running(), ...readers.search.running()],
     }),
-    figures: new SqliteFigures(readers.short.get, readers.search.get),
+    figures: new SqliteFigures(readers.short.get, readers.search.get, searches),
     executor: executor(queue, readers.short.get),
     // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {
@@ -103,6 +106,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     trouble: () => queue.trouble,
     async close() {
       stopWatching();
+      searches.close();
       await queue.drained();
       await Promise.all([writer.close(), readers.short.close(), readers.search.close()]);
     },

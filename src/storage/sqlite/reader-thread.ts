@@ -1,18 +1,20 @@
 /** A thread with a connection that cannot write: one runs the short reads, another the searches. */
 import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
+import type { WantedValues } from '../../core/figures.ts';
 import type { SearchOptions } from '../../core/ports.ts';
 import type { Query } from '../../core/search/search-query.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import { letOthersGoFirst } from '../low-priority.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { type CountRequest, countStep } from './figures/count.ts';
-import { fieldValues, type WantedValues } from './figures/field-values.ts';
+import { fieldValues } from './figures/field-values.ts';
 import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
 import type { TenantLivePlace } from './jobs.ts';
 import { LogReader } from './log-reader.ts';
 import { oldestRevision, unusedRoutes } from './route-use.ts';
 import { findById, searchPage } from './search/search.ts';
+import { defaultTuning, tuningOfLaterSteps } from './search/tuning.ts';
 import { serveThread } from './thread.ts';
 
 /** What the thread is started with. */
@@ -82,8 +84,10 @@ serveThread(
     // The routes of a connection are kept beside it; a new one reads what there is.
     forgetRoutes: () => drop(),
     find: ({ tenant, id }: { tenant: number; id: string }) => read(({ db }) => findById(db, tenant, id)),
-    search: ({ tenant, query, options }: { tenant: number; query: Query; options: SearchOptions }) =>
-      read(({ db }) => searchPage(db, tenant, query, options)),
+    search: (a: { tenant: number; query: Query; options: SearchOptions; isFirst: boolean }) =>
+      read(({ db }) =>
+        searchPage(db, a.tenant, a.query, a.options, a.isFirst ? defaultTuning : tuningOfLaterSteps),
+      ),
     count: (a: { tenant: number; query: Query; request: CountRequest }) =>
       read(({ db }) => countStep(db, a.tenant, a.query, a.request)),
     minutes: (a: { tenant: number; from: number }) => read(({ db }) => minuteCounts(db, a.tenant, a.from)),

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { draft, HistoryModel } from '../../../../test/support/history-model.ts';
 import { context } from '../../../../test/support/search-context.ts';
 import { parseQuery } from '../../../core/search/search.ts';
+import { FairQueue } from '../fair-queue.ts';
 import { indexSlice } from '../indexer.ts';
 import type { Thread } from '../thread.ts';
 import { type CountRequest, type CountStep, countStep } from './count.ts';
@@ -124,7 +125,8 @@ describe('the budget of a count', () => {
     const call = async (_op: string, { request }: { request: CountRequest }): Promise<CountStep> => {
       asked.push(request);
       const below = asked.length < steps ? 1_000 - asked.length : null;
-      return { counts: [{ bucket: 0, level: 'info', count: 1 }], below, tookMs };
+      const searchedTo = below && 5_000 + below;
+      return { counts: [{ bucket: 0, level: 'info', count: 1 }], below, searchedTo, tookMs };
     };
     const thread = { call } as unknown as Thread;
     return {
@@ -132,15 +134,16 @@ describe('the budget of a count', () => {
       figures: new SqliteFigures(
         () => thread,
         () => thread,
+        new FairQueue(),
       ),
     };
   }
 
   test('is spent in steps, each going on where the last one stopped', async () => {
     const { asked, figures } = slowThread(30, 4);
-    expect(await figures.count(1, { kind: 'all' }, times, now)).toEqual({
+    expect(await figures.count(1, { kind: 'all' }, times, { now })).toEqual({
       counts: [{ bucket: 0, level: 'info', count: 4 }],
-      complete: true,
+      searchedTo: null,
     });
     expect(asked.map(({ below, leftMs }) => [below, leftMs])).toEqual([
       [undefined, 250],
@@ -150,11 +153,11 @@ describe('the budget of a count', () => {
     ]);
   });
 
-  test('ends the count when it is used up, and the answer says that it is not complete', async () => {
+  test('ends the count when it is used up, and the answer says how far back it counted', async () => {
     const { asked, figures } = slowThread(100, 100);
-    expect(await figures.count(1, { kind: 'all' }, times, now)).toEqual({
+    expect(await figures.count(1, { kind: 'all' }, times, { now })).toEqual({
       counts: [{ bucket: 0, level: 'info', count: 3 }],
-      complete: false,
+      searchedTo: 5_997,
     });
     expect(asked).toHaveLength(3);
   });

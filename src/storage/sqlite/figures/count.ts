@@ -8,7 +8,7 @@ import type { TenantId } from '../../../core/ports.ts';
 import type { Query } from '../../../core/search/search-query.ts';
 import { PositionSet, type Positions } from '../index/position-set.ts';
 import { distinctValues } from '../index/values.ts';
-import { withinTimes } from '../search/bounds.ts';
+import { receivedFrom, withinTimes } from '../search/bounds.ts';
 import { listed } from '../search/candidates.ts';
 import { allOf, flatten } from '../search/conjuncts.ts';
 import { inLog, type LogState } from '../search/search.ts';
@@ -35,6 +35,8 @@ export interface CountStep {
   readonly counts: readonly LevelCount[];
   /** `below` for the next step; null when all is counted. */
   readonly below: number | null;
+  /** The time back to which was counted; null when all is. */
+  readonly searchedTo: number | null;
   readonly tookMs: number;
 }
 
@@ -56,7 +58,7 @@ export function countStep(
   const step = inLog(db, { tenant, now: request.now, tuning }, (scope, log) =>
     new Counting(query, scope, log, request).run(),
   );
-  return step ?? { counts: [], below: null, tookMs: 0 };
+  return step ?? { counts: [], below: null, searchedTo: null, tookMs: 0 };
 }
 
 class Counting {
@@ -91,7 +93,9 @@ class Counting {
     const stopped =
       this.#scan({ low: Math.max(first, indexed + 1), high }) ??
       this.#countIndexed({ low: first, high: Math.min(high, indexed) });
-    return { counts: this.#tally.rows(), below: stopped ?? null, tookMs: this.#tookMs };
+    const { db, tenant, now } = this.#scope;
+    const searchedTo = stopped === undefined ? null : (receivedFrom(db, tenant, stopped) ?? now);
+    return { counts: this.#tally.rows(), below: stopped ?? null, searchedTo, tookMs: this.#tookMs };
   }
 
   get #tookMs(): number {

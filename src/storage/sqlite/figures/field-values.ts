@@ -1,19 +1,13 @@
 /** Values that the indexes know, for completing what somebody types. */
 import { addressesFrom } from '../../../core/address-prefix.ts';
 import { addressText } from '../../../core/addresses.ts';
-import type { ValueField } from '../../../core/figures.ts';
+import type { WantedValues } from '../../../core/figures.ts';
 import type { TenantId } from '../../../core/ports.ts';
 import type { Db } from '../database.ts';
 import { firstValues, spanOfPrefix } from '../index/values.ts';
 
 /** Addresses looked at for those whose text begins as asked, at most: a few milliseconds. */
 const mostVisited = 2_000;
-
-export interface WantedValues {
-  readonly field: ValueField;
-  readonly prefix: string;
-  readonly limit: number;
-}
 
 /** The first values of a field that start with `prefix`, in order of the index. */
 export function fieldValues(db: Db, tenant: TenantId, { field, prefix, limit }: WantedValues): string[] {

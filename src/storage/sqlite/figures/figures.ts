@@ -1,18 +1,20 @@
 import type {
   BusyHost,
   Counted,
+  CountOptions,
   CountTimes,
   Figures,
   MinuteCount,
-  ValueField,
+  WantedValues,
 } from '../../../core/figures.ts';
 import type { TenantId } from '../../../core/ports.ts';
 import type { Query } from '../../../core/search/search-query.ts';
+import type { FairQueue } from '../fair-queue.ts';
 import type { Thread } from '../thread.ts';
 import type { CountRequest, CountStep } from './count.ts';
 import { Tally } from './tally.ts';
 
-/** What a count may take of the search thread in all … */
+/** A count takes no more than this of the search thread in all … */
 const budgetMs = 250;
 /** … and at once: a search that comes meanwhile waits no longer. */
 const stepMs = 30;
@@ -21,25 +23,34 @@ const stepMs = 30;
 export class SqliteFigures implements Figures {
   readonly #reader: () => Thread;
   readonly #searcher: () => Thread;
+  readonly #searches: FairQueue;
 
-  constructor(reader: () => Thread, searcher: () => Thread) {
+  constructor(reader: () => Thread, searcher: () => Thread, searches: FairQueue) {
     this.#reader = reader;
     this.#searcher = searcher;
+    this.#searches = searches;
   }
 
-  async count(tenant: TenantId, query: Query, times: CountTimes, now: number): Promise<Counted> {
+  count(
+    tenant: TenantId,
+    query: Query,
+    times: CountTimes,
+    { now, timeoutMs = Number.POSITIVE_INFINITY, signal }: CountOptions,
+  ): Promise<Counted> {
     const tally = new Tally();
+    const endsAt = performance.now() + timeoutMs;
     let leftMs = budgetMs;
     let below: number | undefined;
-    do {
+    const step = async () => {
       const request: CountRequest = { ...times, now, stepMs, leftMs, ...(below !== undefined && { below }) };
-      const step = await this.#searcher().call<CountStep>('count', { tenant, query, request });
-      for (const count of step.counts) tally.add(count);
-      leftMs -= step.tookMs;
-      if (step.below === null) return { counts: tally.rows(), complete: true };
-      below = step.below;
-    } while (leftMs > 0);
-    return { counts: tally.rows(), complete: false };
+      const part = await this.#searcher().call<CountStep>('count', { tenant, query, request });
+      for (const count of part.counts) tally.add(count);
+      leftMs -= part.tookMs;
+      below = part.below ?? undefined;
+      const isOver = below === undefined || leftMs <= 0 || performance.now() >= endsAt;
+      return isOver ? { counts: tally.rows(), searchedTo: part.searchedTo } : undefined;
+    };
+    return this.#searches.run(tenant, step, signal);
   }
 
   minutes(tenant: TenantId, from: number): Promise<readonly MinuteCount[]> {
@@ -51,10 +62,14 @@ export class SqliteFigures implements Figures {
   }
 
   busiestHosts(tenant: TenantId, from: number, limit: number): Promise<readonly BusyHost[]> {
-    return this.#searcher().call('busiestHosts', { tenant, from, limit });
+    const step = () => this.#searcher().call<BusyHost[]>('busiestHosts', { tenant, from, limit });
+    return this.#searches.run(tenant, step);
   }
 
-  values(tenant: TenantId, field: ValueField, prefix: string, limit: number): Promise<readonly string[]> {
-    return this.#searcher().call('values', { tenant, wanted: { field, prefix, limit } });
+  values(tenant: TenantId, { field, prefix, limit, signal }: WantedValues): Promise<readonly string[]> {
+    // A few milliseconds: it needs no time limit.
+    const wanted = { field, prefix, limit };
+    const step = () => this.#searcher().call<string[]>('values', { tenant, wanted });
+    return this.#searches.run(tenant, step, signal);
   }
 }

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { TenantId } from '../../../core/ports.ts';
 import type { Query } from '../../../core/search/search-query.ts';
 import type { Positions } from '../index/position-set.ts';
+import { entryOf } from '../rows.ts';
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -48,4 +49,11 @@ export function lastBefore(db: Database, tenant: TenantId, at: number): number |
     .prepare<number[], Found>(sql)
     .get(tenant, hour, tenant, hour * 60, Math.floor((at - 1) / minuteMs));
   return found?.position ?? undefined;
+}
+
+/** When the first notification at a position or above it was received; undefined when there is none. */
+export function receivedFrom(db: Database, tenant: TenantId, position: number): number | undefined {
+  const sql = `SELECT received_at AS at FROM notifications
+    WHERE entry BETWEEN ${entryOf('?', '?')} AND ${entryOf('?', String(2 ** 40 - 1))} ORDER BY entry LIMIT 1`;
+  return db.prepare<number[], { readonly at: number }>(sql).get(tenant, position, tenant)?.at;
 }

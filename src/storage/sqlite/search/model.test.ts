@@ -8,12 +8,19 @@ import { indexSlice } from '../indexer.ts';
 import { searchPage } from './search.ts';
 import type { Tuning } from './tuning.ts';
 
+interface Paging {
+  readonly now: number;
+  readonly limit: number;
+  /** With 0, each page ends as soon as it has searched anything. */
+  readonly timeoutMs: number;
+}
+
 /** Every page of a search, one after the other. */
-function searchAll(model: HistoryModel, asked: Query, now: number, limit: number, tuned: Tuning): string[] {
+function searchAll(model: HistoryModel, asked: Query, paging: Paging, tuned: Tuning): string[] {
   const ids: string[] = [];
   let before: number | undefined;
   do {
-    const options = { limit, now, ...(before !== undefined && { before }) };
+    const options = { ...paging, ...(before !== undefined && { before }) };
     const page = searchPage(model.db, model.tenant, asked, options, tuned);
     ids.push(...page.records.map(({ id }) => id));
     before = page.next ?? undefined;
@@ -21,7 +28,7 @@ function searchAll(model: HistoryModel, asked: Query, now: number, limit: number
   return ids;
 }
 
-test('indexed, half indexed or not at all, a search finds what a loop over the list finds', () => {
+test('indexed, half indexed or not at all, with time or without, a search finds what a loop over the list finds', () => {
   fc.assert(
     fc.property(
       fc.array(step, { minLength: 1, maxLength: 60 }),
@@ -29,10 +36,11 @@ test('indexed, half indexed or not at all, a search finds what a loop over the l
       fc.constantFrom('none', 'some', 'all'),
       instant,
       fc.integer({ min: 1, max: 7 }),
+      fc.constantFrom(0, 60_000),
       tuning,
       // Where blocks of positions meet, and where numbers outgrow 31 bits and an entry outgrows 53.
       fc.constantFrom(0, 2 ** 15 - 20, 2 ** 31 - 20, 2 ** 40 - 200),
-      (steps, queries, indexing, now, limit, tuned, from) => {
+      (steps, queries, indexing, now, limit, timeoutMs, tuned, from) => {
         const model = new HistoryModel(from);
         play(
           model,
@@ -42,9 +50,8 @@ test('indexed, half indexed or not at all, a search finds what a loop over the l
         );
         if (indexing === 'all') while (indexSlice(model.db, 20).behind);
         for (const asked of queries) {
-          expect(searchAll(model, asked, now, limit, tuned), printQuery(asked)).toEqual(
-            model.search(asked, now),
-          );
+          const found = searchAll(model, asked, { now, limit, timeoutMs }, tuned);
+          expect(found, printQuery(asked)).toEqual(model.search(asked, now));
         }
         model.db.close();
       },

@@ -15,29 +15,41 @@ export interface SearchRange extends Positions {
   /** Up to where the indexes know the log. */
   readonly indexed: number;
   readonly limit: number;
+  /** On the clock of `performance.now`: the search stops soon after it. */
+  readonly endsAt: number;
 }
 
-/** Positions of the newest matches within the range, newest first, at most `limit`. */
+export interface FoundPositions {
+  /** Newest first, at most the limit. */
+  readonly found: number[];
+  /** Time was over: everything from this position on was searched, and nothing below it. */
+  readonly stoppedAt: number | undefined;
+}
+
+/** Rows of the log tested between two looks at the clock: some ten milliseconds. */
+const mostRows = 4_096;
+
+/** Positions of the newest matches within the range. Something is searched, however little time there is. */
 export function findPositions(
   query: Query,
   scope: SourceScope,
-  { low, high, indexed, limit }: SearchRange,
-): number[] {
+  { low, high, indexed, limit, endsAt }: SearchRange,
+): FoundPositions {
   const { firstRows } = scope.tuning;
-  const search = new PositionSearch(scope, limit);
+  const search = new PositionSearch(scope, limit, { lowest: low, endsAt });
   const all = predicateOf(query, scope);
   search.scanLog(all, { low: Math.max(low, indexed + 1), high });
   const range = withinTimes(scope.db, scope.tenant, flatten(query), { low, high: Math.min(high, indexed) });
   search.scanLog(all, { low: Math.max(range.low, range.high - firstRows + 1), high: range.high });
   const rest = { low: range.low, high: range.high - firstRows };
-  if (search.isDone || rest.low > rest.high) return search.found;
+  if (search.isDone || rest.low > rest.high) return search.result;
   const route = planSearch(conjunctsOf(query, scope), scope, rest, limit - search.found.length);
   const turn = route.then
     ? Math.max(rest.low, rest.high - Math.ceil(route.share * (rest.high - rest.low)))
     : rest.low;
   search.run(route.first, { low: turn, high: rest.high });
   if (route.then) search.run(route.then, { low: rest.low, high: turn - 1 });
-  return search.found;
+  return search.result;
 }
 
 class PositionSearch {
@@ -45,15 +57,34 @@ class PositionSearch {
   readonly #scope: SourceScope;
   readonly #limit: number;
   readonly #reader: SourceReader;
+  readonly #lowest: number;
+  #endsAt: number;
+  #stoppedAt: number | undefined;
 
-  constructor(scope: SourceScope, limit: number) {
+  constructor(
+    scope: SourceScope,
+    limit: number,
+    { lowest, endsAt }: { readonly lowest: number; readonly endsAt: number },
+  ) {
     this.#scope = scope;
     this.#limit = limit;
     this.#reader = new SourceReader(scope.tuning.costs);
+    this.#lowest = lowest;
+    this.#endsAt = endsAt;
   }
 
   get isDone(): boolean {
-    return this.found.length >= this.#limit;
+    return this.found.length >= this.#limit || this.#stoppedAt !== undefined;
+  }
+
+  get result(): FoundPositions {
+    return { found: this.found, stoppedAt: this.#stoppedAt };
+  }
+
+  /** Stops when time is over; everything from `position` on has been searched. */
+  #searchedTo(position: number): void {
+    if (this.isDone || position <= this.#lowest || performance.now() < this.#endsAt) return;
+    this.#stoppedAt = position;
   }
 
   get #missing(): number {
@@ -68,10 +99,15 @@ class PositionSearch {
 
   /** Row by row, newest first. */
   scanLog(predicate: Sql, { low, high }: Positions): void {
-    if (this.isDone || low > high) return;
-    this.#add(sql`SELECT n.entry & ${rawSql(String(positionMask))} FROM notifications n
-      WHERE n.entry BETWEEN ${entryRange(this.#scope.tenant, low, high)} AND ${predicate}
-      ORDER BY n.entry DESC LIMIT ${this.#missing}`);
+    let size = this.#scope.tuning.firstBatch;
+    for (let end = high; end >= low && !this.isDone; size = Math.min(2 * size, mostRows)) {
+      const start = Math.max(low, end - size + 1);
+      this.#add(sql`SELECT n.entry & ${rawSql(String(positionMask))} FROM notifications n
+        WHERE n.entry BETWEEN ${entryRange(this.#scope.tenant, start, end)} AND ${predicate}
+        ORDER BY n.entry DESC LIMIT ${this.#missing}`);
+      this.#searchedTo(start);
+      end = start - 1;
+    }
   }
 
   /** Windows of positions, newest first and ever wider: in each, what the indexes hold is read and put together. */
@@ -84,7 +120,12 @@ class PositionSearch {
     for (let high = range.high; high >= range.low && !this.isDone; ) {
       width = Math.min(width, Math.max(1, Math.ceil(widestWindow / plan.density)));
       const window = { low: Math.max(range.low, high - width + 1), high };
-      this.#siftWindow(plan, this.#reader.read(driver, window, range), window, range);
+      const readFrom = performance.now();
+      const candidates = this.#reader.read(driver, window, range);
+      // What had to be read as a whole is made use of for as long again: the next call would have to read it anew.
+      if (driver.isWhole) this.#endsAt += 2 * (performance.now() - readFrom);
+      this.#siftWindow(plan, candidates, window, range);
+      this.#searchedTo(window.low);
       high = window.low - 1;
       width *= windowGrowth;
     }
@@ -107,14 +148,16 @@ class PositionSearch {
   #test(predicate: Sql, candidates: PositionSet): void {
     let size = this.#scope.tuning.firstBatch;
     let before = Number.POSITIVE_INFINITY;
-    for (let batch = candidates.highest(size, before); batch.length > 0 && !this.isDone; size *= 2) {
+    for (let batch = candidates.highest(size, before); batch.length > 0 && !this.isDone; ) {
       const known = this.found.length;
       this.#add(sql`SELECT j.value FROM json_each(${JSON.stringify(batch)}) j
         CROSS JOIN notifications n ON n.entry = ${entrySql(this.#scope.tenant, rawSql('j.value'))}
         WHERE ${predicate} ORDER BY j.key LIMIT ${this.#missing}`);
       this.#reader.learn(batch.length, this.found.length - known);
       before = batch.at(-1) ?? 0;
-      batch = candidates.highest(size * 2, before);
+      this.#searchedTo(before);
+      size = Math.min(2 * size, mostRows);
+      batch = candidates.highest(size, before);
     }
   }
 

@@ -96,6 +96,7 @@ describe('a page', () => {
     expect(searchPage(model.db, 99, parse(''), { limit: 10, now })).toEqual({
       records: [],
       next: null,
+      searchedTo: null,
       head: 0,
     });
   });

@@ -4,6 +4,7 @@ import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '../../.
 import type { Query } from '../../../core/search/search-query.ts';
 import { EntryFinder } from '../entry-finder.ts';
 import { RouteReader } from '../rows.ts';
+import { receivedFrom } from './bounds.ts';
 import { readRecords } from './records.ts';
 import { findPositions } from './run.ts';
 import type { SourceScope } from './source.ts';
@@ -80,20 +81,31 @@ class Searcher {
   search(
     tenant: TenantId,
     query: Query,
-    { limit, before, after, now }: SearchOptions,
+    { limit, before, after, now, timeoutMs = Number.POSITIVE_INFINITY }: SearchOptions,
     tuning: Tuning,
   ): SearchPage {
+    const endsAt = performance.now() + timeoutMs;
     const page = this.inLog({ tenant, now, tuning }, (scope, log): SearchPage => {
       const range = {
         low: Math.max(log.first, (after ?? 0) + 1),
         high: Math.min(log.head, (before ?? Number.MAX_SAFE_INTEGER) - 1),
       };
-      const positions = findPositions(query, scope, { ...range, indexed: log.indexed, limit: limit + 1 });
-      const more = positions.length > limit;
-      const records = readRecords(this.#db, tenant, positions.slice(0, limit), this.#routes);
-      return { records, next: more ? (positions[limit - 1] ?? null) : null, head: log.head };
+      const wanted = { ...range, indexed: log.indexed, limit: limit + 1, endsAt };
+      const { found, stoppedAt } = findPositions(query, scope, wanted);
+      const records = readRecords(this.#db, tenant, found.slice(0, limit), this.#routes);
+      if (stoppedAt !== undefined) {
+        const searchedTo = receivedFrom(this.#db, tenant, stoppedAt) ?? now;
+        return { records, next: stoppedAt, searchedTo, head: log.head };
+      }
+      const isMore = found.length > limit;
+      return {
+        records,
+        next: isMore ? (found[limit - 1] ?? before ?? null) : null,
+        searchedTo: null,
+        head: log.head,
+      };
     });
-    return page ?? { records: [], next: null, head: 0 };
+    return page ?? { records: [], next: null, searchedTo: null, head: 0 };
   }
 
   inLog<T>(

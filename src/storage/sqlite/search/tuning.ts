@@ -55,3 +55,6 @@ export const defaultTuning: Tuning = {
   leastPatience: 30_000,
   costs: { open: 100, block: 2, posting: 0.1, match: 0.2, row: 8, text: 1.5, logRow: 1 },
 };
+
+/** A search that is not done after its first step has used up its patience with the plan that looked quickest. */
+export const tuningOfLaterSteps: Tuning = { ...defaultTuning, patience: 0, leastPatience: 0 };

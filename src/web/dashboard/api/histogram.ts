@@ -36,12 +36,12 @@ async function wholeExtent(api: Api, ask: HistogramAsk, signal: AbortSignal): Pr
     if (finer.bucketMs >= histogram.bucketMs) break;
     histogram = finer;
   }
-  const { total, complete } = all;
+  const { total, searchedTo } = all;
   return {
     ...histogram,
     buckets: histogram.buckets.slice(emptyAtFirst(histogram)),
     total: Math.max(total, histogram.total),
-    complete: complete && histogram.complete,
+    searchedTo: histogram.searchedTo ?? searchedTo,
   };
 }
 

@@ -17,7 +17,7 @@ function log(size: number, message = '') {
       row(from - i, message, from - i === state.live ? 'live' : 'expired'),
     );
     const last = notifications.at(-1)?.position ?? 1;
-    return { notifications, nextCursor: last > 1 ? String(last) : null };
+    return { notifications, nextCursor: last > 1 ? String(last) : null, searchedTo: null };
   };
   return { pages: new HistoryPages(load), asked, state };
 }

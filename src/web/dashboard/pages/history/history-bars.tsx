@@ -20,7 +20,7 @@ export function HistoryBars({
   const { t } = useTranslation('history');
   const formats = useFormats();
   if (!histogram) return <div className={styles.bars} />;
-  const { buckets, bucketMs, total, complete } = histogram;
+  const { buckets, bucketMs, total, searchedTo } = histogram;
   const label = t('barsLabel', { count: total, number: formats.number(total) });
   const first = buckets[0];
   return (
@@ -33,7 +33,7 @@ export function HistoryBars({
         onSelect={onSelect}
         isOld={isOld}
       />
-      {!complete && first && <p className={styles.partly}>{t('countedPartly')}</p>}
+      {searchedTo !== null && first && <p className={styles.partly}>{t('countedPartly')}</p>}
     </div>
   );
 }

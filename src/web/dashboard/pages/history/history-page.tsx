@@ -124,7 +124,9 @@ export function HistoryPage() {
           pages={shown}
           isOld={shown !== pages}
           total={
-            histogram && !isCounting ? { count: histogram.total, complete: histogram.complete } : undefined
+            histogram && !isCounting
+              ? { count: histogram.total, complete: histogram.searchedTo === null }
+              : undefined
           }
           asTable={asTable}
           onTable={() => setAsTable((was) => !was)}

@@ -1,0 +1,96 @@
+import { unavailable } from '../../core/errors.ts';
+import type { TenantId } from '../../core/ports.ts';
+
+/** Does some of the work, and answers undefined when there is more to do. */
+type Step<T> = () => Promise<T | undefined>;
+
+interface Job {
+  readonly step: Step<unknown>;
+  readonly signal: AbortSignal | undefined;
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Long work on one thread, step by step: one step at a time, the tenants in turn, and the jobs of a tenant in turn. Between
+ * two steps of a tenant each other tenant takes one step at most, however many jobs it has.
+ */
+export class FairQueue {
+  /** The tenant whose turn is next comes first; a tenant without jobs is not in it. */
+  readonly #jobs = new Map<TenantId, Job[]>();
+  #isRunning = false;
+  #closed = false;
+
+  /**
+   * Takes steps until one answers something. An aborted job rejects at once, and takes no further step.
+   *
+   * @throws what a step throws, the signal's reason, or AppError `unavailable` once the queue is closed.
+   */
+  run<T>(tenant: TenantId, step: Step<T>, signal?: AbortSignal): Promise<T> {
+    if (this.#closed) return Promise.reject(closing());
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    return new Promise<T>((resolve, reject) => {
+      const onAbort = () => reject(signal?.reason);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const ended = () => signal?.removeEventListener('abort', onAbort);
+      this.#add(tenant, {
+        step,
+        signal,
+        resolve: (value) => {
+          ended();
+          resolve(value as T);
+        },
+        reject: (reason) => {
+          ended();
+          reject(reason);
+        },
+      });
+      void this.#work();
+    });
+  }
+
+  /** Refuses what waits and what comes; the step under way ends, and no further one begins. */
+  close(): void {
+    this.#closed = true;
+    for (const jobs of this.#jobs.values()) for (const { reject } of jobs) reject(closing());
+    this.#jobs.clear();
+  }
+
+  #add(tenant: TenantId, job: Job): void {
+    const jobs = this.#jobs.get(tenant);
+    if (jobs) jobs.push(job);
+    else this.#jobs.set(tenant, [job]);
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    for (let next = this.#take(); next; next = this.#take()) await this.#takeStep(...next);
+    this.#isRunning = false;
+  }
+
+  /** The first job of the tenant whose turn it is; that tenant's other jobs go behind all other tenants. */
+  #take(): [TenantId, Job] | undefined {
+    for (const [tenant, jobs] of this.#jobs) {
+      this.#jobs.delete(tenant);
+      const waiting = jobs.filter(({ signal }) => !signal?.aborted);
+      const job = waiting.shift();
+      if (waiting.length > 0) this.#jobs.set(tenant, waiting);
+      if (job) return [tenant, job];
+    }
+    return undefined;
+  }
+
+  async #takeStep(tenant: TenantId, job: Job): Promise<void> {
+    try {
+      const value = await job.step();
+      if (value !== undefined) job.resolve(value);
+      else if (this.#closed) job.reject(closing());
+      else this.#add(tenant, job);
+    } catch (error) {
+      job.reject(error);
+    }
+  }
+}
+
+const closing = () => unavailable('the server is stopping');
