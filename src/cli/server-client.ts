@@ -35,6 +35,8 @@ export function serverClient(io: Io, scope: Scope): ServerClient {
 /** Puts what kept a server from answering into words; other errors stay as they are. */
 function serverTrouble(error: unknown, { io, url, scope }: { io: Io; url: string; scope: Scope }): unknown {
   if (!(error instanceof ApiError)) return error;
+  // What a proxy in front of the server answered says nothing about the token.
+  if (error.code === undefined && error.status !== 0) return error;
   const said = visibleText(error.message);
   switch (error.status) {
     case 0:

@@ -1,28 +1,52 @@
+import { type ErrorPlace, errorHeader, parseErrorHeader } from '../contract/error-header.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+
 /**
- * What a call failed with. `message` is the server's own sentence when it gave one.
+ * What a call failed with. `message` is the server's own sentence when it gave one: for people, never to be compared.
  * `status` is the answer's; 0 when no answer came, and then `cause` says why.
  */
 export class ApiError extends Error {
   readonly status: number;
+  /** undefined when the answer is not from Belfry: from a proxy before it, or from another server. */
+  readonly code: string | undefined;
+  readonly place: ErrorPlace;
   /** When the server asks to come back, if it does. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     status: number,
     message: string,
-    options: { retryAfterSeconds?: number | undefined; cause?: unknown } = {},
+    options: {
+      code?: string | undefined;
+      place?: ErrorPlace | undefined;
+      retryAfterSeconds?: number | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiError';
     this.status = status;
+    this.code = options.code;
+    this.place = options.place ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
+
+  /** The sentence without `name: ` in front, to be shown beside what it is about. */
+  messageAfter(name: string): string {
+    const start = this.message.indexOf(`${name}: `);
+    return start < 0 ? this.message : this.message.slice(start + name.length + 2);
+  }
 }
+
+/** Whether Belfry refused with this code. */
+export const isCode = (error: unknown, code: ErrorCode): error is ApiError =>
+  error instanceof ApiError && error.code === code;
 
 /** Reads the error an answer tells of. The body is taken as it is: a proxy in between may have written it. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const retryAfter = response.headers.get('retry-after') ?? '';
   return new ApiError(response.status, await sentenceOf(response), {
+    ...parseErrorHeader(response.headers.get(errorHeader)),
     retryAfterSeconds: /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : undefined,
   });
 }

@@ -157,7 +157,7 @@ test('heartbeats keep a quiet line', async () => {
 });
 
 test.each([401, 403, 404])('an answer of %i ends it', async (status) => {
-  const { url, requests } = await serve(stream([ready()]), refuse(status));
+  const { url, requests } = await serve(stream([ready()]), refuse(status, { 'belfry-error': 'forbidden' }));
   const { error } = await read(url);
   expect(error).toBeInstanceOf(ApiError);
   expect(error).toMatchObject({ status, message: `refused with ${status}` });
@@ -189,14 +189,24 @@ test('a goodbye says when to come back', async () => {
   expect(connections).toEqual([
     { state: 'connecting' },
     { state: 'online' },
-    { state: 'waiting', reason: 'the server ended the stream', retryInMs: 1234 },
+    { state: 'waiting', reason: 'the server ended the stream', answered: true, retryInMs: 1234 },
   ]);
 });
 
 test('a cursor that the server cannot read is let go', async () => {
-  const { url, requests } = await serve(refuse(400), stream([ready(), note(1)], { open: true }));
+  const { url, requests } = await serve(
+    refuse(400, { 'belfry-error': 'cursor.invalid' }),
+    stream([ready(), note(1)], { open: true }),
+  );
   await read(url, { count: 2, lastEventId: 'nonsense' });
   expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual(['nonsense', undefined]);
+});
+
+test('a refusal by something in front of the server ends nothing, and the cursor is kept', async () => {
+  const { url, requests } = await serve(refuse(400), refuse(404), stream([ready(), note(1)], { open: true }));
+  const { events } = await read(url, { count: 2, lastEventId: 'e-1' });
+  expect(events).toHaveLength(2);
+  expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual(['e-1', 'e-1', 'e-1']);
 });
 
 test('an answer that is no event stream is a failure like any other', async () => {

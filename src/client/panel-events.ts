@@ -1,4 +1,4 @@
-import { ApiError } from './api-error.ts';
+import { ApiError, isCode } from './api-error.ts';
 import { backoffMs, pause } from './backoff.ts';
 import type { Call } from './call.ts';
 import { type PanelEvent, readPanelEvent } from './panel-event.ts';
@@ -9,7 +9,13 @@ export type Connection =
   | { readonly state: 'connecting' }
   | { readonly state: 'online' }
   /** Not connected: why, and when the next attempt begins. */
-  | { readonly state: 'waiting'; readonly reason: string; readonly retryInMs: number };
+  | {
+      readonly state: 'waiting';
+      readonly reason: string;
+      /** Whether there was an answer at all. */
+      readonly answered: boolean;
+      readonly retryInMs: number;
+    };
 
 export interface PanelEventsOptions {
   /** Ends the iteration, without an error. */
@@ -31,7 +37,7 @@ const usualHeartbeatMs = 15_000;
 /** Two heartbeats may be late or lost before the third is missed. */
 const silentHeartbeats = 2.5;
 const retryCapMs = 30_000;
-/** Coming back cannot help: the credential, its scope or the panel is gone. */
+/** When Belfry itself answers one of these, coming back cannot help: the credential, its scope or the panel is gone. */
 const finalStatuses = [401, 403, 404];
 
 /** What one connection leaves to the next. */
@@ -49,7 +55,7 @@ interface Memory {
  * The events of a panel, for as long as the caller listens: a connection that ends, breaks or falls silent is made
  * again, and goes on after the last event that was handed out.
  *
- * @throws ApiError with status 401, 403 or 404: the token or the panel is no longer there.
+ * @throws ApiError with status 401, 403 or 404 of Belfry's own: the token or the panel is no longer there.
  */
 export async function* panelEvents(
   call: Call,
@@ -65,7 +71,7 @@ export async function* panelEvents(
     retryInMs: undefined,
   };
   while (!signal?.aborted) {
-    let reason = 'the server ended the stream';
+    let ended = { reason: 'the server ended the stream', answered: true };
     onConnection?.({ state: 'connecting' });
     try {
       for await (const event of connection(call, panelId, memory, options)) {
@@ -74,7 +80,7 @@ export async function* panelEvents(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      reason = failed(error, memory);
+      ended = failed(error, memory);
     }
     if (signal?.aborted) return;
     const {
@@ -86,19 +92,19 @@ export async function* panelEvents(
     } = memory;
     memory.attempts += 1;
     memory.retryInMs = undefined;
-    onConnection?.({ state: 'waiting', reason, retryInMs });
+    onConnection?.({ state: 'waiting', ...ended, retryInMs });
     await pause(retryInMs, signal);
   }
 }
 
 /** Notes what a failure means for the next attempt; answers why it failed. Throws it when there is to be none. */
-function failed(error: unknown, memory: Memory): string {
-  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
-  if (finalStatuses.includes(error.status)) throw error;
-  // The server cannot read this cursor, and will not be able to next time.
-  if (error.status === 400) memory.lastEventId = undefined;
+function failed(error: unknown, memory: Memory): { reason: string; answered: boolean } {
+  if (!(error instanceof ApiError))
+    return { reason: error instanceof Error ? error.message : String(error), answered: true };
+  if (error.code !== undefined && finalStatuses.includes(error.status)) throw error;
+  if (isCode(error, 'cursor.invalid')) memory.lastEventId = undefined;
   if (error.retryAfterSeconds !== undefined) memory.retryInMs = error.retryAfterSeconds * 1_000;
-  return error.message;
+  return { reason: error.message, answered: error.status !== 0 };
 }
 
 async function* connection(
@@ -151,7 +157,7 @@ async function open(
     });
     const type = response.headers.get('content-type') ?? '';
     if (!response.body || !type.startsWith('text/event-stream')) {
-      throw new ApiError(0, 'the answer is no event stream: is this a Belfry server?');
+      throw new ApiError(response.status, 'the answer is no event stream: is this a Belfry server?');
     }
     return response.body;
   } finally {

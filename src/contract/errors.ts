@@ -1,24 +1,39 @@
 import { type Static, Type } from 'typebox';
 
-/** The closed list of what can go wrong for a caller. `http/server.ts` maps each to its status. */
-export const errorCodes = [
-  'bad-request',
-  'unauthorized',
-  'forbidden',
-  'not-found',
-  'method-not-allowed',
-  'timeout',
-  'conflict',
-  'gone',
-  'too-large',
-  'unsupported-type',
-  'headers-too-large',
-  'rate-limited',
-  'internal',
-  'unavailable',
-] as const;
+interface ErrorKind {
+  readonly status: number;
+  readonly meaning: string;
+}
 
-export type ErrorCode = (typeof errorCodes)[number];
+/**
+ * The closed list of what can go wrong for a caller. Every error answer carries its code in the header `Belfry-Error`, so
+ * that programs never read the sentence in the body. The codes with a dot say more than their status does.
+ */
+export const errors = {
+  'bad-request': { status: 400, meaning: 'The request is not valid; the text says what would be right.' },
+  'cursor.invalid': { status: 400, meaning: 'The cursor cannot be read: begin without one.' },
+  'query.invalid': { status: 400, meaning: 'The search cannot be read.' },
+  'query.unknown-key': { status: 400, meaning: 'The search uses a key that does not exist.' },
+  'query.unknown-value': { status: 400, meaning: 'The search names something that does not exist.' },
+  unauthorized: { status: 401, meaning: 'No credential, or none that is in force.' },
+  forbidden: { status: 403, meaning: 'The credential may not do this.' },
+  'proof.required': { status: 403, meaning: 'The person must first confirm who they are.' },
+  'not-found': { status: 404, meaning: 'There is no such thing in this tenant.' },
+  'pairing.unknown-code': { status: 404, meaning: 'No screen shows this code, or not any more.' },
+  'method-not-allowed': { status: 405, meaning: 'The path takes other methods; Allow names them.' },
+  timeout: { status: 408, meaning: 'The request took too long to arrive.' },
+  conflict: { status: 409, meaning: 'It conflicts with what is there.' },
+  gone: { status: 410, meaning: 'It is over.' },
+  'too-large': { status: 413, meaning: 'The body is too large; the text names the limit.' },
+  'unsupported-type': { status: 415, meaning: 'The body is of a type that is not taken.' },
+  'expectation-failed': { status: 417, meaning: 'Only Expect: 100-continue is understood.' },
+  'rate-limited': { status: 429, meaning: 'Too many; Retry-After says when to come back.' },
+  'headers-too-large': { status: 431, meaning: 'The headers are too large or too many.' },
+  internal: { status: 500, meaning: 'A bug; the log of the server has the details.' },
+  unavailable: { status: 503, meaning: 'Not now; Retry-After says when to come back.' },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errors;
 
 /** Every answer that is not a success: one field, a sentence that names what is wrong and what would be right. */
 export const ErrorBody = Type.Object(

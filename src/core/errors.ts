@@ -1,3 +1,4 @@
+import type { ErrorPlace } from '../contract/error-header.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 
 /**
@@ -8,20 +9,27 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   /** For `rate-limited` and `unavailable`: when to come back. */
   readonly retryAfterSeconds: number | undefined;
+  /** Where in the request it is, for programs. */
+  readonly place: ErrorPlace | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { retryAfterSeconds?: number; cause?: unknown } = {},
+    options: { retryAfterSeconds?: number; cause?: unknown; place?: ErrorPlace | undefined } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.place = options.place;
   }
 }
 
 export const badRequest = (message: string) => new AppError('bad-request', message);
+/** For a field of the body, by its path, as in when.ip[0]: the message begins with the path, the header points to it. */
+export const badField = (path: string, message: string) =>
+  new AppError('bad-request', `${path}: ${message}`, { place: { pointer: pointerOf(path) } });
+const pointerOf = (path: string) => path.replace(/^|\[|\./g, '/').replaceAll(']', '');
 export const notFound = (what: string) => new AppError('not-found', `${what} not found`);
 export const unavailable = (message: string, cause?: unknown) =>
   new AppError('unavailable', message, { retryAfterSeconds: 1, cause });

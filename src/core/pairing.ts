@@ -93,7 +93,7 @@ export async function approvePairing(
   if (await pairings.approve(normalCode(code), tenant, id, by, now)) return id;
   if (registered?.created) await panels.remove(tenant, id, by, now);
   throw new AppError(
-    'not-found',
+    'pairing.unknown-code',
     'no screen is waiting with this code: read it again, or let the screen show a new one',
   );
 }

@@ -1,4 +1,4 @@
-import { badRequest } from './errors.ts';
+import { badField } from './errors.ts';
 
 /** @throws AppError `bad-request` when `timeZone` is no IANA name that this machine knows. */
 export function checkTimeZone(timeZone: string, field: string): void {
@@ -7,9 +7,7 @@ export function checkTimeZone(timeZone: string, field: string): void {
     if (!/^[A-Za-z]/.test(timeZone)) throw new RangeError();
     new Intl.DateTimeFormat('en', { timeZone });
   } catch {
-    throw badRequest(
-      `${field}: "${timeZone}" is no time zone; write an IANA name, as in Europe/Berlin or UTC`,
-    );
+    throw badField(field, `"${timeZone}" is no time zone; write an IANA name, as in Europe/Berlin or UTC`);
   }
 }
 

@@ -18,7 +18,7 @@ const recheckMs = 750;
 const usualHeaderChars = 7 + secretTextChars;
 
 const unproven = () =>
-  new AppError('forbidden', 'prove first that it is you (POST /api/account/proof), or sign in again');
+  new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
 const forbidden = () => new AppError('forbidden', 'forbidden');
 const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 

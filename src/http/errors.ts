@@ -2,38 +2,23 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorCode } from '../contract/errors.ts';
+import { type ErrorPlace, errorHeader, formatErrorHeader } from '../contract/error-header.ts';
+import { type ErrorCode, errors } from '../contract/errors.ts';
 import { AppError } from '../core/errors.ts';
-
-export const statusOf: Readonly<Record<ErrorCode, number>> = {
-  'bad-request': 400,
-  unauthorized: 401,
-  forbidden: 403,
-  'not-found': 404,
-  'method-not-allowed': 405,
-  timeout: 408,
-  conflict: 409,
-  gone: 410,
-  'too-large': 413,
-  'unsupported-type': 415,
-  'headers-too-large': 431,
-  'rate-limited': 429,
-  internal: 500,
-  unavailable: 503,
-};
 
 /** Answers whatever was thrown. Only an AppError's words reach the caller; a bug is logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error);
   if (known.code === 'internal')
     request.log.error({ err: error, url: request.url.split('?')[0] }, 'a request failed unexpectedly');
+  reply.header(errorHeader, formatErrorHeader(known.code, known.place));
   if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (known.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(Math.max(1, Math.ceil(known.retryAfterSeconds))));
   // The rest of a body that is not wanted is not read either.
   if (known.code === 'too-large') reply.header('connection', 'close');
   return reply
-    .code(statusOf[known.code])
+    .code(errors[known.code].status)
     .type('application/json; charset=utf-8')
     .serializer(plainJson)
     .send({ error: known.message });
@@ -48,7 +33,7 @@ export function toAppError(error: unknown): AppError {
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError> & {
     validationContext?: string;
   };
-  if (validation) return new AppError('bad-request', validationMessage(validationContext, validation));
+  if (validation) return invalidRequest(validationContext, validation);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new AppError('too-large', 'the body is too large');
@@ -76,9 +61,9 @@ export function toAppError(error: unknown): AppError {
 type Problem = NonNullable<FastifyError['validation']>[number];
 
 /** "body.when.host must NOT have fewer than 1 items", with the allowed values where there is a choice. */
-function validationMessage(context: string | undefined, problems: readonly Problem[]): string {
+function invalidRequest(context: string | undefined, problems: readonly Problem[]): AppError {
   const problem = problems[0];
-  if (!problem) return 'the request is not valid';
+  if (!problem) return new AppError('bad-request', 'the request is not valid');
   const path = `${context === 'querystring' ? 'query' : (context ?? 'body')}${problem.instancePath.replaceAll('/', '.')}`;
   const { allowedValues, additionalProperty } = problem.params as {
     allowedValues?: unknown[];
@@ -89,7 +74,12 @@ function validationMessage(context: string | undefined, problems: readonly Probl
     : additionalProperty
       ? `: "${additionalProperty}"`
       : '';
-  return `${path} ${problem.message ?? 'is not valid'}${detail}`;
+  const message = `${path} ${problem.message ?? 'is not valid'}${detail}`;
+  return new AppError('bad-request', message, { place: placeOf(context, problem.instancePath) });
+}
+
+function placeOf(context: string | undefined, pointer: string): ErrorPlace {
+  return context === 'body' || context === undefined ? { pointer } : { parameter: pointer.slice(1) };
 }
 
 interface Refusal {
@@ -138,7 +128,8 @@ function answerInTurn(socket: Socket, refusal: Refusal): void {
 function answerLast(socket: Socket, { code, message, headers = [] }: Refusal): void {
   const body = JSON.stringify({ error: message });
   const head = [
-    `HTTP/1.1 ${statusOf[code]} ${code}`,
+    `HTTP/1.1 ${errors[code].status} ${code}`,
+    `${errorHeader}: ${formatErrorHeader(code)}`,
     ...headers,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,

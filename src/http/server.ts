@@ -7,6 +7,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { errorHeader, formatErrorHeader } from '../contract/error-header.ts';
 import { limits } from '../contract/limits.ts';
 import { AppError } from '../core/errors.ts';
 import { accountRoutes } from './account/account.ts';
@@ -193,7 +194,11 @@ function createApp(logger: FastifyBaseLogger): App {
   // Who says that no more comes (`nc -N`, a shutdown for writing) still waits for the answer. Streams end there: see openSse.
   (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   app.server.on('checkExpectation', (_request, response) => {
-    response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });
+    response.writeHead(417, {
+      'content-type': 'application/json; charset=utf-8',
+      [errorHeader]: formatErrorHeader('expectation-failed'),
+      connection: 'close',
+    });
     response.end('{"error":"only Expect: 100-continue is understood"}');
   });
   app.server.on('connect', (_request, socket) => answerConnect(socket as Socket));

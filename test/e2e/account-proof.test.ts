@@ -60,6 +60,7 @@ describe('what changes how a person signs in', () => {
     const body = path.endsWith('passkeys') ? { json: { name: 'x', response: {} } } : {};
     const late = await browser.call(method, path.replace(':id', id), body);
     expect([late.status, late.json]).toEqual([403, refusal]);
+    expect(late.headers.get('belfry-error')).toBe('proof.required');
     expect((await browser.get('/api/account/passkeys')).json.passkeys).toHaveLength(1);
   });
 

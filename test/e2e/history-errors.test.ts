@@ -75,10 +75,11 @@ test.each(bad.map(([q, ...named]) => ({ q, named, text: JSON.stringify(q).slice(
 );
 
 test('an error tells the place', async () => {
-  const { json } = await server.call('GET', `/api/history?q=${encodeURIComponent('disk hots:db')}`, {
+  const { json, headers } = await server.call('GET', `/api/history?q=${encodeURIComponent('disk hots:db')}`, {
     token: key,
   });
   expect(json.error).toMatch(/^q: unknown key "hots" at character 6; did you mean "host"\?$/);
+  expect(headers.get('belfry-error')).toBe('query.unknown-key; at=6; length=4; nearest="host"');
 });
 
 test('quoted, what looks like a key is text', async () => {

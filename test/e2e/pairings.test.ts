@@ -87,7 +87,7 @@ describe('pairing', () => {
   test('a wrong code makes no panel', async () => {
     const refused = await approve('ZZZZZZ', { name: 'Nowhere' });
     expect(refused.status).toBe(404);
-    expect(refused.json.error).toContain('code');
+    expect(refused.headers.get('belfry-error')).toBe('pairing.unknown-code');
     const { panels } = (await server.call('GET', '/api/panels', { token: admin })).json;
     expect(panels).not.toContainEqual(expect.objectContaining({ name: 'Nowhere' }));
   });

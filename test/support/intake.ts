@@ -101,7 +101,10 @@ export async function hold(desk: IntakeDesk, bytes: string | Buffer): Promise<Ra
   const answers = await exchange(desk.server.url, bytes);
   for (const answer of answers) {
     expect(answer.status, answer.body).toBeLessThan(500);
-    if (answer.status >= 400) expectError(answer, answer.status);
+    if (answer.status >= 400) {
+      expectError(answer, answer.status);
+      expect(answer.headers['belfry-error'], answer.body).toBeDefined();
+    }
   }
   const accepted = answers.filter(
     ({ status, body }) => status === 200 && body.startsWith('{"ok":true,"id":'),

@@ -1,5 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { parseErrorHeader } from '../../src/contract/error-header.ts';
+import { type ErrorCode, errors } from '../../src/contract/errors.ts';
 
 interface Operation {
   readonly responses: Record<string, { readonly content?: Record<string, { readonly schema?: object }> }>;
@@ -12,6 +14,18 @@ export interface OpenApi {
 
 /** Answers that need no entry in the document: they are about the request's path or form, before any route. */
 const beforeRoutes = new Set([404, 405, 408, 400, 413, 415, 431]);
+
+/** An answer, by what is held against the document. */
+export interface HeldAnswer {
+  readonly status: number;
+  readonly type: string;
+  /** The header Belfry-Error. */
+  readonly error: string | null;
+  readonly body: string;
+}
+
+const isErrorCode = (code: string | undefined): code is ErrorCode =>
+  code !== undefined && Object.hasOwn(errors, code);
 
 /** Holds every answer of the service against its own OpenAPI document. */
 export class OpenApiCheck {
@@ -33,9 +47,12 @@ export class OpenApiCheck {
   }
 
   /** @throws Error that says how the answer differs from what the document promises. */
-  hold(method: string, path: string, status: number, contentType: string, body: string): void {
+  hold(method: string, path: string, { status, type: contentType, error, body }: HeldAnswer): void {
     const at = `${method} ${path} ${status}`;
     if (status >= 400) {
+      const code = parseErrorHeader(error)?.code;
+      if (!isErrorCode(code) || errors[code].status !== status)
+        throw new Error(`${at}: the header Belfry-Error is ${error}`);
       if (!contentType.startsWith('application/json'))
         throw new Error(`${at}: an error of type ${contentType}`);
       if (method === 'HEAD') return;

@@ -81,7 +81,8 @@ export class TestServer {
     });
     const text = await response.text();
     const type = response.headers.get('content-type') ?? '';
-    this.#check.hold(method, path, response.status, type, text);
+    const error = response.headers.get('belfry-error');
+    this.#check.hold(method, path, { status: response.status, type, error, body: text });
     return {
       status: response.status,
       headers: response.headers,

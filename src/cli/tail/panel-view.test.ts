@@ -88,7 +88,12 @@ test('with little room every card has a row before any has two, and the rest is 
 });
 
 test('a lost connection is told in words, and nothing that is shown then counts as seen', () => {
-  const waiting = { state: 'waiting', reason: 'connect ECONNREFUSED', retryInMs: 4_000 } as const;
+  const waiting = {
+    state: 'waiting',
+    reason: 'connect ECONNREFUSED',
+    answered: false,
+    retryInMs: 4_000,
+  } as const;
   const over = {
     cards: [power],
     width: 100,

@@ -26,7 +26,7 @@ const sent: RoutingSubject = {
 };
 const bare: RoutingSubject = { ...sent, ip: null, host: null, key: null };
 
-const compile = (when: RuleWhen) => compileConditions(when, levels, 'rule "x": when');
+const compile = (when: RuleWhen) => compileConditions(when, levels);
 const holds = (when: RuleWhen, subject = sent) =>
   compile(when).every((condition) => condition.holds(new Facts(subject)));
 const reasons = (when: RuleWhen, subject = sent) =>
@@ -164,23 +164,23 @@ describe('what can never work is refused, and told where it stands', () => {
   test.each<[RuleWhen, string]>([
     [
       { ip: ['10.0.0.0/33'] },
-      'rule "x": when.ip[0]: "10.0.0.0/33" is no address, CIDR block or range; a prefix is 0–32',
+      'when.ip[0]: "10.0.0.0/33" is no address, CIDR block or range; a prefix is 0–32',
     ],
     [
       { not: { sourceIp: ['::1', 'x'] } },
-      'rule "x": when.not.sourceIp[1]: "x" is no address, CIDR block or range; write 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9, in v4 or v6',
+      'when.not.sourceIp[1]: "x" is no address, CIDR block or range; write 10.0.0.5, 10.0.0.0/8 or 10.0.0.1-10.0.0.9, in v4 or v6',
     ],
     [
       { minLevel: 'eror' },
-      'rule "x": when.minLevel: "eror" is no level here; the levels are success, info, warning, error, critical',
+      'when.minLevel: "eror" is no level here; the levels are success, info, warning, error, critical',
     ],
     [
       { title: { regex: '(a)\\1' } },
-      'rule "x": when.title.regex: "(a)\\1" is no regular expression of RE2: invalid escape sequence: `\\1`; there are no back-references',
+      'when.title.regex: "(a)\\1" is no regular expression of RE2: invalid escape sequence: `\\1`; there are no back-references',
     ],
     [
       { not: { message: { regex: ['a', '['] } } },
-      'rule "x": when.not.message.regex[1]: "[" is no regular expression of RE2: missing closing ]: `[`',
+      'when.not.message.regex[1]: "[" is no regular expression of RE2: missing closing ]: `[`',
     ],
   ])('%j', (when, message) => {
     expect(() => compile(when)).toThrow(expect.objectContaining({ code: 'bad-request', message }));

@@ -1,7 +1,7 @@
 /** The conditions of a rule: each compiled to a test, what it demands for the index, and the words for why it failed. */
 import type { RuleConditions, RuleWhen, TextCondition } from '../../contract/rule.ts';
 import { type AddressRange, compileAddressSet, parseAddressRange } from '../addresses.ts';
-import { AppError, badRequest } from '../errors.ts';
+import { AppError, badField } from '../errors.ts';
 import { foldCase } from '../fold-case.ts';
 import { compileGlob } from './glob.ts';
 import { gramLength } from './posting.ts';
@@ -65,15 +65,14 @@ const order = [
  * Compiles what a rule demands. All conditions must hold; of a list one entry is enough. A condition on something that
  * was not sent (ip, host, key) does not hold, so the same condition under `not` does.
  *
- * @param where starts the message of what is thrown, as in: rule "db to the NOC": when
  * @throws AppError `bad-request` naming the field, for what can never work.
  */
-export function compileConditions(when: RuleWhen, levels: RankedLevels, where: string): readonly Condition[] {
+export function compileConditions(when: RuleWhen, levels: RankedLevels): readonly Condition[] {
   const conditions: Condition[] = [];
   for (const field of order) {
-    const matcher = compileMatcher(when, field, levels, `${where}.${field}`);
+    const matcher = compileMatcher(when, field, levels, `when.${field}`);
     if (matcher) conditions.push(positive(field, matcher));
-    const excluded = when.not && compileMatcher(when.not, field, levels, `${where}.not.${field}`);
+    const excluded = when.not && compileMatcher(when.not, field, levels, `when.not.${field}`);
     if (excluded) conditions.push(negative(`not.${field}`, excluded));
   }
   return conditions;
@@ -103,24 +102,24 @@ function compileMatcher(
   given: RuleConditions,
   field: keyof RuleConditions,
   levels: RankedLevels,
-  where: string,
+  path: string,
 ): Matcher | undefined {
   switch (field) {
     case 'level':
       return given.level && levelIn(given.level);
     case 'minLevel':
-      return given.minLevel === undefined ? undefined : levelFrom(given.minLevel, levels, where);
+      return given.minLevel === undefined ? undefined : levelFrom(given.minLevel, levels, path);
     case 'token':
       return given.token && tokenIn(given.token);
     case 'host':
     case 'key':
-      return given[field] && globIn(field, given[field], where);
+      return given[field] && globIn(field, given[field], path);
     case 'ip':
     case 'sourceIp':
-      return given[field] && addressIn(field, given[field], where);
+      return given[field] && addressIn(field, given[field], path);
     case 'title':
     case 'message':
-      return given[field] && textLike(field, given[field], where);
+      return given[field] && textLike(field, given[field], path);
   }
 }
 
@@ -135,10 +134,10 @@ function levelIn(names: readonly string[]): Matcher {
   };
 }
 
-function levelFrom(name: string, levels: RankedLevels, where: string): Matcher {
+function levelFrom(name: string, levels: RankedLevels, path: string): Matcher {
   const level = levels.get(name);
   if (!level)
-    throw badRequest(`${where}: "${name}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
+    throw badField(path, `"${name}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
   const { rank } = level;
   return {
     holds: ({ subject }) => subject.rank >= rank,
@@ -160,8 +159,8 @@ function tokenIn(idsOrNames: readonly string[]): Matcher {
   };
 }
 
-function addressIn(field: AddressField, patterns: readonly string[], where: string): Matcher {
-  const ranges = patterns.map((pattern, i) => inside(`${where}[${i}]`, () => parseAddressRange(pattern)));
+function addressIn(field: AddressField, patterns: readonly string[], path: string): Matcher {
+  const ranges = patterns.map((pattern, i) => inside(`${path}[${i}]`, () => parseAddressRange(pattern)));
   const isWithin = compileAddressSet(ranges);
   const name = field === 'ip' ? 'ip' : 'source IP';
   return {
@@ -177,8 +176,8 @@ function addressIn(field: AddressField, patterns: readonly string[], where: stri
   };
 }
 
-function globIn(field: TextField, patterns: readonly string[], where: string): Matcher {
-  const globs = patterns.map((pattern, i) => compileGlob(pattern, `${where}[${i}]`));
+function globIn(field: TextField, patterns: readonly string[], path: string): Matcher {
+  const globs = patterns.map((pattern, i) => compileGlob(pattern, `${path}[${i}]`));
   const exact = new Set(globs.filter((glob) => glob.isExact).map((glob) => glob.prefix));
   const open = globs.filter((glob) => !glob.isExact);
   return {
@@ -202,11 +201,11 @@ function globIn(field: TextField, patterns: readonly string[], where: string): M
   };
 }
 
-function textLike(field: 'title' | 'message', condition: TextCondition, where: string): Matcher {
-  if ('glob' in condition) return globIn(field, many(condition.glob), `${where}.glob`);
+function textLike(field: 'title' | 'message', condition: TextCondition, path: string): Matcher {
+  if ('glob' in condition) return globIn(field, many(condition.glob), `${path}.glob`);
   return 'contains' in condition
     ? contains(field, many(condition.contains))
-    : regexIn(field, condition.regex, `${where}.regex`);
+    : regexIn(field, condition.regex, `${path}.regex`);
 }
 
 function contains(field: 'title' | 'message', patterns: readonly string[]): Matcher {
@@ -224,10 +223,10 @@ function contains(field: 'title' | 'message', patterns: readonly string[]): Matc
   };
 }
 
-function regexIn(field: 'title' | 'message', given: string | readonly string[], where: string): Matcher {
+function regexIn(field: 'title' | 'message', given: string | readonly string[], path: string): Matcher {
   const patterns = many(given);
   const regexes = patterns.map((pattern, i) =>
-    compileRegex(pattern, typeof given === 'string' ? where : `${where}[${i}]`),
+    compileRegex(pattern, typeof given === 'string' ? path : `${path}[${i}]`),
   );
   const shownPatterns = patterns.map((pattern) => `/${pattern}/`);
   return {
@@ -283,12 +282,11 @@ function listed(items: readonly string[]): string {
 
 const quoted = (items: readonly string[]) => listed(items.map((item) => `"${item}"`));
 
-/** Says where in a rule a message belongs. */
-function inside<T>(where: string, read: () => T): T {
+/** Says where in a rule an error belongs. */
+function inside<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof AppError) throw new AppError(error.code, `${where}: ${error.message}`);
-    throw error;
+    throw error instanceof AppError ? badField(path, error.message) : error;
   }
 }

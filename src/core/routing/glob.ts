@@ -1,4 +1,4 @@
-import { badRequest } from '../errors.ts';
+import { badField } from '../errors.ts';
 import { foldCase } from '../fold-case.ts';
 import { compileRegex, maxRegexPositions } from './regex.ts';
 
@@ -17,10 +17,10 @@ export interface Glob {
  * Compiles a glob: `*` is any run of characters, `?` is one character, everything else is itself, without regard to
  * case. Testing takes time in proportion to the text.
  *
- * @param where starts the message of what is thrown.
+ * @param path where it stands in the rule, as in when.ip[0]; the message begins with it.
  * @throws AppError `bad-request` when a pattern with `?` is too long.
  */
-export function compileGlob(pattern: string, where: string): Glob {
+export function compileGlob(pattern: string, path: string): Glob {
   const folded = foldCase(pattern).replace(/\*+/g, '*');
   const literals = folded.split(/[*?]/);
   const prefix = literals[0] as string;
@@ -32,19 +32,20 @@ export function compileGlob(pattern: string, where: string): Glob {
     suffix,
     literal,
     isExact,
-    testFolded: isExact ? (text) => text === prefix : tester(folded, where),
+    testFolded: isExact ? (text) => text === prefix : tester(folded, path),
   };
 }
 
-function tester(folded: string, where: string): (text: string) => boolean {
+function tester(folded: string, path: string): (text: string) => boolean {
   if (!folded.includes('?')) return inOrder(folded.split('*'));
   if (folded.length >= maxRegexPositions) {
-    throw badRequest(
-      `${where}: "${folded}" is too long: a pattern with "?" has at most ${maxRegexPositions - 1} characters`,
+    throw badField(
+      path,
+      `"${folded}" is too long: a pattern with "?" has at most ${maxRegexPositions - 1} characters`,
     );
   }
   const parts = Array.from(folded, (char) => ({ '*': '.*', '?': '.' })[char] ?? quote(char));
-  const regex = compileRegex(`(?s)\\A${parts.join('')}\\z`, where);
+  const regex = compileRegex(`(?s)\\A${parts.join('')}\\z`, path);
   return (text) => regex.test(text);
 }
 

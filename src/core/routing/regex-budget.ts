@@ -28,10 +28,10 @@ export const maxRegexWeight = 100_000;
 export const regexBudgetSpent = new Error('the regular expressions of the rules took all the time there is');
 
 /** @throws AppError `bad-request` when regular expressions of this weight are more than a tenant may have. */
-export function checkRegexWeight(weight: number, where: string): void {
+export function checkRegexWeight(weight: number): void {
   if (weight <= maxRegexWeight) return;
   throw badRequest(
-    `${where}: the regular expressions of all rules come to ${weight} characters, the most is ${maxRegexWeight}: use contains or glob where that will do, or delete rules`,
+    `the regular expressions of all rules come to ${weight} characters, the most is ${maxRegexWeight}: use contains or glob where that will do, or delete rules`,
   );
 }
 
@@ -53,7 +53,7 @@ export async function prepareRegexes(
     if (!regex) continue;
     prepared.add(regex);
     weight += regex.weight;
-    if (limited) checkRegexWeight(weight, 'rules');
+    if (limited) checkRegexWeight(weight);
     const pause = breathe();
     if (pause) await pause;
   }

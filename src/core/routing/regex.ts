@@ -6,7 +6,7 @@
  * be thrown away. re2js, which parses and compiles the patterns, guarantees linear time too, but its slowest patterns
  * take a quarter of a second for the longest message; bench/routing.ts has the figures.
  */
-import { badRequest } from '../errors.ts';
+import { badField } from '../errors.ts';
 import { kinds, type RegexProgram, readProgram } from './regex-program.ts';
 import { type Positions, RegexSteps } from './regex-steps.ts';
 
@@ -33,13 +33,13 @@ const literalWork = 1 / 16;
 /**
  * Compiles a pattern in RE2's syntax; case counts unless it says (?i).
  *
- * @param where starts the message of what is thrown.
+ * @param path where it stands in the rule, as in when.ip[0]; the message begins with it.
  * @throws AppError `bad-request` for syntax RE2 does not have (back-references, look-around) and for patterns that are too large.
  */
-export function compileRegex(pattern: string, where: string): Regex {
+export function compileRegex(pattern: string, path: string): Regex {
   const known = inUse.get(pattern)?.deref();
   if (known) return known;
-  const regex = makeRegex(pattern, where);
+  const regex = makeRegex(pattern, path);
   inUse.set(pattern, new WeakRef(regex));
   unused.register(regex, pattern);
   return regex;
@@ -54,14 +54,15 @@ const unused = new FinalizationRegistry<string>((pattern) => {
   if (!inUse.get(pattern)?.deref()) inUse.delete(pattern);
 });
 
-function makeRegex(pattern: string, where: string): Regex {
+function makeRegex(pattern: string, path: string): Regex {
   if (pattern.length > maxPatternLength)
-    throw badRequest(`${where}: a regular expression has at most ${maxPatternLength} characters`);
-  const program = parse(pattern, where);
+    throw badField(path, `a regular expression has at most ${maxPatternLength} characters`);
+  const program = parse(pattern, path);
   const { prefix } = program;
   if (!program.isLiteral && program.positions > maxRegexPositions) {
-    throw badRequest(
-      `${where}: "${pattern}" is too large: it comes to ${program.positions} characters with its repetitions written out, the most is ${maxRegexPositions}; write a list of shorter ones`,
+    throw badField(
+      path,
+      `"${pattern}" is too large: it comes to ${program.positions} characters with its repetitions written out, the most is ${maxRegexPositions}; write a list of shorter ones`,
     );
   }
   const weight = program.positions + weightOfAny;
@@ -76,13 +77,13 @@ function makeRegex(pattern: string, where: string): Regex {
   };
 }
 
-function parse(pattern: string, where: string): RegexProgram {
+function parse(pattern: string, path: string): RegexProgram {
   try {
     return readProgram(pattern);
   } catch (error) {
     const reason =
       error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : String(error);
-    throw badRequest(`${where}: "${pattern}" is no regular expression of RE2: ${reason}${hint(pattern)}`);
+    throw badField(path, `"${pattern}" is no regular expression of RE2: ${reason}${hint(pattern)}`);
   }
 }
 

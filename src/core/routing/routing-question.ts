@@ -1,9 +1,10 @@
 /** Routing asked by people: a typed or a recorded notification, the rules in force or a draft of them. */
 import type { ExplainRequest, RoutingOutcome } from '../../contract/routing.ts';
+import type { RuleSpec } from '../../contract/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { type Breathe, createBreathe } from '../breathe.ts';
 import type { CredentialRecord } from '../directory.ts';
-import { badRequest } from '../errors.ts';
+import { AppError, badField } from '../errors.ts';
 import { panelsReached, targetView } from '../history-view.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
@@ -11,7 +12,7 @@ import { prepareRegexes } from './regex-budget.ts';
 import type { Router } from './router.ts';
 import { compileRulesInSlices } from './routing.ts';
 import { clipTraces, explain } from './routing-explain.ts';
-import { validateRule } from './rule-check.ts';
+import { type RuleSurroundings, validateRule } from './rule-check.ts';
 import { newRule } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
@@ -31,13 +32,25 @@ export async function draftRouter(
   const { levels, panels, record } = snapshot;
   const specs = drafts.map(({ id, ...draft }, i) => newRule(id ?? `draft-${i + 1}`, draft, record.timeZone));
   const prepared = await prepareRegexes(specs, breathe, { limited: true });
-  for (const spec of specs) {
-    validateRule(spec, { levels, panels });
+  for (const [i, spec] of specs.entries()) {
+    checkDraft(spec, i, { levels, panels });
     const pause = breathe();
     if (pause) await pause;
   }
   const router = await compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { breathe });
   return prepared && router;
+}
+
+/** An error of a draft points to it among all the drafts of the request. */
+function checkDraft(spec: RuleSpec, i: number, surroundings: RuleSurroundings): void {
+  try {
+    validateRule(spec, surroundings);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError(error.code, error.message, {
+      place: { pointer: `/rules/${i}${error.place?.pointer ?? ''}` },
+    });
+  }
 }
 
 /** What was typed, the rest as of a notification that says nothing of it. @throws AppError `bad-request`. */
@@ -93,6 +106,6 @@ export function wasThrottled(record: HistoryRecord | undefined, isDraft: boolean
 function address(text: string, field: string): string {
   const canonical = canonicalAddress(text.trim());
   if (canonical === undefined)
-    throw badRequest(`notification.${field} must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5`);
+    throw badField(`notification.${field}`, 'must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
   return canonical;
 }

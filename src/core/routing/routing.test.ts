@@ -255,7 +255,7 @@ describe('a rule is checked when it is saved', () => {
     [{ timeZone: 'Mars/Olympus' }, 'rule "x": timeZone: "Mars/Olympus" is no time zone'],
     [
       { activeFrom: '2026-11-02T12:00:00Z', activeUntil: '2026-11-02T11:00:00Z' },
-      'rule "x": activeUntil must be after activeFrom',
+      'rule "x": activeUntil: must be after activeFrom',
     ],
     [{ then: {} }, 'rule "x": then: does nothing; give panels, setLevel, setTtl, mute or throttle'],
     [

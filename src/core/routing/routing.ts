@@ -2,7 +2,7 @@
 import type { RuleSpec } from '../../contract/rule.ts';
 import type { Breathe } from '../breathe.ts';
 import type { RuleSet } from '../directory.ts';
-import { AppError, badRequest } from '../errors.ts';
+import { AppError, badField } from '../errors.ts';
 import { compileConditions, type RankedLevels } from './conditions.ts';
 import { IndexedRouter } from './indexed-router.ts';
 import { prepareRegexes } from './regex-budget.ts';
@@ -70,15 +70,12 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
   };
   if (!spec.enabled) return rule;
   try {
-    const where = `rule "${spec.name}"`;
-    checkSetLevel(spec, levels, where);
-    const conditions = compileConditions(spec.when, levels, `${where}: when`);
-    return {
-      ...rule,
-      activity: compileActivity(spec, where),
-      conditions,
-      regexWeight: conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0),
-    };
+    return inRule(spec.name, () => {
+      checkSetLevel(spec, levels);
+      const conditions = compileConditions(spec.when, levels);
+      const regexWeight = conditions.reduce((sum, each) => sum + each.regexWeight, 0);
+      return { ...rule, activity: compileActivity(spec), conditions, regexWeight };
+    });
   } catch (error) {
     if (!onError) throw error;
     onError(error, ref);
@@ -89,9 +86,20 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
 const never: Activity = { isActive: () => false, reason: () => 'disabled' };
 
 /** @throws AppError `bad-request` when the level to be set does not exist. */
-export function checkSetLevel({ then: { setLevel } }: RuleSpec, levels: RankedLevels, where: string): void {
+export function checkSetLevel({ then: { setLevel } }: RuleSpec, levels: RankedLevels): void {
   if (setLevel === undefined || levels.has(setLevel)) return;
-  throw badRequest(
-    `${where}: then.setLevel: "${setLevel}" is no level here; the levels are ${[...levels.keys()].join(', ')}`,
+  throw badField(
+    'then.setLevel',
+    `"${setLevel}" is no level here; the levels are ${[...levels.keys()].join(', ')}`,
   );
+}
+
+/** Errors of a rule begin with its name. */
+export function inRule<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new AppError(error.code, `rule "${name}": ${error.message}`, { place: error.place });
+  }
 }

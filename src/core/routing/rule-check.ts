@@ -1,9 +1,9 @@
 import type { RuleSpec } from '../../contract/rule.ts';
-import { badRequest } from '../errors.ts';
+import { badField } from '../errors.ts';
 import { compileConditions, type RankedLevels } from './conditions.ts';
 import { checkRegexWeight } from './regex-budget.ts';
 import type { Router } from './router.ts';
-import { checkSetLevel } from './routing.ts';
+import { checkSetLevel, inRule } from './routing.ts';
 import { compileActivity } from './windows.ts';
 
 export interface RuleSurroundings {
@@ -21,25 +21,27 @@ export interface RuleSurroundings {
  * @throws AppError `bad-request`, naming rule and field: rule "db to the NOC": when.ip[0]: …
  */
 export function validateRule(spec: RuleSpec, { levels, panels, router }: RuleSurroundings): void {
-  const where = `rule "${spec.name}"`;
-  const conditions = compileConditions(spec.when, levels, `${where}: when`);
-  const own = conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
-  const before = router?.rules.find(({ ref }) => ref.id === spec.id)?.regexWeight ?? 0;
-  // What costs no more than before is let through: a tenant beyond the bound can still mend its rules.
-  if (own > before) checkRegexWeight(own - before + (router?.regexWeight ?? 0), where);
-  compileActivity(spec, where);
-  checkSetLevel(spec, levels, where);
-  checkPanels(spec, panels, where);
-  if (!doesAnything(spec))
-    throw badRequest(`${where}: then: does nothing; give panels, setLevel, setTtl, mute or throttle`);
+  inRule(spec.name, () => {
+    const conditions = compileConditions(spec.when, levels);
+    const own = conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
+    const before = router?.rules.find(({ ref }) => ref.id === spec.id)?.regexWeight ?? 0;
+    // What costs no more than before is let through: a tenant beyond the bound can still mend its rules.
+    if (own > before) checkRegexWeight(own - before + (router?.regexWeight ?? 0));
+    compileActivity(spec);
+    checkSetLevel(spec, levels);
+    checkPanels(spec, panels);
+    if (!doesAnything(spec))
+      throw badField('then', 'does nothing; give panels, setLevel, setTtl, mute or throttle');
+  });
 }
 
-function checkPanels({ then }: RuleSpec, known: RuleSurroundings['panels'], where: string): void {
+function checkPanels({ then }: RuleSpec, known: RuleSurroundings['panels']): void {
   if (typeof then.panels !== 'object' || !('ids' in then.panels)) return;
   const unknown = then.panels.ids.findIndex((id) => !known.has(id));
   if (unknown < 0) return;
-  throw badRequest(
-    `${where}: then.panels.ids[${unknown}]: "${then.panels.ids[unknown]}" is no panel's id; GET /api/panels lists them`,
+  throw badField(
+    `then.panels.ids[${unknown}]`,
+    `"${then.panels.ids[unknown]}" is no panel's id; GET /api/panels lists them`,
   );
 }
 

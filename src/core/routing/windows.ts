@@ -1,6 +1,6 @@
 /** When a rule is active: between two instants, and inside weekly windows by a place's wall clock. */
 import { type RuleSpec, type RuleWindow, weekdays } from '../../contract/rule.ts';
-import { badRequest } from '../errors.ts';
+import { badField } from '../errors.ts';
 import { checkTimeZone } from '../time-zone.ts';
 
 export interface Activity {
@@ -22,15 +22,14 @@ const minutesPerDay = 1440;
  * much shorter on that day, and one that includes the hour that is repeated in autumn holds both times. Where `until`
  * is at or before `from` the window starts on its day and ends on the next.
  *
- * @param where starts the message of what is thrown.
  * @throws AppError `bad-request` for an unknown time zone, a time that is none, or an end that is not after its start.
  */
-export function compileActivity(times: Times, where: string): Activity {
-  const from = instant(times.activeFrom, `${where}: activeFrom`) ?? Number.NEGATIVE_INFINITY;
-  const until = instant(times.activeUntil, `${where}: activeUntil`) ?? Number.POSITIVE_INFINITY;
-  if (from >= until) throw badRequest(`${where}: activeUntil must be after activeFrom`);
-  const clock = wallClock(times.timeZone, `${where}: timeZone`);
-  const minutes = times.windows.length === 0 ? undefined : minutesOfWeek(times.windows, `${where}: windows`);
+export function compileActivity(times: Times): Activity {
+  const from = instant(times.activeFrom, 'activeFrom') ?? Number.NEGATIVE_INFINITY;
+  const until = instant(times.activeUntil, 'activeUntil') ?? Number.POSITIVE_INFINITY;
+  if (from >= until) throw badField('activeUntil', 'must be after activeFrom');
+  const clock = wallClock(times.timeZone, 'timeZone');
+  const minutes = times.windows.length === 0 ? undefined : minutesOfWeek(times.windows, 'windows');
   const inWindow = (now: number) => minutes === undefined || minutes[clock(now)] === 1;
   return {
     isActive: (now) => from <= now && now < until && inWindow(now),
@@ -42,19 +41,19 @@ export function compileActivity(times: Times, where: string): Activity {
   };
 }
 
-function instant(text: string | null, where: string): number | undefined {
+function instant(text: string | null, path: string): number | undefined {
   if (text === null) return undefined;
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw badRequest(`${where}: "${text}" is no time; write 2026-11-01T18:00:00Z`);
+  if (Number.isNaN(at)) throw badField(path, `"${text}" is no time; write 2026-11-01T18:00:00Z`);
   return at;
 }
 
 /** One mark for each minute of the week, Monday 00:00 first. */
-function minutesOfWeek(windows: readonly RuleWindow[], where: string): Uint8Array {
+function minutesOfWeek(windows: readonly RuleWindow[], path: string): Uint8Array {
   const marks = new Uint8Array(7 * minutesPerDay);
   for (const [i, window] of windows.entries()) {
-    const from = minuteOfDay(window.from, `${where}[${i}].from`);
-    const until = minuteOfDay(window.until, `${where}[${i}].until`);
+    const from = minuteOfDay(window.from, `${path}[${i}].from`);
+    const until = minuteOfDay(window.until, `${path}[${i}].until`);
     const length = until > from ? until - from : until - from + minutesPerDay;
     for (const day of window.days) {
       const start = weekdays.indexOf(day) * minutesPerDay + from;
@@ -64,9 +63,9 @@ function minutesOfWeek(windows: readonly RuleWindow[], where: string): Uint8Arra
   return marks;
 }
 
-function minuteOfDay(text: string, where: string): number {
+function minuteOfDay(text: string, path: string): number {
   if (!/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(text))
-    throw badRequest(`${where}: "${text}" is no time of day; write 08:00`);
+    throw badField(path, `"${text}" is no time of day; write 08:00`);
   return Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
 }
 
@@ -85,10 +84,10 @@ const clocks = new Map<string, WallClock>();
  * The minute of the week in a time zone. Asking Intl takes microseconds, so the answer is kept for the minute: no zone
  * in use changes its offset within one.
  */
-function wallClock(timeZone: string, where: string): WallClock {
+function wallClock(timeZone: string, path: string): WallClock {
   const known = clocks.get(timeZone);
   if (known) return known;
-  const format = zoneFormat(timeZone, where);
+  const format = zoneFormat(timeZone, path);
   let minute = Number.NaN;
   let minuteOfWeek = 0;
   const clock = (now: number) => {
@@ -104,8 +103,8 @@ function wallClock(timeZone: string, where: string): WallClock {
   return clock;
 }
 
-function zoneFormat(timeZone: string, where: string): Intl.DateTimeFormat {
-  checkTimeZone(timeZone, where);
+function zoneFormat(timeZone: string, path: string): Intl.DateTimeFormat {
+  checkTimeZone(timeZone, path);
   return new Intl.DateTimeFormat('en-GB', {
     timeZone,
     weekday: 'short',

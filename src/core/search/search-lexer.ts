@@ -1,6 +1,9 @@
 /** The words of a history search: where they stand, what is quoted, what is a key and what are its values. */
+
+import type { ErrorPlace } from '../../contract/error-header.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
 import { limits } from '../../contract/limits.ts';
-import { badRequest } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Pattern } from './search-glob.ts';
 
 /** One value: of a key, or a free word or phrase. */
@@ -12,6 +15,8 @@ export interface Value {
   readonly starred: boolean;
   /** 1-based, in characters. */
   readonly column: number;
+  /** As typed, in characters. */
+  readonly length: number;
 }
 
 export type Token =
@@ -24,9 +29,21 @@ export type Token =
       readonly column: number;
     };
 
+/** What else programs are told of an error in a search. */
+interface SearchProblem extends Pick<ErrorPlace, 'length' | 'nearest'> {
+  readonly code?: ErrorCode;
+}
+
 /** An error at a place in the search, in the one form all of them have: `q: <what> at character <column><hint>`. */
-export const searchError = (what: string, column: number, hint = '') =>
-  badRequest(`q: ${what} at character ${column}${hint}`);
+export const searchError = (
+  what: string,
+  column: number,
+  hint = '',
+  { code = 'query.invalid', length, nearest }: SearchProblem = {},
+) =>
+  new AppError(code, `q: ${what} at character ${column}${hint}`, {
+    place: { at: column, ...(length !== undefined && { length }), ...(nearest && { nearest }) },
+  });
 
 /** What someone typed, short enough for an error message. */
 export function shown(text: string): string {
@@ -38,7 +55,7 @@ export function shown(text: string): string {
 export function readTokens(text: string): Token[] {
   const characters = text.length > 2 * limits.queryChars ? undefined : [...text];
   if (!characters || characters.length > limits.queryChars) {
-    throw badRequest(`q: a search has at most ${limits.queryChars} characters`);
+    throw new AppError('query.invalid', `q: a search has at most ${limits.queryChars} characters`);
   }
   const bad = characters.findIndex((character) => character === '\0' || !character.isWellFormed());
   if (bad >= 0) throw searchError('U+0000 and halves of surrogate pairs are not allowed; found one', bad + 1);
@@ -119,7 +136,11 @@ class Lexer {
     }
     this.#expectEndOfWord();
     if (raw.typed === 'OR' || raw.typed === 'AND' || raw.typed === 'NOT') return { kind: raw.typed, column };
-    return { kind: 'text', value: { pattern: raw.pattern, quoted: false, starred: false, column }, column };
+    return {
+      kind: 'text',
+      value: { pattern: raw.pattern, quoted: false, starred: false, column, length: raw.length },
+      column,
+    };
   }
 
   #values(key: string): Value[] {
@@ -131,15 +152,16 @@ class Lexer {
         values.push(this.#quoted());
         continue;
       }
-      const { pattern } = this.#bare((character) => character === ',');
+      const { pattern, length } = this.#bare((character) => character === ',');
       if (pattern === '') throw searchError(`a value for ${shown(key)} is missing`, column);
-      values.push({ pattern, quoted: false, starred: false, column });
+      values.push({ pattern, quoted: false, starred: false, column, length });
     } while (this.#peek() === ',');
     return values;
   }
 
   /** Up to white space, a parenthesis, a quote or what `stops` says. */
-  #bare(stops: (character: string) => boolean): { pattern: Pattern; typed: string } {
+  #bare(stops: (character: string) => boolean): { pattern: Pattern; typed: string; length: number } {
+    const from = this.#at;
     let pattern = '';
     let typed = '';
     for (
@@ -153,7 +175,7 @@ class Lexer {
       typed += literal ?? character;
       if (literal === undefined) this.#at += 1;
     }
-    return { pattern, typed };
+    return { pattern, typed, length: this.#at - from };
   }
 
   #quoted(): Value {
@@ -169,7 +191,7 @@ class Lexer {
     this.#at += 1;
     const starred = this.#peek() === '*';
     if (starred) this.#at += 1;
-    return { pattern, quoted: true, starred, column };
+    return { pattern, quoted: true, starred, column, length: this.#column - column };
   }
 
   /** Takes a backslash and what it makes literal, as a pattern. */

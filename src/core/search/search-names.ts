@@ -1,4 +1,5 @@
 /** Names in a search become what they name now. */
+import type { AppError } from '../errors.ts';
 import type { Ref } from '../ports.ts';
 import { literalOf, matchesPattern, patternText } from './search-glob.ts';
 import { searchError, shown, type Value } from './search-lexer.ts';
@@ -17,7 +18,7 @@ export function readIds(
   return [...new Set(values.flatMap((value) => idsOf(what, value, known)))];
 }
 
-function idsOf(what: string, { pattern, column }: Value, known: readonly Ref[]): string[] {
+function idsOf(what: string, { pattern, column, length }: Value, known: readonly Ref[]): string[] {
   const text = patternText(pattern);
   const folded = text.toLowerCase();
   const isGlob = literalOf(pattern) === undefined;
@@ -33,12 +34,13 @@ function idsOf(what: string, { pattern, column }: Value, known: readonly Ref[]):
     if (found.length > 0) return found.map(({ id }) => id);
   }
   const names = known.map(({ name }) => name);
-  const hint = names.length === 0 ? `; there are no ${what}s yet` : offerNearest(text, names);
-  throw searchError(
-    isGlob ? `no ${what} has a name like ${shown(text)}` : `unknown ${what} ${shown(text)}`,
-    column,
-    hint,
-  );
+  const { nearest, clause } = offerNearest(text, names);
+  const problem = isGlob ? `no ${what} has a name like ${shown(text)}` : `unknown ${what} ${shown(text)}`;
+  throw searchError(problem, column, names.length === 0 ? `; there are no ${what}s yet` : clause, {
+    code: 'query.unknown-value',
+    length,
+    nearest,
+  });
 }
 
 type Ranked = { readonly name: string; readonly rank: number };
@@ -59,28 +61,30 @@ export function readLevels(values: readonly Value[], levels: readonly Ranked[]):
   return [...new Set(values.flatMap((value) => levelsOf(value, levels)))];
 }
 
-function levelsOf({ pattern, column }: Value, levels: readonly Ranked[]): string[] {
-  const text = patternText(pattern);
+function levelsOf(value: Value, levels: readonly Ranked[]): string[] {
+  const text = patternText(value.pattern);
   const [, operator = '', typed = ''] = /^([<>]=?|=)?\s*(.*)$/s.exec(text) ?? [];
   const name = typed.toLowerCase();
   const level = levels.find((known) => known.name === name);
-  if (!level) {
-    const what = typed === '' ? 'the name of a level is missing' : `unknown level ${shown(typed)}`;
-    throw searchError(
-      what,
-      column,
-      offerNearest(
-        typed,
-        levels.map((known) => known.name),
-      ),
-    );
-  }
+  if (!level) throw unknownLevel(value, typed, levels);
   const passes = comparisons[operator];
   if (!passes) return [level.name];
   const found = levels.filter(({ rank }) => passes(rank, level.rank)).sort((a, b) => a.rank - b.rank);
   if (found.length === 0) {
     const side = operator === '>' ? 'above' : 'below';
-    throw searchError(`no level ranks ${side} ${shown(level.name)}: ${shown(text)}`, column);
+    throw searchError(`no level ranks ${side} ${shown(level.name)}: ${shown(text)}`, value.column);
   }
   return found.map((known) => known.name);
+}
+
+/** Points behind the comparison: only the name is wrong. */
+function unknownLevel(value: Value, typed: string, levels: readonly Ranked[]): AppError {
+  const problem = typed === '' ? 'the name of a level is missing' : `unknown level ${shown(typed)}`;
+  const { nearest, clause } = offerNearest(
+    typed,
+    levels.map(({ name }) => name),
+  );
+  const length = [...typed].length;
+  const column = value.column + value.length - length - (value.quoted ? 1 : 0);
+  return searchError(problem, column, clause, { code: 'query.unknown-value', length, nearest });
 }

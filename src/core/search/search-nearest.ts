@@ -5,16 +5,22 @@ const comparedChars = 64;
 /** Names offered when none is near. */
 const offered = 5;
 
-/** A clause for an error: the one name that was probably meant, else what there is. Starts with "; ", or is empty. */
-export function offerNearest(given: string, known: readonly string[]): string {
-  if (known.length === 0) return '';
+export interface Offer {
+  /** The one name that was probably meant, else what there is. */
+  readonly nearest: readonly string[];
+  /** The same as a clause for an error: starts with "; ", or is empty. */
+  readonly clause: string;
+}
+
+export function offerNearest(given: string, known: readonly string[]): Offer {
+  if (known.length === 0) return { nearest: [], clause: '' };
   const ranked = rank(given, known);
   const best = ranked[0] as { name: string; distance: number };
-  if (best.distance <= Math.max(1, Math.floor(given.length / 2))) return `; did you mean "${best.name}"?`;
-  const names = ranked.slice(0, offered).map(({ name }) => `"${name}"`);
-  return known.length > names.length
-    ? `; the nearest are ${names.join(', ')}`
-    : `; it is one of ${names.join(', ')}`;
+  if (best.distance <= Math.max(1, Math.floor(given.length / 2)))
+    return { nearest: [best.name], clause: `; did you mean "${best.name}"?` };
+  const nearest = ranked.slice(0, offered).map(({ name }) => name);
+  const start = known.length > nearest.length ? 'the nearest are' : 'it is one of';
+  return { nearest, clause: `; ${start} ${nearest.map((name) => `"${name}"`).join(', ')}` };
 }
 
 function rank(given: string, known: readonly string[]): { name: string; distance: number }[] {

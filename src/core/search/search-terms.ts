@@ -56,12 +56,14 @@ export function readPair(
   const name = key.toLowerCase();
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (!read) {
-    const hint = offerNearest(key, Object.keys(readers));
-    throw searchError(
-      `unknown key ${shown(key)}`,
-      column,
-      hint.endsWith('?') ? hint : `${hint}; quote text that holds a colon`,
-    );
+    const { nearest, clause } = offerNearest(key, Object.keys(readers));
+    const hint = nearest.length === 1 ? clause : `${clause}; quote text that holds a colon`;
+    const length = [...key].length;
+    throw searchError(`unknown key ${shown(key)}`, column, hint, {
+      code: 'query.unknown-key',
+      length,
+      nearest,
+    });
   }
   const starred = values.find((value) => value.starred);
   if (starred && name !== 'title' && name !== 'message') {
@@ -91,12 +93,18 @@ function readPhrase(value: Value): Phrase {
       `${shown(value.pattern)}`,
       value.column,
       ' has "*" inside; in text it can only end a word, as in time*',
+      value,
     );
   }
   const whole = patternText(value.pattern);
   const text = prefix && !value.quoted ? whole.slice(0, -1) : whole;
   if (!wordCharacter.test(text)) {
-    throw searchError(`${shown(whole)}`, value.column, ' has no letter or digit; text is searched by words');
+    throw searchError(
+      `${shown(whole)}`,
+      value.column,
+      ' has no letter or digit; text is searched by words',
+      value,
+    );
   }
   return { text, prefix };
 }
@@ -112,7 +120,8 @@ function readAddresses(value: Value): AddressPattern {
   try {
     return { text, ...parseAddressRange(text) };
   } catch (error) {
-    if (error instanceof AppError) throw searchError('a bad value', value.column, `: ${error.message}`);
+    if (error instanceof AppError)
+      throw searchError('a bad value', value.column, `: ${error.message}`, value);
     throw error;
   }
 }
@@ -127,11 +136,12 @@ function readState(value: Value): SearchState {
   const state = searchStates.find((name) => name === text);
   if (!state) {
     const typed = patternText(value.pattern);
-    throw searchError(
-      `unknown state ${shown(typed)} for "is"`,
-      value.column,
-      offerNearest(typed, searchStates),
-    );
+    const { nearest, clause } = offerNearest(typed, searchStates);
+    throw searchError(`unknown state ${shown(typed)} for "is"`, value.column, clause, {
+      code: 'query.unknown-value',
+      length: value.length,
+      nearest,
+    });
   }
   return state;
 }

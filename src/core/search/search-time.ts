@@ -17,16 +17,17 @@ const lastInstant = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const dayMs = 86_400_000;
 
 /** `now` less an age such as 90s, 2h or 1d12h; not before 1970. */
-export function readAge({ pattern, column }: Value, now: number): number {
+export function readAge({ pattern, column, length }: Value, now: number): number {
   const text = patternText(pattern);
   const age = text.toLowerCase();
   if (!/^(\d{1,9}[smhdw])+$/.test(age)) {
     const unit = /^\d+\s*([a-z]+)$/.exec(age)?.[1];
-    const nearest = unit ? offerNearest(unit, Object.keys(unitMs)) : '';
+    const nearest = unit ? offerNearest(unit, Object.keys(unitMs)).clause : '';
     throw searchError(
       `"since" cannot be ${shown(text)}`,
       column,
       `; write an age such as 30s, 15m, 2h, 7d or 1w${nearest}`,
+      { length },
     );
   }
   let ms = 0;
@@ -57,7 +58,7 @@ const timeForm = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d{
  */
 export function readInstant(
   key: string,
-  { pattern, column }: Value,
+  { pattern, column, length }: Value,
   { now, timeZone }: { now: number; timeZone: string },
 ): number {
   const text = patternText(pattern);
@@ -67,7 +68,7 @@ export function readInstant(
   if (time === undefined || literalOf(pattern) === undefined) {
     const example =
       'write 2026-11-01, 2026-11-01T10:00, 2026-11-01T10:00Z, 2026-11-01T10:00+02:00 or 10:00 for today';
-    throw searchError(`"${key}" cannot be ${shown(text)}`, column, `; ${example}`);
+    throw searchError(`"${key}" cannot be ${shown(text)}`, column, `; ${example}`, { length });
   }
   const shiftMs = offset === undefined ? undefined : offsetMs(offset);
   const today = new Date(now + (shiftMs ?? zoneOffset(now, timeZone)));
@@ -82,7 +83,7 @@ export function readInstant(
   };
   const wall = wallTime(parts);
   if (wall === undefined || (shiftMs !== undefined && Math.abs(shiftMs) > dayMs)) {
-    throw searchError(`${shown(text)}`, column, ' is no day and time that exists');
+    throw searchError(`${shown(text)}`, column, ' is no day and time that exists', { length });
   }
   return clamp(shiftMs === undefined ? fromWallTime(wall, timeZone) : wall - shiftMs);
 }

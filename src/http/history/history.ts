@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { limits } from '../../contract/limits.ts';
 import { HistoryPage } from '../../contract/notification.ts';
-import { badRequest } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { historyView } from '../../core/history-view.ts';
 import { iso } from '../../core/stream/frames.ts';
 import type { Authenticator } from '../auth.ts';
@@ -141,6 +141,7 @@ says how far back that is, and nextCursor continues the search.`,
 function readCursor(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const position = /^p[0-9]{1,15}$/.test(text) ? Number(text.slice(1)) : undefined;
-  if (position === undefined) throw badRequest('cursor must be the nextCursor of an earlier page');
+  if (position === undefined)
+    throw new AppError('cursor.invalid', 'cursor must be the nextCursor of an earlier page');
   return position;
 }

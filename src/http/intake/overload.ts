@@ -1,6 +1,7 @@
 /** What keeps the wait short when more is sent than can be stored: some are refused, so that the rest are answered in time. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { errorHeader, formatErrorHeader } from '../../contract/error-header.ts';
 
 /** A request as the gate looks at it. */
 type Arriving = Pick<IncomingMessage, 'headers' | 'once'>;
@@ -87,6 +88,7 @@ const refusal = [
   ...['content-type', 'application/json; charset=utf-8'],
   ...['content-length', String(Buffer.byteLength(busy))],
   ...['retry-after', '1'],
+  ...[errorHeader, formatErrorHeader('unavailable')],
   ...['x-content-type-options', 'nosniff'],
 ];
 

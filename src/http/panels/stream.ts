@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Cursor } from '../../contract/sse.ts';
 import { parseCursor } from '../../contract/sse.ts';
 import { mayUsePanel } from '../../core/access.ts';
-import { badRequest, notFound } from '../../core/errors.ts';
+import { AppError, notFound } from '../../core/errors.ts';
 import type { Authenticator } from '../auth.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -60,7 +60,11 @@ function readCursor(header: unknown, query: string | undefined): Cursor | undefi
   const text = typeof header === 'string' && header !== '' ? header : query;
   if (text === undefined || text === '') return undefined;
   const cursor = parseCursor(text);
-  if (!cursor) throw badRequest('Last-Event-ID must be <epoch>-<position>, as the stream gave it in id');
+  if (!cursor)
+    throw new AppError(
+      'cursor.invalid',
+      'Last-Event-ID must be <epoch>-<position>, as the stream gave it in id',
+    );
   return cursor;
 }
 

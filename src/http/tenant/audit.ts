@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { AuditPage } from '../../contract/audit.ts';
 import { limits } from '../../contract/limits.ts';
-import { badRequest } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { readLimit } from '../page-limit.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -47,5 +47,8 @@ export function auditRoutes(app: App, { directory }: Services): void {
 
 function readCursor(text: string | undefined): string | undefined {
   if (text === undefined || uuid.test(text)) return text;
-  throw badRequest('cursor is not one of this service: use nextCursor as it was answered');
+  throw new AppError(
+    'cursor.invalid',
+    'cursor is not one of this service: use nextCursor as it was answered',
+  );
 }

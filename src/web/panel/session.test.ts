@@ -53,21 +53,21 @@ function sessionOf(events: readonly PanelEvent[], end: () => Promise<void> | voi
   return { session, receipts, kinds, commands };
 }
 
-const refuse = (status: number, message: string) => () => {
-  throw new ApiError(status, message);
+const refuse = (status: number, code: string | undefined) => () => {
+  throw new ApiError(status, 'refused', { code });
 };
 
 test.each([
   [401, 'unauthorized', 'revoked'],
   [403, 'forbidden', 'refused'],
-  [404, 'there is no such panel', 'deleted'],
-] as const)('a session ends when the server itself answers %i', async (status, message, reason) => {
-  const { session } = sessionOf([], refuse(status, message));
+  [404, 'not-found', 'deleted'],
+] as const)('a session ends when the server itself answers %i', async (status, code, reason) => {
+  const { session } = sessionOf([], refuse(status, code));
   expect(await session.run(new AbortController().signal)).toBe(reason);
 });
 
 test('an answer of something in front of the server ends nothing', async () => {
-  const { session } = sessionOf([note('a')], refuse(404, 'the server answered 404 Not Found'));
+  const { session } = sessionOf([note('a')], refuse(404, undefined));
   const stop = new AbortController();
   void session.run(stop.signal);
   await expect.poll(() => session.connection.state).toBe('waiting');

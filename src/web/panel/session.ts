@@ -88,7 +88,7 @@ export class Session {
         const reason = endReason(error);
         if (reason) return reason;
         const message = error instanceof Error ? error.message : String(error);
-        this.#connect({ state: 'waiting', reason: message, retryInMs: foreignAnswerMs });
+        this.#connect({ state: 'waiting', reason: message, answered: true, retryInMs: foreignAnswerMs });
         await pause(foreignAnswerMs, signal);
       }
     }
@@ -153,7 +153,7 @@ const isCommand = (event: PanelEvent): event is CommandEvent =>
 
 /** undefined for what may pass: above all an answer that is not the server's own, from a proxy in front of it. */
 function endReason(error: unknown): EndReason | undefined {
-  if (!(error instanceof ApiError) || error.message.startsWith('the server answered')) return undefined;
+  if (!(error instanceof ApiError) || error.code === undefined) return undefined;
   if (error.status === 401) return 'revoked';
   if (error.status === 403) return 'refused';
   return error.status === 404 ? 'deleted' : undefined;

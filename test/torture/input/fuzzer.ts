@@ -162,13 +162,12 @@ export class Fuzzer {
     if (answer.status >= 500 && !(answer.status === 503 && answer.headers['retry-after']))
       return this.#fault(made, `a ${answer.status}: ${answer.body.slice(0, 300)}`);
     try {
-      this.#check.hold(
-        route.method,
-        made.path,
-        answer.status,
-        answer.headers['content-type'] ?? '',
-        answer.body,
-      );
+      this.#check.hold(route.method, made.path, {
+        status: answer.status,
+        type: answer.headers['content-type'] ?? '',
+        error: answer.headers['belfry-error'] ?? null,
+        body: answer.body,
+      });
     } catch (error) {
       this.#fault(made, (error as Error).message.slice(0, 600));
     }

@@ -1,4 +1,5 @@
-/** What the server says is wrong with a search, found again in its text. */
+/** What the server says is wrong with a search, at its place in the text. */
+import { ApiError, isCode } from '../../../client/api-error.ts';
 import { quoteValue } from './refine.ts';
 
 export interface QueryComplaint {
@@ -11,38 +12,24 @@ export interface QueryComplaint {
   readonly offers: readonly { readonly name: string; readonly text: string }[];
 }
 
-const form = /^q: (.*?) at character (\d+)(.*)$/s;
-const offersForm = /(?:did you mean|the nearest are|it is one of) (.*)$/s;
-
 /** @returns undefined for an error that is not about the search. */
-export function readComplaint(message: string, text: string): QueryComplaint | undefined {
-  if (!message.startsWith('q: ')) return undefined;
-  const sentence = message.slice(3);
-  const [, what = '', column, hint = ''] = form.exec(message) ?? [];
-  if (column === undefined) return { sentence, start: 0, end: 0, offers: [] };
-  const from = unitsOf(text, Number(column) - 1);
-  const { start, end } = spanOf(text, from, what);
-  const isKey = what.startsWith('unknown key');
-  const offered = offersForm.exec(hint)?.[1] ?? '';
-  const names = [...offered.matchAll(/"((?:[^"])*)"/g)].map(([, name]) => name as string);
-  const offers = names.map((name) => ({
+export function readComplaint(error: unknown, text: string): QueryComplaint | undefined {
+  if (!(error instanceof ApiError) || !error.code?.startsWith('query.')) return undefined;
+  const { at, length, nearest = [] } = error.place;
+  const sentence = error.messageAfter('q');
+  if (at === undefined) return { sentence, start: 0, end: 0, offers: [] };
+  const from = unitsOf(text, at - 1);
+  const { start, end } =
+    length === undefined ? wordAt(text, from) : { start: from, end: unitsOf(text, at - 1 + length) };
+  const isKey = isCode(error, 'query.unknown-key');
+  const offers = nearest.map((name) => ({
     name,
     text: text.slice(0, start) + (isKey ? name : quoteValue(name)) + text.slice(end),
   }));
   return { sentence, start, end, offers };
 }
 
-/** What the sentence quotes, where it stands from the place on; else the rest of the word there. */
-function spanOf(text: string, from: number, what: string): { start: number; end: number } {
-  const quoted = /"(.*?)…?"/s.exec(what)?.[1];
-  if (quoted) {
-    const at = text.indexOf(quoted, from);
-    // A value in quotes or behind ">=" begins a little later; anything further is another place.
-    if (at >= 0 && at <= from + 2) {
-      const inQuotes = text[from] === '"' && at === from + 1 && text[at + quoted.length] === '"';
-      return inQuotes ? { start: from, end: at + quoted.length + 1 } : { start: at, end: at + quoted.length };
-    }
-  }
+function wordAt(text: string, from: number): { start: number; end: number } {
   const length = /^[^\s,()]+/.exec(text.slice(from))?.[0].length ?? 0;
   // At the very end something is missing: the last character stands for it.
   return length === 0
@@ -51,13 +38,4 @@ function spanOf(text: string, from: number, what: string): { start: number; end:
 }
 
 /** How many UTF-16 units the first `characters` characters take. */
-function unitsOf(text: string, characters: number): number {
-  let units = 0;
-  let left = characters;
-  for (const character of text) {
-    if (left === 0) break;
-    units += character.length;
-    left -= 1;
-  }
-  return units;
-}
+const unitsOf = (text: string, characters: number): number => [...text].slice(0, characters).join('').length;

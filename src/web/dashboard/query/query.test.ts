@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { ApiError } from '../../../client/api-error.ts';
+import type { ErrorPlace } from '../../../contract/error-header.ts';
 import { readComplaint } from './query-complaint.ts';
 import { paintQuery, readWords } from './query-words.ts';
 import { quoteValue, refine } from './refine.ts';
@@ -89,19 +91,25 @@ test('an instant is written as the wall clock of the tenant, in UTC in the hour 
 });
 
 test('an error is found at its place, and the nearest is one click away', () => {
+  const refused = (code: string, text: string, place: ErrorPlace = {}) =>
+    readComplaint(new ApiError(400, 'q: what is wrong', { code, place }), text);
   const text = '😀 level:>=eror x';
-  const complaint = readComplaint('q: unknown level "eror" at character 9; did you mean "error"?', text);
-  expect(text.slice(complaint?.start, complaint?.end)).toBe('eror');
-  expect(complaint?.offers).toEqual([{ name: 'error', text: '😀 level:>=error x' }]);
-  const key = readComplaint('q: unknown key "hots" at character 1; did you mean "host"?', 'hots:a');
+  const level = refused('query.unknown-value', text, { at: 11, length: 4, nearest: ['error'] });
+  expect(level?.sentence).toBe('what is wrong');
+  expect(text.slice(level?.start, level?.end)).toBe('eror');
+  expect(level?.offers).toEqual([{ name: 'error', text: '😀 level:>=error x' }]);
+  const key = refused('query.unknown-key', 'hots:a', { at: 1, length: 4, nearest: ['host'] });
   expect(key?.offers[0]?.text).toBe('host:a');
-  const rule = readComplaint(
-    'q: unknown rule "x y" at character 6; it is one of "night mute", "b"',
-    'rule:"x y"',
-  );
+  const nearest = ['night mute', 'b'];
+  const rule = refused('query.unknown-value', 'rule:"x y"', { at: 6, length: 5, nearest });
   expect(rule?.offers.map((offer) => offer.text)).toEqual(['rule:"night mute"', 'rule:b']);
-  expect(readComplaint('limit must be a whole number', 'x')).toBeUndefined();
-  expect(readComplaint('q: a search has at most 2000 characters', 'x')).toMatchObject({ start: 0, end: 0 });
-  const missing = readComplaint('q: a value for "host" is missing at character 6', 'host:');
-  expect([missing?.start, missing?.end]).toEqual([4, 5]);
+  expect(refused('query.invalid', 'x')).toMatchObject({ start: 0, end: 0, offers: [] });
+  expect(refused('query.invalid', 'host:', { at: 6 })).toMatchObject({ start: 4, end: 5 });
+  expect(refused('query.invalid', 'main() a', { at: 1 })).toMatchObject({ start: 0, end: 4 });
+});
+
+test('an error that is not about the search is none of it, whatever its sentence', () => {
+  expect(readComplaint(new ApiError(400, 'q: no', { code: 'bad-request' }), 'x')).toBeUndefined();
+  expect(readComplaint(new ApiError(400, 'q: no'), 'x')).toBeUndefined();
+  expect(readComplaint(undefined, 'x')).toBeUndefined();
 });

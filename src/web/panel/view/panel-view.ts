@@ -170,12 +170,11 @@ function noticeOf(
         head: translate('connecting'),
         detail: translate('connectingTo', { server }),
       };
-    const { reason } = connection;
-    const isSilent = reason.startsWith('no answer');
+    const { reason, answered } = connection;
     return {
       kind: 'trouble',
       head: translate('notYet'),
-      detail: isSilent ? translate('notYetDetail', { server }) : translate('notYetReason', { reason }),
+      detail: answered ? translate('notYetReason', { reason }) : translate('notYetDetail', { server }),
     };
   }
   if (isPartial)

@@ -2,9 +2,10 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isCode } from '../../../../client/api-error.ts';
 import type { ProofState } from '../../../../contract/account.ts';
 import { proofQuery } from '../../api/account.ts';
-import { isStatus, personApi } from '../../api/call.ts';
+import { personApi } from '../../api/call.ts';
 import { assertPasskey } from '../../api/passkeys.ts';
 import { beginAtProvider, useProviders } from '../../api/session.ts';
 import { PasswordField } from '../../pieces/fields/password-field.tsx';
@@ -42,9 +43,8 @@ export function useProof(): Proof {
     try {
       return await work();
     } catch (error) {
-      if (!isStatus(error, 403)) throw error;
+      if (!isCode(error, 'proof.required')) throw error;
       const ways = await client.fetchQuery(proofQuery);
-      if (ways.proven) throw error;
       await new Promise<void>((then, reject) => {
         setWaiting({ ways, then, otherwise: () => reject(new Error(t('notProven'), { cause: error })) });
       });

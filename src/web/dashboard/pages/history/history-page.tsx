@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '../../../../contract/notification.ts';
-import { isStatus, sentenceOf } from '../../api/call.ts';
+import { isStatus } from '../../api/call.ts';
 import { useChanges, useHistoryPages } from '../../api/history.ts';
 import type { HistoryPages } from '../../api/history-pages.ts';
 import { useLivePages } from '../../api/live-pages.ts';
@@ -92,8 +92,7 @@ export function HistoryPage() {
   });
   const { histogram, isCounting } = useHistogram(q, pages);
   const tail = useLivePages(pages, q, live && !isStatus(pages.error, 400));
-  const complaint =
-    pages.error === undefined || draft !== q ? undefined : readComplaint(sentenceOf(pages.error), q);
+  const complaint = pages.error === undefined || draft !== q ? undefined : readComplaint(pages.error, q);
   useEffect(() => {
     document.title = `${t('title')} · Belfry`;
   }, [t]);

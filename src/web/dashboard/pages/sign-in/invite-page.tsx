@@ -3,6 +3,7 @@ import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isCode } from '../../../../client/api-error.ts';
 import type { InvitationAccept, InvitationPreview } from '../../../../contract/member.ts';
 import { personApi } from '../../api/call.ts';
 import { keepSecret, useSecretInAddress } from '../../api/secret-in-address.ts';
@@ -29,10 +30,16 @@ export function InvitePage() {
         {null}
       </EntryFrame>
     );
-  if (error)
+  if (isCode(error, 'gone'))
     return (
       <EntryFrame title={t('inviteGone')} about={t('inviteGoneHint')}>
         <ErrorNotice error={error} title={t('inviteGone')} />
+      </EntryFrame>
+    );
+  if (error)
+    return (
+      <EntryFrame title={t('joinFailed')}>
+        <ErrorNotice error={error} title={t('joinFailed')} />
       </EntryFrame>
     );
   if (!invitation) return null;

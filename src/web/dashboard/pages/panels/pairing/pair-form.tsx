@@ -2,8 +2,8 @@ import { Button, Group, SegmentedControl, Select, Stack, TextInput } from '@mant
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isCode } from '../../../../../client/api-error.ts';
 import type { PairingApprove, Panel } from '../../../../../contract/panel.ts';
-import { isStatus, sentenceOf } from '../../../api/call.ts';
 import { panelsKey } from '../../../api/panels.ts';
 import { useTenant } from '../../../api/tenant.tsx';
 import { ErrorNotice } from '../../../pieces/notice.tsx';
@@ -46,8 +46,7 @@ export function PairForm({
     reset();
     setDraft({ ...draft, ...some });
   };
-  // The server says so in one sentence for a code that is wrong, expired or used: it cannot know which.
-  const codeRefused = isStatus(error, 404) && sentenceOf(error).startsWith('no screen');
+  const codeRefused = isCode(error, 'pairing.unknown-code');
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isComplete(draft)) mutate(draft);

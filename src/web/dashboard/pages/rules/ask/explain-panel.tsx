@@ -1,6 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { ApiError } from '../../../../../client/api-error.ts';
 import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
 import type { DraftRules } from '../editor/draft-set.ts';
 import styles from './ask.module.css';
@@ -33,7 +34,7 @@ export function ExplainPanel({
   const hasNothing =
     subject.kind !== way || (subject.kind === 'typed' && isBlank(subject.typed)) || outcome === undefined;
   const complaint = error?.message;
-  const aboutForm = /^notification\.(\w+) (.*)$/s.exec(error?.message ?? '');
+  const fault = faultInForm(error);
   return (
     <div className={styles.panel}>
       <SegmentedControl
@@ -55,7 +56,7 @@ export function ExplainPanel({
         <TypedForm
           typed={subject.kind === 'typed' ? subject.typed : nothingTyped}
           onChange={(typed) => setSubject({ kind: 'typed', typed })}
-          fault={aboutForm ? { field: aboutForm[1] ?? '', text: aboutForm[2] ?? '' } : undefined}
+          fault={fault}
         />
       ) : (
         <RecordedPicker
@@ -69,7 +70,7 @@ export function ExplainPanel({
         ) : (
           <>
             {hasNothing && !complaint && <p className={styles.hint}>{t('explain.hint')}</p>}
-            {complaint && !aboutForm && <p className={styles.complaint}>{complaint}</p>}
+            {complaint && !fault && <p className={styles.complaint}>{complaint}</p>}
             {!hasNothing && !complaint && (
               <ExplainOutcome
                 outcome={outcome}
@@ -84,4 +85,11 @@ export function ExplainPanel({
       </section>
     </div>
   );
+}
+
+/** The field of the typed notification that the server refuses. */
+function faultInForm(error: Error | null): { field: string; text: string } | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const field = /^\/notification\/(\w+)$/.exec(error.place.pointer ?? '')?.[1];
+  return field === undefined ? undefined : { field, text: error.messageAfter(`notification.${field}`) };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ruleSpec } from '../../../../../../test/support/arbitrary-rules.ts';
+import { ApiError } from '../../../../../client/api-error.ts';
 import type { RuleCreate } from '../../../../../contract/rule.ts';
 import { draftOf, missingIn, newDraft, patchOf, ruleOf } from './draft.ts';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
@@ -72,26 +73,41 @@ test('what misses something is named before the server is asked', () => {
 
 describe('the server says where it is wrong', () => {
   test.each([
-    ['rule "a": when.ip[2]: "x" is no address', 'when.ip', 2, '"x" is no address'],
-    ['rule "a": when.not.title.regex: "(" cannot be read', 'when.not.title', undefined, '"(" cannot be read'],
-    ['rule "a": then.panels.ids[1]: "p" is no panel', 'then.panels', 1, '"p" is no panel'],
-    ['rule "a": then: does nothing', 'then', undefined, 'does nothing'],
-    ['rule "a": activeUntil must be after', 'activeUntil', undefined, 'activeUntil must be after'],
-    ['rule "a": windows[0].from: "x" is no time', 'windows', 0, '"x" is no time'],
-    ['body.rules.3.when.host.1 must NOT have', 'when.host', 1, 'when.host.1 must NOT have'],
+    ['rule "a": when.ip[2]: "x" is no address', '/rules/3/when/ip/2', 'when.ip', 2, '"x" is no address'],
     [
-      'rule "b": when.ip[2]: "x" is no address',
+      'rule "a": when.not.title.regex: "("',
+      '/rules/3/when/not/title/regex',
+      'when.not.title',
       undefined,
-      undefined,
-      'rule "b": when.ip[2]: "x" is no address',
+      '"("',
     ],
-    ['body.rules.4.name must', undefined, undefined, 'body.rules.4.name must'],
-    ['not signed in', undefined, undefined, 'not signed in'],
-  ])('%s', (message, place, at, text) => {
-    expect(locateProblem(message, { name: 'a', index: 3 })).toEqual({
+    ['rule "a": then.panels.ids[1]: "p"', '/rules/3/then/panels/ids/1', 'then.panels', 1, '"p"'],
+    ['rule "a": then: does nothing', '/rules/3/then', 'then', undefined, 'does nothing'],
+    ['rule "a": windows[0].from: "x"', '/rules/3/windows/0/from', 'windows', 0, '"x"'],
+    [
+      'body.rules.3.when.host.1 must',
+      '/rules/3/when/host/1',
+      'when.host',
+      1,
+      'body.rules.3.when.host.1 must',
+    ],
+    ['rule "b": when.ip[2]: "x"', '/rules/4/when/ip/2', undefined, undefined, 'rule "b": when.ip[2]: "x"'],
+    ['too many', '/rules', undefined, undefined, 'too many'],
+    ['not signed in', undefined, undefined, undefined, 'not signed in'],
+  ])('%s', (message, pointer, place, at, text) => {
+    const error = new ApiError(400, message, { code: 'bad-request', place: pointer ? { pointer } : {} });
+    expect(locateProblem(error, 3)).toEqual({
       ...(place !== undefined && { place }),
       ...(at !== undefined && { at }),
       text,
+    });
+  });
+
+  test('of one rule that was sent alone', () => {
+    const place = { pointer: '/activeUntil' };
+    expect(locateProblem(new ApiError(400, 'activeUntil: must be after', { place }))).toEqual({
+      place: 'activeUntil',
+      text: 'must be after',
     });
   });
 });

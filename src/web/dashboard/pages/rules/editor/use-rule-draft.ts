@@ -73,7 +73,7 @@ export function useRuleDraft(
     begin,
   });
   const asked = explain.error instanceof ApiError && explain.error.status === 400 ? explain.error : undefined;
-  const found = asked && locateProblem(asked.message, { name: rule.name, index: set.index });
+  const found = asked && locateProblem(asked, set.index);
   const problem = refusal ?? (found?.place === undefined ? undefined : found);
   return {
     id,
@@ -105,8 +105,7 @@ export function useRuleDraft(
     faults: useFaults(problem, missing, isTold),
     otherProblem: refusal && refusal.place === undefined ? refusal.text : undefined,
     showMissing: () => setTold(true),
-    noteRefusal: (error) =>
-      setRefusal(locateProblem(error instanceof Error ? error.message : String(error), { name: rule.name })),
+    noteRefusal: (error) => setRefusal(locateProblem(error)),
   };
 }
 
