@@ -14,6 +14,7 @@ import { AppError } from './core/errors.ts';
 import { Intake } from './core/intake.ts';
 import { Metrics } from './core/metrics.ts';
 import type { NotificationDraft } from './core/ports.ts';
+import { Explainer } from './core/routing/routing-explain.ts';
 import { Throttle } from './core/routing/throttle.ts';
 import type { ClockMemory } from './core/settled-clock.ts';
 import { SetUp } from './core/setup.ts';
@@ -246,6 +247,7 @@ async function createServices(
     storage,
     now,
     version,
+    explainer: new Explainer(now),
     intake: new Intake({ history, bus, directory, tenancy, throttle: new Throttle(), now, onStored }),
     settings: {
       rateToken: config.rate.token,

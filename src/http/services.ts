@@ -16,6 +16,7 @@ import type { Figures } from '../core/figures.ts';
 import type { Intake } from '../core/intake.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Bus, History, ReceiptStore, StorageHealth } from '../core/ports.ts';
+import type { Explainer } from '../core/routing/routing-explain.ts';
 import type { SetUp } from '../core/setup.ts';
 import type { OwnAccount, SignIn } from '../core/sign-in.ts';
 import type { Feeds } from '../core/stream/feed.ts';
@@ -31,6 +32,7 @@ export interface Services {
   readonly tenancy: Tenancy;
   readonly intake: Intake;
   readonly feeds: Feeds;
+  readonly explainer: Explainer;
   readonly metrics: Metrics;
   readonly bookkeeping: Bookkeeping;
   readonly accounts: AccountStore;

@@ -6,7 +6,7 @@ import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
 import type { Router } from './router.ts';
 import { compileRulesInSlices } from './routing.ts';
-import { clipTraces, explain } from './routing-explain.ts';
+import { clipTraces, type Explainer } from './routing-explain.ts';
 import type { RoutingSubject } from './subject.ts';
 
 /** What the sender sent, as routing sees it; the level's rank is today's. */
@@ -29,8 +29,10 @@ function routerAt(
   pastRouters.set(snapshot, kept);
   let past = kept.get(revision);
   if (!past) {
-    past = rules
-      .set(tenant.id, revision)
+    // One at a time: a thousand old revisions could be asked for at once.
+    const before = [...kept.values()].at(-1);
+    past = Promise.allSettled([before])
+      .then(() => rules.set(tenant.id, revision))
       .then((set) =>
         compileRulesInSlices(set, { levels, onError: () => undefined }, { breathe: createBreathe() }),
       );
@@ -43,12 +45,18 @@ function routerAt(
 
 /**
  * Why a notification went where it went: each rule's part in the walk, by the rules that were in force when it arrived.
+ *
+ * @throws AppError `rate-limited` when the tenant has used up its time for explaining.
  */
 export async function traceOf(
-  rules: Pick<Directory['rules'], 'set'>,
+  {
+    directory: { rules },
+    explainer,
+  }: { readonly directory: Pick<Directory, 'rules'>; readonly explainer: Explainer },
   snapshot: TenantSnapshot,
   record: HistoryRecord,
 ): Promise<readonly RuleTrace[]> {
-  const then = await routerAt(rules, snapshot, record.route.revision);
-  return clipTraces(explain(then, subjectOf(record, then), record.receivedAt).rules).rules;
+  const router = await routerAt(rules, snapshot, record.route.revision);
+  const question = { router, subject: subjectOf(record, router), at: record.receivedAt };
+  return clipTraces((await explainer.explain(snapshot.record.id, question)).rules).rules;
 }

@@ -1,13 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { RuleSpec, RuleWhen } from '../../contract/rule.ts';
 import { createBreathe } from '../breathe.ts';
 import { maxRegexWeight, RegexTime, regexWorkPerNotification } from './regex-budget.ts';
 import { compileRules, compileRulesInSlices } from './routing.ts';
-import { explain } from './routing-explain.ts';
+import { Explainer } from './routing-explain.ts';
 import { draftRouter } from './routing-question.ts';
 import { validateRule } from './rule-check.ts';
 import { newRule } from './rules.ts';
-import type { RoutingSubject } from './subject.ts';
+import { Facts, type RoutingSubject } from './subject.ts';
 
 const levels = new Map([['info', { rank: 20, durationMs: 30_000 }]]);
 const sent: RoutingSubject = {
@@ -39,7 +39,7 @@ describe('a tenant of a thousand of the slowest patterns', () => {
     rule('plain', { title: { contains: 'T' } }),
   ];
 
-  test('holds a notification up by no more than the work there is for one, and its other rules go on', () => {
+  test('holds a notification up by no more than the work there is for one, and its other rules go on', async () => {
     const heard: string[] = [];
     const router = compileRules(
       { revision: 1, rules },
@@ -55,9 +55,45 @@ describe('a tenant of a thousand of the slowest patterns', () => {
     // Some 30 ms each where all of them would take three seconds; the machine may be busy.
     expect(performance.now() - started).toBeLessThan(1_500);
     expect(heard).toEqual(['slow: the regular expressions of the rules took all the time there is']);
-    const { decision, rules: traces } = explain(router, one, 0);
+    const question = { router, subject: one, at: 0 };
+    const { decision, rules: traces } = await new Explainer(() => 0).explain(1, question);
     expect(decision.route.rules).toEqual([{ id: 'plain', name: 'plain' }]);
     expect(traces[0]?.reason).toMatch(/^skipped: the regular expressions/);
+  });
+
+  test('is explained for at most twice the work, and lets others work meanwhile', async () => {
+    let spent = 0;
+    const original = Facts.prototype.spend;
+    const spy = vi.spyOn(Facts.prototype, 'spend').mockImplementation(function (this: Facts, work) {
+      original.call(this, work);
+      spent += work;
+    });
+    const each = patterns.slice(0, 40).map((pattern, i) => rule(`r${i}`, { message: { regex: pattern } }));
+    const router = compileRules({ revision: 1, rules: each }, { levels });
+    const question = { router, subject: { ...sent, message: longest }, at: 0 };
+    let breaths = 0;
+    await new Explainer(() => 0).explain(1, question, () => {
+      breaths += 1;
+      return undefined;
+    });
+    spy.mockRestore();
+    expect(spent).toBeGreaterThan(regexWorkPerNotification);
+    expect(spent).toBeLessThanOrEqual(2 * regexWorkPerNotification);
+    expect(breaths).toBe(40);
+  });
+
+  test('has a time for being explained, and a wait once it is used up; no other tenant waits', async () => {
+    const router = compileRules({ revision: 1, rules }, { levels });
+    const question = { router, subject: { ...sent, message: longest }, at: 0 };
+    let now = 0;
+    const explainer = new Explainer(() => now);
+    const exhaust = async () => {
+      for (;;) await explainer.explain(1, question);
+    };
+    await expect(exhaust()).rejects.toMatchObject({ code: 'rate-limited' });
+    expect((await explainer.explain(2, question)).rules).toHaveLength(3);
+    now += 60_000;
+    expect((await explainer.explain(1, question)).rules).toHaveLength(3);
   });
 
   test('with no work left, only rules with regular expressions are skipped', () => {

@@ -90,12 +90,17 @@ export class RegexTime {
 
   /** What routing may spend on a notification of this tenant. */
   allowance(tenant: TenantId, now: number): number {
+    return this.waitMs(tenant, now) === 0 ? regexWorkPerNotification : 0;
+  }
+
+  /** How long until the tenant has time again; 0 when it has some. */
+  waitMs(tenant: TenantId, now: number): number {
     const bucket = this.#left.get(tenant);
-    if (!bucket) return regexWorkPerNotification;
+    if (!bucket) return 0;
     const elapsed = Math.max(0, now - bucket.at);
     bucket.ms = Math.min(burstMs, bucket.ms + (elapsed / 1000) * msPerSecond);
     bucket.at = now;
-    return bucket.ms > 0 ? regexWorkPerNotification : 0;
+    return bucket.ms > 0 ? 0 : Math.max(1, (-bucket.ms / msPerSecond) * 1000);
   }
 
   /** Counts what routing a notification took. */

@@ -4,8 +4,9 @@ import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitra
 import { ruleSpecWith } from '../../../test/support/rule-spec.ts';
 import { ruleOutcomes } from '../../contract/routing.ts';
 import type { RuleSpec } from '../../contract/rule.ts';
+import type { Router } from './router.ts';
 import { compileRules } from './routing.ts';
-import { clipTraces, explain } from './routing-explain.ts';
+import { clipTraces, Explainer } from './routing-explain.ts';
 import type { RoutingSubject } from './subject.ts';
 
 const sent: RoutingSubject = {
@@ -25,15 +26,17 @@ const now = Date.parse('2026-11-07T12:00:00Z');
 let nextId = 1;
 const rule = (given: Partial<RuleSpec>) =>
   ruleSpecWith({ id: `r${nextId++}`, then: { panels: 'all' }, ...given });
-const traces = (...rules: RuleSpec[]) =>
-  explain(compileRules({ revision: 1, rules }, { levels }), sent, now).rules.map(
+const explain = (router: Router, subject: RoutingSubject, at: number) =>
+  new Explainer(() => now).explain(1, { router, subject, at });
+const traces = async (...rules: RuleSpec[]) =>
+  (await explain(compileRules({ revision: 1, rules }, { levels }), sent, now)).rules.map(
     ({ outcome, condition, reason }) =>
       condition === undefined ? `${outcome}: ${reason}` : `${outcome} at ${condition}: ${reason}`,
   );
 
-test('every rule says what became of it', () => {
+test('every rule says what became of it', async () => {
   expect(
-    traces(
+    await traces(
       rule({ enabled: false }),
       rule({
         windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', until: '18:00' }],
@@ -58,9 +61,9 @@ test('every rule says what became of it', () => {
   ]);
 });
 
-test('a rule that matched says what it does', () => {
+test('a rule that matched says what it does', async () => {
   expect(
-    traces(
+    await traces(
       rule({ continue: true, then: { panels: 'none', setTtl: 0 } }),
       rule({ continue: true, then: { panels: { ids: ['p1', 'p2'] }, mute: true } }),
       rule({ continue: true, then: { throttle: { by: ['host', 'title'], perMs: 60_000 } } }),
@@ -76,34 +79,34 @@ test('a rule that matched says what it does', () => {
   ]);
 });
 
-test('a rule that cannot work says why', () => {
+test('a rule that cannot work says why', async () => {
   const router = compileRules(
     { revision: 1, rules: [rule({ name: 'x', when: { minLevel: 'gone' } })] },
     { levels, onError: () => {} },
   );
-  expect(explain(router, sent, now).rules[0]?.reason).toMatch(
+  expect((await explain(router, sent, now)).rules[0]?.reason).toMatch(
     /^cannot work: rule "x": when\.minLevel: "gone" is no level here/,
   );
 });
 
-test('a rule that fails on a notification is told as such', () => {
+test('a rule that fails on a notification is told as such', async () => {
   const router = compileRules(
     { revision: 1, rules: [rule({ when: { title: { regex: 'x' } } })] },
     { levels },
   );
   const broken = { ...sent, title: undefined as unknown as string };
-  expect(explain(router, broken, now).rules).toMatchObject([
+  expect((await explain(router, broken, now)).rules).toMatchObject([
     { outcome: 'failed', reason: 'failed with an error, so it is skipped' },
   ]);
 });
 
 describe('whatever the rules and the notification', () => {
-  test('the traces agree with what the router decides', () => {
+  test('the traces agree with what the router decides', async () => {
     const met = new Set<string>();
-    fc.assert(
-      fc.property(fc.array(ruleSpec, { maxLength: 10 }), subject, moment, (rules, one, at) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(ruleSpec, { maxLength: 10 }), subject, moment, async (rules, one, at) => {
         const router = compileRules({ revision: 1, rules }, { levels });
-        const { decision, rules: told } = explain(router, one, at);
+        const { decision, rules: told } = await explain(router, one, at);
         expect(decision.route).toBe(router.route(one, at).route);
         expect(
           told.filter(({ outcome }) => outcome === 'matched').map(({ id, name }) => ({ id, name })),

@@ -1,6 +1,9 @@
 import type { RuleTrace } from '../../contract/routing.ts';
 import type { RuleSpec } from '../../contract/rule.ts';
-import { regexBudgetSpent, regexWorkPerNotification } from './regex-budget.ts';
+import { type Breathe, createBreathe } from '../breathe.ts';
+import { AppError } from '../errors.ts';
+import type { TenantId } from '../ports.ts';
+import { RegexTime, regexBudgetSpent } from './regex-budget.ts';
 import type { CompiledRule, Decision, Router } from './router.ts';
 import { Facts, type RoutingSubject } from './subject.ts';
 
@@ -11,19 +14,76 @@ export interface Explanation {
   readonly rules: readonly RuleTrace[];
 }
 
-/** Tells what each rule had to do with a decision: for people, so every rule up to the end of the walk is tested. */
-export function explain(router: Router, subject: RoutingSubject, now: number): Explanation {
-  // Rules that the walk need not look at are tested here too.
-  const facts = new Facts(subject, 8 * regexWorkPerNotification);
+export interface Question {
+  readonly router: Router;
+  readonly subject: RoutingSubject;
+  readonly at: number;
+}
+
+/** Explains decisions. Each tenant has as much time for it as its regular expressions have at intake, apart from that. */
+export class Explainer {
+  readonly #now: () => number;
+  readonly #time = new RegexTime();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Other work goes first in between; what `breathe` throws ends it.
+   *
+   * @throws AppError `rate-limited` when the tenant has used up its time.
+   */
+  async explain(
+    tenant: TenantId,
+    question: Question,
+    breathe: Breathe = createBreathe(),
+  ): Promise<Explanation> {
+    const waitMs = this.#time.waitMs(tenant, this.#now());
+    if (waitMs > 0)
+      throw new AppError(
+        'rate-limited',
+        'explaining has taken all the time that this tenant has for it: wait',
+        {
+          retryAfterSeconds: waitMs / 1000,
+        },
+      );
+    const steps = explainSteps(question);
+    let tookMs = 0;
+    try {
+      for (;;) {
+        const started = performance.now();
+        const { done, value } = steps.next();
+        tookMs += performance.now() - started;
+        if (done) return value;
+        const pause = breathe();
+        if (pause) await pause;
+      }
+    } finally {
+      this.#time.spend(tenant, tookMs, this.#now());
+    }
+  }
+}
+
+/** Yields after each rule that it traced. Routing and tracing may each spend what one notification may at intake. */
+function* explainSteps({ router, subject, at }: Question): Generator<undefined, Explanation> {
+  const decision = router.route(subject, at);
+  const matched = new Set(decision.route.rules);
+  const facts = new Facts(subject);
+  const rules: RuleTrace[] = [];
   let endedBy: number | undefined;
-  const rules = router.rules.map((rule): RuleTrace => {
-    if (endedBy !== undefined)
-      return { ...rule.ref, outcome: 'not-tried', reason: `rule ${endedBy + 1} ends the walk` };
-    const trace = traceRule(rule, facts, now);
-    if (trace.outcome === 'matched' && !rule.spec.continue) endedBy = rule.ordinal;
-    return trace;
-  });
-  return { decision: router.route(subject, now), rules };
+  for (const rule of router.rules) {
+    if (endedBy !== undefined) {
+      rules.push({ ...rule.ref, outcome: 'not-tried', reason: `rule ${endedBy + 1} ends the walk` });
+    } else if (matched.has(rule.ref)) {
+      rules.push({ ...rule.ref, outcome: 'matched', reason: deeds(rule.spec) });
+      if (!rule.spec.continue) endedBy = rule.ordinal;
+    } else {
+      rules.push(traceUnmatched(rule, facts, at));
+      yield;
+    }
+  }
+  return { decision, rules };
 }
 
 /** At most `most` traces, in order: those of the rules that matched before any other. */
@@ -43,7 +103,8 @@ export function clipTraces(
   return { rules, rulesOmitted: traces.length - rules.length };
 }
 
-function traceRule(
+/** Why a rule did not match. */
+function traceUnmatched(
   { spec, ref, broken, activity, conditions }: CompiledRule,
   facts: Facts,
   now: number,
@@ -54,15 +115,15 @@ function traceRule(
     if (!activity.isActive(now)) return { ...ref, outcome: 'inactive', reason: activity.reason(now) };
     const failed = conditions.find((condition) => !condition.holds(facts));
     if (failed) return { ...ref, outcome: 'failed', condition: failed.name, reason: failed.reason(facts) };
-    return { ...ref, outcome: 'matched', reason: deeds(spec) };
+    return { ...ref, outcome: 'failed', reason: outOfBudget };
   } catch (error) {
-    const reason =
-      error === regexBudgetSpent
-        ? 'skipped: the regular expressions of the rules before it took all the time there is for one notification'
-        : 'failed with an error, so it is skipped';
+    const reason = error === regexBudgetSpent ? outOfBudget : 'failed with an error, so it is skipped';
     return { ...ref, outcome: 'failed', reason };
   }
 }
+
+const outOfBudget =
+  'skipped: the regular expressions of the rules before it took all the time there is for one notification';
 
 /** What a rule does once it has matched. */
 function deeds({ then, continue: goesOn }: RuleSpec): string {

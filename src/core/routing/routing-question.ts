@@ -11,7 +11,7 @@ import type { TenantSnapshot } from '../tenancy.ts';
 import { prepareRegexes } from './regex-budget.ts';
 import type { Router } from './router.ts';
 import { compileRulesInSlices } from './routing.ts';
-import { clipTraces, explain } from './routing-explain.ts';
+import { clipTraces, type Explanation } from './routing-explain.ts';
 import { type RuleSurroundings, validateRule } from './rule-check.ts';
 import { newRule } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
@@ -77,14 +77,11 @@ export function typedSubject(
   };
 }
 
-/** What `router` decides at `at`, and why. */
+/** An explanation as it is answered. */
 export function outcomeOf(
-  router: Router,
-  subject: RoutingSubject,
-  at: number,
+  { decision, rules }: Explanation,
   { snapshot, throttled }: { readonly snapshot: TenantSnapshot; readonly throttled: boolean },
 ): RoutingOutcome {
-  const { decision, rules } = explain(router, subject, at);
   const { level, rank, ttl, route } = decision;
   return {
     level,

@@ -42,7 +42,7 @@ export function notificationRoutes(app: App, services: Services): void {
       const snapshot = await tenancy.get(principal.tenant);
       return {
         ...historyView(record, snapshot, now()),
-        trace: [...(await traceOf(services.directory.rules, snapshot, record))],
+        trace: [...(await traceOf(services, snapshot, record))],
         deliveries: await deliveries(services, snapshot, record),
       };
     },

@@ -65,26 +65,25 @@ export function routingRoutes(app: App, services: Services): void {
 }
 
 async function explainBy(
-  { directory, history, tenancy, now }: Services,
+  { directory, history, tenancy, explainer, now }: Services,
   tenant: TenantId,
   { notification, rules, at }: ExplainRequest,
   socket: Socket,
 ): Promise<RoutingOutcome> {
   const snapshot = await tenancy.get(tenant);
-  const router =
-    rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, breatheWhileOpen(socket));
+  const breathe = breatheWhileOpen(socket);
+  const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, breathe);
   if (typeof notification === 'string') {
     const record = await history.find(tenant, notification);
     if (!record) throw notFound('notification');
     const throttled = wasThrottled(record, rules !== undefined);
-    return outcomeOf(router, subjectOf(record, router), instant(at, record.receivedAt), {
-      snapshot,
-      throttled,
-    });
+    const question = { router, subject: subjectOf(record, router), at: instant(at, record.receivedAt) };
+    return outcomeOf(await explainer.explain(tenant, question, breathe), { snapshot, throttled });
   }
   const tokens = notification.token === undefined ? [] : await directory.credentials.list(tenant, 'token');
   const subject = typedSubject(notification, router, tokens);
-  return outcomeOf(router, subject, instant(at, now()), { snapshot, throttled: false });
+  const question = { router, subject, at: instant(at, now()) };
+  return outcomeOf(await explainer.explain(tenant, question, breathe), { snapshot, throttled: false });
 }
 
 /** Who went away no longer wants to know, and may ask anew at once. */

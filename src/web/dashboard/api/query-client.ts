@@ -5,9 +5,10 @@ import { noteStale } from './stale-data.ts';
 
 const keepRunning = { cancelRefetch: false };
 
-/** A refusal is an answer too: only silence, and a server in trouble, are worth asking again. */
+/** A refusal is an answer too: only silence, a rate limit and a server in trouble are worth asking again. */
 const worthRetrying = (failures: number, error: Error): boolean =>
-  failures < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500);
+  failures < 2 &&
+  (!(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500);
 
 /**
  * Whether a page shows the query's data although it cannot be read again. One failed attempt that is tried again at once
