@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccounts } from './accounts/accounts.ts';
-import { readKeyFile } from './accounts/key-file.ts';
+import { openKeyFile } from './accounts/key-file.ts';
 import { startLoops } from './background.ts';
 import { createInProcessBus } from './bus/in-process.ts';
 import { watchClock } from './clock-watch.ts';
@@ -30,6 +30,7 @@ import { createClockMemory } from './storage/clock-memory.ts';
 import { createDirectory } from './storage/directory.ts';
 import { giveBackIdleMemory } from './storage/idle-memory.ts';
 import { createSqliteBuilder } from './storage/sqlite/builder.ts';
+import { realDatabasePath } from './storage/sqlite/database-file.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
 import { openSqlite, type SqliteOptions, type SqliteStorage } from './storage/sqlite/open.ts';
 import { version } from './version.ts';
@@ -174,7 +175,7 @@ async function prepareFirstAccount({ admin }: Config, services: Services): Promi
   const name = admin.email.split('@')[0] ?? admin.email;
   const person = await signIn.newPerson({ ...admin, name, emailVerified: true });
   const tenant = await directory.tenants.findByName('default');
-  if (tenant) await accounts.found(person, { id: tenant.id }, 'belfry', now());
+  if (tenant) await accounts.createFirst({ person, tenant: { id: tenant.id }, by: 'belfry', at: now() });
   return undefined;
 }
 
@@ -239,7 +240,7 @@ async function createServices(
     signIn: createAccounts({
       store: accounts,
       oidc: config.oidc,
-      key: () => readKeyFile(`${config.database.path}.key`),
+      key: openKeyFile(`${realDatabasePath(config.database.path)}.key`),
       now,
       onTrouble: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
     }),

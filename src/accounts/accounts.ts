@@ -1,6 +1,7 @@
+import { uuidv7 } from 'uuidv7';
 import type { AccountStore, SignedInPerson } from '../core/accounts.ts';
 import { findEmail } from '../core/email.ts';
-import { hashSecret } from '../core/secrets.ts';
+import { hashSecret, randomSecret } from '../core/secrets.ts';
 import type { OwnAccount, SignIn, Visit } from '../core/sign-in.ts';
 import { createAsk } from './ask.ts';
 import { wrongPassword } from './library-errors.ts';
@@ -10,14 +11,14 @@ import { type OidcSettings, providerId } from './oidc-settings.ts';
 import { createPasskeys } from './passkeys.ts';
 import { createProofs } from './proof.ts';
 import { createSecondFactors } from './second-factor.ts';
-import { hasSessionCookie, readSessionToken } from './session-cookie.ts';
+import { expired, hasSessionCookie, readSigned, signedCookie } from './session-cookie.ts';
 import { idleMs, touchMs } from './session-times.ts';
-import { expired, without } from './visit-headers.ts';
+import { without } from './visit-headers.ts';
 
 export interface AccountsOptions {
   readonly store: AccountStore;
-  /** Gives the key that cookies are signed with; asked for once somebody comes with one or wants one. */
-  readonly key: () => string;
+  /** What cookies are signed with and second factors are sealed with. */
+  readonly key: string;
   /** An identity provider, if people may sign in with one. */
   readonly oidc: OidcSettings | undefined;
   readonly now: () => number;
@@ -26,15 +27,10 @@ export interface AccountsOptions {
 
 /** People's accounts over the library, which is loaded when somebody first signs in. */
 export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
-  const { store, now, onTrouble } = options;
-  let known: string | undefined;
-  const key = () => {
-    known ??= options.key();
-    return known;
-  };
-  const library = () => ({ store, key: key(), now, onTrouble });
+  const { store, key, now, onTrouble } = options;
+  const library = () => ({ store, key, now, onTrouble });
   const ask = createAsk(library);
-  const secondFactors = createSecondFactors(ask, store, now);
+  const secondFactors = createSecondFactors({ ask, store, key, now });
   const passkeys = createPasskeys(ask, store);
   const oidc = createOidc(library, options.oidc);
   const proofs = createProofs({ ask, passkeys, store, now }, options.oidc && providerId);
@@ -47,7 +43,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
 
   const identify: SignIn['identify'] = async ({ origin, cookie }) => {
     if (!hasSessionCookie(cookie)) return undefined;
-    const token = readSessionToken(cookie, origin.startsWith('https:'), key());
+    const token = readSigned(cookie, { origin, name: 'session_token' }, key);
     if (token === undefined) return undefined;
     const found = await store.findSession(hashSecret(token), now());
     if (found) keepAlive(found);
@@ -91,7 +87,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       if (!twoFactor) await endFormer(visit);
       const cookies = headers.getSetCookie();
       return {
-        cookies: remember ? [...cookies, expired(visit, 'dont_remember')] : cookies,
+        cookies: remember ? [...cookies, expired(visit.origin, 'dont_remember')] : cookies,
         personId: person.id,
         twoFactor,
       };
@@ -136,5 +132,22 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     },
 
     newPerson,
+
+    newSession({ origin, source, userAgent }) {
+      const token = randomSecret();
+      return {
+        record: {
+          id: uuidv7(),
+          tokenHash: hashSecret(token),
+          expiresAt: now() + idleMs,
+          address: source,
+          userAgent: userAgent?.slice(0, 300) ?? null,
+        },
+        cookies: [
+          signedCookie(origin, 'session_token', token, key),
+          signedCookie(origin, 'dont_remember', 'true', key),
+        ],
+      };
+    },
   };
 }

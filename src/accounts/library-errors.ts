@@ -6,6 +6,7 @@ type Told = readonly [code: ErrorCode, message: string, retryAfterSeconds?: numb
 
 export const wrongPassword = () => new AppError('unauthorized', 'e-mail or password is wrong');
 const beginAgain: Told = ['unauthorized', 'this sign-in is over: begin again with your password'];
+export const signInIsOver = () => new AppError(beginAgain[0], beginAgain[1]);
 const noSecondFactor: Told = ['conflict', 'there is no second factor: set one up first'];
 const passkeyFailed: Told = ['bad-request', 'the passkey could not be checked: try again'];
 const noChallenge: Told = ['bad-request', 'this took too long: try again'];

@@ -3,6 +3,9 @@ import { AppError } from '../core/errors.ts';
 import { hashSecret } from '../core/secrets.ts';
 import type { OwnAccount, SecondFactor, SignInResult, Visit } from '../core/sign-in.ts';
 import type { Ask } from './ask.ts';
+import { signInIsOver } from './library-errors.ts';
+import { readSigned } from './session-cookie.ts';
+import { tableOf } from './tables.ts';
 import { without } from './visit-headers.ts';
 
 /** A code is taken for its own half minute and those before and after it: until then it is remembered as used. */
@@ -17,13 +20,37 @@ export interface SecondFactors extends SecondFactorOfAccount {
   signIn(visit: Visit, factor: SecondFactor): Promise<SignInResult>;
 }
 
-export function createSecondFactors(ask: Ask, store: AccountStore, now: () => number): SecondFactors {
+export function createSecondFactors({
+  ask,
+  store,
+  key,
+  now,
+}: {
+  readonly ask: Ask;
+  readonly store: AccountStore;
+  readonly key: string;
+  readonly now: () => number;
+}): SecondFactors {
+  const nameOf = (personId: string, code: string) => `code ${personId} ${code}`;
+
+  /** Whether this browser's sign-in, which waits for its second factor, is with a code that was taken before. */
+  const wasUsed = async ({ origin, cookie = '' }: Visit, code: string) => {
+    const challenge = readSigned(cookie, { origin, name: 'two_factor' }, key);
+    if (challenge === undefined) return false;
+    const waiting = { column: 'identifier', operator: '=', value: hashSecret(challenge), or: false } as const;
+    const [found] = await store.rows.select(tableOf.verification, [waiting], { limit: 1 });
+    return found !== undefined && (await store.wasTaken(nameOf(String(found.value), code), now()));
+  };
+
   /** False when the code was taken before. */
   const takeCode = (personId: string, code: string) =>
-    store.takeOnce(`code ${personId} ${code}`, { at: now(), until: now() + codeMs });
+    store.takeOnce(nameOf(personId, code), { at: now(), until: now() + codeMs });
 
   return {
     async signIn(visit, { code, kind, trustDevice }) {
+      // Asked before the library is, which ends this sign-in with a right code: the next code must still be good for it.
+      if (kind === 'totp' && (await wasUsed(visit, code)))
+        throw new AppError('unauthorized', 'this code was used already: wait for the next one');
       const question = { body: { code, trustDevice }, returnHeaders: true } as const;
       // With a session the library would take the code for a proof of it, and not count how often it was wrong.
       const { headers, response } = await ask(without(visit, 'session_token'), (api, own) =>
@@ -35,7 +62,8 @@ export function createSecondFactors(ask: Ask, store: AccountStore, now: () => nu
       if (kind === 'totp' && !(await takeCode(personId, code))) {
         const made = await store.findSession(hashSecret(response.token ?? ''), now());
         if (made) await store.endSession(personId, made.session.id);
-        throw new AppError('unauthorized', 'this code was used already: wait for the next one');
+        // Somebody came with the same code at the same moment.
+        throw signInIsOver();
       }
       return { cookies: headers.getSetCookie(), personId, twoFactor: false };
     },

@@ -10,9 +10,35 @@ export function hasSessionCookie(header: string | undefined): header is string {
   return header?.includes('belfry.session_token=') ?? false;
 }
 
-/** The session's token in a `Cookie` header, if this server signed it. */
-export function readSessionToken(header: string, isSecure: boolean, key: string): string | undefined {
-  const start = `${cookiePrefix(isSecure)}.session_token=`;
+/** What this server keeps in a browser, always signed. */
+export type SignedCookie = 'session_token' | 'dont_remember' | 'two_factor';
+
+export function cookieName(origin: string, name: SignedCookie): string {
+  return `${cookiePrefix(origin.startsWith('https:'))}.${name}`;
+}
+
+/** A whole `Set-Cookie` value that lasts as long as the browser is open, as {@link readSigned} takes it. */
+export function signedCookie(origin: string, name: SignedCookie, value: string, key: string): string {
+  const text = encodeURIComponent(`${value}.${createHmac('sha256', key).update(value).digest('base64')}`);
+  return `${cookieName(origin, name)}=${text}${attributes(origin)}`;
+}
+
+/** Takes a cookie from the browser. */
+export function expired(origin: string, name: SignedCookie): string {
+  return `${cookieName(origin, name)}=; Max-Age=0${attributes(origin)}`;
+}
+
+function attributes(origin: string): string {
+  return `; Path=/; HttpOnly${origin.startsWith('https:') ? '; Secure' : ''}; SameSite=Lax`;
+}
+
+/** The value of a cookie in a `Cookie` header, if this server signed it. */
+export function readSigned(
+  header: string,
+  { origin, name }: { readonly origin: string; readonly name: SignedCookie },
+  key: string,
+): string | undefined {
+  const start = `${cookieName(origin, name)}=`;
   for (const pair of header.split(';')) {
     const text = pair.trimStart();
     if (text.startsWith(start)) return verified(text.slice(start.length).trimEnd(), key);

@@ -1,6 +1,6 @@
 /** A visit as the library is told of it, and its cookies. */
 import type { Visit } from '../core/sign-in.ts';
-import { cookiePrefix } from './session-cookie.ts';
+import { cookieName, type SignedCookie } from './session-cookie.ts';
 
 /** Carries the source address to the library's hooks; what the request itself called so is not handed on. */
 export const sourceHeader = 'x-belfry-source';
@@ -22,23 +22,11 @@ function wellNamed(cookie: string): string {
   return pairs.filter((pair) => !/^[^=]*\s=/.test(pair)).join(';');
 }
 
-type OwnCookie = 'session_token' | 'dont_remember';
-
 /** The visit as of a browser that does not have these cookies: a sign-in begins with none of what was before. */
-export function without(visit: Visit, ...names: readonly OwnCookie[]): Visit {
-  const full = names.map((name) => `${cookieName(visit, name)}=`);
+export function without(visit: Visit, ...names: readonly SignedCookie[]): Visit {
+  const full = names.map((name) => `${cookieName(visit.origin, name)}=`);
   const kept = visit.cookie
     ?.split(';')
     .filter((pair) => !full.some((name) => pair.trimStart().startsWith(name)));
   return { ...visit, cookie: kept?.join(';') };
-}
-
-/** Takes a cookie from the browser. */
-export function expired(visit: Visit, name: OwnCookie): string {
-  const secure = visit.origin.startsWith('https:') ? '; Secure' : '';
-  return `${cookieName(visit, name)}=; Max-Age=0; Path=/; HttpOnly${secure}; SameSite=Lax`;
-}
-
-function cookieName({ origin }: Visit, name: OwnCookie): string {
-  return `${cookiePrefix(origin.startsWith('https:'))}.${name}`;
 }

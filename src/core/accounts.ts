@@ -38,6 +38,25 @@ export interface NewPerson {
   readonly emailVerified: boolean;
 }
 
+/** Of a person who signs in at the moment when they are made. */
+export interface NewSession {
+  readonly id: string;
+  readonly tokenHash: string;
+  readonly expiresAt: number;
+  readonly address: string;
+  readonly userAgent: string | null;
+}
+
+export interface FirstAccount {
+  readonly person: NewPerson;
+  /** Of which they become an owner; it may get a title and a time zone. */
+  readonly tenant: { readonly id: TenantId; readonly title?: string; readonly timeZone?: string };
+  /** In which they are signed in at once. */
+  readonly session?: NewSession;
+  readonly by: string;
+  readonly at: number;
+}
+
 export type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
@@ -81,16 +100,8 @@ export interface AccountStore {
   find(personId: string): Promise<PersonRecord | undefined>;
   findByEmail(email: string): Promise<PersonRecord | undefined>;
   list(): Promise<readonly (PersonRecord & { readonly createdAt: number })[]>;
-  /**
-   * The first account, as an owner of the tenant; `tenant` gives it a title and time zone. In one transaction, and for
-   * one caller only: false when there is an account already.
-   */
-  found(
-    person: NewPerson,
-    tenant: { readonly id: TenantId; readonly title?: string; readonly timeZone?: string },
-    by: string,
-    at: number,
-  ): Promise<boolean>;
+  /** In one transaction, session included, and for one caller only: false when there is an account already. */
+  createFirst(account: FirstAccount): Promise<boolean>;
   /** Adds a person as a member; false when the e-mail address is taken. */
   addMember(
     person: NewPerson,
@@ -137,6 +148,8 @@ export interface AccountStore {
   endSessions(person: string, kept: string | undefined): Promise<number>;
   /** True for one of all who ask for the same `what` before `until`, through restarts too. */
   takeOnce(what: string, time: { readonly at: number; readonly until: number }): Promise<boolean>;
+  /** Whether somebody has taken it, and its time is not over. */
+  wasTaken(what: string, at: number): Promise<boolean>;
   /** Sessions, half-done sign-ins and what was used once, whose time is over. */
   sweep(at: number): Promise<void>;
   /** A line in the audit log of every tenant the person is a member of. */

@@ -1,5 +1,5 @@
 /** How people sign in and look after their account: what HTTP asks of the outside. */
-import type { NewPerson, SessionRecord, SignedInPerson } from './accounts.ts';
+import type { NewPerson, NewSession, SessionRecord, SignedInPerson } from './accounts.ts';
 
 /** Where a request comes from, as far as a sign-in has to know. */
 export interface Visit {
@@ -86,6 +86,8 @@ export interface SignIn {
     readonly password: string;
     readonly emailVerified: boolean;
   }): Promise<NewPerson>;
+  /** A session that is not remembered, and what its browser gets; it is in force once it is stored. */
+  newSession(visit: Visit): WithCookies & { readonly record: NewSession };
 }
 
 /** By what a person can prove that it is them, besides signing in anew. */

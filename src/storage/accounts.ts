@@ -10,7 +10,7 @@ import { change, insertWhen, still } from './change.ts';
 import { acceptance, isWaiting, toInvitation } from './invitations.ts';
 import { newMember } from './members.ts';
 import type { Builder, PersonRow } from './schema.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions, newSession } from './sessions.ts';
 import type { SqlExecutor } from './sql.ts';
 
 export function createAccountStore(db: Builder, executor: SqlExecutor): AccountStore {
@@ -42,7 +42,7 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
       return rows.map((row) => ({ ...toPerson(row), createdAt: row.created_at }));
     },
 
-    async found(founder, { id: tenant, title, timeZone }, by, at) {
+    async createFirst({ person: founder, tenant: { id: tenant, title, timeZone }, session, by, at }) {
       const settings = {
         ...(title !== undefined && { title }),
         ...(timeZone !== undefined && { time_zone: timeZone }),
@@ -57,6 +57,7 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
           ...(Object.keys(settings).length === 0
             ? []
             : [db.updateTable('tenants').set(settings).where('id', '=', tenant).where(agreed).compile()]),
+          ...(session ? [newSession(db, { ...session, person: founder.id, at }, agreed)] : []),
         ],
         after: person(founder.id),
       });
@@ -118,14 +119,18 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
     },
 
     async takeOnce(what, { at, until }) {
-      // Its key makes one of several the first; as a hash, since codes are secrets while they last.
-      const id = `used ${hashSecret(what)}`;
+      const id = idOfTaken(what);
       const results = await executor.write([
         db.deleteFrom('verifications').where('id', '=', id).where('expires_at', '<=', at).compile(),
         sql`insert into verifications (id, identifier, value, expires_at, created_at, updated_at)
           values (${id}, ${id}, '', ${until}, ${at}, ${at}) on conflict (id) do nothing`.compile(db),
       ]);
       return results.at(-1)?.changes === 1;
+    },
+
+    async wasTaken(what, at) {
+      const taken = db.selectFrom('verifications').select('id').where('id', '=', idOfTaken(what));
+      return (await executor.read(taken.where('expires_at', '>', at).compile())).length > 0;
     },
 
     async forgetDevices(id) {
@@ -193,6 +198,9 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
 
 /** The `scope` of a password that was chosen by whoever opened an invitation. */
 const byInvitation = 'invitation';
+
+/** The key makes one of several the first; it is a hash, since codes are secrets while they last. */
+const idOfTaken = (what: string) => `used ${hashSecret(what)}`;
 
 function toPerson({ id, email, name, two_factor_enabled }: PersonRow): PersonRecord {
   return { id, email, name, twoFactor: two_factor_enabled !== 0 };

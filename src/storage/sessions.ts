@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
-import type { AccountStore, SessionRecord } from '../core/accounts.ts';
+import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
+import type { AccountStore, NewSession, SessionRecord } from '../core/accounts.ts';
+import { insertWhen } from './change.ts';
 import type { Builder, SessionRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -91,4 +92,28 @@ function toSession(row: SessionRow): SessionRecord {
     address: row.address,
     userAgent: row.user_agent,
   };
+}
+
+export function newSession(
+  db: Builder,
+  session: NewSession & { readonly person: string; readonly at: number },
+  when: Expression<SqlBool>,
+): CompiledQuery {
+  const { id, person, tokenHash, at, expiresAt, address, userAgent } = session;
+  return insertWhen(
+    db,
+    'sessions',
+    {
+      id,
+      token_hash: tokenHash,
+      person,
+      remembered: 0,
+      created_at: at,
+      last_seen_at: at,
+      expires_at: expiresAt,
+      address,
+      user_agent: userAgent,
+    },
+    when,
+  );
 }

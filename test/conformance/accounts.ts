@@ -58,9 +58,16 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
     test('the first account is made once, of several at the same time, and owns the tenant', async () => {
       expect(await store.isEmpty()).toBe(true);
       const all = [person(), person(), person()];
+      const session = { expiresAt: 9, address: '127.0.0.1', userAgent: null };
       const done = await Promise.all(
         all.map((each) =>
-          store.found(each, { id: tenant, title: each.name, timeZone: 'Asia/Tokyo' }, 'test', 5),
+          store.createFirst({
+            person: each,
+            tenant: { id: tenant, title: each.name, timeZone: 'Asia/Tokyo' },
+            session: { ...session, id: each.id, tokenHash: each.id },
+            by: 'test',
+            at: 5,
+          }),
         ),
       );
       expect(done.filter(Boolean)).toHaveLength(1);
@@ -74,6 +81,8 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       });
       expect(await directory.members.roles(tenant)).toEqual(new Map([[winner.id, 'owner']]));
       expect(await store.isEmpty()).toBe(false);
+      for (const { id } of all)
+        expect((await store.findSession(id, 8))?.person.id).toBe(id === winner.id ? id : undefined);
     });
 
     test('an address is one account, in whatever case', async () => {

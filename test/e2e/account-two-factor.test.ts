@@ -107,7 +107,7 @@ describe('signing in', () => {
     ]);
   });
 
-  test('takes a code once, whoever comes with it again', async () => {
+  test('takes a code once, whoever comes with it again, and then the next one', async () => {
     const code = totpCode(begun.totpUri);
     expect((await finish(await half(), code)).status).toBe(200);
     const second = await half();
@@ -118,6 +118,8 @@ describe('signing in', () => {
     ]);
     expect(await isSignedIn(second)).toBe(false);
     expect(again.headers.getSetCookie().filter((each) => each.includes('session_token'))).toEqual([]);
+    expect((await finish(second, totpCode(begun.totpUri, 1))).status).toBe(200);
+    expect(await isSignedIn(second)).toBe(true);
   });
 
   test('does not take the code that set the second factor up', async () => {

@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import { readKeyFile } from '../../src/accounts/key-file.ts';
+import { openKeyFile } from '../../src/accounts/key-file.ts';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import type { Role } from '../../src/contract/token.ts';
 import { hashSecret } from '../../src/core/secrets.ts';
@@ -47,7 +47,7 @@ export async function sessionCookie(server: TestServer, { id }: Pick<TestPerson,
     address: '127.0.0.1',
     user_agent: 'test',
   });
-  const signature = createHmac('sha256', readKeyFile(join(server.folder, 'belfry.db.key'))).update(token);
+  const signature = createHmac('sha256', openKeyFile(join(server.folder, 'belfry.db.key'))).update(token);
   return `belfry.session_token=${encodeURIComponent(`${token}.${signature.digest('base64')}`)}`;
 }
 

@@ -39,20 +39,23 @@ export function setUpRoutes(app: App, { services, people, limits }: AccountConte
       const person = await signIn.newPerson({ email, name, password, emailVerified: true });
       const tenant = await directory.tenants.findByName('default');
       if (!tenant) throw new Error('there is no tenant "default"');
-      const wanted = {
+      const session = signIn.newSession(visit);
+      const settings = {
         id: tenant.id,
         title: tenantTitle.trim(),
         ...(timeZone !== undefined && { timeZone }),
       };
-      if (!(await accounts.found(person, wanted, person.email, now()))) throw isSetUp();
+      const isFirst = await accounts.createFirst({
+        person,
+        tenant: settings,
+        session: session.record,
+        by: person.email,
+        at: now(),
+      });
+      if (!isFirst) throw isSetUp();
       setUp.close();
       await tenancy.refresh(tenant.id);
-      const { cookies } = await signIn.withPassword(visit, {
-        email: person.email,
-        password,
-        remember: false,
-      });
-      setCookies(reply, cookies);
+      setCookies(reply, session.cookies);
       return { ok: true as const, twoFactor: false };
     },
   );
