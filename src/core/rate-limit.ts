@@ -34,6 +34,12 @@ export class RateLimiter<K extends string | number> {
     return state(bucket.tokens >= 1, bucket, rate);
   }
 
+  /** Gives back one that was taken for what turned out not to count. */
+  giveBack(key: K, rate: Rate, now: number): void {
+    const bucket = this.#fill(key, rate, now);
+    bucket.tokens = Math.min(rate.burst, bucket.tokens + 1);
+  }
+
   #fill(key: K, { perSecond, burst }: Rate, now: number): Bucket {
     let bucket = this.#buckets.get(key);
     if (!bucket) {

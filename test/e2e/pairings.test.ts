@@ -92,6 +92,20 @@ describe('pairing', () => {
     expect(panels).not.toContainEqual(expect.objectContaining({ name: 'Nowhere' }));
   });
 
+  test('wrong codes are limited, however many come at once; another tenant pairs on', async () => {
+    const guesser = await server.key('admin', 'guesser');
+    const guesses = await Promise.all(
+      Array.from({ length: 30 }, () => approve('ZZZZZZ', { name: 'Guess' }, guesser)),
+    );
+    expect(guesses.filter(({ status }) => status === 404)).toHaveLength(20);
+    const refused = guesses.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(10);
+    expect(refused[0]?.json).toEqual({ error: 'rate limit exceeded' });
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const { code } = (await screen().open()).json;
+    expect((await approve(code, { name: 'Right' })).status).toBe(200);
+  });
+
   test('an approval names one panel of the own tenant', async () => {
     const { code } = (await screen().open()).json;
     expect((await approve(code, {})).status).toBe(400);

@@ -13,6 +13,7 @@ import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 import { networkOf } from '../source-address.ts';
 import { panelView } from './panels.ts';
+import { createWrongCodeLimits } from './wrong-codes.ts';
 
 /** A wall of 20 screens behind one address may be switched on at once, and ask anew as their codes expire. */
 const openRate: Rate = { perSecond: 1 / 15, burst: 20 };
@@ -27,6 +28,7 @@ const approverPolicy = { role: 'admin' } as const;
 export function pairingRoutes(app: App, services: Services): void {
   screenRoutes(app, services);
   const { directory, tenancy, now } = services;
+  const limits = createWrongCodeLimits(now);
 
   app.post(
     '/api/pairings/:code/approve',
@@ -37,23 +39,21 @@ export function pairingRoutes(app: App, services: Services): void {
         security: [{ key: [] }],
         summary: 'Let the screen in that shows this code',
         description:
-          'By panelId for a panel that exists, or by name, which makes the panel when there is none.',
+          'By panelId for a panel that exists, or by name, which makes the panel when there is none. Wrong codes are limited by caller and tenant.',
         params: Type.Object({ code: Type.String({ maxLength: 20 }) }),
         body: PairingApprove,
-        response: { 200: Panel, ...problems(400, 401, 403, 404, 409, 503) },
+        response: { 200: Panel, ...problems(400, 401, 403, 404, 409, 429, 503) },
       },
     },
-    async ({ principal, params, body }) => {
+    async ({ principal, params, body }, reply) => {
       const { tenant } = principal;
       const panel = chosenPanel(body);
       if (typeof panel === 'string' && !(await tenancy.get(tenant)).panels.has(panel))
         throw notFound('panel');
-      const id = await approvePairing(
-        directory,
-        params.code,
-        { tenant, by: actorOf(principal), panel },
-        now(),
-      );
+      const wasRight = limits.take(principal, reply);
+      const approval = { tenant, by: actorOf(principal), panel };
+      const id = await approvePairing(directory, params.code, approval, now());
+      wasRight();
       await tenancy.refresh(tenant);
       return panelView(services, principal, id);
     },

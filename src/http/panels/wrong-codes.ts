@@ -1,0 +1,56 @@
+import type { FastifyReply } from 'fastify';
+import type { Principal } from '../../core/access.ts';
+import { AppError } from '../../core/errors.ts';
+import { RateLimiter } from '../../core/rate-limit.ts';
+import type { Rate } from '../../core/tenants.ts';
+import { type NamedState, rateHeaders } from '../rate-headers.ts';
+
+/**
+ * Pairing codes that no screen shows, by caller, by tenant, and in all. A thousand codes wait at most, so that a hit takes
+ * 300,000 tries on average: weeks, for everybody together. People's typing errors never meet these limits.
+ */
+const rates = {
+  caller: { perSecond: 1 / 30, burst: 20 },
+  tenant: { perSecond: 1 / 10, burst: 40 },
+  all: { perSecond: 1 / 5, burst: 300 },
+} as const satisfies Record<string, Rate>;
+
+export interface WrongCodeLimits {
+  /**
+   * Counts a try before it is made, so that many at once are counted too. Answers what to call when the code was right:
+   * it then does not count. @throws AppError `rate-limited`.
+   */
+  take(principal: Pick<Principal, 'kind' | 'id' | 'tenant'>, reply: FastifyReply): () => void;
+}
+
+export function createWrongCodeLimits(now: () => number): WrongCodeLimits {
+  const limiter = new RateLimiter<string>();
+  return {
+    take({ kind, id, tenant }, reply) {
+      const taken: (() => void)[] = [];
+      const giveBack = () => {
+        for (const each of taken) each();
+      };
+      const buckets = [
+        [`${kind} ${id}`, rates.caller],
+        [`tenant ${tenant}`, rates.tenant],
+        ['all', rates.all],
+      ] as const;
+      const states: NamedState[] = [];
+      for (const [key, rate] of buckets) {
+        const state = limiter.take(key, rate, now());
+        states.push({ name: 'pairing-codes', rate, state });
+        if (!state.allowed) {
+          giveBack();
+          rateHeaders(reply, states.slice(-1));
+          throw new AppError('rate-limited', 'rate limit exceeded', {
+            retryAfterSeconds: state.resetSeconds,
+          });
+        }
+        taken.push(() => limiter.giveBack(key, rate, now()));
+      }
+      rateHeaders(reply, states.slice(0, 1));
+      return giveBack;
+    },
+  };
+}
