@@ -48,6 +48,8 @@ export interface Client {
   clear(notificationId: string): Promise<boolean>;
   /** Proof of display, at most 1,000 at once; answers how many were new. */
   receipts(panelId: string, receipts: Receipts, options?: Pick<CallOptions, 'signal'>): Promise<number>;
+  /** Revokes the token of this client, which it got by pairing. */
+  unpair(panelId: string, options?: Pick<CallOptions, 'signal'>): Promise<void>;
   history(request?: HistoryRequest): Promise<HistoryPage>;
   /** A panel's events, without end: see panelEvents. */
   panelEvents(panelId: string, options?: PanelEventsOptions): AsyncGenerator<PanelEvent, void, void>;
@@ -74,6 +76,11 @@ export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientO
     receipts: async (panelId, body, { signal } = {}) => {
       const path = `/api/panels/${at(panelId)}/receipts`;
       return (await ask<Static<typeof ReceiptsAccepted>>('POST', path, { body, signal })).recorded;
+    },
+    unpair: async (panelId, { signal } = {}) => {
+      await withTimeLimit(timeoutMs, signal, (limited) =>
+        call('POST', `/api/panels/${at(panelId)}/unpair`, { signal: limited }),
+      );
     },
     history: (request = {}) => ask('GET', `/api/history${queryOf(request)}`),
     panelEvents: (panelId, events) => panelEvents(call, panelId, events),

@@ -17,9 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What changes no tenant's configuration: the log, questions, receipts, what is of a person alone, what is not approved yet. */
+/**
+ * What changes no tenant's configuration: the log, questions, receipts, what is of a person alone, what is not approved yet. And
+ * unpairing, which takes a screen's own token: see pairing-screen.test.ts.
+ */
 const noConfiguration =
-  /^POST \/api\/(?:notify|notifications\/:id\/clear|panels\/:id\/receipts|rules\/(?:explain|replay)|pairings)$|\/api\/(?:session|account|setup|invitations\/(?:preview|accept)|tenants)(?:\/|$)/;
+  /^POST \/api\/(?:notify|notifications\/:id\/clear|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings)$|\/api\/(?:session|account|setup|invitations\/(?:preview|accept)|tenants)(?:\/|$)/;
 
 const audit = async (): Promise<AuditEntry[]> =>
   (await server.call('GET', '/api/audit?limit=200', { token: world.owner })).json.entries;

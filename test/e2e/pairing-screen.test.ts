@@ -88,3 +88,25 @@ test('a second screen can be paired to the panel of a broken one, and shows what
   expect((await server.call('GET', '/api/panels', { token: first.bound })).status).toBe(200);
   stream.close();
 });
+
+test('a screen that is unpaired revokes its own token and no other', async () => {
+  const { bound, panel } = await pair({ name: 'Leaving' });
+  const other = await pair({ panelId: panel.id });
+  const unpair = (as: string, id = panel.id) =>
+    server.call('POST', `/api/panels/${id}/unpair`, { token: as });
+  const refused = await unpair(token);
+  expect([refused.status, refused.json]).toEqual([
+    403,
+    { error: 'this token was not made by pairing: an admin revokes it' },
+  ]);
+  expect((await unpair(bound, (await pair({ name: 'Staying' })).panel.id)).status).toBe(404);
+  const stream = await server.stream(panel.events, bound);
+  expect((await unpair(bound)).status).toBe(204);
+  await stream.ended;
+  expect((await unpair(bound)).status).toBe(401);
+  expect((await server.call('GET', '/api/panels', { token: other.bound })).json.panels).toMatchObject([
+    { name: 'Leaving' },
+  ]);
+  const { entries } = (await admin('GET', '/api/audit')).json;
+  expect(entries[0]).toMatchObject({ action: 'token.revoke', by: 'token panel Leaving' });
+});

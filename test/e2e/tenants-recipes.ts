@@ -111,6 +111,10 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       path: `/api/panels/${panel}/receipts`,
       json: [{ id: sent.own, state: 'shown', at: Date.now() }],
     })),
+    // It takes a token that a screen got by pairing; nobody here has one.
+    'POST /api/panels/:id/unpair': of(({ panel }) => ({ path: `/api/panels/${panel}/unpair` }), {
+      ok: [403],
+    }),
     'POST /api/panels': plain('/api/panels', ({ canary }) => ({ name: canary })),
     'PATCH /api/panels/:id': of(({ panel, canary }) => ({
       path: `/api/panels/${panel}`,

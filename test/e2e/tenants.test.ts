@@ -123,6 +123,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'POST /api/notifications/:id/clear',
     'POST /api/panels',
     'POST /api/panels/:id/receipts',
+    'POST /api/panels/:id/unpair',
   ]);
   const open = names((policy) => policy === 'public').filter((name) => !/\/(?:docs|assets)\//.test(name));
   const ofPages = pages.map((path) => `GET ${path}`);

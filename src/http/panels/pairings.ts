@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '../../contract/panel.ts';
-import { actorOf } from '../../core/access.ts';
+import { actorOf, mayUsePanel } from '../../core/access.ts';
 import { AppError, badRequest, notFound } from '../../core/errors.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '../../core/pairing.ts';
 import { RateLimiter } from '../../core/rate-limit.ts';
@@ -27,6 +27,7 @@ const approverPolicy = { role: 'admin' } as const;
 /** How a screen without a keyboard gets its token: it shows a code, someone approves it here. */
 export function pairingRoutes(app: App, services: Services): void {
   screenRoutes(app, services);
+  unpairRoute(app, services);
   const { directory, tenancy, now } = services;
   const limits = createWrongCodeLimits(now);
 
@@ -56,6 +57,34 @@ export function pairingRoutes(app: App, services: Services): void {
       wasRight();
       await tenancy.refresh(tenant);
       return panelView(services, principal, id);
+    },
+  );
+}
+
+/** A screen gives up its token, so that nobody who finds it later can use it. */
+function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
+  app.post(
+    '/api/panels/:id/unpair',
+    {
+      config: { policy: { scope: 'panel' } },
+      schema: {
+        tags: ['panels'],
+        security: [{ token: [] }],
+        summary: 'Revoke the token that the calling screen got by pairing',
+        description: 'The panel stays, and so do other screens that show it.',
+        params: Type.Object({ id: Type.String() }),
+        response: { 204: Type.Null({ description: 'Revoked.' }), ...problems(401, 403, 404, 503) },
+      },
+    },
+    async ({ principal, params }, reply) => {
+      const { tenant, id } = principal;
+      const { panels } = await tenancy.get(tenant);
+      if (!panels.has(params.id) || !mayUsePanel(principal, params.id)) throw notFound('panel');
+      if (principal.kind !== 'token' || principal.panelId === null)
+        throw new AppError('forbidden', 'this token was not made by pairing: an admin revokes it');
+      await directory.credentials.revoke(tenant, 'token', id, actorOf(principal), now());
+      await tenancy.refresh(tenant);
+      return reply.code(204).send(null);
     },
   );
 }

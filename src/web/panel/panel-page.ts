@@ -20,7 +20,7 @@ import { createTestCard } from './view/test-card-view.ts';
 import { toggleFullscreen } from './view/tools-view.ts';
 
 /** Why the screen has to be paired again, as the key of the sentence that says so. */
-export type PanelEnd = 'endedRevoked' | 'endedRefused' | 'endedDeleted' | 'endedUnpaired';
+export type PanelEnd = 'endedRevoked' | 'endedRefused' | 'endedDeleted' | 'endedUnpaired' | 'endedNotRevoked';
 
 export interface PanelPageOptions {
   readonly store: ScreenStore;
@@ -100,7 +100,8 @@ class PanelPage {
     document.addEventListener('visibilitychange', () => this.#painter.paint('now'), { signal });
     this.#painter.paint('now');
     const reason = await this.#session.run(signal);
-    return reason ? endings[reason] : 'endedUnpaired';
+    if (reason) return endings[reason];
+    return (await this.#session.unpair()) ? 'endedUnpaired' : 'endedNotRevoked';
   }
 
   close(): void {

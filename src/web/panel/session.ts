@@ -36,6 +36,8 @@ const mostKnown = 5_000;
 /** A proxy that answers for the server while it is away is asked again so often. */
 const foreignAnswerMs = 10_000;
 const usualHeartbeatMs = 15_000;
+/** Somebody stands before the screen and waits. */
+const unpairMs = 5_000;
 
 /** One panel on this screen: its board, its line to the server, and its receipts. */
 export class Session {
@@ -81,6 +83,26 @@ export class Session {
 
   /** Shows the panel until `signal` says stop, or the token or the panel is gone for good; answers why it ended. */
   async run(signal: AbortSignal): Promise<EndReason | undefined> {
+    try {
+      return await this.#followUntil(signal);
+    } finally {
+      void this.#outbox.close();
+    }
+  }
+
+  /** Revokes the token of this screen; false when the server did not answer in time, or does not let it. */
+  async unpair(): Promise<boolean> {
+    const { client, panelId } = this.#options;
+    try {
+      await client.unpair(panelId, { signal: AbortSignal.timeout(unpairMs) });
+      return true;
+    } catch (error) {
+      const reason = endReason(error);
+      return reason === 'revoked' || reason === 'deleted';
+    }
+  }
+
+  async #followUntil(signal: AbortSignal): Promise<EndReason | undefined> {
     while (!signal.aborted) {
       try {
         await this.#follow(signal);

@@ -62,6 +62,8 @@ export const de: PanelTexts = {
   endedDeleted: 'Dieses Panel wurde gelöscht. Bitte diesen Bildschirm neu koppeln.',
   endedRefused: 'Das Token dieses Bildschirms darf keine Panels zeigen. Bitte neu koppeln.',
   endedUnpaired: 'Dieser Bildschirm wurde entkoppelt.',
+  endedNotRevoked:
+    'Dieser Bildschirm wurde entkoppelt, aber der Server war nicht erreichbar. Bitte sein Token im Dashboard widerrufen.',
 
   soundLocked: 'Ton ist aus, bis jemand diesen Bildschirm einmal berührt oder eine Taste drückt',
   soundOn: 'Ton an',
