@@ -1,6 +1,5 @@
 /** Wiring: the only file that knows every folder. */
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccounts } from './accounts/accounts.ts';
 import { openKeyFile } from './accounts/key-file.ts';
 import { startLoops } from './background.ts';
@@ -25,6 +24,7 @@ import { startMetricsListener } from './http/operator/metrics-listener.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
+import { shutDown } from './shutdown.ts';
 import { createAccountStore } from './storage/accounts.ts';
 import { createClockMemory } from './storage/clock-memory.ts';
 import { createDirectory } from './storage/directory.ts';
@@ -51,7 +51,8 @@ export interface OpenedStorage {
   readonly directory: Directory;
   readonly accounts: AccountStore;
   readonly clockMemory: ClockMemory;
-  close(): Promise<void>;
+  /** As {@link SqliteStorage.close}. */
+  close(withinMs?: number): Promise<boolean>;
 }
 
 export interface RunningServer {
@@ -62,8 +63,8 @@ export interface RunningServer {
   /** Stands behind # in the link with which the first account is made; undefined when there is one. */
   readonly setUpSecret: string | undefined;
   readonly routes: Server['routes'];
-  /** Takes no more, finishes what it has, says goodbye to panels, and closes; at most `drainMs`. */
-  stop(): Promise<void>;
+  /** As {@link shutDown}. */
+  stop(): Promise<boolean>;
 }
 
 /** As many connections as the system lets wait: a herd of panels that comes back at once would lose seconds to a full queue. */
@@ -92,7 +93,7 @@ export async function openStorage(
   const clockMemory = createClockMemory(builder, storage.executor);
   await makeDefaultTenant(directory);
   const accounts = createAccountStore(builder, storage.executor);
-  return { storage, directory, accounts, clockMemory, close: () => storage.close() };
+  return { storage, directory, accounts, clockMemory, close: (withinMs) => storage.close(withinMs) };
 }
 
 async function makeDefaultTenant({ tenants }: Directory): Promise<void> {
@@ -136,20 +137,18 @@ async function serve(
   const stopGivingBack = giveBackIdleMemory();
   const stopLoops = startLoops(config, logger, services, { ...opened, clock });
   const stop = async () => {
-    const closing = server.app.close();
-    await services.feeds.drain();
-    server.closeIdleConnections();
-    await Promise.race([closing, sleep(config.drainMs, undefined, { ref: false })]);
-    server.app.server.closeAllConnections();
     stopGivingBack();
-    await stopLoops();
-    await services.feeds.close();
-    await metricsListener?.close();
-    await services.bookkeeping
-      .flush()
-      .catch((error: unknown) => logger.warn({ err: error }, 'last uses were not written'));
-    await opened.close();
+    const ended = await shutDown({
+      logger,
+      services,
+      server,
+      drainMs: config.drainMs,
+      stopLoops,
+      closeMetrics: async () => metricsListener?.close(),
+      closeStorage: opened.close,
+    });
     lock.release();
+    return ended;
   };
   const { directory, accounts } = opened;
   return { url, directory, accounts, setUpSecret, routes: server.routes, stop };
@@ -162,7 +161,7 @@ async function listen(config: Config, services: Services, { app }: Server) {
     return { url, metricsListener: await startMetricsListener(config.metrics, services) };
   } catch (error) {
     await app.close();
-    await services.feeds.close();
+    services.feeds.close();
     throw error;
   }
 }
@@ -197,8 +196,8 @@ async function createServices(
 ): Promise<Services> {
   const now = Date.now;
   const { history } = storage;
-  const bus = createInProcessBus();
   const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
+  const bus = createInProcessBus(onError);
   const tenancy = new Tenancy({ directory, onError });
   await tenancy.poll();
   const metrics = new Metrics(now());
@@ -249,7 +248,16 @@ async function createServices(
     now,
     version,
     explainer: new Explainer(now),
-    intake: new Intake({ history, bus, directory, tenancy, throttle: new Throttle(), now, onStored }),
+    intake: new Intake({
+      history,
+      bus,
+      directory,
+      tenancy,
+      throttle: new Throttle(),
+      now,
+      onStored,
+      onError,
+    }),
     settings: {
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,

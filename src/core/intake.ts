@@ -5,7 +5,7 @@ import type { Directory } from './directory.ts';
 import { AppError, badRequest } from './errors.ts';
 import type { CheckedFields } from './notification.ts';
 import { newNotificationId } from './notification-id.ts';
-import type { AppendOutcome, Bus, History, Idempotency, NotificationDraft } from './ports.ts';
+import type { AppendOutcome, Bus, Entry, History, Idempotency, NotificationDraft } from './ports.ts';
 import { RegexTime } from './routing/regex-budget.ts';
 import type { RoutingSubject } from './routing/subject.ts';
 import type { Throttle, ThrottleDemand, Throttled } from './routing/throttle.ts';
@@ -18,8 +18,9 @@ export interface IntakeOptions {
   readonly tenancy: Tenancy;
   readonly throttle: Throttle;
   readonly now: () => number;
-  /** Hears of what was stored, for counting; must not throw, and nothing waits for it. */
+  /** Hears of what was stored, for counting; nothing waits for it. */
   readonly onStored: (tenant: number, draft: NotificationDraft) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 export type Sender = Extract<Principal, { kind: 'token' }>;
@@ -45,7 +46,7 @@ export class Intake {
     fields: CheckedFields,
     retryKey: string | null,
   ): Promise<string> {
-    const { history, bus, tenancy, throttle, onStored } = this.#options;
+    const { history, tenancy, throttle } = this.#options;
     const { tenant } = sender;
     const idempotency = retryKey === null ? null : { key: retryKey, hash: contentHash(fields) };
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
@@ -60,13 +61,21 @@ export class Intake {
     try {
       const outcome = await history.append(tenant, draft, idempotency);
       stored = outcome.kind === 'stored';
-      if (outcome.kind === 'stored') {
-        bus.publish(tenant, outcome.entries);
-        onStored(tenant, draft);
-      }
+      if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome.entries);
       return idOf(outcome, idempotency);
     } finally {
       if (!stored) throttle.forget(tenant, demands, draft.id, counted);
+    }
+  }
+
+  /** The notification is durable: whatever fails from here on, its sender is told that it is stored. */
+  #announce(tenant: number, draft: NotificationDraft, entries: readonly Entry[]): void {
+    const { bus, onStored, onError } = this.#options;
+    try {
+      bus.publish(tenant, entries);
+      onStored(tenant, draft);
+    } catch (error) {
+      onError(error);
     }
   }
 

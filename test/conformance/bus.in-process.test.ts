@@ -1,7 +1,24 @@
+import { expect, test } from 'vitest';
 import { createInProcessBus } from '../../src/bus/in-process.ts';
 import { busConformance } from './bus.ts';
 
 busConformance('inside one process', async () => ({
-  bus: createInProcessBus(),
+  bus: createInProcessBus((error) => {
+    throw error;
+  }),
   close: async () => undefined,
 }));
+
+test('a listener that throws fails neither its publisher nor the other listeners', () => {
+  const errors: unknown[] = [];
+  const bus = createInProcessBus((error) => errors.push(error));
+  const error = new Error('a bug');
+  const heard: string[] = [];
+  bus.subscribe(1, () => {
+    throw error;
+  });
+  bus.subscribe(1, () => heard.push('other'));
+  bus.publish(1, []);
+  expect(heard).toEqual(['other']);
+  expect(errors).toEqual([error]);
+});

@@ -19,7 +19,7 @@ import { append } from './history-seed.ts';
 const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 2, 12);
 const folder = mkdtempSync(join(tmpdir(), 'belfry-retention-'));
-const bus = createInProcessBus();
+const bus = createInProcessBus(console.error);
 let storage: SqliteStorage;
 let directory: Directory;
 beforeAll(() => {

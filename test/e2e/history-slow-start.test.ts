@@ -7,7 +7,7 @@ import type { Services } from '../../src/http/services.ts';
 import { eventually } from '../support/eventually.ts';
 
 test('a tail whose log is slow to say where it ends asks for nothing before it knows', async () => {
-  const bus = createInProcessBus();
+  const bus = createInProcessBus(console.error);
   const asked: (number | undefined)[] = [];
   const events: string[] = [];
   const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map() };

@@ -5,7 +5,9 @@ import { notification } from '../support/model-log.ts';
 import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';
 
 const opened: Feeds[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((feeds) => feeds.close())));
+afterEach(() => {
+  for (const feeds of opened.splice(0)) feeds.close();
+});
 
 /** Feeds over a log whose reads take a moment, and fail while `state.broken` says why. */
 function newFailingFeeds() {
@@ -37,13 +39,54 @@ test('a log that cannot be read when a stream begins fails that stream, and noth
   );
 });
 
-test('a server that stops while a stream fails to begin stops all the same', async () => {
-  const { state, feeds } = newFailingFeeds();
-  state.broken = new Error('the disk is gone');
-  const connecting = feeds.connect(snapshot, panel, new Client(), opening());
-  const stopped = Promise.all([feeds.drain(), feeds.close()]);
-  await expect(connecting).rejects.toThrow();
-  await expect(stopped).resolves.toBeDefined();
+test('a server that stops while a stream begins stops at once, and does not begin it', async () => {
+  const { feeds } = newFailingFeeds();
+  const client = new Client();
+  const connecting = feeds.connect(snapshot, panel, client, opening());
+  feeds.drain();
+  feeds.close();
+  await expect(connecting).rejects.toThrow('the server is shutting down');
+  expect(client.text).toBe('');
+});
+
+test('a log that never answers for one tenant keeps no other tenant from its heartbeats', async () => {
+  const { feeds, log } = newFailingFeeds();
+  const bounds = log.bounds.bind(log);
+  log.bounds = (tenant: number) => (tenant === 1 ? bounds() : new Promise(() => undefined));
+  const hanging = { ...snapshot, record: { ...snapshot.record, id: 2 } };
+  void feeds.connect(hanging, panel, new Client(), opening());
+  const client = new Client();
+  await feeds.connect(snapshot, panel, client, opening());
+  await eventually(() => expect(client.text.split('event: heartbeat').length).toBeGreaterThan(3));
+  expect(await feeds.online(1)).toMatchObject({ head: 0 });
+});
+
+test('a stream that cannot be written to is dropped, and the others of its tenant go on', async () => {
+  const { feeds, log, bus, errors } = newFailingFeeds();
+  const [broken, whole] = [new Client(), new Client()];
+  for (const client of [broken, whole]) await feeds.connect(snapshot, panel, client, opening());
+  await eventually(() => expect(whole.text).toContain('event: heartbeat'));
+  const error = new Error('a bug');
+  broken.write = () => {
+    throw error;
+  };
+  for (let position = 1; position <= 3; position++) {
+    bus.publish(1, [log.append(notification)]);
+    await eventually(() => expect(whole.text).toContain(`"position":${position}`));
+  }
+  expect(broken.isDestroyed).toBe(true);
+  expect(errors).toEqual([error]);
+});
+
+test('a notification that cannot be encoded is left out, and what comes after it still reaches the panels', async () => {
+  const { feeds, log, bus, errors } = newFailingFeeds();
+  const client = new Client();
+  await feeds.connect(snapshot, panel, client, opening());
+  bus.publish(1, [log.append((position) => notification(position, { receivedAt: Number.NaN }))]);
+  bus.publish(1, [log.append(notification)]);
+  await eventually(() => expect(client.text).toContain('"position":2'));
+  expect(client.text).not.toContain('"position":1');
+  expect(errors).toEqual([expect.any(RangeError)]);
 });
 
 test('a stream whose log cannot be read any more is dropped, so that its client comes back', async () => {

@@ -65,8 +65,8 @@ export const opening = (position?: number): Opening => ({
 /** Feeds over a plain list for a log, which looks after its streams every 10 ms. */
 export function newFeeds() {
   const log = new ModelLog();
-  const bus = createInProcessBus();
   const errors: unknown[] = [];
+  const bus = createInProcessBus((error) => errors.push(error));
   let change = () => {};
   const onChange: Tenancy['onChange'] = (heard) => {
     change = () => heard(1);

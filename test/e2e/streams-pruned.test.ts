@@ -5,7 +5,9 @@ import { everywhere, notification } from '../support/model-log.ts';
 import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';
 
 const opened: Feeds[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((feeds) => feeds.close())));
+afterEach(() => {
+  for (const feeds of opened.splice(0)) feeds.close();
+});
 
 test('a panel that read too slowly for retention is told of the gap in mid-stream, and gets the live set', async () => {
   const { log, bus, feeds } = newFeeds();

@@ -75,7 +75,7 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     this.first = Math.max(this.first, Math.min(first, this.head + 1));
   }
 
-  async bounds() {
+  async bounds(_tenant?: number) {
     await this.delay();
     return { head: this.head, first: this.first };
   }

@@ -4,7 +4,7 @@ import { AppError, notFound } from '../errors.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
 import { type Follower, follow } from './follow.ts';
-import { type Frame, frameOf } from './frames.ts';
+import { framesOf } from './frames.ts';
 import { digest, settingsData } from './panel-settings.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 import { Ring } from './ring.ts';
@@ -54,8 +54,8 @@ interface Feed {
 interface OpenFeed {
   /** Rejects when the log cannot be read: for those who wait to connect. */
   readonly opening: Promise<Feed>;
-  /** undefined then: for everyone else. */
-  readonly opened: Promise<Feed | undefined>;
+  /** Set once it is open. Nobody else waits for that: a read that hangs for one tenant must not hold up the others. */
+  feed: Feed | undefined;
   /** Streams that are connected or about to be; the feed is kept while there are any. */
   users: number;
 }
@@ -75,8 +75,8 @@ export class Feeds {
 
   constructor(options: FeedsOptions) {
     this.#options = options;
-    this.#ticker = setInterval(() => void this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
-    this.#stopListening = options.tenancy.onChange((tenant) => void this.#changed(tenant));
+    this.#ticker = setInterval(() => this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
+    this.#stopListening = options.tenancy.onChange((tenant) => this.#changed(tenant));
   }
 
   /**
@@ -89,8 +89,7 @@ export class Feeds {
     sink: Sink,
     opening: Opening,
   ): Promise<Connection> {
-    if (this.#draining)
-      throw new AppError('unavailable', 'the server is shutting down', { retryAfterSeconds: 2 });
+    this.#assertOpen();
     const tenant = snapshot.record.id;
     const open = this.#claim(tenant);
     const release = () => {
@@ -99,6 +98,7 @@ export class Feeds {
     };
     try {
       const feed = await open.opening;
+      this.#assertOpen();
       return await this.#begin(feed, { snapshot, panel, sink, opening }, release);
     } catch (error) {
       release();
@@ -157,7 +157,7 @@ export class Feeds {
   async online(
     tenant: TenantId,
   ): Promise<{ readonly head: number; readonly panels: ReadonlyMap<string, SeenPanel> }> {
-    const feed = await this.#feeds.get(tenant)?.opened;
+    const feed = this.#feeds.get(tenant)?.feed;
     const panels = new Map<string, SeenPanel>();
     for (const [stream, { screen }] of feed?.connections ?? []) {
       if (stream.closed) continue;
@@ -172,10 +172,9 @@ export class Feeds {
    * Tells the screens of a panel that are connected here something that is no entry of the log: whoever is not connected
    * never hears of it. Answers whether there was one.
    */
-  async tell(tenant: TenantId, panelId: string, event: string, data: unknown): Promise<boolean> {
-    const feed = await this.#feeds.get(tenant)?.opened;
+  tell(tenant: TenantId, panelId: string, event: string, data: unknown): boolean {
     let reached = false;
-    for (const stream of feed?.connections.keys() ?? []) {
+    for (const stream of this.#feeds.get(tenant)?.feed?.connections.keys() ?? []) {
       if (stream.panelId !== panelId || stream.closed) continue;
       stream.tell(event, data);
       reached = true;
@@ -189,10 +188,10 @@ export class Feeds {
   }
 
   /** Says goodbye to every panel: each is told when to come back, spread over a few seconds. */
-  async drain(): Promise<void> {
+  drain(): void {
     this.#draining = true;
-    for (const { opened } of this.#feeds.values()) {
-      for (const stream of (await opened)?.connections.keys() ?? []) {
+    for (const { feed } of this.#feeds.values()) {
+      for (const stream of feed?.connections.keys() ?? []) {
         stream.end(
           encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }),
         );
@@ -200,12 +199,11 @@ export class Feeds {
     }
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#draining = true;
     clearInterval(this.#ticker);
     this.#stopListening();
-    for (const { opened } of this.#feeds.values()) {
-      const feed = await opened;
+    for (const { feed } of this.#feeds.values()) {
       feed?.follower.close();
       for (const stream of feed?.connections.keys() ?? []) stream.destroy();
     }
@@ -215,8 +213,16 @@ export class Feeds {
   #claim(tenant: TenantId): OpenFeed {
     let open = this.#feeds.get(tenant);
     if (!open) {
-      const opening = this.#open(tenant);
-      const made: OpenFeed = { opening, opened: opening.catch(() => this.#forget(tenant, made)), users: 0 };
+      const made: OpenFeed = { opening: this.#open(tenant), feed: undefined, users: 0 };
+      made.opening.then(
+        (feed) => {
+          if (this.#draining) feed.follower.close();
+          else made.feed = feed;
+        },
+        () => {
+          if (this.#feeds.get(tenant) === made) this.#feeds.delete(tenant);
+        },
+      );
       this.#feeds.set(tenant, made);
       open = made;
     }
@@ -224,8 +230,9 @@ export class Feeds {
     return open;
   }
 
-  #forget(tenant: TenantId, open: OpenFeed): undefined {
-    if (this.#feeds.get(tenant) === open) this.#feeds.delete(tenant);
+  #assertOpen(): void {
+    if (this.#draining)
+      throw new AppError('unavailable', 'the server is shutting down', { retryAfterSeconds: 2 });
   }
 
   async #open(tenant: TenantId): Promise<Feed> {
@@ -235,11 +242,7 @@ export class Feeds {
     const connections = new Map<PanelStream, Told>();
     const rounds = new Rounds({ streams: () => connections.keys(), ticks });
     const deliver = (entries: readonly Entry[]) => {
-      const at = now();
-      const frames = entries
-        .map((entry) => frameOf(epoch, entry, at))
-        .filter((frame): frame is Frame => frame !== undefined);
-      ring.push(frames, entries.at(-1)?.position ?? ring.head);
+      ring.push(framesOf(epoch, entries, now(), onError), entries.at(-1)?.position ?? ring.head);
       rounds.ask();
     };
     const onGap = (first: number) => ring.reset(first - 1);
@@ -254,14 +257,14 @@ export class Feeds {
     setTimeout(() => {
       if (open.users > 0 || this.#feeds.get(tenant) !== open) return;
       this.#feeds.delete(tenant);
-      void open.opened.then((feed) => feed?.follower.close());
+      open.feed?.follower.close();
     }, lingerMs).unref();
   }
 
-  async #tick(): Promise<void> {
+  #tick(): void {
     const { heartbeatMs, onSeen } = this.#options;
-    for (const [tenant, { opened }] of this.#feeds) {
-      for (const [stream, { screen }] of (await opened)?.connections ?? []) {
+    for (const [tenant, { feed }] of this.#feeds) {
+      for (const [stream, { screen }] of feed?.connections ?? []) {
         stream.tick(heartbeatMs);
         if (!stream.closed) onSeen(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
       }
@@ -269,8 +272,8 @@ export class Feeds {
   }
 
   /** Configuration changed: panels hear of their new settings, deleted ones are shut out. */
-  async #changed(tenant: TenantId): Promise<void> {
-    const feed = await this.#feeds.get(tenant)?.opened;
+  #changed(tenant: TenantId): void {
+    const feed = this.#feeds.get(tenant)?.feed;
     const snapshot = this.#options.tenancy.peek(tenant);
     if (!feed || !snapshot) return;
     for (const [stream, told] of feed.connections) {

@@ -83,6 +83,25 @@ export function frameOf(epoch: string, entry: Entry, now: number): Frame | undef
   };
 }
 
+/** The frames of those that panels are to hear of. One that cannot be encoded is left out, so that the next still come. */
+export function framesOf(
+  epoch: string,
+  entries: readonly Entry[],
+  now: number,
+  onError: (error: unknown) => void,
+): Frame[] {
+  const frames: Frame[] = [];
+  for (const entry of entries) {
+    try {
+      const frame = frameOf(epoch, entry, now);
+      if (frame) frames.push(frame);
+    } catch (error) {
+      onError(error);
+    }
+  }
+  return frames;
+}
+
 /** The bytes to send now; undefined when it has expired meanwhile. */
 export function bytesOf(epoch: string, frame: Frame, now: number): Buffer | undefined {
   if (frame.expiresAt === null) return frame.bytes;

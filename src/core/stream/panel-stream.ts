@@ -120,29 +120,19 @@ export class PanelStream {
 
   /** Called when due: a heartbeat to a client that is up to date, the end for one that stalls. */
   tick(heartbeatMs: number): void {
-    const { now, ticks, ring, epoch } = this.#context;
-    const at = ticks();
-    if (this.#writingSince !== undefined) {
-      if (at - this.#writingSince > stalledMs) this.destroy();
-      return;
+    try {
+      this.#tick(heartbeatMs);
+    } catch (error) {
+      this.#fail(error);
     }
-    if (this.#closed || this.#busy || at - this.#lastWriteAt < heartbeatMs) return;
-    if (this.#cursor < ring.head) return this.pump();
-    const data = { serverTime: iso(now()), head: this.#cursor };
-    this.#write(encodeSse({ event: 'heartbeat', id: formatCursor(epoch, this.#cursor), data }));
   }
 
   /** Writes what is next, if nothing is under way. */
   pump(): void {
-    if (this.#closed || this.#busy || this.#writingSince !== undefined) return;
-    if (this.#queued.length > 0) return this.#writeQueued();
-    if (this.#live) return this.#writeLive(this.#live);
-    const { ring, now } = this.#context;
-    while (this.#cursor < ring.head) {
-      if (this.#cursor < ring.floor) return void this.#catchUp();
-      const segment = ring.after(this.#cursor, this.#panel, this.#group, now());
-      this.#cursor = segment.to;
-      if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
+    try {
+      this.#pump();
+    } catch (error) {
+      this.#fail(error);
     }
   }
 
@@ -158,6 +148,38 @@ export class PanelStream {
     this.#queued = [];
     this.#live = undefined;
     this.#sink.destroy();
+  }
+
+  /** An error here ends this stream, whose client comes back, and touches no other stream of the tenant. */
+  #fail(error: unknown): void {
+    this.#context.onError(error);
+    this.destroy();
+  }
+
+  #tick(heartbeatMs: number): void {
+    const { now, ticks, ring, epoch } = this.#context;
+    const at = ticks();
+    if (this.#writingSince !== undefined) {
+      if (at - this.#writingSince > stalledMs) this.destroy();
+      return;
+    }
+    if (this.#closed || this.#busy || at - this.#lastWriteAt < heartbeatMs) return;
+    if (this.#cursor < ring.head) return this.pump();
+    const data = { serverTime: iso(now()), head: this.#cursor };
+    this.#write(encodeSse({ event: 'heartbeat', id: formatCursor(epoch, this.#cursor), data }));
+  }
+
+  #pump(): void {
+    if (this.#closed || this.#busy || this.#writingSince !== undefined) return;
+    if (this.#queued.length > 0) return this.#writeQueued();
+    if (this.#live) return this.#writeLive(this.#live);
+    const { ring, now } = this.#context;
+    while (this.#cursor < ring.head) {
+      if (this.#cursor < ring.floor) return void this.#catchUp();
+      const segment = ring.after(this.#cursor, this.#panel, this.#group, now());
+      this.#cursor = segment.to;
+      if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
+    }
   }
 
   #write(chunk: Buffer | string, notifications = 0): void {
@@ -249,10 +271,7 @@ export class PanelStream {
     this.#busy = true;
     read().then(
       () => this.#ready(),
-      (error: unknown) => {
-        this.#context.onError(error);
-        this.destroy();
-      },
+      (error: unknown) => this.#fail(error),
     );
   }
 

@@ -8,7 +8,7 @@ const streamsALook = 8;
 const longestRestMs = 50;
 
 interface RoundsOptions {
-  /** In the order in which each round goes over them; they may come and go meanwhile. */
+  /** In the order in which each round goes over them; they may come and go meanwhile. `pump` must not throw. */
   readonly streams: () => Iterable<{ pump(): void }>;
   /** Milliseconds that only ever go forward. */
   readonly ticks: () => number;

@@ -39,7 +39,7 @@ export function commandRoutes(app: App, { directory, feeds, now }: Services): vo
         const { tenant } = principal;
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
           throw notFound('panel');
-        return { ok: true as const, reached: await feeds.tell(tenant, id, command, said[command]) };
+        return { ok: true as const, reached: feeds.tell(tenant, id, command, said[command]) };
       },
     );
   }
