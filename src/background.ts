@@ -23,7 +23,10 @@ interface Background {
   readonly clock: SettledClock;
 }
 
-/** Each loop waits for its own last run, and none ends the process. Answers what stops them. */
+/**
+ * Each loop waits for its own last run, and none ends the process. Answers what stops them, which resolves once none of
+ * them runs any more.
+ */
 export function startLoops(
   config: Config,
   logger: Logger,
@@ -31,24 +34,26 @@ export function startLoops(
   { storage, directory, clockMemory, clock }: Background,
 ): () => Promise<void> {
   const { tenancy, bookkeeping, history, bus, accounts, now } = services;
-  let stopped = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
   const loop = async (name: string, everyMs: number, work: () => Promise<unknown>): Promise<void> => {
-    while (!stopped) {
-      await sleep(everyMs, undefined, { ref: false });
-      if (stopped) return;
+    for (;;) {
+      await pause(everyMs);
+      if (signal.aborted) return;
       await work().catch((error: unknown) =>
         logger.warn({ err: error, loop: name }, 'a background task failed; it goes on'),
       );
     }
   };
   const sweep = async () => {
-    while (!stopped && (await storage.sweep(now())) > 0) await sleep(sweepPauseMs);
+    while (!signal.aborted && (await storage.sweep(now())) > 0) await pause(sweepPauseMs);
     await directory.pairings.sweep(now());
     await accounts.sweep(now());
   };
   const forget = async () => {
     await directory.invitations.sweep(now());
-    await forgetAudit(directory.auditLog, clock.now(), () => stopped);
+    await forgetAudit(directory.auditLog, clock.now(), () => signal.aborted);
   };
   const retention = {
     directory,
@@ -61,14 +66,17 @@ export function startLoops(
   };
   const retain = async () => {
     await clockMemory.write(clock.observe());
-    await enforceRetention({ ...retention, settledNow: () => clock.now() }, () => stopped);
+    await enforceRetention({ ...retention, settledNow: () => clock.now() }, () => signal.aborted);
   };
-  void loop('poll', pollMs, () => tenancy.poll());
-  void loop('flush', flushMs, () => bookkeeping.flush());
-  void loop('sweep', sweepMs, sweep);
-  void loop('audit', retentionMs, forget);
-  void loop('retention', retentionMs, retain);
+  const loops = [
+    loop('poll', pollMs, () => tenancy.poll()),
+    loop('flush', flushMs, () => bookkeeping.flush()),
+    loop('sweep', sweepMs, sweep),
+    loop('audit', retentionMs, forget),
+    loop('retention', retentionMs, retain),
+  ];
   return async () => {
-    stopped = true;
+    stopping.abort();
+    await Promise.all(loops);
   };
 }

@@ -42,7 +42,7 @@ const code = await run(process.argv.slice(2), {
       process.off('exit', callback);
     };
   },
-  exit: (exitCode) => process.exit(exitCode),
+  kill: () => process.kill(process.pid, 'SIGKILL'),
 });
 
 // What was written last must have left before the process ends, and no idle thread or socket is to hold it up.

@@ -15,6 +15,6 @@ export interface Io {
   onSignal(callback: () => void): () => void;
   /** Calls back before the process dies of an unexpected error, or ends; answers how to stop that. */
   onEnd(callback: () => void): () => void;
-  /** Ends the process at once. */
-  exit(code: number): void;
+  /** Ends the process at once, whatever its threads do: an exit would wait for one that hangs. */
+  kill(): void;
 }

@@ -42,8 +42,9 @@ export function addServe(program: Command, io: Io): void {
       logger.info({ url: server.url, database: resolve(config.database.path), version: io.version }, 'ready');
       await stop;
       logger.info('stopping: finishing what was begun; a second signal ends it at once');
-      await server.stop();
-      logger.info('stopped');
+      if (await server.stop()) return logger.info('stopped');
+      logger.error('stopped, but the disk or a search hangs: the process is killed');
+      io.kill();
     });
 }
 
@@ -55,7 +56,7 @@ function stopSignal(io: Io): Promise<void> {
       const now = performance.now();
       first ??= now;
       done();
-      if (now - first > samePressMs) io.exit(1);
+      if (now - first > samePressMs) io.kill();
     });
   });
 }

@@ -17,7 +17,7 @@ export class FakeIo implements Io {
   readonly stdin: Io['stdin'];
   readonly stdout: Io['stdout'];
   readonly stderr: Io['stderr'];
-  readonly exits: number[] = [];
+  kills = 0;
   out = '';
   err = '';
   readonly #events = new EventEmitter();
@@ -56,8 +56,8 @@ export class FakeIo implements Io {
     return () => this.#events.off('end', callback);
   }
 
-  exit(code: number): void {
-    this.exits.push(code);
+  kill(): void {
+    this.kills += 1;
   }
 
   signal(): void {

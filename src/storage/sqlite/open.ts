@@ -16,6 +16,7 @@ import { assertWalIntact } from './wal-check.ts';
 import { WriteQueue } from './write-queue.ts';
 
 const spaceCheckMs = 1_000;
+const closeMs = 10_000;
 /** Expired notifications taken out of the live set in one transaction: some milliseconds. */
 const sweptAtOnce = 1_000;
 const beforeAll: TenantLivePlace = { tenant: 0, rank: 0, position: 0 };
@@ -46,8 +47,11 @@ export interface SqliteStorage extends StorageHealth {
   sweep(now: number): Promise<number>;
   /** Jobs accepted and not yet durable. */
   queueDepth(): number;
-  /** Waits for what was accepted, then ends the threads. */
-  close(): Promise<void>;
+  /**
+   * Finishes what was accepted, moves all of it into the database file itself, and ends the threads. Takes `withinMs` at the
+   * most (10 s when not given); answers false when a thread could not be ended, because the disk or a statement hangs.
+   */
+  close(withinMs?: number): Promise<boolean>;
 }
 
 /**
@@ -104,11 +108,18 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     },
     queueDepth: () => queue.depth,
     trouble: () => queue.trouble,
-    async close() {
+    async close(withinMs = closeMs) {
       stopWatching();
       searches.close();
-      await queue.drained();
-      await Promise.all([writer.close(), readers.short.close(), readers.search.close()]);
+      const began = performance.now();
+      // The writer is last: only the last connection can empty the write-ahead log.
+      const [, ...ended] = await Promise.all([
+        queue.drained(withinMs / 2),
+        readers.short.close(withinMs / 2),
+        readers.search.close(withinMs / 2),
+      ]);
+      const leftMs = withinMs - (performance.now() - began);
+      return (await writer.close(leftMs)) && ended.every(Boolean);
     },
   };
 }
@@ -146,10 +157,10 @@ function readerThread(data: ReaderData, onTrouble: SqliteOptions['onTrouble']) {
       return thread;
     },
     running: () => (thread ? [thread] : []),
-    close: async () => {
+    close: async (withinMs: number) => {
       const open = thread;
       thread = undefined;
-      await open?.close();
+      return open === undefined || open.close(withinMs);
     },
   };
 }

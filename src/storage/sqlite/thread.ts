@@ -1,6 +1,7 @@
 /** Calls into a worker thread, and the other end of them. */
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../contract/errors.ts';
+import { endsWithin } from '../../core/ends-within.ts';
 import { AppError } from '../../core/errors.ts';
 import { giveBackIdleMemory } from '../idle-memory.ts';
 
@@ -29,6 +30,9 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+/** What the end of an idle thread takes, with room to spare. */
+const terminationMs = 500;
+
 /** A worker thread that answers calls, in the order they were made. */
 export class Thread {
   readonly #worker: Worker;
@@ -50,9 +54,7 @@ export class Thread {
     });
     const end = (error: Error) => {
       if (this.#ended) return;
-      this.#ended = error;
-      for (const { reject } of this.#pending.values()) reject(error);
-      this.#pending.clear();
+      this.#end(error);
       options.onEnd?.(error);
     };
     this.#worker.on('error', end);
@@ -70,12 +72,21 @@ export class Thread {
     });
   }
 
-  /** Lets calls under way finish, then ends the thread. */
-  async close(): Promise<void> {
-    if (this.#ended) return;
-    await this.call('close', undefined).catch(() => undefined);
-    this.#ended = new Error('storage is closed');
-    await this.#worker.terminate();
+  /**
+   * Lets calls under way finish, then ends the thread; takes `withinMs` at the most. Answers whether the thread has ended:
+   * one that hangs inside SQLite or the system cannot be ended, and `process.exit` would wait for it.
+   */
+  async close(withinMs: number): Promise<boolean> {
+    const closed = this.#ended ?? this.call('close', undefined).catch(() => undefined);
+    await endsWithin(Promise.resolve(closed), withinMs - terminationMs);
+    this.#end(new Error('storage is closed'));
+    return endsWithin(this.#worker.terminate(), terminationMs);
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
   }
 
   #settle(reply: Reply): void {

@@ -96,9 +96,10 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when nothing is waiting any more. */
-  async drained(): Promise<void> {
-    while (this.depth > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  /** Resolves when nothing is waiting any more, or after `withinMs`. */
+  async drained(withinMs: number): Promise<void> {
+    const end = performance.now() + withinMs;
+    while (this.depth > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   #send(): void {

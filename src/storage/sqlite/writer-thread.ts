@@ -33,6 +33,7 @@ const prunePace = new RowPace({ least: 32, most: 500 }, 0.1);
 /** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
 const retrySliceMs = 1_000;
 const reopenMs = 250;
+const closingBusyMs = 250;
 
 interface Session {
   readonly db: Db;
@@ -60,6 +61,7 @@ const thread = serveThread<PackedJobs>(
   {},
   () => {
     clearTimeout(indexTimer);
+    if (session) emptyWal(session.db);
     session?.db.close();
     session = undefined;
   },
@@ -71,6 +73,17 @@ function open(): Session {
   const db = openWritable(path);
   const log = new LogWriter(db);
   return { db, log, pruner: new LogPruner(db, log), statements: new Map() };
+}
+
+/** Moves everything into the database file, so that a copy of that file alone is complete. */
+function emptyWal(db: Db): void {
+  try {
+    // Another process that reads must not hold up the end.
+    db.pragma(`busy_timeout = ${closingBusyMs}`);
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } catch {
+    // A disk that fails: what is in the log is durable there, and is read from it at the next start.
+  }
 }
 
 /** Jobs in several messages, and the answers to each of these. */

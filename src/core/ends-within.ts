@@ -1,0 +1,11 @@
+/** Waits until `work` has ended, well or badly, for `ms` at the most. Answers whether it has. */
+export function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), Math.max(0, ms));
+    const ended = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    work.then(ended, ended);
+  });
+}
