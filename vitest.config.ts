@@ -1,22 +1,36 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { ClosingLine } from './test/support/closing-line.ts';
 import { patienceMs } from './test/support/patience.ts';
+import { RunSummary } from './test/support/run-summary.ts';
+import { full } from './test/torture/counts.ts';
 
 // A developer's own settings (a database URL above all) must never reach a test's server.
 for (const name of Object.keys(process.env)) {
   if (name.startsWith('BELFRY_')) delete process.env[name];
 }
 
-const poll = { timeout: patienceMs };
+/**
+ * A worker keeps its process for all its files: loading the server anew took as long as most files' tests. Node itself
+ * strips the types, as it does for the server. So a file must end what it starts and take back what it replaces.
+ */
+const shared = {
+  pool: 'forks',
+  isolate: false,
+  maxWorkers: Math.max(2, availableParallelism()),
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  setupFiles: 'test/support/keep-notes.ts',
+  expect: { poll: { timeout: patienceMs } },
+} as const;
 
 // Time limits only end what hangs: they leave room for a machine several times as slow. What has to be soon, its test measures.
 export default defineConfig({
   test: {
-    reporters: ['default', new ClosingLine()],
+    reporters: ['default', new RunSummary()],
     pool: 'forks',
     projects: [
       {
         test: {
+          ...shared,
           name: 'unit',
           include: [
             'src/**/*.test.ts',
@@ -24,35 +38,31 @@ export default defineConfig({
             'test/security-table.test.ts',
             'test/conformance/**/*.test.ts',
           ],
-          pool: 'forks',
-          expect: { poll },
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
+          ...shared,
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts', 'test/torture/**/*.test.ts', 'test/start.test.ts'],
-          pool: 'forks',
-          expect: { poll },
+          // What only measures, and what takes long: `npm run torture` runs it.
+          exclude: full ? [] : ['test/torture/**/*.full.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
+          ...shared,
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           globalSetup: 'test/browser/setup.ts',
-          pool: 'forks',
-          expect: { poll },
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -19,11 +19,17 @@ const credentials = ['authorization', 'cookie', '["set-cookie"]'].flatMap((heade
   ),
 );
 
+interface Destination {
+  write(line: string): void;
+}
+
 /** A logger whose lines never hold a credential from a header. Each line is written before the call returns. */
-export function createLogger({ level, format }: LogOptions): Logger {
+export function createLogger(
+  { level, format }: LogOptions,
+  file: Destination = pino.destination({ fd: stderrFd, sync: true }),
+): Logger {
   const isTerminal = Boolean(process.stderr.isTTY);
   const options = { level, redact: { paths: credentials, censor: '[redacted]' } };
-  const file = pino.destination({ fd: stderrFd, sync: true });
   if (format === 'json' || (format === 'auto' && !isTerminal)) return pino(options, file);
   const print = prettyFactory({
     colorize: isTerminal,

@@ -170,17 +170,19 @@ describe('npm test', () => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-closing-line-'));
   const root = join(import.meta.dirname, '..');
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const reporter = JSON.stringify(join(import.meta.dirname, 'support/closing-line.ts'));
+  const support = (file: string) => JSON.stringify(join(import.meta.dirname, 'support', file));
   writeFileSync(
     join(folder, 'vitest.config.ts'),
-    `import { ClosingLine } from ${reporter};
-     export default { test: { reporters: ['default', new ClosingLine()], include: ['*.test.ts'] } };`,
+    `import { RunSummary } from ${support('run-summary.ts')};
+     export default { test: { reporters: ['default', new RunSummary()], setupFiles: ${support('keep-notes.ts')}, include: ['*.test.ts'] } };`,
   );
   const files = {
     pass: `test('a', () => {}); test('b', () => {});`,
     fail: `test('a', () => { throw new Error('no'); });`,
     skip: `test('a', () => {}); test.skip('b', () => {});`,
     todo: `test('a', () => {}); test.todo('b');`,
+    noted: `import { noteOutput } from ${support('failure-notes.ts')};
+      test('a', () => { noteOutput('server')('earlier'); }); test('b', () => { noteOutput('server')('the reason'); throw new Error('no'); });`,
     broken: `import './missing.ts'; test('a', () => {});`,
     stray: `test('a', () => { setTimeout(() => { throw new Error('late'); }, 1); }); test('b', () => new Promise((r) => setTimeout(r, 60)));`,
   };
@@ -208,6 +210,21 @@ describe('npm test', () => {
     ).ended;
     expect(stdout.trimEnd().split('\n').at(-1)).toBe(closing);
     expect(code).toBe(status);
+  });
+
+  test('of several files shows the slowest, and each failed test with what was printed during it', async () => {
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+    const { stdout } = await checkout.spawn(
+      process.execPath,
+      [vitest, 'run', '--root', folder, 'pass.test.ts', 'noted.test.ts'],
+      { VITEST: undefined },
+    ).ended;
+    expect(stdout).toMatch(
+      /^Slowest of 2 files, which took \d+ s one by one:\n( +[\d.]+ s {2}(pass|noted)\.test\.ts\n){2}/m,
+    );
+    expect(stdout).toMatch(
+      /\nFAILED noted\.test\.ts > b\nno\nserver:\n {2}the reason\n\n3 passed, 1 failed\n$/,
+    );
   });
 });
 

@@ -2,6 +2,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { run } from '../../src/cli/run.ts';
+import { version } from '../../src/version.ts';
+import { noteOutput } from './failure-notes.ts';
+import { FakeIo } from './fake-io.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -16,18 +20,21 @@ export interface CliOptions {
   readonly input?: string;
 }
 
-/** The real command line in a folder of its own, with a database in it. */
+/** The command line in a folder of its own, with a database in it. */
 export class Cli {
   readonly folder = mkdtempSync(join(tmpdir(), 'belfry-cli-'));
   readonly database = join(this.folder, 'belfry.db');
   readonly #running = new Set<Running>();
 
-  /** Runs a command to its end. */
+  /** Runs a command to its end, in this process: starting one for it takes a second. */
   async run(args: readonly string[], { env = {}, input = '' }: CliOptions = {}): Promise<CliResult> {
-    const running = this.start(args, env);
-    running.child.stdin.on('error', () => undefined);
-    running.child.stdin.end(input);
-    return running.ended;
+    const program = 'npm run --silent belfry --';
+    const io = new FakeIo({ env: { ...this.#environment(), ...env }, program, version });
+    io.type(input);
+    io.type(null);
+    const code = await run(args, io);
+    noteOutput(`belfry ${args.join(' ')}`)(io.out + io.err);
+    return { code, stdout: io.out, stderr: io.err };
   }
 
   /** As {@link run}, for a command that is expected to be done; answers its stdout. */
@@ -42,7 +49,7 @@ export class Cli {
     return (await this.ok(['token', 'create', '--name', 'test', ...options])).trim();
   }
 
-  /** Starts a command that goes on. */
+  /** Starts a command as a process of its own. */
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
     const running = new Running(args, { ...this.#environment(), ...env });
     this.#running.add(running);
@@ -100,9 +107,11 @@ export class Running {
       cwd: root,
       env,
     });
+    const note = noteOutput(`process belfry ${args.join(' ')}`);
     for (const name of ['stdout', 'stderr'] as const) {
       this.child[name].setEncoding('utf8').on('data', (text: string) => {
         this[name] += text;
+        note(text);
         for (const listener of this.#listeners) listener();
       });
     }
@@ -115,7 +124,7 @@ export class Running {
   }
 
   /** Resolves with the match once stdout (or `where`) holds it; rejects when the command ends without, or after `ms`. */
-  says(pattern: RegExp, where: 'stdout' | 'stderr' = 'stdout', ms = 20_000): Promise<RegExpExecArray> {
+  says(pattern: RegExp, where: 'stdout' | 'stderr' = 'stdout', ms = 120_000): Promise<RegExpExecArray> {
     return new Promise((done, fail) => {
       const finish = (end: () => void) => {
         clearTimeout(timer);

@@ -5,6 +5,8 @@ import { readConfig } from '../../src/config.ts';
 
 export interface FakeIoOptions {
   readonly env?: Readonly<Record<string, string>>;
+  readonly program?: string;
+  readonly version?: string;
   /** Makes stdin and stdout a terminal of this size. */
   readonly terminal?: { columns: number; rows: number };
 }
@@ -12,8 +14,8 @@ export interface FakeIoOptions {
 /** A process as the command line sees it, without being one. */
 export class FakeIo implements Io {
   readonly env: Readonly<Record<string, string>>;
-  readonly program = 'belfry';
-  readonly version = '1.2.3';
+  readonly program: string;
+  readonly version: string;
   readonly stdin: Io['stdin'];
   readonly stdout: Io['stdout'];
   readonly stderr: Io['stderr'];
@@ -22,8 +24,10 @@ export class FakeIo implements Io {
   err = '';
   readonly #events = new EventEmitter();
 
-  constructor({ env = {}, terminal }: FakeIoOptions = {}) {
+  constructor({ env = {}, program = 'belfry', version = '1.2.3', terminal }: FakeIoOptions = {}) {
     this.env = env;
+    this.program = program;
+    this.version = version;
     const write = (add: (text: string) => void) =>
       new Writable({
         decodeStrings: false,
@@ -64,8 +68,8 @@ export class FakeIo implements Io {
     this.#events.emit('signal');
   }
 
-  /** Types into the terminal. */
-  type(keys: string): void {
+  /** Types into the terminal; null: no more comes. */
+  type(keys: string | null): void {
     this.stdin.push(keys);
   }
 }

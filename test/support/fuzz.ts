@@ -1,6 +1,17 @@
-/** What fuzzers of the intake share. Seeds are fixed, so that a run that fails fails again. */
+/** What fuzzers share. */
+import { randomInt } from 'node:crypto';
+import { noteOutput } from './failure-notes.ts';
 import type { IntakeDesk } from './intake.ts';
 import type { RawAnswer } from './raw-http.ts';
+
+/** The seed of a run: FUZZ_SEED where it is set, otherwise a new one. It is printed, with the command that repeats the run. */
+export function seedOf(file: string): number {
+  const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+  const line = `FUZZ_SEED=${seed} npm test -- ${file}`;
+  console.log(line);
+  noteOutput('to repeat')(line);
+  return seed;
+}
 
 /** Runs `work` on every item, `width` at a time. */
 export async function spread<T>(

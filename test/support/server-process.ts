@@ -1,8 +1,9 @@
 /** The real server as a process of its own, on loopback, with a data folder that the test owns. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { targets } from '../../scripts/targets.mjs';
+import { environment } from './environment.ts';
+import { noteOutput } from './failure-notes.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -24,8 +25,8 @@ export interface StartOptions {
   readonly status?: number | null;
 }
 
-/** As long as anything may take here; what a test promises is tighter and its own. */
-const patienceMs = 30_000;
+/** As long as anything may take here, on a machine that is many times as slow; what a test promises is tighter and its own. */
+const patienceMs = 120_000;
 
 const running = new Map<ChildProcess, Promise<Exit>>();
 
@@ -33,22 +34,6 @@ const running = new Map<ChildProcess, Promise<Exit>>();
 export async function endServers(): Promise<void> {
   for (const child of running.keys()) child.kill('SIGTERM');
   await Promise.all(running.values());
-}
-
-/** Settings of a test's server. Nothing of a developer's own reaches it. */
-export function environment(folder: string, own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('BELFRY_'));
-  return {
-    ...Object.fromEntries(inherited),
-    BELFRY_HOST: '127.0.0.1',
-    BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}`,
-    BELFRY_LOG_FORMAT: 'json',
-    BELFRY_MIN_FREE_BYTES: '0',
-    BELFRY_RATE_TOKEN: 'off',
-    BELFRY_RATE_TENANT: 'off',
-    BELFRY_RATE_API: 'off',
-    ...own,
-  };
 }
 
 export class ServerProcess {
@@ -141,14 +126,6 @@ export async function belfry(folder: string, ...args: string[]): Promise<string>
   return output.stdout.trim();
 }
 
-/** A token of the tenant `default` with every scope, and an automation key, made on the command line. */
-export async function credentials(folder: string): Promise<{ token: string; key: string }> {
-  const of = ['--tenant', 'default', '--name', 'test'];
-  const token = await belfry(folder, 'token', 'create', ...of);
-  const key = await belfry(folder, 'key', 'create', '--role', 'admin', ...of);
-  return { token, key };
-}
-
 /** What a child prints, and how it ends. */
 export class Output {
   /** Both, as they came. */
@@ -159,8 +136,10 @@ export class Output {
   #ended = false;
 
   constructor(child: ChildProcess) {
+    const note = noteOutput(`process ${child.pid}`);
     const take = (chunk: Buffer) => {
       this.text += chunk.toString();
+      note(chunk.toString());
       for (const look of this.#looks) look();
     };
     child.stdout?.on('data', (chunk: Buffer) => {

@@ -5,11 +5,12 @@ import { type RunningServer, startServer } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Role, Scope } from '../../src/contract/token.ts';
 import type { CredentialRecord } from '../../src/core/directory.ts';
-import { mintSecret } from '../../src/core/secrets.ts';
 import type { RateSetting } from '../../src/core/tenants.ts';
 import { createLogger } from '../../src/log.ts';
+import { noteOutput } from './failure-notes.ts';
 import { type OpenApi, OpenApiCheck } from './openapi-check.ts';
 import { openStream, type SseReader } from './sse-client.ts';
+import { addCredential } from './storage.ts';
 
 export interface Answer {
   readonly status: number;
@@ -52,7 +53,8 @@ export class TestServer {
       BELFRY_RATE_API: 'off',
       ...env,
     });
-    const running = await startServer(config, createLogger({ level: config.log.level, format: 'json' }));
+    const log = createLogger({ level: config.log.level, format: 'json' }, { write: noteOutput('server') });
+    const running = await startServer(config, log);
     const document = (await (await fetch(`${running.url}/openapi.json`)).json()) as OpenApi;
     return new TestServer(running, folder, new OpenApiCheck(document));
   }
@@ -135,7 +137,7 @@ export class TestServer {
     } = {},
   ): Promise<string> {
     const { tenant, ...rest } = options;
-    return this.#credential('token', await this.tenant(tenant), {
+    return addCredential(this.running.directory, 'token', await this.tenant(tenant), {
       scopes: ['notify', 'panel', 'metrics'] satisfies Scope[],
       rate: 'off',
       ...rest,
@@ -143,36 +145,12 @@ export class TestServer {
   }
 
   async key(role: Role = 'admin', tenant?: string): Promise<string> {
-    return this.#credential('key', await this.tenant(tenant), { role });
+    return addCredential(this.running.directory, 'key', await this.tenant(tenant), { role });
   }
 
   /** Stops the server; its folder stays for another one when `keep` is set. */
   async stop({ keep = false } = {}): Promise<void> {
     await this.running.stop();
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  async #credential(kind: 'token' | 'key', tenant: number, over: Partial<CredentialRecord>): Promise<string> {
-    const minted = mintSecret(kind);
-    await this.running.directory.credentials.add({
-      tenant,
-      kind,
-      id: minted.id,
-      hash: minted.hash,
-      name: kind,
-      scopes: [],
-      role: null,
-      rate: null,
-      panelId: null,
-      allowFrom: [],
-      createdAt: Date.now(),
-      createdBy: 'test',
-      lastUsedAt: null,
-      lastUsedFrom: null,
-      expiresAt: null,
-      revokedAt: null,
-      ...over,
-    });
-    return minted.text;
   }
 }

@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+
+/** Settings of a test's server. Nothing of a developer's own reaches it. */
+export function environment(folder: string, own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('BELFRY_'));
+  return {
+    ...Object.fromEntries(inherited),
+    BELFRY_HOST: '127.0.0.1',
+    BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}`,
+    BELFRY_LOG_FORMAT: 'json',
+    BELFRY_MIN_FREE_BYTES: '0',
+    BELFRY_RATE_TOKEN: 'off',
+    BELFRY_RATE_TENANT: 'off',
+    BELFRY_RATE_API: 'off',
+    ...own,
+  };
+}

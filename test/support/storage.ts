@@ -1,0 +1,76 @@
+/** Work on a database in this process, without a server: a command of the command line takes a second for the same. */
+import { type OpenedStorage, openStorage } from '../../src/app.ts';
+import { readConfig } from '../../src/config.ts';
+import type { CredentialRecord, Directory } from '../../src/core/directory.ts';
+import { mintSecret } from '../../src/core/secrets.ts';
+import { createLogger } from '../../src/log.ts';
+import { environment } from './environment.ts';
+
+/** Works on the data of a folder directly, while no server runs there. */
+export async function onStorage<T>(folder: string, work: (opened: OpenedStorage) => Promise<T>): Promise<T> {
+  const own = Object.entries(environment(folder)).filter(([name]) => name.startsWith('BELFRY_'));
+  const config = readConfig(Object.fromEntries(own));
+  const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }), 'server');
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Adds a token or a key of a tenant; answers its text. */
+export async function addCredential(
+  directory: Directory,
+  kind: 'token' | 'key',
+  tenant: number,
+  over: Partial<CredentialRecord> = {},
+): Promise<string> {
+  const minted = mintSecret(kind);
+  await directory.credentials.add({
+    tenant,
+    kind,
+    id: minted.id,
+    hash: minted.hash,
+    name: kind,
+    scopes: [],
+    role: null,
+    rate: null,
+    panelId: null,
+    allowFrom: [],
+    createdAt: Date.now(),
+    createdBy: 'test',
+    lastUsedAt: null,
+    lastUsedFrom: null,
+    expiresAt: null,
+    revokedAt: null,
+    ...over,
+  });
+  return minted.text;
+}
+
+/** A token with every scope and an admin's automation key of a tenant, which is made if need be. */
+export function credentials(folder: string, tenant = 'default'): Promise<{ token: string; key: string }> {
+  return onStorage(folder, async ({ directory }) => {
+    const { id } =
+      (await directory.tenants.findByName(tenant)) ??
+      (await directory.tenants.create(tenant, tenant, 'test', Date.now()));
+    return {
+      token: await addCredential(directory, 'token', id, { scopes: ['notify', 'panel', 'metrics'] }),
+      key: await addCredential(directory, 'key', id, { role: 'admin' }),
+    };
+  });
+}
+
+/** Registers so many panels of the tenant `default`, while no server runs there; answers their ids. */
+export function registerPanels(folder: string, count: number): Promise<string[]> {
+  return onStorage(folder, async ({ directory }) => {
+    const tenant = await directory.tenants.findByName('default');
+    if (!tenant) throw new Error('there is no tenant default');
+    const ids = Array.from({ length: count }, (_, i) => `panel-${i}`);
+    const register = (id: string) =>
+      directory.panels.register(tenant.id, { id, name: id, tags: [], location: null }, 'torture', Date.now());
+    for (let from = 0; from < count; from += 500)
+      await Promise.all(ids.slice(from, from + 500).map(register));
+    return ids;
+  });
+}
