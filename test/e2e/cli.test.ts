@@ -17,7 +17,8 @@ const keyForm = /^bfk_[0-9A-Za-z]{10}_[0-9A-Za-z]{32}_[0-9A-Za-z]{6}$/;
 const list = async (...args: string[]) => JSON.parse(await cli.ok([...args, '--json']));
 
 test('a new token stands alone on stdout, and what to know of it on stderr', async () => {
-  const { code, stdout, stderr } = await cli.run(['token', 'create', '--tenant', 'default', '--name', 'ci']);
+  const running = cli.start(['token', 'create', '--tenant', 'default', '--name', 'ci']);
+  const { code, stdout, stderr } = await running.ended;
   expect(code).toBe(0);
   expect(stdout).toMatch(/^\S+\n$/);
   expect(stdout.trim()).toMatch(tokenForm);
@@ -118,7 +119,8 @@ test('tenants are made and listed, and keep their tokens apart', async () => {
 });
 
 test('a command that is called the wrong way says how it would be right, and its code is 2', async () => {
-  const { code, stdout, stderr } = await cli.run(['token', 'create', '--name', 'x', '--scops', 'panel']);
+  const { code, stdout, stderr } = await cli.start(['token', 'create', '--name', 'x', '--scops', 'panel'])
+    .ended;
   expect(stderr).toMatch(
     /^belfry: unknown option '--scops' \(did you mean --scopes\?\); see .* token create --help\n$/,
   );

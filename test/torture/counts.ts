@@ -4,15 +4,15 @@
  */
 const counts = {
   /** Processes killed under load. */
-  kills: { short: 20, full: 1_000 },
+  kills: { short: 12, full: 1_000 },
   /** Processes killed under load, and how soon each is back. */
   readyAgain: { short: 4, full: 100 },
   /** Power cuts under load. */
   cuts: { short: 6, full: 200 },
   /** Servers told to stop under load. */
-  drains: { short: 6, full: 200 },
+  drains: { short: 4, full: 200 },
   /** Answers watched for the fsync before them. */
-  answers: { short: 500, full: 10_000 },
+  answers: { short: 200, full: 10_000 },
   /** Times that a disk fills up, of each kind of disk. */
   faults: { short: 1, full: 20 },
   /** System calls that fail, of each kind. */
@@ -20,31 +20,33 @@ const counts = {
   /** Damaged copies of a write-ahead log. */
   damages: { short: 40, full: 400 },
   /** Streams that are broken off five times each. */
-  streams: { short: 200, full: 10_000 },
+  streams: { short: 100, full: 10_000 },
   /** Panels behind a network that swallows packets. */
-  blackHoled: { short: 50, full: 500 },
+  blackHoled: { short: 30, full: 500 },
   /** Panels that come back all at once after a restart. */
-  herd: { short: 200, full: 5_000 },
+  herd: { short: 100, full: 5_000 },
   /** Panels that stall, and as many that read a byte a second. */
-  stalled: { short: 10, full: 200 },
+  stalled: { short: 4, full: 200 },
   /** MiB published past them. */
-  publishedMib: { short: 16, full: 128 },
+  publishedMib: { short: 8, full: 128 },
   /** Seconds under each kind of overload. */
-  overloadSeconds: { short: 3, full: 30 },
+  overloadSeconds: { short: 1, full: 30 },
   /** Requests made up from the OpenAPI document, and requests with broken bytes. */
-  fuzzedRequests: { short: 20_000, full: 900_000 },
-  brokenRequests: { short: 2_000, full: 100_000 },
+  fuzzedRequests: { short: 3_000, full: 900_000 },
+  brokenRequests: { short: 1_000, full: 100_000 },
   /** Clients that take their time, of each kind. */
-  slowClients: { short: 150, full: 400 },
+  slowClients: { short: 20, full: 400 },
+  /** Messages of 16 kB for slow readers. */
+  messagesToRead: { short: 200, full: 2_000 },
   /** Searches that may be none. */
   searches: { short: 2_000, full: 10_000 },
   /** Requests and streams of three tenants at once, in rounds. */
-  tenantRounds: { short: 2, full: 25 },
+  tenantRounds: { short: 1, full: 25 },
   /** Rows of the database that is upgraded, and kills on the way. */
   upgradedRows: { short: 20_000, full: 1_000_000 },
   upgradeKills: { short: 3, full: 20 },
   /** Seconds of load at 1,000 a second while backups are taken. */
-  backupSeconds: { short: 5, full: 60 },
+  backupSeconds: { short: 2, full: 60 },
 } as const;
 
 const share = Number(process.env.TORTURE_SHARE ?? 0);

@@ -22,7 +22,7 @@ interface Part {
 const parts: Record<string, Part> = {
   control: { about: 'defects put in on purpose, which the checks must catch', tests: ['control'] },
   kill: { about: 'processes killed under load', tests: ['crash/kill.test.ts'] },
-  'ready-again': { about: 'how soon a killed server is back', tests: ['crash/ready-again.test.ts'] },
+  'ready-again': { about: 'how soon a killed server is back', tests: ['crash/ready-again.full.test.ts'] },
   power: { about: 'power cuts', tests: ['crash/power.test.ts'] },
   disk: { about: 'disks that are full or fail', tests: ['crash/disk.test.ts'] },
   damage: { about: 'a write-ahead log that is torn, cut short or damaged', tests: ['crash/damage.test.ts'] },

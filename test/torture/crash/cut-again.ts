@@ -4,7 +4,8 @@ import { setTimeout as moment } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { checkHistory, complaints } from '../../support/history-checker.ts';
 import { Load } from '../../support/load.ts';
-import { credentials, ServerProcess } from '../../support/server-process.ts';
+import { ServerProcess } from '../../support/server-process.ts';
+import { credentials } from '../../support/storage.ts';
 import { readHistory } from '../witnesses.ts';
 import { makeImage, PowerImage, withoutWriteback } from './power-image.ts';
 

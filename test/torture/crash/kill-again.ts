@@ -1,7 +1,8 @@
 import { setTimeout as moment } from 'node:timers/promises';
 import { checkHistory, complaints, type Recorded } from '../../support/history-checker.ts';
 import { Load } from '../../support/load.ts';
-import { credentials, ServerProcess } from '../../support/server-process.ts';
+import { ServerProcess } from '../../support/server-process.ts';
+import { credentials } from '../../support/storage.ts';
 import { ResumingPanel, readHistory, readHistoryAfter } from '../witnesses.ts';
 
 export interface KillOptions {

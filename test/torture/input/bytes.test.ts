@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { acceptedId, spread, storedIds, wrongWith } from '../../support/fuzz.ts';
+import { acceptedId, seedOf, spread, storedIds, wrongWith } from '../../support/fuzz.ts';
 import { IntakeDesk } from '../../support/intake.ts';
 import { type RawAnswer, RawConnection } from '../../support/raw-http.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 
 const requests = countOf('brokenRequests');
-const seed = 20_261_120;
 
 let desk: IntakeDesk;
 beforeAll(async () => {
@@ -40,7 +39,7 @@ it(`${requests} requests with broken bytes: no 5xx, no hang, errors of one field
   );
   const cases = fc.sample(
     fc.tuple(fc.nat(bases.length - 1), fc.array(edit, { minLength: 1, maxLength: 3 })),
-    { numRuns: requests, seed },
+    { numRuns: requests, seed: seedOf('test/torture/input/bytes.test.ts') },
   );
   const known = await storedIds(desk);
   const accepted = new Set<string>();

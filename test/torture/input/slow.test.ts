@@ -6,11 +6,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wrongWith } from '../../support/fuzz.ts';
 import { RawConnection } from '../../support/raw-http.ts';
-import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { endServers, ServerProcess } from '../../support/server-process.ts';
+import { credentials } from '../../support/storage.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 
 const slowClients = countOf('slowClients');
+/** Of 16 kB each. */
+const messages = countOf('messagesToRead');
 /** The promise is 10 s for a head and 15 s for a request; the server looks every two. */
 const endsWithinMs = 20_000;
 
@@ -22,9 +25,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'belfry-slow-'));
   ({ token, key } = await credentials(folder));
   server = await ServerProcess.start({ folder, env: { BELFRY_RATE_AUTH: 'off' } });
-  // Something for slow readers to read: 32 MB.
+  // Something for slow readers to read.
   const message = 'm'.repeat(16_000);
-  for (let i = 0; i < 2_000; i += 50)
+  for (let i = 0; i < messages; i += 50)
     for (const { status } of await Promise.all(
       Array.from({ length: 50 }, (_, k) => send({ title: `${i + k}`, message })),
     ))
@@ -124,7 +127,7 @@ test(`${slowClients} readers of exports and streams that take nothing hold no me
   // What a run of exports grows the heap by is not what readers that take nothing hold.
   for (const path of paths.slice(0, 2)) {
     const whole = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
-    expect((await whole.arrayBuffer()).byteLength).toBeGreaterThan(30e6);
+    expect((await whole.arrayBuffer()).byteLength).toBeGreaterThan(messages * 15_000);
   }
   const before = memory();
   const readers = await Promise.all(
@@ -142,12 +145,12 @@ test(`${slowClients} readers of exports and streams that take nothing hold no me
   for (const connection of readers) connection.close();
   report({
     promise: 'readers that take nothing cost next to nothing',
-    method: 'exports of 32 MB and live tails whose readers never read',
+    method: 'exports of up to 32 MB and live tails whose readers never read',
     count: `${readers.length} readers`,
     result: `${Math.round(after - before)} MiB more (exports beyond eight at a time are told 429); another client's slowest request took ${beside.toFixed(0)} ms`,
   });
   // Held whole, the eight exports there may be at once would be 256 MB.
-  expect(after - before).toBeLessThan(128);
+  if (full) expect(after - before).toBeLessThan(128);
   expect(beside).toBeLessThan(2_000);
 });
 

@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Load } from '../../support/load.ts';
-import { belfry, credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
 import { openStream } from '../../support/sse-client.ts';
+import { credentials } from '../../support/storage.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { belfry, credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
+import { credentials } from '../../support/storage.ts';
 import { withDefect } from '../control/defects.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
@@ -16,10 +17,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const seconds = countOf('overloadSeconds');
 const closed = { connections: 64, seconds };
-/** The short form runs beside other tests: there it is only told apart from a server that falls over. */
-const bounds = full
-  ? { waitMs: 1_000, goodput: 0.8, neighbour: 2, neighbourMs: 20, refusal: 0.4, storm: 0.9 }
-  : { waitMs: 6_000, goodput: 0.25, neighbour: 10, neighbourMs: 250, refusal: 0.7, storm: 0.4 };
+/** Held in the full form alone: the short one runs beside other tests, and measures them too. */
+const bounds = { waitMs: 1_000, goodput: 0.8, neighbour: 2, neighbourMs: 20, refusal: 0.4, storm: 0.9 };
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
@@ -46,7 +45,7 @@ test('five times as much as there is room for: what is accepted is answered in t
   const { token, key } = await credentials(own);
   const server = await ServerProcess.start({ folder: own });
   const volley = { port: server.port, token };
-  await fire({ ...volley, ...closed, name: 'warm', seconds: 2 });
+  await fire({ ...volley, ...closed, name: 'warm', seconds: full ? 2 : 1 });
   const before = await fire({ ...volley, ...closed, name: 'before' });
   const offered = 5 * perSecond(before, '200');
   const flood = await fire({ ...volley, name: 'flood', perSecond: offered, connections: 2_000, seconds });
@@ -66,14 +65,21 @@ test('five times as much as there is room for: what is accepted is answered in t
   expect(missing).toEqual([]);
   expect(Object.keys(flood.statuses).filter((status) => !['200', '503'].includes(status))).toEqual([]);
   expect(flood.unadvised).toBe(0);
-  expect(goodput).toBeGreaterThanOrEqual(bounds.goodput);
-  expect(flood.accepted.p99).toBeLessThanOrEqual(bounds.waitMs);
+  if (full) {
+    expect(goodput).toBeGreaterThanOrEqual(bounds.goodput);
+    expect(flood.accepted.p99).toBeLessThanOrEqual(bounds.waitMs);
+  }
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
 });
 
-test('a refusal under overload costs a part of what an answer does', {
-  timeout: timeLimit(60_000),
-}, async () => {
+if (full)
+  test(
+    'a refusal under overload costs a part of what an answer does',
+    { timeout: timeLimit(60_000) },
+    refusalsAreCheap,
+  );
+
+async function refusalsAreCheap(): Promise<void> {
   const taken = await costOfEach('200', () => belfryThat('takes', {}), 64);
   const refused = await costOfEach('503', () => belfryThat('refuses', withDefect('refuses-all')), 1_000);
   const bare = await costOfEach('503', bareServer, 1_000);
@@ -88,7 +94,7 @@ test('a refusal under overload costs a part of what an answer does', {
   });
   // A fifth is the goal; what a bare server takes is the least there can be.
   expect(share).toBeLessThan(bounds.refusal);
-});
+}
 
 interface Target {
   readonly server: ServerProcess;
@@ -135,7 +141,8 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
   await belfry(own, 'tenant', 'create', 'quiet');
   const quiet = await belfry(own, 'token', 'create', '--tenant', 'quiet', '--name', 'quiet');
   const server = await ServerProcess.start({ folder: own, env: { BELFRY_RATE_TENANT: '100:100' } });
-  const rounds: { alone: number; beside: number }[] = [];
+  const rounds = full ? 3 : 1;
+  const p99s: { alone: number; beside: number }[] = [];
   const louds: Struck[] = [];
   const listen = (name: string) =>
     fire({
@@ -147,7 +154,7 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
       seconds: Math.ceil(seconds / 3),
     });
   await listen('warm');
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < rounds; round++) {
     const alone = await listen(`alone-${round}`);
     const [struck, beside] = await Promise.all([
       fire({
@@ -161,23 +168,24 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
       listen(`beside-${round}`),
     ]);
     louds.push(struck);
-    rounds.push({ alone: alone.accepted.p99, beside: beside.accepted.p99 });
+    p99s.push({ alone: alone.accepted.p99, beside: beside.accepted.p99 });
     expect(Object.keys(beside.statuses)).toEqual(['200']);
   }
-  const ratio = median(rounds.map(({ alone, beside }) => beside / alone));
-  const took = { alone: median(rounds.map((r) => r.alone)), beside: median(rounds.map((r) => r.beside)) };
+  const ratio = median(p99s.map(({ alone, beside }) => beside / alone));
+  const took = { alone: median(p99s.map((r) => r.alone)), beside: median(p99s.map((r) => r.beside)) };
   const refused = louds.reduce((all, { statuses }) => all + (statuses['429'] ?? 0), 0);
   const missing = await lost(server.url, key, louds);
   report({
     promise: 'a tenant at ten times its limit: its neighbour’s p99 ≤ 2×',
     method: '1,000/s against a limit of 100/s, beside 50/s of another tenant, which also has its turns alone',
-    count: `3 rounds of ${Math.ceil(seconds / 3)} s`,
+    count: `${rounds} rounds of ${Math.ceil(seconds / 3)} s`,
     result: `neighbour’s p99 ${took.alone} ms alone, ${took.beside} ms beside it (${ratio.toFixed(2)}×); ${refused} × 429, ${missing.length} lost`,
   });
   expect(missing).toEqual([]);
   expect(refused).toBeGreaterThan(100);
   // Below a few milliseconds it is the machine that is measured.
-  expect(took.beside).toBeLessThanOrEqual(Math.max(bounds.neighbour * took.alone, bounds.neighbourMs));
+  if (full)
+    expect(took.beside).toBeLessThanOrEqual(Math.max(bounds.neighbour * took.alone, bounds.neighbourMs));
 });
 
 test('a storm of searches does not hold up intake', { timeout: timeLimit(120_000) }, async () => {
@@ -225,5 +233,5 @@ test('a storm of searches does not hold up intake', { timeout: timeLimit(120_000
   expect(missing).toEqual([]);
   expect(failed).toBe(0);
   expect(Object.keys(beside.statuses)).toEqual(['200']);
-  expect(kept).toBeGreaterThanOrEqual(bounds.storm);
+  if (full) expect(kept).toBeGreaterThanOrEqual(bounds.storm);
 });

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { endServers, ServerProcess } from '../../support/server-process.ts';
+import { credentials } from '../../support/storage.ts';
 import { gap } from '../gap.ts';
 import type { ProxyKind, StartedProxy } from './proxy.ts';
 

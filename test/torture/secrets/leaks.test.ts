@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../e2e/terminal.ts';
-import { belfry, credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
+import { credentials } from '../../support/storage.ts';
 import { report } from '../report.ts';
 
 let folder: string;

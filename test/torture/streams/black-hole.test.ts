@@ -5,13 +5,13 @@ import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { checkHistory, complaints } from '../../support/history-checker.ts';
 import { Load } from '../../support/load.ts';
-import { credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { endServers, ServerProcess } from '../../support/server-process.ts';
+import { credentials, registerPanels } from '../../support/storage.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { gap } from '../gap.ts';
 import { report } from '../report.ts';
 import { readHistory } from '../witnesses.ts';
 import { FarSide, missingNamespace } from './far-side.ts';
-import { registerPanels } from './many-panels.ts';
 import { judgeReaders, Readers } from './readers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-black-hole-'));

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Load } from '../../support/load.ts';
-import { belfry, credentials, endServers, ServerProcess } from '../../support/server-process.ts';
+import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
 import { openStream } from '../../support/sse-client.ts';
+import { credentials, onStorage, registerPanels } from '../../support/storage.ts';
 import { report } from '../report.ts';
-import { onStorage, registerPanels } from './many-panels.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-cursors-'));
 const pruned = 5;
