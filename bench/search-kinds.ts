@@ -14,6 +14,7 @@ export const context: SearchContext = {
     name,
     rank: 10 * (i + 1),
   })),
+  deletedPanels: [],
   panels: numbers(12).map((number) => ({
     id: panelId(number),
     name: `panel ${number}`,

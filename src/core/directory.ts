@@ -9,7 +9,8 @@ import type { Principal } from './access.ts';
 import type { Actor, AuditLog } from './audit.ts';
 import type { Invitations } from './invitations.ts';
 import type { Members } from './members.ts';
-import type { TenantId } from './ports.ts';
+import type { Ref, TenantId } from './ports.ts';
+import type { DeletedPanel } from './search/search-context.ts';
 import type { RateSetting, Tenants } from './tenants.ts';
 
 export interface CredentialRecord {
@@ -112,6 +113,8 @@ export interface Credentials {
 }
 
 export interface Rules {
+  /** Names of rules that were deleted or renamed, as far as versions of them are kept. */
+  formerNames(tenant: TenantId): Promise<readonly Ref[]>;
   list(tenant: TenantId): Promise<readonly RuleRecord[]>;
   /** The set in force, or the one that was at `revision`. */
   set(tenant: TenantId, revision?: number): Promise<RuleSet>;
@@ -138,6 +141,8 @@ export interface Rules {
 }
 
 export interface Levels {
+  /** Levels that were deleted, the last first, as far as the audit log goes back: at most 1,000. */
+  deleted(tenant: TenantId): Promise<readonly { readonly name: string; readonly rank: number }[]>;
   /** Built-in ones first, then by name. */
   list(tenant: TenantId): Promise<readonly Level[]>;
   /** Makes a custom level with the rank and look of info; false when the tenant has as many as it may. Known ones stay as they are. */
@@ -158,6 +163,8 @@ export interface Levels {
 }
 
 export interface Panels {
+  /** Panels that were deleted, the last first, as far as the audit log goes back: at most 1,000. */
+  deleted(tenant: TenantId): Promise<readonly DeletedPanel[]>;
   list(tenant: TenantId): Promise<readonly PanelRecord[]>;
   find(tenant: TenantId, id: string): Promise<PanelRecord | undefined>;
   /** The panel of that name, made when there is none. `created` tells which; undefined when the tenant has as many as it may. */

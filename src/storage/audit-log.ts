@@ -1,6 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { AuditEntry } from '../contract/audit.ts';
 import type { AuditLog, AuditQuery } from '../core/audit.ts';
+import type { TenantId } from '../core/ports.ts';
 import type { AuditRow, Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -63,6 +64,24 @@ export function auditPage(db: Builder, { tenant, limit, before, action, by, subj
   if (by !== undefined) query = query.where('by', '=', by);
   if (subject !== undefined) query = query.where('subject', '=', subject);
   return query.compile();
+}
+
+const mostDeletions = 1_000;
+
+/** What was deleted, the last first. Exported for the directory of what there is, and for the test that looks at its plan. */
+export function deletions(db: Builder, tenant: TenantId, action: 'level.delete' | 'panel.delete') {
+  return (
+    db
+      .selectFrom('audit')
+      .select(['subject', 'detail', 'at'])
+      .where('tenant', '=', tenant)
+      .where('action', '=', action)
+      // As the index has it, which holds nothing else.
+      .where(sql<SqlBool>`action in ('level.delete', 'panel.delete')`)
+      .orderBy('at', 'desc')
+      .limit(mostDeletions)
+      .compile()
+  );
 }
 
 function isOf(action: string): Expression<SqlBool> {

@@ -6,6 +6,7 @@ import type { Levels } from '../core/directory.ts';
 import { compareLevels, isBuiltInLevel } from '../core/levels.ts';
 import type { TenantId } from '../core/ports.ts';
 import { difference } from './audit.ts';
+import { deletions } from './audit-log.ts';
 import { change, changeFrom, still } from './change.ts';
 import { currentRevision } from './rule-versions.ts';
 import type { Builder, LevelRow } from './schema.ts';
@@ -18,6 +19,14 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
     async list(tenant) {
       const rows = await executor.read(of(tenant).compile());
       return rows.map(toLevel).sort(compareLevels);
+    },
+
+    async deleted(tenant) {
+      const rows = await executor.read(deletions(db, tenant, 'level.delete'));
+      return rows.map(({ subject, detail }) => {
+        const { rank } = JSON.parse(detail) as Pick<Level, 'rank'>;
+        return { name: subject, rank };
+      });
     },
 
     async register(tenant, name, by, at) {

@@ -6,6 +6,7 @@ import type { PanelRecord, Panels } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
 import { auditMark, difference } from './audit.ts';
+import { deletions } from './audit-log.ts';
 import { change, changeFrom, insertWhen, pick, still } from './change.ts';
 import type { Builder, PanelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
@@ -18,6 +19,14 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
   return {
     async list(tenant) {
       return (await executor.read(of(tenant).orderBy('name').compile())).map(toPanel);
+    },
+
+    async deleted(tenant) {
+      const rows = await executor.read(deletions(db, tenant, 'panel.delete'));
+      return rows.map(({ subject, detail, at }) => {
+        const { name, tags } = JSON.parse(detail) as Pick<PanelRecord, 'name' | 'tags'>;
+        return { id: subject, name, tags, deletedAt: at };
+      });
     },
 
     async find(tenant, id) {

@@ -3,7 +3,7 @@ import { limits } from '../contract/limits.ts';
 import type { RuleSpec } from '../contract/rule.ts';
 import type { RuleRecord, Rules } from '../core/directory.ts';
 import { AppError } from '../core/errors.ts';
-import type { TenantId } from '../core/ports.ts';
+import type { Ref, TenantId } from '../core/ports.ts';
 import { difference } from './audit.ts';
 import { always, change, changeFrom, insertWhen, still } from './change.ts';
 import { moveRules, onOrder, type Room, reorder, roomAt } from './rule-order.ts';
@@ -37,6 +37,21 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
   return {
     async list(tenant) {
       return (await executor.read(inForce(tenant).orderBy('rules.ordinal').compile())).map(toRecord);
+    },
+
+    async formerNames(tenant) {
+      const ended = db
+        .selectFrom('rules')
+        .select(['id', 'spec'])
+        .distinct()
+        .where('tenant', '=', tenant)
+        .where('until', 'is not', null);
+      const names = new Map<string, Ref>();
+      for (const row of await executor.read(ended.compile())) {
+        const { id, name } = toSpec(row);
+        names.set(`${id} ${name}`, { id, name });
+      }
+      return [...names.values()];
     },
 
     async set(tenant, revision) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { forgetAudit } from '../../src/core/audit.ts';
-import { auditPage } from '../../src/storage/audit-log.ts';
+import { auditPage, deletions } from '../../src/storage/audit-log.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function auditLogConformance(lab: () => DirectoryLab): void {
@@ -140,5 +140,24 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
     await forgetAudit(directory.auditLog, now, () => false);
     const left = (await rows('audit', tenant)).map(({ subject }) => subject);
     expect(left.slice(0, -1)).toEqual(['366', '365', '364']);
+  });
+
+  test('deleted levels and panels keep their names, the last deleted first, each tenant its own', async () => {
+    const { directory, newTenant, planOf, builder } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const panel = (id: string, name: string) => ({ id, name, tags: [`tag ${id}`], location: null });
+    for (const of of [tenant, other]) await directory.levels.put(of, 'deploy', { rank: 35 }, 'x', 1);
+    await directory.levels.remove(tenant, 'deploy', 'x', 2);
+    for (const id of ['a', 'b']) {
+      await directory.panels.register(tenant, panel(id, 'lobby'), 'x', 3);
+      await directory.panels.remove(tenant, id, 'x', id === 'a' ? 4 : 5);
+    }
+    expect(await directory.levels.deleted(tenant)).toEqual([{ name: 'deploy', rank: 35 }]);
+    expect(await directory.panels.deleted(tenant)).toEqual([
+      { id: 'b', name: 'lobby', tags: ['tag b'], deletedAt: 5 },
+      { id: 'a', name: 'lobby', tags: ['tag a'], deletedAt: 4 },
+    ]);
+    expect([await directory.levels.deleted(other), await directory.panels.deleted(other)]).toEqual([[], []]);
+    expect(await planOf(deletions(builder, tenant, 'panel.delete'))).toMatch(/audit_deletions/);
   });
 }

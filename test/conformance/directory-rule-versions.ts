@@ -54,6 +54,22 @@ export function ruleVersionsConformance(lab: () => DirectoryLab): void {
     expect(await rules.set(tenant, 99)).toEqual(sets.at(-1));
   });
 
+  test('rules that were deleted or renamed are known by the names they had, for as long as versions of them are kept', async () => {
+    const { tenant, rules } = await start('a', 'b', 'c');
+    await rules.update(tenant, ruleSpec('a', { name: 'renamed' }), 'x', 2);
+    await rules.order(tenant, ['c', 'b', 'a'], 'x', 3);
+    await rules.remove(tenant, 'b', 'x', 4);
+    const names = async () =>
+      (await rules.formerNames(tenant)).map(({ id, name }) => `${id}: ${name}`).sort();
+    expect((await names()).filter((each) => !each.startsWith('c'))).toEqual([
+      'a: renamed',
+      'a: rule a',
+      'b: rule b',
+    ]);
+    await rules.prune(tenant, (await rules.set(tenant)).revision);
+    expect(await names()).toEqual([]);
+  });
+
   test('the set in force holds the same rules in the same order as the list', async () => {
     const { tenant, rules } = await start('a', 'b', 'c');
     await rules.order(tenant, ['c', 'b', 'a'], 'x', 2);

@@ -251,3 +251,31 @@ test("what a time without a zone means is told by the tenant's", async () => {
   expect(await found()).toEqual(['yesterday', 'week ago']);
   await server.call('PATCH', '/api/tenant', { token: key, json: { timeZone: 'UTC' } });
 });
+
+test('what was deleted is searched by the name it had: a level, a panel, a rule', async () => {
+  const admin = (method: string, path: string, json?: unknown) =>
+    server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+  const sender = await server.token({ name: 'for a while' });
+  await admin('PUT', '/api/levels/outage', { rank: 45 });
+  const { json: panel } = await server.call('POST', '/api/panels', {
+    token: sender,
+    json: { name: 'cellar' },
+  });
+  const { json: rule } = await admin('POST', '/api/rules', {
+    name: 'old rule',
+    when: { host: ['gone'] },
+    then: { panels: { ids: [panel.id] } },
+  });
+  const { id } = (await server.notify(sender, { title: 'T', message: 'M', host: 'gone', level: 'outage' }))
+    .json;
+  for (const path of [`/api/rules/${rule.id}`, `/api/panels/${panel.id}`, '/api/levels/outage'])
+    expect((await admin('DELETE', path)).status).toBe(204);
+  for (const q of ['level:outage', 'level:>=outage host:gone', 'panel:cellar host:gone', 'rule:"old rule"']) {
+    const { status, json } = await server.call('GET', `/api/history?q=${encodeURIComponent(q)}`, {
+      token: key,
+    });
+    expect([q, status, json.notifications?.map((each: { id: string }) => each.id)]).toEqual([q, 200, [id]]);
+  }
+  const { status, json } = await server.call('GET', '/api/history?q=panel:celar', { token: key });
+  expect([status, json.error]).toEqual([400, expect.stringContaining('did you mean "cellar"?')]);
+});

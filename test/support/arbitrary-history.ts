@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { parseAddressRange } from '../../src/core/addresses.ts';
 import type { NotificationDraft, Route } from '../../src/core/ports.ts';
-import { join, negate } from '../../src/core/search/search-parser.ts';
-import { type Query, searchStates, type Term } from '../../src/core/search/search-query.ts';
+import { negate } from '../../src/core/search/search-parser.ts';
+import { join, type Query, searchStates, type Term } from '../../src/core/search/search-query.ts';
 import type { PanelAddress } from '../../src/core/target.ts';
 import { indexSlice } from '../../src/storage/sqlite/indexer.ts';
 import { defaultTuning, type Tuning } from '../../src/storage/sqlite/search/tuning.ts';

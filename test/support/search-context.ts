@@ -19,6 +19,7 @@ export const context: SearchContext = {
     { id: 'p3', name: 'NOC desk', tags: ['noc'] },
     { id: 'p4', name: 'Wall *', tags: [] },
   ],
+  deletedPanels: [],
   tokens: [
     { id: 'aB3', name: 'ci' },
     { id: 'zz9', name: 'ci' },

@@ -5,7 +5,7 @@
 
 import type { SearchContext } from './search-context.ts';
 import { searchError, type Token } from './search-lexer.ts';
-import type { Query } from './search-query.ts';
+import { join, type Query } from './search-query.ts';
 import { readPair, readText } from './search-terms.ts';
 
 const maxTerms = 100;
@@ -108,12 +108,6 @@ export class Parser {
     if (this.#terms > maxTerms)
       throw searchError(`more than ${maxTerms} terms; the first one too many is`, column);
   }
-}
-
-/** Keeps a query in its one form: see {@link Query}. */
-export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
-  const terms = queries.flatMap((query) => (query.kind === kind ? query.terms : [query]));
-  return terms.length === 1 ? (terms[0] as Query) : { kind, terms };
 }
 
 export function negate(query: Query): Query {

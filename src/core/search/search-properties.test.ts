@@ -4,9 +4,9 @@ import { context } from '../../../test/support/search-context.ts';
 import { AppError } from '../errors.ts';
 import { parseQuery } from './search.ts';
 import { matchesPattern } from './search-glob.ts';
-import { join, negate } from './search-parser.ts';
+import { negate } from './search-parser.ts';
 import { printQuery } from './search-print.ts';
-import type { Query, Term } from './search-query.ts';
+import { join, type Query, type Term } from './search-query.ts';
 
 const parse = (text: string) => parseQuery(text, context);
 

@@ -59,3 +59,9 @@ export type Query =
   | { readonly kind: 'and' | 'or'; readonly terms: readonly Query[] }
   | { readonly kind: 'not'; readonly term: Query }
   | Term;
+
+/** Keeps a query in its one form: see {@link Query}. */
+export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
+  const terms = queries.flatMap((query) => (query.kind === kind ? query.terms : [query]));
+  return terms.length === 1 ? (terms[0] as Query) : { kind, terms };
+}

@@ -1,6 +1,7 @@
 /** One word or one `key:values` of a search becomes a term. */
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
+import type { PanelAddress } from '../target.ts';
 import type { SearchContext } from './search-context.ts';
 import { literalOf, patternParts, patternText } from './search-glob.ts';
 import { searchError, shown, type Value } from './search-lexer.ts';
@@ -8,14 +9,16 @@ import { readIds, readLevels } from './search-names.ts';
 import { offerNearest } from './search-nearest.ts';
 import {
   type AddressPattern,
+  join,
   type Phrase,
+  type Query,
   type SearchState,
   searchStates,
   type Term,
 } from './search-query.ts';
 import { readAge, readInstant } from './search-time.ts';
 
-type Reader = (values: readonly Value[], context: SearchContext) => Term;
+type Reader = (values: readonly Value[], context: SearchContext) => Query;
 
 const readers: Readonly<Record<string, Reader>> = {
   ip: (values) => ({ kind: 'ip', ranges: values.map(readAddresses) }),
@@ -25,7 +28,7 @@ const readers: Readonly<Record<string, Reader>> = {
   level: (values, { levels }) => ({ kind: 'level', names: readLevels(values, levels) }),
   token: (values, { tokens }) => ({ kind: 'token', ids: readIds('token', values, tokens) }),
   rule: (values, { rules }) => ({ kind: 'rule', ids: readIds('rule', values, rules) }),
-  panel: (values, { panels }) => ({ kind: 'panel', panels: readPanels(values, panels) }),
+  panel: readPanels,
   is: (values) => ({ kind: 'is', states: [...new Set(values.map(readState))] }),
   title: (values) => ({ kind: 'text', field: 'title', phrases: values.map(readPhrase) }),
   message: (values) => ({ kind: 'text', field: 'message', phrases: values.map(readPhrase) }),
@@ -50,7 +53,7 @@ export function readPair(
   values: readonly Value[],
   column: number,
   context: SearchContext,
-): Term {
+): Query {
   if (key === '')
     throw searchError('the key before ":" is missing', column, '; to search for text with a colon, quote it');
   const name = key.toLowerCase();
@@ -126,10 +129,27 @@ function readAddresses(value: Value): AddressPattern {
   }
 }
 
-function readPanels(values: readonly Value[], panels: SearchContext['panels']) {
-  const ids = new Set(readIds('panel', values, panels));
-  return panels.filter(({ id }) => ids.has(id)).map(({ id, tags }) => ({ id, tags: [...tags] }));
+/** A deleted panel was reached by nothing that came later; of several the last deletion counts. */
+function readPanels(values: readonly Value[], { panels, deletedPanels }: SearchContext): Query {
+  const ids = new Set(readIds('panel', values, [...panels, ...deletedPanels]));
+  const isMeant = ({ id }: { readonly id: string }) => ids.has(id);
+  const existing = panels.filter(isMeant);
+  const deleted = deletedPanels.filter(isMeant);
+  const arms: Query[] = [];
+  if (existing.length > 0) arms.push({ kind: 'panel', panels: existing.map(toAddress) });
+  if (deleted.length > 0) {
+    const at = Math.max(...deleted.map(({ deletedAt }) => deletedAt));
+    arms.push(
+      join('and', [
+        { kind: 'panel', panels: deleted.map(toAddress) },
+        { kind: 'before', at },
+      ]),
+    );
+  }
+  return join('or', arms);
 }
+
+const toAddress = ({ id, tags }: PanelAddress): PanelAddress => ({ id, tags: [...tags] });
 
 function readState(value: Value): SearchState {
   const text = literalOf(value.pattern)?.toLowerCase();

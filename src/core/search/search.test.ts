@@ -114,6 +114,34 @@ describe('values', () => {
     expect(parse('panel:"Wall *"')).toEqual({ kind: 'panel', panels: [{ id: 'p4', tags: [] }] });
   });
 
+  test('a deleted panel by its id and name, and nothing that came after it was deleted', () => {
+    const deletedPanels = [
+      { id: 'p9', name: 'lobby', tags: ['front'], deletedAt: 5_000 },
+      { id: 'p8', name: 'cellar', tags: [], deletedAt: 3_000 },
+    ];
+    const told = (text: string) => parseQuery(text, { ...context, deletedPanels });
+    const cellar = [
+      { kind: 'panel', panels: [{ id: 'p8', tags: [] }] },
+      { kind: 'before', at: 3_000 },
+    ];
+    expect(told('panel:Cellar')).toEqual({ kind: 'and', terms: cellar });
+    expect(told('disk panel:p8')).toMatchObject({ kind: 'and', terms: [{ kind: 'text' }, ...cellar] });
+    expect(told('-panel:cellar')).toEqual({ kind: 'not', term: { kind: 'and', terms: cellar } });
+    expect(told('panel:lobby')).toEqual({
+      kind: 'or',
+      terms: [
+        { kind: 'panel', panels: [{ id: 'p1', tags: ['front'] }] },
+        {
+          kind: 'and',
+          terms: [
+            { kind: 'panel', panels: [{ id: 'p9', tags: ['front'] }] },
+            { kind: 'before', at: 5_000 },
+          ],
+        },
+      ],
+    });
+  });
+
   test('addresses, blocks and ranges', () => {
     const bytes = (...tail: number[]) => Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, ...tail]);
     expect(parse('ip:10.0.0.0/8,10.0.0.1-10.0.0.9')).toEqual({

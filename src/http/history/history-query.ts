@@ -1,10 +1,10 @@
-import type { Ref, TenantId } from '../../core/ports.ts';
+import type { TenantId } from '../../core/ports.ts';
 import { parseQuery } from '../../core/search/search.ts';
 import type { Query } from '../../core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
 /**
- * A query's text, with the names of this tenant's levels, panels, tokens and rules.
+ * A query's text, with the names of this tenant's levels, panels, tokens and rules, deleted ones included.
  * @throws AppError `bad-request` that names what is wrong, and where.
  */
 export async function queryOf(
@@ -12,19 +12,24 @@ export async function queryOf(
   tenant: TenantId,
   text: string | undefined,
 ): Promise<Query> {
-  const snapshot = await tenancy.get(tenant);
-  const needs = (key: string) => text?.toLowerCase().includes(`${key}:`) ?? false;
-  // Read only when the query speaks of them: most do not.
-  const tokens: readonly Ref[] = needs('token') ? await directory.credentials.list(tenant, 'token') : [];
-  const rules: readonly Ref[] = needs('rule')
-    ? (await directory.rules.list(tenant)).map(({ id, name }) => ({ id, name }))
-    : [];
+  const { record, levels, panels } = await tenancy.get(tenant);
+  // Read only when the query has such a term: most have none.
+  const readFor = async <T>(key: string, read: () => Promise<readonly T[]>): Promise<readonly T[]> =>
+    text?.toLowerCase().includes(`${key}:`) ? read() : [];
+  const [deletedLevels, deletedPanels, tokens, rules, formerRules] = await Promise.all([
+    readFor('level', () => directory.levels.deleted(tenant)),
+    readFor('panel', () => directory.panels.deleted(tenant)),
+    readFor('token', () => directory.credentials.list(tenant, 'token')),
+    readFor('rule', () => directory.rules.list(tenant)),
+    readFor('rule', () => directory.rules.formerNames(tenant)),
+  ]);
   return parseQuery(text ?? '', {
     now: now(),
-    timeZone: snapshot.record.timeZone,
-    levels: [...snapshot.levels.values()],
-    panels: [...snapshot.panels.values()],
+    timeZone: record.timeZone,
+    levels: [...levels.values(), ...deletedLevels.filter(({ name }) => !levels.has(name))],
+    panels: [...panels.values()],
+    deletedPanels,
     tokens,
-    rules,
+    rules: [...rules, ...formerRules],
   });
 }

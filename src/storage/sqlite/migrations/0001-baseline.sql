@@ -123,6 +123,9 @@ CREATE TABLE audit (
   detail TEXT NOT NULL,      -- JSON, never a secret
   PRIMARY KEY (tenant, id)
 ) WITHOUT ROWID;
+-- The names of deleted levels and panels, by which history can still be searched.
+CREATE INDEX audit_deletions ON audit (tenant, action, at, subject, detail)
+  WHERE action IN ('level.delete', 'panel.delete');
 
 -- The log ------------------------------------------------------------------------------------------------------------
 
