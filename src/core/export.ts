@@ -76,6 +76,9 @@ export function csvRow(record: HistoryRecord): string {
   return `${columns.map(([, cell]) => csvCell(cell(record))).join(',')}\r\n`;
 }
 
+/** What begins a formula, also after compatibility normalization: spreadsheets take full-width signs for the plain ones. */
+const startsFormula = (text: string) => /^[=+\-@\t\r\n]/.test(text.slice(0, 1).normalize('NFKC'));
+
 /**
  * A cell. A spreadsheet takes text that starts with one of these for a formula, and runs it with the reader's rights: an
  * apostrophe before it makes it text (OWASP, "CSV injection"). Our own numbers stay numbers.
@@ -83,6 +86,6 @@ export function csvRow(record: HistoryRecord): string {
 export function csvCell(value: Cell): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const text = startsFormula(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
