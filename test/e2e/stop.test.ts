@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { patienceMs } from '../support/patience.ts';
-import { credentials, endServers, ServerProcess } from '../support/server-process.ts';
+import { endServers, ServerProcess } from '../support/server-process.ts';
+import { credentials } from '../support/storage.ts';
 import { missingStrace, straced } from '../torture/crash/strace.ts';
 import { gap } from '../torture/gap.ts';
 
