@@ -10,7 +10,7 @@ import {
   type TokenPatch,
 } from '../contract/token.ts';
 import type { Principal } from './access.ts';
-import { canonicalAddress } from './addresses.ts';
+import { type AddressRange, canonicalAddress, compareAddresses, parseAddressRange } from './addresses.ts';
 import type { Actor } from './audit.ts';
 import type { CredentialRecord, Credentials, PanelRecord } from './directory.ts';
 import { AppError, badRequest } from './errors.ts';
@@ -73,6 +73,37 @@ export function refuseHigherRole(principal: Principal, role: Role | null): void 
   const own = principal.kind === 'token' ? undefined : principal.role;
   if (own === undefined || roles.indexOf(role ?? 'owner') > roles.indexOf(own))
     throw new AppError('forbidden', 'forbidden');
+}
+
+/**
+ * What a caller asks for, within the limits of the key that asks: what is not named, it gets from that key.
+ * @throws AppError `forbidden` for a key that would outlive its maker, or be good from more addresses.
+ */
+export function withinMaker(wanted: KeyCreate, maker: CredentialRecord | undefined): KeyCreate {
+  if (!maker) return wanted;
+  const { expiresAt, allowFrom } = maker;
+  const latest = expiresAt === null ? null : iso(expiresAt);
+  const own = wanted.expiresAt === undefined ? latest : wanted.expiresAt;
+  if (latest !== null && (own === null || Date.parse(own) > Date.parse(latest)))
+    throw new AppError(
+      'forbidden',
+      `expiresAt must be ${latest} at the latest: a key makes none that outlives it`,
+    );
+  const addresses = wanted.allowFrom ?? [...allowFrom];
+  if (allowFrom.length > 0 && !isWithin(allowList(addresses), allowFrom))
+    throw new AppError(
+      'forbidden',
+      `allowFrom must lie within ${allowFrom.join(', ')}: a key makes none that is good from more addresses`,
+    );
+  return { ...wanted, expiresAt: own, allowFrom: addresses };
+}
+
+/** Whether each of some addresses and blocks, of which there must be one, lies in one of the others. */
+function isWithin(inner: readonly string[], outer: readonly string[]): boolean {
+  const blocks = outer.map(parseAddressRange);
+  const lies = ({ low, high }: AddressRange) =>
+    blocks.some((block) => compareAddresses(block.low, low) <= 0 && compareAddresses(high, block.high) <= 0);
+  return inner.length > 0 && inner.map(parseAddressRange).every(lies);
 }
 
 export function tokenView(record: CredentialRecord): Token {

@@ -46,10 +46,11 @@ export interface Members {
   add(tenant: TenantId, person: string, role: Role, by: Actor, at: number): Promise<boolean>;
   /**
    * Judged together with the change: of two owners who are demoted at once one stays. A role that is theirs already is
-   * no change. Waiting invitations to roles that the member may no longer give are withdrawn.
+   * no change. Waiting invitations to roles that the member may no longer give are withdrawn, keys of such roles that the
+   * member made, or one of these keys, are revoked.
    */
   setRole(change: MemberChange & { readonly role: Role }): Promise<MemberOutcome>;
-  /** Judged as {@link Members.setRole} is; the invitations that the member made and that wait are withdrawn. */
+  /** Judged as {@link Members.setRole} is; the member's waiting invitations are withdrawn, and the keys revoked. */
   remove(change: MemberChange): Promise<MemberOutcome>;
   /** Last contact, in bulk and now and then; it is no change of configuration. */
   touch(

@@ -8,7 +8,7 @@ import type { RateSetting } from '../core/tenants.ts';
 import { difference } from './audit.ts';
 import { change, changeFrom, insertWhen, pick, still } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
-import { stillMay } from './makers.ts';
+import { revokedKeysOf, stillMay } from './makers.ts';
 import type { Builder, CredentialRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -37,7 +37,9 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
           detail: describe(record),
         },
         when: stillMay(maker, createdAt),
-        effects: (agreed) => [insertWhen(db, 'credentials', toRow(record), agreed)],
+        effects: (agreed) => [
+          insertWhen(db, 'credentials', { ...toRow(record), maker: maker?.id ?? null }, agreed),
+        ],
         after: one(tenant, kind, id).compile(),
       });
       if (!done) throw maker ? new AppError('forbidden', 'forbidden') : notFound('tenant');
@@ -100,6 +102,7 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
                 set(db, row, { revoked_at: at }, agreed),
                 // Two keys may have one name: better an invitation too few than one of a key that was stolen.
                 ...withdrawnOf(db, { tenant, by: credentialActor(row), at, keeps: [] }, agreed),
+                ...revokedKeysOf(db, { tenant, maker: id, at, keeps: [] }, agreed),
               ],
               after: read,
             },
@@ -164,7 +167,7 @@ function toColumns(patch: Patch): Partial<CredentialRow> {
   return columns;
 }
 
-function toRow(record: CredentialRecord): CredentialRow {
+function toRow(record: CredentialRecord): Omit<CredentialRow, 'maker'> {
   return {
     tenant: record.tenant,
     id: record.id,

@@ -10,6 +10,7 @@ import {
 import type { TenantId } from '../core/ports.ts';
 import { change, changeFrom, insertWhen, still } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
+import { keysToRevoke, revokedKeysOf } from './makers.ts';
 import type { Builder, MemberRow, PersonRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 import { toTenant } from './tenants.ts';
@@ -114,6 +115,8 @@ async function setRole(
   { tenant, person, role, as, by, at }: MemberChange & { readonly role: Role },
   read: CompiledQuery<KnownMember>,
 ): Promise<MemberOutcome> {
+  const keys = { tenant, maker: person, at, keeps: mayGive(role) };
+  const revokedKeys = await executor.read(keysToRevoke(db, keys));
   const result = await changeFrom(db, executor, read, ({ role: from, email }) => {
     if (from === role || isReserved(from, as) || isReserved(role, as)) return undefined;
     return {
@@ -123,7 +126,12 @@ async function setRole(
         at,
         action: 'member.update',
         subject: person,
-        detail: { email, before: { role: from }, after: { role } },
+        detail: {
+          email,
+          before: { role: from },
+          after: { role },
+          ...(revokedKeys.length > 0 && { revokedKeys }),
+        },
       },
       when: mayEnd(tenant, person, from),
       effects: (agreed) => [
@@ -135,6 +143,7 @@ async function setRole(
           .where(agreed)
           .compile(),
         ...withdrawnOf(db, { tenant, by: email, at, keeps: mayGive(role) }, agreed),
+        ...revokedKeysOf(db, keys, agreed),
       ],
       after: read,
     };
@@ -151,10 +160,19 @@ async function remove(
   { tenant, person, as, by, at }: MemberChange,
   read: CompiledQuery<KnownMember>,
 ): Promise<MemberOutcome> {
+  const keys = { tenant, maker: person, at, keeps: [] };
+  const revokedKeys = await executor.read(keysToRevoke(db, keys));
   const result = await changeFrom(db, executor, read, ({ role, email }) => {
     if (isReserved(role, as)) return undefined;
     return {
-      entry: { tenant, by, at, action: 'member.remove', subject: person, detail: { email, role } },
+      entry: {
+        tenant,
+        by,
+        at,
+        action: 'member.remove',
+        subject: person,
+        detail: { email, role, ...(revokedKeys.length > 0 && { revokedKeys }) },
+      },
       when: mayEnd(tenant, person, role),
       effects: (agreed) => [
         db
@@ -164,6 +182,7 @@ async function remove(
           .where(agreed)
           .compile(),
         ...withdrawnOf(db, { tenant, by: email, at, keeps: [] }, agreed),
+        ...revokedKeysOf(db, keys, agreed),
       ],
       after: read,
     };

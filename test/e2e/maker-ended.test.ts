@@ -82,3 +82,69 @@ test('an invitation ends no later than the key that made it', async () => {
   });
   expect([invited.status, invited.json.expiresAt]).toEqual([201, short.expiresAt]);
 });
+
+const byPerson = () => ({ cookie, origin: server.url });
+const create = async (json: object, headers: Record<string, string>, token?: string) => {
+  const made = await server.call('POST', '/api/keys', { json: { role: 'admin', ...json }, headers, token });
+  expect(made.status).toBe(201);
+  return made.json as { id: string; key: string; expiresAt: string | null; allowFrom: string[] };
+};
+const statusOf = async (token: string) => (await server.call('GET', '/api/levels', { token })).status;
+
+test('a key ends with the right of the member who made it, and with it the keys and invitations that it made', async () => {
+  const { members } = server.running.directory;
+  const own = await create({ name: 'own', role: 'owner' }, byPerson());
+  const second = await create({ name: 'second' }, {}, own.key);
+  const invited = await server.call('POST', '/api/invitations', {
+    token: second.key,
+    json: { role: 'viewer' },
+  });
+  expect(invited.status).toBe(201);
+  const change = { role: 'admin' };
+  const patch = (json: object) => server.call('PATCH', `/api/members/${person.id}`, { token: key, json });
+  expect((await patch(change)).status).toBe(200);
+  // The role of an owner is gone; that of an admin the member may still give.
+  expect([await statusOf(own.key), await statusOf(second.key)]).toEqual([401, 200]);
+  expect((await patch({ role: 'member' })).status).toBe(200);
+  expect([await statusOf(own.key), await statusOf(second.key)]).toEqual([401, 401]);
+  expect(await server.running.directory.invitations.list(tenant, Date.now())).toEqual([]);
+  const { entries } = (await server.call('GET', '/api/audit?action=member.update', { token: key })).json;
+  expect(entries[0].detail.revokedKeys).toEqual([{ id: second.id, name: 'second' }]);
+  expect(await members.find(tenant, person.id)).toMatchObject({ role: 'member' });
+});
+
+test('a key ends with the member who is removed; one of another member goes on', async () => {
+  const own = await create({ name: 'own', role: 'viewer' }, byPerson());
+  const other = await create({ name: 'other' }, {}, key);
+  expect((await server.call('DELETE', `/api/members/${person.id}`, { token: key })).status).toBe(204);
+  expect([await statusOf(own.key), await statusOf(other.key)]).toEqual([401, 200]);
+});
+
+test('a key that is revoked takes the keys along that it made', async () => {
+  const first = await create({ name: 'first' }, byPerson());
+  const second = await create({ name: 'second' }, {}, first.key);
+  const third = await create({ name: 'third' }, {}, second.key);
+  expect((await server.call('DELETE', `/api/keys/${first.id}`, { token: key })).status).toBe(204);
+  for (const each of [first, second, third]) expect(await statusOf(each.key)).toBe(401);
+  expect(await statusOf(key)).toBe(200);
+});
+
+test('a key makes none that lives longer or is good from more addresses; what is not named is its own', async () => {
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  const later = new Date(Date.now() + 7_200_000).toISOString();
+  const bound = await create({ name: 'bound', expiresAt, allowFrom: ['127.0.0.0/8', '::1'] }, byPerson());
+  const made = await create({ name: 'same' }, {}, bound.key);
+  expect(made).toMatchObject({ expiresAt, allowFrom: ['127.0.0.0/8', '::1'] });
+  await create({ name: 'less', allowFrom: ['127.0.0.1'] }, {}, bound.key);
+  for (const [wanted, error] of [
+    [{ expiresAt: later }, /^expiresAt must be .+ at the latest/],
+    [{ allowFrom: [] }, /^allowFrom must lie within 127\.0\.0\.0\/8, ::1/],
+    [{ allowFrom: ['127.0.0.0/7'] }, /^allowFrom must lie within/],
+    [{ allowFrom: ['127.0.0.1', '10.0.0.1'] }, /^allowFrom must lie within/],
+    [{ role: 'owner' }, /^forbidden$/],
+  ] as const) {
+    const json = { name: 'more', role: 'admin', ...wanted };
+    const refused = await server.call('POST', '/api/keys', { token: bound.key, json });
+    expect([refused.status, refused.json]).toEqual([403, { error: expect.stringMatching(error) }]);
+  }
+});

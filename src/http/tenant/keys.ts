@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { KeyCreate, KeyCreated, KeyList } from '../../contract/token.ts';
 import { actorOf } from '../../core/access.ts';
-import { keyView, newKey, refuseHigherRole } from '../../core/credentials.ts';
+import { keyView, newKey, refuseHigherRole, withinMaker } from '../../core/credentials.ts';
 import { notFound } from '../../core/errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -33,14 +33,16 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
         ...common,
         summary: 'Make an automation key',
         description:
-          'The answer holds the key, which is never shown again. Its role is at most the caller’s own.',
+          'The answer holds the key, which is never shown again. Its role is at most the caller’s own, and it ends with its maker’s right to give that role. A key makes none that lives longer or is good from more addresses than itself; what is not named is as its own.',
         body: KeyCreate,
         response: { 201: KeyCreated, ...problems(400, 401, 403, 503) },
       },
     },
     async ({ principal, body }, reply) => {
       refuseHigherRole(principal, body.role);
-      const { record, text } = newKey(principal.tenant, body, actorOf(principal), now());
+      const maker = principal.kind === 'key' ? await credentials.find(principal.id) : undefined;
+      const wanted = withinMaker(body, maker);
+      const { record, text } = newKey(principal.tenant, wanted, actorOf(principal), now());
       await credentials.add(record, principal);
       reply.code(201).header('cache-control', 'no-store');
       return { ...keyView(record), key: text };
@@ -54,7 +56,8 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       schema: {
         ...common,
         summary: 'Revoke an automation key; its record stays',
-        description: 'Invitations made by a key of this name that wait are withdrawn.',
+        description:
+          'Keys that it made are revoked with it, and invitations made by a key of these names that wait are withdrawn.',
         params: Type.Object({ id: Type.String() }),
         response: { 204: Type.Null({ description: 'Revoked.' }), ...problems(401, 403, 404, 503) },
       },

@@ -24,7 +24,7 @@ export const members: TranslatedPage<'members'> = {
   leave: 'Verlassen',
   removeTitle: '{{name}} entfernen?',
   removeText:
-    '{{name}} ({{email}}) verliert sofort den Zugang zu diesem Mandanten. Tokens und Schlüssel, die von dort stammen, gelten weiter.',
+    '{{name}} ({{email}}) verliert sofort den Zugang zu diesem Mandanten. Automationsschlüssel, die dieses Mitglied erstellt hat, werden widerrufen; API-Tokens gelten weiter.',
   leaveTitle: '{{tenant}} verlassen?',
   leaveText: 'Sie verlieren diesen Mandanten sofort aus den Augen. Zurück führt nur eine Einladung.',
   changed: '{{name}} ist jetzt {{role}}',

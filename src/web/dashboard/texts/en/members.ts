@@ -23,7 +23,7 @@ export const members = {
   leave: 'Leave',
   removeTitle: 'Remove {{name}}?',
   removeText:
-    '{{name}} ({{email}}) is signed out of this tenant at once. Tokens and keys they made go on working.',
+    '{{name}} ({{email}}) is signed out of this tenant at once. Automation keys they made are revoked; API tokens keep working.',
   leaveTitle: 'Leave {{tenant}}?',
   leaveText: 'You lose sight of this tenant at once. Only an invitation brings you back.',
   changed: '{{name}} is now {{role}}',
