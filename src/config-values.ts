@@ -87,6 +87,16 @@ export const httpUrl: Reader<string> = (text) => {
   );
 };
 
+/** Where an identity provider is: what it says must reach us unchanged, so that plain http is for this machine alone. */
+export const issuerUrl: Reader<string> = (text) => {
+  const url = httpUrl(text);
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return url;
+  throw new UnfitValue(
+    'must be an https URL; http is for a provider on this machine alone (localhost, 127.0.0.1)',
+  );
+};
+
 /** `sqlite:` and the path of a file; the answer is that path. */
 export const sqliteUrl: Reader<string> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {

@@ -208,12 +208,24 @@ describe('settings that belong together', () => {
       'BELFRY_ADMIN_PASSWORD is one of the most common ones: take several words that do not belong together',
     ],
     [
+      { BELFRY_OIDC_ISSUER: 'http://id.example.org', BELFRY_OIDC_CLIENT_ID: 'x' },
+      'BELFRY_OIDC_ISSUER is "http://id.example.org": must be an https URL; http is for a provider on this machine alone (localhost, 127.0.0.1)',
+    ],
+    [
       { BELFRY_ADMIN_EMAIL: 'a@localhost', BELFRY_ADMIN_PASSWORD: 'four plain boxes' },
       'BELFRY_ADMIN_EMAIL is "a@localhost": must be an e-mail address, as in admin@example.org',
     ],
   ])('%j is one problem', (env, problem) => {
     expect(problemsOf(env)).toEqual([problem]);
   });
+
+  test.each(['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1', 'https://id.example.org'])(
+    'a provider may be at %s',
+    (issuer) => {
+      const env = { BELFRY_OIDC_ISSUER: issuer, BELFRY_OIDC_CLIENT_ID: 'x' };
+      expect(readConfig(env).oidc).toMatchObject({ issuer });
+    },
+  );
 
   test('are given together, or not at all', () => {
     expect(readConfig({})).toMatchObject({ admin: undefined, oidc: undefined });

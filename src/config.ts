@@ -7,6 +7,7 @@ import {
   email,
   host,
   httpUrl,
+  issuerUrl,
   label,
   networks,
   oneOf,
@@ -107,7 +108,7 @@ const variables = {
   ),
   BELFRY_ADMIN_EMAIL: optional(email, 'owner to make when there is no account yet'),
   BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'password of that owner'),
-  BELFRY_OIDC_ISSUER: optional(httpUrl, 'identity provider (OpenID Connect) that people may sign in with'),
+  BELFRY_OIDC_ISSUER: optional(issuerUrl, 'identity provider (OpenID Connect) that people may sign in with'),
   BELFRY_OIDC_CLIENT_ID: optional(secret, 'what it knows this server by'),
   BELFRY_OIDC_CLIENT_SECRET: optionalSecret(
     secret,
@@ -202,7 +203,7 @@ function unknownNames(env: Readonly<Record<string, string | undefined>>): string
       const plain = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
       if (known.includes(plain))
         return `${name} is not a setting: only secrets come from files; set ${plain} itself`;
-      return `${name} is not a setting${offerNearest(name, known)}`;
+      return `${name} is not a setting${offerNearest(name, known).clause}`;
     });
 }
 

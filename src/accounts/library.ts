@@ -115,7 +115,9 @@ export function createLibrary({ store, key, now, onTrouble, oidc }: LibraryOptio
       // An identity at a provider: it was checked there, and may be the first to prove whose address it is.
       account: {
         create: {
-          before: async ({ userId }) => {
+          before: async ({ userId, providerId: provider }) => {
+            // An address may be given to somebody else at the provider: a second identity is another person until proven.
+            if (await hasIdentity(store, userId, provider)) throw refused('account_not_linked');
             if (!(await store.forgetUnproven(userId))) return;
             const by = (await store.find(userId))?.email ?? userId;
             const detail = { removed: true };
@@ -193,6 +195,12 @@ function providerOf({ issuer, clientId, clientSecret, name }: OidcSettings, orig
       },
     ],
   });
+}
+
+/** Whether the person signs in with another identity at this provider. */
+async function hasIdentity({ rows }: AccountStore, person: string, provider: string): Promise<boolean> {
+  const is = (column: string, value: string) => ({ column, operator: '=', value, or: false }) as const;
+  return (await rows.count(tableOf.account, [is('person', person), is('provider', provider)])) > 0;
 }
 
 function refused(code: string): APIError {

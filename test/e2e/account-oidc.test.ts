@@ -175,6 +175,20 @@ describe('nobody is signed in', () => {
     },
   );
 
+  test('when the account has an identity already, and another one comes with its address', async () => {
+    const { email } = identity();
+    const person = await makePerson(server, 'owner', { email });
+    const first = new TestBrowser(server);
+    await signIn(first);
+    expect((await whoIs(first)).id).toBe(person.id);
+    identity({ email });
+    await refused('not-linked');
+    const again = new TestBrowser(server);
+    provider.identity = { ...provider.identity, sub: `s${n - 1}` };
+    await signIn(again);
+    expect((await whoIs(again)).id).toBe(person.id);
+  });
+
   test('when nobody vouched for the address of the account here', async () => {
     const { email } = identity();
     const { id } = await makePerson(server, 'owner', { email });

@@ -75,7 +75,7 @@ describe('the password', () => {
       { column: 'person', operator: '=', value: anna.id, or: false },
     ]);
     expect(row?.password_hash).toMatch(
-      /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
+      /^\$argon2id\$v=19\$m=47104,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
     );
   });
 });

@@ -305,7 +305,8 @@ CREATE TABLE sign_in_methods (
   updated_at INTEGER NOT NULL,
   UNIQUE (provider, subject)
 ) WITHOUT ROWID;
-CREATE INDEX sign_in_methods_person ON sign_in_methods (person);
+-- One way of each kind: an address that was given to somebody else at a provider does not open the account.
+CREATE UNIQUE INDEX sign_in_methods_person ON sign_in_methods (person, provider);
 
 -- What waits for its second half: a second factor, a passkey's challenge, a provider's answer; and trusted devices.
 CREATE TABLE verifications (

@@ -17,7 +17,7 @@ export const entry: TranslatedPage<'entry'> = {
   providerFailed: 'Sie sind nicht angemeldet',
   'provider.denied': 'Der Anmeldedienst hat Sie nicht eingelassen, oder Sie sind dort umgekehrt.',
   'provider.not-linked':
-    'Zu Ihrer Adresse gibt es hier ein Konto, das nicht mit dem Anmeldedienst verbunden ist. Melden Sie sich mit dessen Passwort an.',
+    'Das Konto mit Ihrer Adresse ist nicht mit dieser Identität verbunden. Melden Sie sich mit dessen Passwort an.',
   'provider.not-invited': 'Ihre Adresse ist hier nicht eingeladen. Bitten Sie um eine Einladung.',
   'provider.not-verified': 'Der Anmeldedienst bürgt nicht für Ihre Adresse.',
   'provider.expired': 'Das hat zu lange gedauert. Versuchen Sie es noch einmal.',

@@ -15,7 +15,7 @@ export const entry = {
   providerFailed: 'You are not signed in',
   'provider.denied': 'The identity provider did not let you in, or you turned back there.',
   'provider.not-linked':
-    'There is an account with your address here, which is not linked to the identity provider. Sign in with its password.',
+    'The account with your address is not linked to this identity. Sign in with its password.',
   'provider.not-invited': 'Nobody here has invited your address. Ask for an invitation.',
   'provider.not-verified': 'The identity provider does not vouch for your address.',
   'provider.expired': 'That took too long. Try again.',
