@@ -16,7 +16,7 @@ const settings = {
   rate: Type.Union([rate, Type.Literal('off'), Type.Null()], {
     description: "null: the server's own limit.",
   }),
-  retentionDays: limit(Type.Number({ exclusiveMinimum: 0, maximum: 36_500 })),
+  retentionDays: limit(Type.Integer({ minimum: 1, maximum: 36_500 })),
   retentionCount: limit(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
 };
 

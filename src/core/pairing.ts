@@ -53,12 +53,14 @@ export async function openPairing({ pairings }: PairingDirectory, now: number): 
 
 /**
  * What the screen asks for again and again. The first to ask after the approval gets the token; nobody does after that.
+ * @param looks does not hand out the token, and answers that it waits.
  * @throws AppError `not-found` for an unknown secret, `gone` when the code expired or its panel was deleted.
  */
 export async function collectPairing(
   directory: PairingDirectory,
   secret: string,
   now: number,
+  { looks = false } = {},
 ): Promise<CollectedPairing> {
   const { pairings, panels, credentials } = directory;
   const secretHash = hashSecret(secret);
@@ -70,6 +72,7 @@ export async function collectPairing(
   if (tenant === null) return { state: 'waiting', expiresAt };
   const panel = panelId === null ? undefined : await panels.find(tenant, panelId);
   if (!panel) throw new AppError('gone', 'the panel of this code was deleted: ask for a new code');
+  if (looks) return { state: 'waiting', expiresAt };
   // Marked first: a crash here costs a new code, never a token that two may hold.
   if (!(await pairings.collect(secretHash, now))) return { state: 'collected', expiresAt };
   const { record, text } = newPanelToken(tenant, panel, approvedBy ?? 'pairing', now);

@@ -100,7 +100,7 @@ export function answerConnect(socket: Socket): void {
   answerInTurn(socket, {
     code: 'method-not-allowed',
     message: 'this is no proxy: CONNECT is not taken',
-    headers: ['allow: GET, POST'],
+    headers: ['allow: GET, HEAD, POST'],
   });
 }
 

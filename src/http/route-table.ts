@@ -17,7 +17,10 @@ export class RouteTable {
     app.addHook('onRoute', (route) => void this.#routes.push(route));
   }
 
-  /** @throws Error naming the first route that declares no policy. Call it once all routes are there. */
+  /**
+   * Every route but those of HEAD, each of which is a GET without the body.
+   * @throws Error naming the first route that declares no policy. Call it once all routes are there.
+   */
   seal(): readonly RouteEntry[] {
     const entries = this.#routes.flatMap(({ method, url, config }) =>
       [method].flat().map((each) => {
@@ -27,7 +30,7 @@ export class RouteTable {
       }),
     );
     this.#patterns = entries.map(({ method, url }) => ({ method, pattern: patternOf(url) }));
-    return entries;
+    return entries.filter(({ method }) => method !== 'HEAD');
   }
 
   /** The methods a path takes, for `Allow`; none when there is no such path. */

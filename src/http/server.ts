@@ -161,7 +161,7 @@ function createApp(logger: FastifyBaseLogger): App {
     childLoggerFactory: (parent) => parent,
     trustProxy: false,
     bodyLimit: 1024 * 1024,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     return503OnClosing: false,
     forceCloseConnections: false,
     // These two are Fastify's own: under `http` its defaults would overrule them, and a body could take for ever.

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Sink } from '../core/stream/panel-stream.ts';
 
@@ -8,6 +9,17 @@ export interface SseResponse extends Sink {
   /** Calls back once, when the client has gone or the stream has ended. */
   onGone(callback: () => void): void;
 }
+
+const sseHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Answers HEAD with what a stream would begin with; nothing is opened. */
+export const answerSseHead = (reply: FastifyReply): FastifyReply =>
+  reply.headers(sseHeaders).send(Readable.from([]));
 
 /** How long a client may take to read the last words before the connection is dropped. */
 const lastWordsMs = 2_000;
@@ -35,10 +47,7 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
     response.shouldKeepAlive = false;
     response.writeHead(200, {
       ...(reply.getHeaders() as OutgoingHttpHeaders),
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store, no-transform',
-      'x-accel-buffering': 'no',
-      'x-content-type-options': 'nosniff',
+      ...sseHeaders,
     });
   };
   return {

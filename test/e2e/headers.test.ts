@@ -35,3 +35,45 @@ test('nobody on another site may read an answer, and TRACE is not spoken', async
   });
   expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
 });
+
+test('HEAD is answered wherever GET is, with the same status and type', async () => {
+  const places: Record<string, string> = { ':id': 'none', ':secret': 'none', '*': 'x' };
+  const gets = server.running.routes.filter(({ method, url }) => method === 'GET' && !url.includes('/oidc/'));
+  for (const { url } of gets) {
+    const path = url.replace(/:\w+|\*/g, (part) => places[part] ?? part);
+    const read = async (method: string) => {
+      const abort = new AbortController();
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await fetch(server.url + path, { method, headers, signal: abort.signal });
+      abort.abort();
+      return [path, answer.status, answer.headers.get('content-type'), answer.headers.get('belfry-error')];
+    };
+    const got = await read('GET');
+    expect(got[1]).toBeLessThan(500);
+    expect(await read('HEAD')).toEqual(got);
+  }
+  const { headers } = await server.call('PUT', '/api/levels', { token: key });
+  expect(headers.get('allow')).toBe('GET, HEAD');
+});
+
+test('HEAD opens no stream, reads no export and collects no token', async () => {
+  const token = await server.token();
+  const { json } = await server.call('POST', '/api/panels', { token, json: { name: 'looked at' } });
+  for (const path of [`/api/panels/${json.id}/events`, '/api/history/stream', '/api/history/export']) {
+    const { status, text } = await server.call('HEAD', path, {
+      token: path.includes('panels') ? token : key,
+    });
+    expect([path, status, text]).toEqual([path, 200, '']);
+  }
+  expect((await server.call('GET', `/api/panels/${json.id}`, { token })).json).toMatchObject({
+    online: false,
+    lastSeenAt: null,
+  });
+  const { json: pairing } = await server.call('POST', '/api/pairings');
+  const admin = await server.key('admin');
+  const approval = { token: admin, json: { panelId: json.id } };
+  expect((await server.call('POST', `/api/pairings/${pairing.code}/approve`, approval)).status).toBe(200);
+  expect((await server.call('HEAD', `/api/pairings/${pairing.secret}`)).status).toBe(200);
+  const collected = await server.call('GET', `/api/pairings/${pairing.secret}`);
+  expect(collected.json.token).toMatch(/^bfy_/);
+});

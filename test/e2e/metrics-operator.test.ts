@@ -50,6 +50,8 @@ test('/metrics opens to its token alone, on its own listener to all, and tells o
     expect(samples).toMatchObject({ belfry_ready: 1, belfry_write_queue: expect.any(Number) });
     expect(samples.process_resident_memory_bytes).toBeGreaterThan(0);
   }
+  const head = await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
   for (const path of ['/', '/tenant-metrics', '/healthz', '/api/history']) {
     const other = await fetch(`http://127.0.0.1:${port}${path}`);
     expect([path, other.status, Object.keys((await other.json()) as object)]).toEqual([path, 404, ['error']]);

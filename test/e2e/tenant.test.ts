@@ -31,7 +31,7 @@ describe('the tenant', () => {
     const changed = {
       title: 'Acme',
       rate: { perSecond: 9, burst: 90 },
-      retentionDays: 0.5,
+      retentionDays: 7,
       retentionCount: 'off',
     };
     expect((await patch(changed)).json).toEqual({ ...before, ...changed });
@@ -60,6 +60,8 @@ describe('the tenant', () => {
     [{ title: '' }, 'title'],
     [{ retentionCount: 0 }, 'retentionCount'],
     [{ retentionDays: 'never' }, 'retentionDays'],
+    [{ retentionDays: 0.5 }, 'retentionDays'],
+    [{ retentionDays: 1.5 }, 'retentionDays'],
     [{ name: 'renamed' }, 'name'],
   ])('%j is refused', async (body, word) => {
     const { status, json } = await patch(body);

@@ -73,7 +73,6 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'GET /docs/static/index.html': plain('/docs/static/index.html'),
     'GET /docs/static/swagger-initializer.js': plain('/docs/static/swagger-initializer.js'),
     'GET /docs/static/*': plain('/docs/static/swagger-ui.css'),
-    'HEAD /docs/static/*': plain('/docs/static/swagger-ui.css'),
     // 404 where the pages have not been built.
     'GET /panel': { ...plain('/panel'), ok: [200, 404] },
     'GET /panel/': { ...plain('/panel/'), ok: [200, 404] },
@@ -81,7 +80,6 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       pages.map((path) => [`GET ${path}`, { ...plain(path.replace('*', 'acme')), ok: [200, 404] }]),
     ),
     'GET /assets/*': { ...plain('/assets/none.js'), ok: [404] },
-    'HEAD /assets/*': { ...plain('/assets/none.js'), ok: [404] },
 
     ...createAccountRecipes(server),
 

@@ -73,6 +73,8 @@ export function oidcRoutes(app: App, context: AccountContext): void {
     },
     async (request, reply) => {
       limits.take(request, reply);
+      // The code works once: only a browser that really comes may use it up.
+      if (request.method === 'HEAD') return reply.code(302).header('location', '/sign-in').send(null);
       const { provider } = request.params;
       const visit = people.visit(request);
       const { path, personId, cookies } = await signIn.fromProvider(visit, provider, request.query);

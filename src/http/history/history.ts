@@ -10,7 +10,7 @@ import { connectionSignal } from '../connection-signal.ts';
 import { readLimit } from '../page-limit.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
-import { begin, openSse } from '../sse-response.ts';
+import { answerSseHead, begin, openSse } from '../sse-response.ts';
 import { exported, stalledMs } from './export-run.ts';
 import { queryOf } from './history-query.ts';
 import { tailHistory } from './history-tail.ts';
@@ -88,6 +88,7 @@ says how far back that is, and nextCursor continues the search.`,
       const { principal } = request;
       // Parsed again for each read, so that "since:2h" moves on; here it is parsed to refuse a bad one.
       await queryOf(services, principal.tenant, request.query.q);
+      if (request.method === 'HEAD') return answerSseHead(reply);
       const sink = openSse(request, reply);
       const tail = tailHistory(services, principal.tenant, request.query.q, sink);
       const stopChecking = authenticator.watch(request, () => sink.end());
@@ -126,6 +127,7 @@ says how far back that is, and nextCursor continues the search.`,
       reply.type(csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8');
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
       reply.header('cache-control', 'no-store');
+      if (request.method === 'HEAD') return reply.send(Readable.from([]) as unknown as string);
       const wanted = { tenant: principal.tenant, query: parsed, csv, signal: connectionSignal(request) };
       const pages = Readable.from(exported(services, wanted), { objectMode: false });
       const stopWatching = authenticator.watch(request, () => reply.raw.destroy());

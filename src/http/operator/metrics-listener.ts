@@ -1,5 +1,11 @@
+import { errorHeader, formatErrorHeader } from '../../contract/error-header.ts';
 import type { Services } from '../services.ts';
 import { serverRegistry } from './metrics.ts';
+
+const notFound = {
+  'content-type': 'application/json; charset=utf-8',
+  [errorHeader]: formatErrorHeader('not-found'),
+};
 
 /** GET /metrics on a listener of its own, for those who keep it off the public one; undefined when none is asked for. */
 export async function startMetricsListener(
@@ -11,11 +17,10 @@ export async function startMetricsListener(
   const { createServer } = await import('node:http');
   const registry = serverRegistry(services);
   const server = createServer(async (request, response) => {
-    const found = request.method === 'GET' && request.url?.split('?')[0] === '/metrics';
-    response.writeHead(found ? 200 : 404, {
-      'content-type': found ? registry.contentType : 'application/json; charset=utf-8',
-    });
-    response.end(found ? await registry.metrics() : '{"error":"there is only GET /metrics here"}');
+    const found = ['GET', 'HEAD'].includes(request.method ?? '') && request.url?.split('?')[0] === '/metrics';
+    if (found)
+      response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
+    else response.writeHead(404, notFound).end('{"error":"there is only GET /metrics here"}');
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

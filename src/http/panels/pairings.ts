@@ -138,10 +138,11 @@ function screenRoutes(app: App, services: Services): void {
         response: { 200: PairingState, ...problems(404, 410, 429, 503) },
       },
     },
-    async ({ sourceIp, params }, reply) => {
+    async ({ method, sourceIp, params }, reply) => {
       take(collecting, collectRate, sourceIp, reply);
       reply.header('cache-control', 'no-store');
-      const found = await collectPairing(directory, params.secret, now());
+      const looks = method === 'HEAD';
+      const found = await collectPairing(directory, params.secret, now(), { looks });
       const expiresAt = iso(found.expiresAt);
       if (found.state !== 'approved') return { state: found.state, expiresAt };
       const { id, name } = found.panel;

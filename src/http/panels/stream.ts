@@ -6,7 +6,7 @@ import { AppError, notFound } from '../../core/errors.ts';
 import type { Authenticator } from '../auth.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
-import { begin, openSse } from '../sse-response.ts';
+import { answerSseHead, begin, openSse } from '../sse-response.ts';
 
 /** GET /api/panels/{id}/events: the stream of one panel. */
 export function streamRoutes(app: App, services: Services, authenticator: Authenticator): void {
@@ -39,6 +39,7 @@ as in panel/0.1.0, says what the screen is; it is told with the panel.`,
       const panel = snapshot.panels.get(request.params.id);
       if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
       const from = readCursor(request.headers['last-event-id'], request.query.last_event_id);
+      if (request.method === 'HEAD') return answerSseHead(reply);
       const screen = { client: readClient(request.headers['belfry-client']), address: request.sourceIp };
       const sink = openSse(request, reply);
       const opening = feeds.connect(snapshot, panel, sink, { from, screen });

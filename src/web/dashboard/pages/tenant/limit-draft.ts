@@ -9,18 +9,9 @@ export const limitDraftOf = (limit: number | 'off' | null): LimitDraft => ({
   value: typeof limit === 'number' ? limit : '',
 });
 
-export interface LimitBounds {
-  readonly most: number;
-  readonly whole: boolean;
-}
-
-/** undefined while the number is none. */
-export function limitOf(
-  { kind, value }: LimitDraft,
-  { most, whole }: LimitBounds,
-): number | 'off' | null | undefined {
+/** A whole number from 1 to `most`; undefined while it is none. */
+export function limitOf({ kind, value }: LimitDraft, most: number): number | 'off' | null | undefined {
   if (kind !== 'own') return kind === 'off' ? 'off' : null;
   const number = Number(value);
-  const isRight = value !== '' && number > 0 && number <= most && (!whole || Number.isInteger(number));
-  return isRight ? number : undefined;
+  return value !== '' && number > 0 && number <= most && Number.isInteger(number) ? number : undefined;
 }

@@ -7,8 +7,8 @@ import { type LimitDraft, limitDraftOf, limitOf } from './limit-draft.ts';
 import { SettingsSection } from './settings-section.tsx';
 import styles from './tenant.module.css';
 
-const dayBounds = { most: 36_500, whole: false };
-const countBounds = { most: 1_000_000_000, whole: true };
+const mostDays = 36_500;
+const mostCount = 1_000_000_000;
 
 /** How long, and how many, notifications history keeps: whichever comes first. */
 export function RetentionSection({ settings }: { settings: TenantSettings }) {
@@ -16,8 +16,8 @@ export function RetentionSection({ settings }: { settings: TenantSettings }) {
   const [draft, setDraft] = useState<{ readonly days: LimitDraft; readonly count: LimitDraft }>();
   const saved = { days: limitDraftOf(settings.retentionDays), count: limitDraftOf(settings.retentionCount) };
   const shown = draft ?? saved;
-  const days = limitOf(shown.days, dayBounds);
-  const count = limitOf(shown.count, countBounds);
+  const days = limitOf(shown.days, mostDays);
+  const count = limitOf(shown.count, mostCount);
   const isRight = days !== undefined && count !== undefined;
   const shrinks = isRight && (isLess(days, settings.retentionDays) || isLess(count, settings.retentionCount));
   return (
