@@ -26,7 +26,10 @@ export class ApiLimits {
   take(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
     const { policy = 'public', rateLimit } = request.routeOptions.config;
     if (rateLimit === 'own' || rateLimit === 'none') return undefined;
-    return isForPeople(policy) ? this.#takeAccount(request, reply) : this.#takeApi(request, reply);
+    // A token or key on a route for people has a limit too; its answer is a 403.
+    return isForPeople(policy) && request.person
+      ? this.#takeAccount(request, reply)
+      : this.#takeApi(request, reply);
   }
 
   #takeAccount({ person }: FastifyRequest, reply: FastifyReply): AppError | undefined {
