@@ -147,3 +147,74 @@ test.each([
     expect(await screen.page.evaluate(() => localStorage.getItem('belfry.panel'))).toBeNull();
   },
 );
+
+test('what minLevel hides is neither announced nor answered by a receipt', async () => {
+  const screen = await screenWithRule('hides');
+  const key = await lab.server.key('admin');
+  const call = (method: string, path: string, json?: unknown) =>
+    lab.server.call(method, path, { token: key, ...(json !== undefined && { json }) });
+  await call('PATCH', `/api/panels/${screen.panelId}`, { display: { minLevel: 'critical' } });
+  const shown = await screen.send({ title: 'shown', level: 'critical' });
+  await screen.page.locator('.told', { hasText: 'Critical: shown' }).waitFor({ state: 'attached' });
+  const hidden = await screen.send({ title: 'hidden', level: 'error' });
+  await call('POST', `/api/notifications/${hidden}/clear`);
+  await call('POST', `/api/notifications/${shown}/clear`);
+  await screen.page.locator('.notice h2', { hasText: 'All quiet' }).waitFor();
+  expect(await screen.page.locator('.told').textContent()).toBe('Critical: shown');
+  const delivery = async (id: string) =>
+    (await call('GET', `/api/notifications/${id}`)).json.deliveries.find(
+      ({ panel }: { panel: { id: string } }) => panel.id === screen.panelId,
+    );
+  await expect.poll(() => delivery(shown)).toMatchObject({ hidden: false, clearedAt: expect.anything() });
+  expect(await delivery(hidden)).toMatchObject({ hidden: true, shownAt: null, clearedAt: null });
+});
+
+test('unpairing revokes the token, and leaves no listener and no sound device behind', async () => {
+  const { page, context } = await lab.screen({ name: 'leaving' });
+  const inPage = await context.newCDPSession(page);
+  const listeners = async () => {
+    const { result } = await inPage.send('Runtime.evaluate', { expression: 'window' });
+    const found = await inPage.send('DOMDebugger.getEventListeners', { objectId: result.objectId ?? '' });
+    return found.listeners.map(({ type }) => type).toSorted();
+  };
+  await page.addInitScript(() => {
+    const opened: AudioContext[] = [];
+    const Usual = AudioContext;
+    Object.assign(window, {
+      opened,
+      AudioContext: class extends Usual {
+        constructor() {
+          super();
+          opened.push(this);
+        }
+      },
+    });
+  });
+  await page.reload();
+  const unpair = async () => {
+    await page.locator('header[data-health="online"]').waitFor();
+    await page.keyboard.press('s');
+    await page.getByRole('button', { name: 'Unpair this screen' }).click();
+    await page.getByRole('button', { name: 'Press again to unpair' }).click();
+    await page.locator('.pairing .qr svg').waitFor();
+  };
+  await unpair();
+  const ended = page.locator('.pairing .ended');
+  expect(await ended.textContent()).toMatch(/its token was not revoked/);
+  const before = await listeners();
+  const code = await page.locator('.code').getAttribute('data-code');
+  const approval = { token: await lab.server.key('admin'), json: { name: 'leaving' } };
+  await lab.server.call('POST', `/api/pairings/${code}/approve`, approval);
+  await page.locator('header[data-health="online"]').waitFor();
+  const { token } = JSON.parse((await page.evaluate(() => localStorage.getItem('belfry.panel'))) ?? '');
+  const status = async () => (await lab.server.call('GET', '/api/panels', { token })).status;
+  expect(await status()).toBe(200);
+  await unpair();
+  expect(await ended.textContent()).toBe('This screen was unpaired.');
+  expect(await status()).toBe(401);
+  expect(await listeners()).toEqual(before);
+  const states = () =>
+    page.evaluate(() => (window as unknown as { opened: AudioContext[] }).opened.map(({ state }) => state));
+  await expect.poll(states).toEqual(['closed', 'closed']);
+  await context.close();
+});

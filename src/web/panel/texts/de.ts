@@ -63,7 +63,7 @@ export const de: PanelTexts = {
   endedRefused: 'Das Token dieses Bildschirms darf keine Panels zeigen. Bitte neu koppeln.',
   endedUnpaired: 'Dieser Bildschirm wurde entkoppelt.',
   endedNotRevoked:
-    'Dieser Bildschirm wurde entkoppelt, aber der Server war nicht erreichbar. Bitte sein Token im Dashboard widerrufen.',
+    'Dieser Bildschirm wurde entkoppelt, sein Token aber nicht widerrufen. Bitte im Dashboard widerrufen.',
 
   soundLocked: 'Ton ist aus, bis jemand diesen Bildschirm einmal berührt oder eine Taste drückt',
   soundOn: 'Ton an',

@@ -61,8 +61,7 @@ export const en = {
   endedDeleted: 'This panel was deleted. Pair this screen again.',
   endedRefused: 'The token of this screen may not show panels. Pair it again.',
   endedUnpaired: 'This screen was unpaired.',
-  endedNotRevoked:
-    'This screen was unpaired, but the server could not be reached. Revoke its token in the dashboard.',
+  endedNotRevoked: 'This screen was unpaired, but its token was not revoked. Revoke it in the dashboard.',
 
   soundLocked: 'Sound is off until someone touches this screen or presses a key once',
   soundOn: 'Sound on',

@@ -96,6 +96,7 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
     frame.banner,
     hint,
     said,
+    told,
   );
   root.replaceChildren(screen, night, asides, tools.root, settings.root);
 
