@@ -137,6 +137,16 @@ test('a viewer looks, and is offered nothing that would be refused', () =>
     expect(await drawer.getByRole('button', { name: /Identify|Save|Delete/ }).count()).toBe(0);
   }));
 
+test('who scans a code and may not approve it gets a link for an admin', () =>
+  at({ role: 'member', path: 'panels?pair=K7M4QX' }, async ({ page }) => {
+    const dialog = page.getByRole('dialog', { name: 'Approve a screen' });
+    await dialog.getByText('Approving a screen needs the admin role').waitFor();
+    await dialog.getByText(/\/t\/default\/panels\?pair=K7M4QX$/).waitFor();
+    expect(await faultsInBothSchemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  }));
+
 test('list, drawer and pairing have no fault that axe knows, dark and light', () =>
   at({}, async ({ page }) => {
     await row(page, 'NOC east wall').getByTitle('1 critical').waitFor();

@@ -11,7 +11,7 @@ import { Page } from '../../pieces/page.tsx';
 import type { PanelsSearch } from '../../searches.ts';
 import { useShortcuts } from '../../shell/shortcuts.ts';
 import { EmptyPanels, OpenHere } from './empty-panels.tsx';
-import { PairDialog } from './pairing/pair-dialog.tsx';
+import { AskAdminDialog, PairDialog } from './pairing/pair-dialog.tsx';
 import { PanelDrawer } from './panel/panel-drawer.tsx';
 import { PanelList } from './panel-list.tsx';
 
@@ -56,6 +56,9 @@ export function PanelsPage() {
       )}
       {id !== undefined && panels && (
         <PanelDrawer key={id} panel={panels.find((each) => each.id === id)} onClose={() => show({}, true)} />
+      )}
+      {pair !== undefined && !mayPair && (
+        <AskAdminDialog code={pair === 'new' ? '' : pair} onClose={() => show({}, true)} />
       )}
       {pair !== undefined && mayPair && panels && (
         <PairDialog

@@ -63,6 +63,11 @@ export const panels: TranslatedPage<'panels'> = {
   wayHere1: 'Eine Anzeige in einem neuen Tab öffnen: Auch sie zeigt einen Code.',
   wayHere2: 'Hierher zurückkommen und ihn zulassen. So sehen Sie am schnellsten eine.',
   approveNeedsAdmin: 'Ein Admin lässt den Code zu.',
+  askAdmin: 'Einen Bildschirm zuzulassen braucht die Rolle Admin. Ihre Rolle in {{tenant}} ist {{role}}.',
+  askAdminCode:
+    'Schicken Sie diesen Link an einen Admin. Er gilt, solange der Bildschirm {{code}} zeigt: jeder Code hält zehn Minuten.',
+  askAdminLink: 'Link für einen Admin',
+  askElsewhere: 'Oder lassen Sie ihn in einem Mandanten zu, in dem Sie Admin sind:',
 
   code: 'Der Code auf dem Bildschirm',
   codeHint: 'Sechs Zeichen. Der Bildschirm zeigt ihn unter /panel.',

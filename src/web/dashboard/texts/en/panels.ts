@@ -60,6 +60,11 @@ export const panels = {
   wayHere1: 'Open a panel in a new tab: it shows a code, too.',
   wayHere2: 'Come back here and approve it. This is the quickest way to see one.',
   approveNeedsAdmin: 'An admin approves the code.',
+  askAdmin: 'Approving a screen needs the admin role. Your role in {{tenant}} is {{role}}.',
+  askAdminCode:
+    'Send this link to an admin. It works while the screen shows {{code}}: each code lasts ten minutes.',
+  askAdminLink: 'Link for an admin',
+  askElsewhere: 'Or approve it in a tenant where you are an admin:',
 
   code: 'The code on the screen',
   codeHint: 'Six characters. Open /panel on the screen to see one.',

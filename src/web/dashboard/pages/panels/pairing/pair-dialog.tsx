@@ -1,7 +1,14 @@
+import { Button, Group, Stack } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '../../../../../contract/panel.ts';
+import { sessionQuery } from '../../../api/session.ts';
+import { useTenant } from '../../../api/tenant.tsx';
+import { CopyField } from '../../../pieces/fields/copy-field.tsx';
 import { Dialog } from '../../../pieces/layers/dialog.tsx';
+import { codeOf } from './pair-code.ts';
 import { PairForm } from './pair-form.tsx';
 import { PairedPanel } from './paired-panel.tsx';
 
@@ -28,6 +35,46 @@ export function PairDialog({
       ) : (
         <PairForm panels={panels} code={code} onPaired={setPaired} onClose={onClose} />
       )}
+    </Dialog>
+  );
+}
+
+/** For who scanned a code and may not approve it: a link for an admin, and the tenants in which they may. */
+export function AskAdminDialog({ code: scanned, onClose }: { code: string; onClose: () => void }) {
+  const { t } = useTranslation('panels');
+  const navigate = useNavigate();
+  const { name, title: tenant, role } = useTenant();
+  const { data } = useSuspenseQuery(sessionQuery);
+  const elsewhere = data.tenants.filter((each) => each.role === 'admin' || each.role === 'owner');
+  const code = codeOf(scanned);
+  return (
+    <Dialog onClose={onClose} title={t('approve')} size={460}>
+      <Stack gap="md">
+        <span>{t('askAdmin', { tenant, role: t(`role.${role}`, { ns: 'shell' }) })}</span>
+        {code !== '' && (
+          <>
+            <span>{t('askAdminCode', { code })}</span>
+            <CopyField text={`${location.origin}/t/${name}/panels?pair=${code}`} label={t('askAdminLink')} />
+          </>
+        )}
+        {elsewhere.length > 0 && <span>{t('askElsewhere')}</span>}
+        <Group gap="xs">
+          {elsewhere.map((each) => (
+            <Button
+              key={each.name}
+              onClick={() =>
+                void navigate({
+                  to: '/t/$tenant/panels',
+                  params: { tenant: each.name },
+                  search: { pair: code === '' ? 'new' : code },
+                })
+              }
+            >
+              {each.title}
+            </Button>
+          ))}
+        </Group>
+      </Stack>
     </Dialog>
   );
 }
