@@ -1,3 +1,4 @@
+import type { Locator, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
@@ -127,6 +128,47 @@ test('new ones come in by themselves, and wait while somebody reads further down
   expect(await place()).toBe(before);
   await page.getByRole('button', { name: '2 new' }).click();
   await expect.poll(() => rows.first().textContent()).toContain('Waits two');
+  await rows.nth(2).hover();
+  await send('Waits for the mouse');
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  // A mouse at rest is no reason to wait for ever.
+  await expect.poll(() => rows.first().textContent()).toContain('Waits for the mouse');
+});
+
+test('a value is excluded by touch too', async () => {
+  const { query, rows, drawer } = await open(
+    { q: 'title:"Replication stopped"' },
+    { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  );
+  await rows.first().tap();
+  await drawer.getByRole('button', { name: 'Exclude ip:10.0.4.18' }).tap();
+  await expect.poll(query).toContain('-ip:10.0.4.18');
+});
+
+test('what was cleared is said to be, though it cannot be read again; what was not looks like a failure', async () => {
+  for (const title of ['First to clear', 'Second to clear'])
+    await send(title, { host: 'clearing', level: 'error' });
+  const { page, rows } = await open({ q: 'host:clearing' });
+  const fails = (route: Route) => route.fulfill({ status: 503, json: { error: 'the disk is full' } });
+  const variable = (element: Locator, name: string) =>
+    element.evaluate((on, of) => getComputedStyle(on).getPropertyValue(of), name);
+  const colorOf = (toast: Locator) => variable(toast, '--notification-color');
+  await page.route(/\/api\/notifications\/[^/]+$/, fails);
+  await rows.last().focus();
+  await page.getByRole('grid').press('End');
+  await page.keyboard.press('c');
+  const done = page.getByRole('alert').filter({ hasText: 'First to clear' });
+  await done.waitFor();
+  await rows.last().getByText('cleared', { exact: true }).waitFor();
+  await page.route('**/clear', fails);
+  await page.getByRole('grid').press('Home');
+  await page.keyboard.press('c');
+  const failed = page.getByRole('alert').filter({ hasText: 'the disk is full' });
+  await failed.waitFor();
+  expect(await failed.locator('svg').count()).toBeGreaterThan(await done.locator('svg').count());
+  const error = await variable(page.locator('html'), '--error');
+  expect(await colorOf(failed)).toBe(error);
+  expect(await colorOf(done)).not.toBe(error);
 });
 
 test('what arrives one by one is not read out one by one', async () => {

@@ -55,3 +55,19 @@ for (const { path, opener, asking } of [
       expect(complaints).toEqual([]);
     }));
 }
+
+test('a change of page moves the focus to its heading; the first page leaves it where it is', () =>
+  at({ path: 'overview' }, async ({ page }) => {
+    const focused = () =>
+      page.evaluate(() => `${document.activeElement?.tagName} ${document.activeElement?.textContent}`);
+    expect(await focused()).toMatch(/^BODY/);
+    await page.getByRole('link', { name: 'Levels' }).press('Enter');
+    await expect.poll(focused).toBe('H1 Levels');
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await expect.poll(focused).toBe('H1 History');
+    await page.getByRole('link', { name: 'Panels' }).click();
+    await expect.poll(focused).toBe('H1 Panels');
+    await page.goBack();
+    await expect.poll(focused).toBe('H1 History');
+  }));

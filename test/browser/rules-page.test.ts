@@ -239,7 +239,7 @@ test('a new mute stands before the rules that would end the walk', async () => {
   await expect.poll(namesNow).toEqual([expect.stringContaining('quiet-1'), 'all']);
 });
 
-test('a rule is copied and brought back as JSON', async () => {
+test('a rule is copied and brought back as JSON, also where the browser has no clipboard to give', async () => {
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('tab', { name: 'JSON' }).click();
@@ -250,6 +250,14 @@ test('a rule is copied and brought back as JSON', async () => {
   await field.fill('{"name":"as code","when":{"host":["a"]},"then":{"mute":true},"hits":3}');
   await field.blur();
   await sheet.getByText('When host is a → mute it').waitFor();
+  // As on a page of plain HTTP.
+  await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await sheet.getByRole('button', { name: 'Copy: The rule as JSON' }).click();
+  await sheet.getByText('Copied').waitFor();
+  await field.press('Control+A');
+  await field.press('Delete');
+  await field.press('Control+V');
+  await expect.poll(() => field.inputValue()).toContain('"name": "as code"');
   await sheet.getByRole('button', { name: 'Save' }).click();
   await expect.poll(namesNow).toEqual(['as code']);
 });

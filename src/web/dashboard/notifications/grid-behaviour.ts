@@ -1,5 +1,5 @@
 /** What a list of notifications does, whether it is drawn whole or as far as one sees. */
-import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import type { HistoryNotification } from '../../../contract/notification.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { useTenant } from '../api/tenant.tsx';
@@ -63,20 +63,35 @@ export function useGridKeys(
   };
 }
 
-/** New ones wait while the pointer rests on the list, or it is scrolled; the place is remembered for the way back. */
+/** A mouse that has not moved for so long is not about to click. */
+const restMs = 5_000;
+
+/** New ones wait while a mouse moves over the list, or it is scrolled; the place is remembered for the way back. */
 export function useHolding(pages: HistoryPages) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const place = useRef('');
+  const release = () => {
+    clearTimeout(timer.current);
+    pages.isHeld = false;
+    pages.letInWhenFree();
+  };
+  const hold = ({ pointerType, screenX, screenY }: PointerEvent) => {
+    const now = `${screenX} ${screenY}`;
+    // Rows that move below a mouse at rest are no movement of the mouse.
+    if (pointerType !== 'mouse' || place.current === now) return;
+    place.current = now;
+    pages.isHeld = true;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(release, restMs);
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
   return {
     onScroll: (event: { currentTarget: HTMLElement }) => {
       pages.scrollTop = event.currentTarget.scrollTop;
       pages.letInWhenFree();
     },
-    onPointerEnter: (event: { pointerType: string }) => {
-      pages.isHeld = event.pointerType === 'mouse';
-    },
-    onPointerLeave: () => {
-      pages.isHeld = false;
-      pages.letInWhenFree();
-    },
+    onPointerMove: hold,
+    onPointerLeave: release,
   };
 }
 

@@ -1,7 +1,8 @@
 import bellIcon from 'virtual:icon/bell-ringing';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import styles from './entry-frame.module.css';
 import { Icon } from './icon.tsx';
+import { PageHeading } from './page.tsx';
 
 /** The frame of pages outside of any tenant: one card in the middle, nothing else to look at. */
 export function EntryFrame({
@@ -13,9 +14,6 @@ export function EntryFrame({
   about?: ReactNode;
   children: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Belfry`;
-  }, [title]);
   return (
     <main className={styles.frame}>
       <div className={styles.brand}>
@@ -23,7 +21,7 @@ export function EntryFrame({
         Belfry
       </div>
       <section className={styles.card}>
-        <h1>{title}</h1>
+        <PageHeading title={title} />
         {about !== undefined && <p className={styles.about}>{about}</p>}
         {children}
       </section>

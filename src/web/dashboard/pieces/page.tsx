@@ -1,5 +1,4 @@
-import type { ReactNode } from 'react';
-import { useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import styles from './page.module.css';
 
 /** A page's frame: its name, what can be done on it, and its content below, which scrolls. */
@@ -17,20 +16,37 @@ export function Page({
   /** The content takes the whole width: tables and lists. */
   wide?: boolean;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Belfry`;
-  }, [title]);
   return (
     <div className={styles.page}>
       <header className={styles.head}>
         <div>
-          <h1 className={styles.title}>{title}</h1>
+          <PageHeading title={title} className={styles.title} />
           {about !== undefined && <p className={styles.about}>{about}</p>}
         </div>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
       </header>
       <div className={wide ? styles.wide : styles.content}>{children}</div>
     </div>
+  );
+}
+
+let isFirstPage = true;
+
+/** The page's name, for the window too. It has the focus after a change of page, unless the page put it elsewhere. */
+export function PageHeading({ title, className }: { title: string; className?: string | undefined }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Belfry`;
+  }, [title]);
+  useEffect(() => {
+    const isOnPage = document.activeElement?.closest('main > *');
+    if (!isFirstPage && !isOnPage) heading.current?.focus();
+    isFirstPage = false;
+  }, []);
+  return (
+    <h1 ref={heading} tabIndex={-1} className={className}>
+      {title}
+    </h1>
   );
 }
 

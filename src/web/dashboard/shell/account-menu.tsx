@@ -9,7 +9,7 @@ import { personApi, sentenceOf } from '../api/call.ts';
 import { sessionQuery, usePerson } from '../api/session.ts';
 import { chooseLanguage, type Language, languages } from '../language.ts';
 import { Icon } from '../pieces/icon.tsx';
-import { showToast } from '../pieces/layers/toast.ts';
+import { showFailure } from '../pieces/layers/toast.ts';
 import { schemeChoices, setSchemeChoice, useSchemeChoice } from '../theme/scheme.ts';
 import styles from './shell.module.css';
 
@@ -25,7 +25,7 @@ export function AccountMenu({ onKeys }: { onKeys: () => void }) {
       await personApi.delete('/api/session');
     } catch (error) {
       // Whoever walks away must know that the door is still open.
-      showToast({ color: 'error', title: t('failed'), message: sentenceOf(error) });
+      showFailure({ title: t('failed'), message: sentenceOf(error) });
       return;
     }
     // Nothing that was known stays in the page's memory, and nobody who comes next is led to where this person was.

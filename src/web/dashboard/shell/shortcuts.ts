@@ -72,10 +72,10 @@ function onKeyDown(event: KeyboardEvent): void {
 const actionOf = (keys: string) =>
   inForce.findLast(({ current }) => current[keys] !== undefined)?.current[keys];
 
-/** Arrows are for what has the focus, unless that is the page itself or a list. */
+/** Arrows are for what has the focus, unless that is the page itself, its heading or a list. */
 const isAtRest = (target: EventTarget | null): boolean =>
   target === document.body ||
-  (target instanceof HTMLElement && target.closest('main:focus, [role="grid"]') !== null);
+  (target instanceof HTMLElement && target.closest('main:focus, h1:focus, [role="grid"]') !== null);
 
 /** Keys belong to what has the focus when that takes text, and to a dialog or menu while one is open. */
 function isTyping(target: EventTarget | null): boolean {

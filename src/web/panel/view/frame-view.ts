@@ -55,7 +55,7 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
           'li',
           { attributes: { title: label } },
           icon(look.icon),
-          element('span', { text: String(n), attributes: { 'aria-label': label, role: 'text' } }),
+          element('span', { text: String(n), attributes: { 'aria-label': label, role: 'img' } }),
         );
         item.style.setProperty('--c', look.color);
         return item;

@@ -9,6 +9,7 @@ import { useLivePages } from '../../api/live-pages.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { NotificationGrid } from '../../notifications/notification-grid.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
+import { PageHeading } from '../../pieces/page.tsx';
 import { readComplaint } from '../../query/query-complaint.ts';
 import { type Refinement, refine } from '../../query/refine.ts';
 import { spanRange, withTimeRange } from '../../query/time-range.ts';
@@ -93,13 +94,10 @@ export function HistoryPage() {
   const { histogram, isCounting } = useHistogram(q, pages);
   const tail = useLivePages(pages, q, live && !isStatus(pages.error, 400));
   const complaint = pages.error === undefined || draft !== q ? undefined : readComplaint(pages.error, q);
-  useEffect(() => {
-    document.title = `${t('title')} · Belfry`;
-  }, [t]);
   return (
     <div className={styles.page} data-open={id !== undefined}>
       <div className={styles.list} ref={frame}>
-        <h1 className="hidden">{t('title')}</h1>
+        <PageHeading title={t('title')} className="hidden" />
         <div className={styles.top}>
           <SearchBox
             input={input}

@@ -8,7 +8,7 @@ import { useClear } from '../../api/history.ts';
 import { mute, unmute, whenSame } from '../../api/mute.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { useFormats } from '../../pieces/formats.ts';
-import { showToast } from '../../pieces/layers/toast.ts';
+import { showFailure, showToast } from '../../pieces/layers/toast.ts';
 import { nextClock } from '../../pieces/time/wall-clock.ts';
 import { Undo } from './undo.tsx';
 
@@ -35,7 +35,7 @@ export function useRowActions(): RowActions {
   const formats = useFormats();
   return useMemo(() => {
     const say = (message: string) => showToast({ message });
-    const fail = (error: unknown) => showToast({ color: 'error', message: sentenceOf(error) });
+    const fail = (error: unknown) => showFailure({ message: sentenceOf(error) });
     const mayClear = tenant.may('member');
     const mayMute = tenant.may('admin');
     const rulesChanged = () => client.invalidateQueries({ queryKey: [...tenant.key, 'rules'] });

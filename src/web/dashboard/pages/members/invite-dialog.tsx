@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,6 +8,7 @@ import { useTenant } from '../../api/tenant.tsx';
 import { CopyField } from '../../pieces/fields/copy-field.tsx';
 import { Dialog } from '../../pieces/layers/dialog.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
+import { RoleRadios } from './role-dialog.tsx';
 
 /** Makes an invitation link, and shows it once. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
@@ -42,20 +43,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           <Stack gap="md">
             <p className="muted">{t('inviteHint')}</p>
             {create.error && <ErrorNotice error={create.error} title={t('inviteFailed')} />}
-            <Radio.Group label={t('role')} value={role} onChange={(value) => setRole(value as Role)}>
-              <Stack gap="xs">
-                {roles
-                  .filter((each) => may(each))
-                  .map((each) => (
-                    <Radio
-                      key={each}
-                      value={each}
-                      label={shell(`role.${each}`)}
-                      description={t(`can.${each}`)}
-                    />
-                  ))}
-              </Stack>
-            </Radio.Group>
+            <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
             <TextInput
               label={t('inviteEmail')}
               description={t('inviteEmailHint')}

@@ -1,20 +1,19 @@
+import editIcon from 'virtual:icon/pencil';
 import shieldIcon from 'virtual:icon/shield-check';
-import { Button, NativeSelect } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Member } from '../../../../contract/member.ts';
-import { type Role, roles } from '../../../../contract/token.ts';
-import { sentenceOf } from '../../api/call.ts';
 import { useForgetAll, usePerson } from '../../api/session.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { useFormats } from '../../pieces/formats.ts';
 import { Icon } from '../../pieces/icon.tsx';
 import { Confirm } from '../../pieces/layers/confirm.tsx';
-import { showToast } from '../../pieces/layers/toast.ts';
 import { Ago } from '../../pieces/time/ago.tsx';
 import styles from './members.module.css';
+import { RoleDialog } from './role-dialog.tsx';
 
 /** The tenant's people with their roles. */
 export function MemberTable({ members }: { members: readonly Member[] }) {
@@ -98,36 +97,29 @@ function MemberRow({ member, onRemove }: { member: Member; onRemove: () => void 
   );
 }
 
-/** Changed where it stands; what the person may not give is not offered. */
+/** The role, as a button where the person may change it. */
 function RoleChoice({ member }: { member: Member }) {
   const { t } = useTranslation('members');
   const { t: shell } = useTranslation('shell');
-  const { api, key, may } = useTenant();
-  const client = useQueryClient();
-  const change = useMutation({
-    mutationFn: (role: Role) => api.patch<Member>(`/api/members/${member.id}`, { role }),
-    onSuccess: ({ name, role }) =>
-      showToast({ message: t('changed', { name, role: shell(`role.${role}`) }) }),
-    onError: (error) => showToast({ color: 'red', title: t('changeFailed'), message: sentenceOf(error) }),
-    onSettled: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: [...key, 'members'] }),
-        client.invalidateQueries({ queryKey: ['session'] }),
-      ]),
-  });
+  const { may } = useTenant();
+  const [changing, setChanging] = useState(false);
+  const role = shell(`role.${member.role}`);
   const mayChange = may(member.role === 'owner' ? 'owner' : 'admin');
-  if (!mayChange) return <span title={t(`can.${member.role}`)}>{shell(`role.${member.role}`)}</span>;
+  if (!mayChange) return <span title={t(`can.${member.role}`)}>{role}</span>;
   return (
-    <NativeSelect
-      size="xs"
-      className={styles.role ?? ''}
-      aria-label={t('roleOf', { name: member.name })}
-      title={t(`can.${member.role}`)}
-      value={change.isPending ? change.variables : member.role}
-      disabled={change.isPending}
-      data={roles.filter((role) => may(role)).map((role) => ({ value: role, label: shell(`role.${role}`) }))}
-      onChange={({ currentTarget }) => change.mutate(currentTarget.value as Role)}
-    />
+    <>
+      <Button
+        size="xs"
+        aria-label={t('roleOf', { name: member.name, role })}
+        aria-haspopup="dialog"
+        title={t(`can.${member.role}`)}
+        rightSection={<Icon paths={editIcon} size={14} />}
+        onClick={() => setChanging(true)}
+      >
+        {role}
+      </Button>
+      {changing && <RoleDialog member={member} onClose={() => setChanging(false)} />}
+    </>
   );
 }
 

@@ -14,7 +14,6 @@ export function FirstUse() {
   const example = { title: t('exampleTitle'), message: t('exampleMessage'), level: 'warning', host: 'db-01' };
   return (
     <div className={styles.frame}>
-      <h1 className="hidden">{t('title')}</h1>
       <EmptyState
         icon={bellIcon}
         title={t('waiting')}

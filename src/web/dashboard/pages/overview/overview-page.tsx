@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChanges, useHistoryPages } from '../../api/history.ts';
 import { useLivePages } from '../../api/live-pages.ts';
 import { overviewQuery } from '../../api/overview.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { ErrorNotice } from '../../pieces/notice.tsx';
+import { PageHeading } from '../../pieces/page.tsx';
 import { refine } from '../../query/refine.ts';
 import { Feed } from './feed.tsx';
 import { FirstUse } from './first-use.tsx';
@@ -26,35 +26,38 @@ export function OverviewPage() {
   const pages = useHistoryPages('');
   useChanges(pages);
   const tail = useLivePages(pages, '', true);
-  useEffect(() => {
-    document.title = `${t('title')} · Belfry`;
-  }, [t]);
   const toHistory = (search: { q?: string; id?: string }) =>
     void navigate({ to: '/t/$tenant/history', params: { tenant: tenant.name }, search });
-  if (pages.isReady && pages.count === 0 && pages.waiting === 0) return <FirstUse />;
+  const isUnused = pages.isReady && pages.count === 0 && pages.waiting === 0;
   return (
-    <div className={styles.page}>
-      <h1 className="hidden">{t('title')}</h1>
-      {error && !overview && (
-        <div className={styles.error}>
-          <ErrorNotice error={error} onRetry={() => void refetch()} />
+    <>
+      <PageHeading title={t('title')} className="hidden" />
+      {isUnused ? (
+        <FirstUse />
+      ) : (
+        <div className={styles.page}>
+          {error && !overview && (
+            <div className={styles.error}>
+              <ErrorNotice error={error} onRetry={() => void refetch()} />
+            </div>
+          )}
+          <StandingNow overview={overview} onSearch={(q) => toHistory({ q })} />
+          <LastHour overview={overview} onSearch={(q) => toHistory({ q })} />
+          <div className={styles.parts}>
+            <Feed
+              pages={pages}
+              tail={tail}
+              onOpen={({ id }) => toHistory({ id })}
+              onRefine={(refinement) => toHistory({ q: refine('', refinement) })}
+            />
+            <div className={styles.side}>
+              <PanelsNow overview={overview} />
+              <TopHosts overview={overview} onSearch={(q) => toHistory({ q })} />
+              <Refused overview={overview} />
+            </div>
+          </div>
         </div>
       )}
-      <StandingNow overview={overview} onSearch={(q) => toHistory({ q })} />
-      <LastHour overview={overview} onSearch={(q) => toHistory({ q })} />
-      <div className={styles.parts}>
-        <Feed
-          pages={pages}
-          tail={tail}
-          onOpen={({ id }) => toHistory({ id })}
-          onRefine={(refinement) => toHistory({ q: refine('', refinement) })}
-        />
-        <div className={styles.side}>
-          <PanelsNow overview={overview} />
-          <TopHosts overview={overview} onSearch={(q) => toHistory({ q })} />
-          <Refused overview={overview} />
-        </div>
-      </div>
-    </div>
+    </>
   );
 }

@@ -9,7 +9,7 @@ import { sentenceOf } from '../../api/call.ts';
 import { panelPath } from '../../api/panels.ts';
 import { useTenant } from '../../api/tenant.tsx';
 import { Icon } from '../../pieces/icon.tsx';
-import { showToast } from '../../pieces/layers/toast.ts';
+import { showFailure, showToast } from '../../pieces/layers/toast.ts';
 import styles from './panel-list.module.css';
 
 export const commandIcons: Readonly<Record<PanelCommand, readonly string[]>> = {
@@ -42,7 +42,7 @@ export function useCommandToast(panel: Panel): (command: PanelCommand) => void {
   const { run } = useCommand(panel);
   return (command) =>
     void run(command).then(({ ok, text }) =>
-      showToast({ message: text, color: ok ? 'accent' : 'error', autoClose: 5_000 }),
+      ok ? showToast({ message: text, autoClose: 5_000 }) : showFailure({ message: text }),
     );
 }
 

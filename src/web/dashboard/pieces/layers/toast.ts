@@ -1,13 +1,32 @@
-/** A word at the corner on what was just done. What draws it is loaded with the first one. */
-import type { NotificationData } from '@mantine/notifications';
-import { useSyncExternalStore } from 'react';
+/** A message at the corner on what was just done. What draws it is loaded with the first one. */
+import alertIcon from 'virtual:icon/alert-triangle';
+import { createElement, type ReactNode, useSyncExternalStore } from 'react';
+import { Icon } from '../icon.tsx';
 
+const failureMs = 12_000;
 const load = () => import('@mantine/notifications');
 const listeners = new Set<() => void>();
 let shown = 0;
 
-/** Shows it; answers how to take it away again. */
-export function showToast(toast: Omit<NotificationData, 'id'>): () => void {
+export interface Toast {
+  readonly title?: string;
+  readonly message: ReactNode;
+  /** Default: 4 s, for failures 12 s. */
+  readonly autoClose?: number;
+}
+
+/** Says that something was done. Answers how to take it away again. */
+export function showToast(toast: Toast): () => void {
+  return show(toast);
+}
+
+/** Says that something was not done: with an icon and a colour of its own, and for longer. */
+export function showFailure(toast: Toast): () => void {
+  const icon = createElement(Icon, { paths: alertIcon, size: 18 });
+  return show({ autoClose: failureMs, ...toast, icon, color: 'var(--error)', className: 'failure' });
+}
+
+function show(toast: Toast & { icon?: ReactNode; color?: string; className?: string }): () => void {
   shown++;
   const id = `toast-${shown}`;
   for (const listener of listeners) listener();

@@ -64,6 +64,7 @@ export const history: TranslatedPage<'history'> = {
   'column.ip': 'IP',
   'column.sourceIp': 'Quell-IP',
   'column.panels': 'Anzeigen',
+  exclude: '{{term}} ausschließen',
   refineHint: '{{term}} · mit Alt oder Umschalt: alles andere',
   'state.live': 'jetzt auf ihren Anzeigen',
   'state.expired': 'ihre Zeit ist um',

@@ -21,6 +21,7 @@ export const shell: TranslatedPage<'shell'> = {
   delete: 'Löschen',
   edit: 'Bearbeiten',
   copy: 'Kopieren',
+  copyFailed: 'Strg+C drücken',
   copied: 'Kopiert',
   retry: 'Noch einmal',
   loading: 'Lädt …',

@@ -62,6 +62,7 @@ export const history = {
   'column.ip': 'IP',
   'column.sourceIp': 'Source IP',
   'column.panels': 'Panels',
+  exclude: 'Exclude {{term}}',
   refineHint: '{{term}} · with Alt or Shift: everything else',
   'state.live': 'on its panels now',
   'state.expired': 'its time ran out',

@@ -19,6 +19,7 @@ export const shell = {
   delete: 'Delete',
   edit: 'Edit',
   copy: 'Copy',
+  copyFailed: 'Press Ctrl+C',
   copied: 'Copied',
   retry: 'Try again',
   loading: 'Loading …',

@@ -1,10 +1,8 @@
-import copyIcon from 'virtual:icon/copy';
 import { Button } from '@mantine/core';
-import { useClipboard } from '@mantine/hooks';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { RuleCreate } from '../../../../../contract/rule.ts';
-import { Icon } from '../../../pieces/icon.tsx';
+import { CopyButton } from '../../../pieces/fields/copy-button.tsx';
 import { jsonOf, ruleFromJson } from '../editor/rule-json.ts';
 import styles from './ask.module.css';
 
@@ -18,8 +16,7 @@ export function JsonPanel({
   onRule?: (rule: RuleCreate) => void;
 }) {
   const { t } = useTranslation('rules');
-  const { t: shell } = useTranslation();
-  const clipboard = useClipboard({ timeout: 2_000 });
+  const shown = useRef<HTMLTextAreaElement>(null);
   const own = jsonOf(rule);
   /** What was typed, until it is read or given up. */
   const [typed, setTyped] = useState<string>();
@@ -36,6 +33,7 @@ export function JsonPanel({
     <div className={styles.panel}>
       <p className={styles.hint}>{t(onRule ? 'json.about' : 'json.aboutReading')}</p>
       <textarea
+        ref={shown}
         className={styles.json}
         aria-label={t('json.label')}
         aria-invalid={fault !== undefined}
@@ -62,13 +60,7 @@ export function JsonPanel({
         </p>
       )}
       <div className={styles.ask}>
-        <Button
-          size="xs"
-          leftSection={<Icon paths={copyIcon} size={14} />}
-          onClick={() => clipboard.copy(typed ?? own)}
-        >
-          <span aria-live="polite">{clipboard.copied ? shell('copied') : shell('copy')}</span>
-        </Button>
+        <CopyButton text={typed ?? own} shown={shown} label={t('json.label')} />
         {fault && (
           <Button size="xs" onClick={() => setTyped(undefined)}>
             {t('json.giveUp')}
