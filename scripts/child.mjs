@@ -1,5 +1,6 @@
-/** Running one child process: signals passed on once, its ending passed back. */
+/** Becoming another process, or running one: signals passed on once, its ending passed back. */
 import { spawn } from 'node:child_process';
+import { onParentGone } from './parent-gone.mjs';
 
 /** @typedef {{ code: number, signal: NodeJS.Signals | null }} Ending */
 
@@ -11,7 +12,8 @@ const FORWARDED = /** @type {NodeJS.Signals[]} */ (['SIGINT', 'SIGTERM', 'SIGHUP
  */
 const SAME_SIGNAL_WITHIN_MS = 1000;
 
-const WATCH_NPM_MS = 500;
+/** Preloaded into what a process becomes under npm. */
+const WATCH_NPM = new URL('./watch-npm.mjs', import.meta.url).href;
 
 /** This process was told to stop while it was setting up. */
 export class Interrupted extends Error {
@@ -20,6 +22,20 @@ export class Interrupted extends Error {
     super(`stopped by ${signal}`);
     this.signal = signal;
   }
+}
+
+/**
+ * Ends as `command`: the same process, without a helper that stays in memory behind it. Comes back where Node
+ * cannot do that, which are Node before 22.15 and Windows.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd: string, env: NodeJS.ProcessEnv }} options
+ */
+export function become(command, args, { cwd, env }) {
+  if (process.platform === 'win32' || typeof process.execve !== 'function') return;
+  process.chdir(cwd);
+  const preload = process.env.npm_lifecycle_event ? ['--import', WATCH_NPM] : [];
+  process.execve(command, [command, ...preload, ...args], env);
 }
 
 /**
@@ -83,7 +99,7 @@ function ended(child) {
     child.kill(signal);
   };
   for (const signal of FORWARDED) process.on(signal, forward);
-  const watch = watchNpm(() => forward('SIGTERM'));
+  const watch = process.env.npm_lifecycle_event ? onParentGone(() => forward('SIGTERM')) : undefined;
 
   return new Promise((resolve, reject) => {
     child.once('error', reject);
@@ -92,20 +108,4 @@ function ended(child) {
     clearInterval(watch);
     for (const signal of FORWARDED) process.off(signal, forward);
   });
-}
-
-/**
- * Calls `onGone` once when the npm that runs this script has been killed outright: nobody would be left to
- * stop the child, which would go on holding its port.
- * @param {() => void} onGone
- */
-function watchNpm(onGone) {
-  if (!process.env.npm_lifecycle_event) return undefined;
-  const parent = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(timer);
-    onGone();
-  }, WATCH_NPM_MS);
-  return timer;
 }

@@ -1,13 +1,13 @@
 /**
  * The one way into a checkout: `node scripts/run.mjs <target> [arguments]`, used by every npm script.
  *
- * Makes sure of a new enough Node and of the dependencies, then runs the target with the terminal, the
- * signals and the exit status passed through. Works on any Node from 18 on, needs no dependency, and writes
+ * Makes sure of a new enough Node and of the dependencies, then becomes the target; where Node cannot do
+ * that, it runs it with the terminal, the signals and the exit status passed through. Works on any Node from 18 on, needs no dependency, and writes
  * nothing to stdout, which belongs to the target.
  */
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { die, Interrupted, run } from './child.mjs';
+import { become, die, Interrupted, run } from './child.mjs';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureNode } from './node-runtime.mjs';
 import { ensurePages } from './pages.mjs';
@@ -37,8 +37,10 @@ async function main(name, args) {
 
   /** @type {import('./child.mjs').Ending} */
   let ending = { code: 0, signal: null };
-  for (const { argv, goOn, pages } of target(args)) {
+  const steps = target(args);
+  for (const [i, { argv, goOn, pages }] of steps.entries()) {
     if (pages) await ensurePages(root, node, env);
+    if (i === steps.length - 1 && ending.code === 0) become(node, argv, { cwd: root, env });
     const next = await run(node, argv, { cwd: root, env });
     if (next.signal || next.code !== 0) ending = next;
     if (ending.signal || (ending.code !== 0 && !goOn)) break;

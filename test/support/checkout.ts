@@ -32,7 +32,7 @@ if (args[0] === 'serve') {
     });
   }
   setInterval(() => {}, 1000);
-  console.log('serving');
+  console.log('serving in', process.pid);
 } else if (args[0] !== 'die') {
   console.log(JSON.stringify({ args, cwd: process.cwd(), node: process.execPath, path: process.env.PATH }));
 }
@@ -62,8 +62,9 @@ writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: {} }
 setTimeout(() => {}, Number(process.env.STAND_IN_NPM_MS ?? 0));
 `;
 
-/** Makes the running Node call itself old, as far as the start scripts can see. */
-const oldNode = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });`;
+/** Makes the running Node an old one, as far as the start scripts can see. */
+const oldNode = `process.execve = undefined;
+Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });`;
 
 export class Checkout {
   readonly root: string;
