@@ -1,6 +1,7 @@
 /** Becoming another process, or running one: signals passed on once, its ending passed back. */
 import { spawn } from 'node:child_process';
 import { onParentGone } from './parent-gone.mjs';
+import { SetupError } from './setup-error.mjs';
 
 /** @typedef {{ code: number, signal: NodeJS.Signals | null }} Ending */
 
@@ -81,6 +82,17 @@ export function die(signal) {
   process.kill(process.pid, signal);
   // A signal is delivered a moment later, and the exit code must not win the race.
   setTimeout(() => {}, 1000);
+}
+
+/**
+ * Ends this process as what stopped its work wants it: by the same signal, or with the problem and the way out on stderr.
+ * @param {unknown} error
+ */
+export function endWith(error) {
+  if (error instanceof Interrupted) return die(error.signal);
+  if (!(error instanceof SetupError)) throw error;
+  process.stderr.write(`belfry: ${error.message}\nbelfry: ${error.wayOut}\n`);
+  process.exitCode = error.exitCode;
 }
 
 /**

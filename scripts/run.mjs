@@ -1,5 +1,6 @@
 /**
- * The one way into a checkout: `node scripts/run.mjs <target> [arguments]`, used by every npm script.
+ * The one way into a checkout: `node scripts/run.mjs <target> [arguments]`, used by every npm script (by way of
+ * run.sh, which finds the Node).
  *
  * Makes sure of a new enough Node and of the dependencies, then becomes the target; where Node cannot do
  * that, it runs it with the terminal, the signals and the exit status passed through. Works on any Node from 18 on, needs no dependency, and writes
@@ -7,7 +8,7 @@
  */
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { become, die, Interrupted, run } from './child.mjs';
+import { become, die, endWith, run } from './child.mjs';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureNode } from './node-runtime.mjs';
 import { ensurePages } from './pages.mjs';
@@ -53,9 +54,5 @@ try {
   if (signal) die(signal);
   else process.exitCode = code;
 } catch (error) {
-  if (error instanceof Interrupted) die(error.signal);
-  else if (error instanceof SetupError) {
-    process.stderr.write(`belfry: ${error.message}\nbelfry: ${error.wayOut}\n`);
-    process.exitCode = error.exitCode;
-  } else throw error;
+  endWith(error);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -66,6 +66,21 @@ describe('a server', () => {
     await server.printed(`serving in ${server.process.pid}\n`);
     server.process.kill('SIGTERM');
     await server.ended;
+  });
+
+  test('is that process also where Node is too old and another one is fetched first', async () => {
+    const { PATH } = process.env;
+    checkout.write('bin/node', `#!/bin/sh\nexec "${process.execPath}" --import ./old-node.mjs "$@"\n`);
+    chmodSync(join(checkout.root, 'bin/node'), 0o755);
+    const server = checkout.spawn('sh', ['scripts/run.sh', 'start'], {
+      PATH: `${join(checkout.root, 'bin')}:${PATH}`,
+      npm_execpath: join(checkout.root, 'npm-cli.cjs'),
+      npm_lifecycle_event: undefined,
+    });
+    await server.printed(`serving in ${server.process.pid}\n`);
+    expect(checkout.npmRuns()).toBe(2);
+    server.process.kill('SIGTERM');
+    expect((await server.ended).stderr).toContain('this is Node 20.1.0; fetching Node 24');
   });
 
   test('under a Node that cannot become another process hears a signal once, however often it comes', async () => {
