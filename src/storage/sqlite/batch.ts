@@ -8,8 +8,8 @@ type Append = Extract<Job, { kind: 'append' }>;
 
 /** Notifications as {@link fieldCount} values each, any other job as itself. */
 export interface PackedJobs {
-  /** Of jobs. */
-  readonly count: number;
+  /** Of all jobs together; see {@link weightOf}. */
+  readonly weight: number;
   readonly values: readonly unknown[];
   /** The routes that the notifications name by number: in a batch they are few. */
   readonly routes: readonly string[];
@@ -27,7 +27,13 @@ export function packJobs(jobs: readonly Job[]): PackedJobs {
     if (job.kind === 'append') packAppend(values, job, numberOf(routes, job.draft.route));
     else values.push(job);
   }
-  return { count: jobs.length, values, routes: [...routes.keys()] };
+  return { weight: jobs.reduce((sum, job) => sum + weightOf(job), 0), values, routes: [...routes.keys()] };
+}
+
+/** About how many rows a job writes: what a transaction takes grows with it, not with the number of jobs. */
+export function weightOf(job: Job): number {
+  if (job.kind === 'receipts') return Math.max(1, job.receipts.length);
+  return job.kind === 'sql' ? Math.max(1, job.statements.length) : 1;
 }
 
 export function unpackJobs({ values, routes }: PackedJobs): Job[] {

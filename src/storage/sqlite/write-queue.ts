@@ -1,13 +1,13 @@
 import { AppError, unavailable } from '../../core/errors.ts';
-import { type PackedAnswers, packJobs, unpackAnswer } from './batch.ts';
+import { type PackedAnswers, packJobs, unpackAnswer, weightOf } from './batch.ts';
 import type { Job, JobAnswer, JobResults } from './jobs.ts';
 import type { Thread } from './thread.ts';
 
 /**
- * Jobs sent to the writer in one message. They go as they come, so that it works while more are being read; what it finds
- * waiting it commits together (see `writer-thread.ts`).
+ * Rows sent to the writer in one message, about. They go as they come, so that it works while more are being read; what it
+ * finds waiting it commits together (see `writer-thread.ts`).
  */
-const jobsAMessage = 16;
+const rowsAMessage = 16;
 
 /** A commit takes milliseconds; one that takes this long may take for ever. */
 const stalledMs = 3_000;
@@ -28,6 +28,9 @@ export class WriteQueue {
   readonly #capacity: number;
   /** Not sent to the writer yet. */
   #gathered: Waiting[] = [];
+  #gatheredRows = 0;
+  /** Of jobs accepted and not yet durable. */
+  #receiptsWaiting = 0;
   /** Sent, and not answered. */
   #underWay = 0;
   /** When the writer last answered, or was given the first that is under way. */
@@ -35,7 +38,7 @@ export class WriteQueue {
   /** Why intake is refused, by who found out. */
   readonly #troubles = new Map<string, string>();
 
-  /** `capacity`: notifications that may wait for the disk before more are refused. */
+  /** `capacity`: notifications that may wait for the disk before more are refused, and receipts beside them. */
   constructor(thread: Thread, capacity: number) {
     this.#thread = thread;
     this.#capacity = capacity;
@@ -88,12 +91,14 @@ export class WriteQueue {
         unavailable(`not stored: ${this.#capacity} notifications are waiting for the disk; try again`),
       );
     }
-    return new Promise((resolve, reject) => {
-      this.#gathered.push({ job, resolve: resolve as Waiting['resolve'], reject });
-      if (this.#gathered.length === jobsAMessage) this.#send();
-      // What arrives in the same turn of the event loop goes together.
-      else if (this.#gathered.length === 1) setImmediate(() => this.#send());
-    });
+    if (job.kind === 'receipts' && this.#receiptsWaiting >= this.#capacity) {
+      return Promise.reject(
+        unavailable(`not stored: ${this.#receiptsWaiting} receipts are waiting for the disk; try again`),
+      );
+    }
+    return new Promise((resolve, reject) =>
+      this.#gather({ job, resolve: resolve as Waiting['resolve'], reject }),
+    );
   }
 
   /** Resolves when nothing is waiting any more, or after `withinMs`. */
@@ -102,10 +107,20 @@ export class WriteQueue {
     while (this.depth > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
+  #gather(waiting: Waiting): void {
+    this.#gathered.push(waiting);
+    this.#gatheredRows += weightOf(waiting.job);
+    this.#receiptsWaiting += receiptsIn(waiting);
+    if (this.#gatheredRows >= rowsAMessage) this.#send();
+    // What arrives in the same turn of the event loop goes together.
+    else if (this.#gathered.length === 1) setImmediate(() => this.#send());
+  }
+
   #send(): void {
     const jobs = this.#gathered;
     if (jobs.length === 0) return;
     this.#gathered = [];
+    this.#gatheredRows = 0;
     if (this.#underWay === 0) this.#movedAt = performance.now();
     this.#underWay += jobs.length;
     void this.#commit(jobs);
@@ -119,10 +134,13 @@ export class WriteQueue {
       for (const { reject } of jobs) reject(error);
     } finally {
       this.#underWay -= jobs.length;
+      for (const waiting of jobs) this.#receiptsWaiting -= receiptsIn(waiting);
       this.#movedAt = performance.now();
     }
   }
 }
+
+const receiptsIn = ({ job }: Waiting) => (job.kind === 'receipts' ? weightOf(job) : 0);
 
 function settle({ resolve, reject }: Waiting, answer: JobAnswer | undefined): void {
   if (!answer) return reject(new Error('the writer left a job without an answer'));

@@ -54,8 +54,8 @@ let mergeDue = 0;
 let slicesSinceMerge = 0;
 let owedPages = 0;
 
-/** Jobs in one transaction, about: more of them gain nothing on the fsync and make the first wait for the last. */
-const enoughJobs = 256;
+/** Rows in one transaction, about: more of them gain nothing on the fsync and make the first job wait for the last. */
+const enoughRows = 256;
 
 const thread = serveThread<PackedJobs>(
   {},
@@ -65,7 +65,7 @@ const thread = serveThread<PackedJobs>(
     session?.db.close();
     session = undefined;
   },
-  { op: 'commit', weigh: ({ count }) => count, enough: enoughJobs, handle: commitTogether },
+  { op: 'commit', weigh: ({ weight }) => weight, enough: enoughRows, handle: commitTogether },
 );
 scheduleIndexing();
 

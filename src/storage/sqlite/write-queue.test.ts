@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { type PackedJobs, unpackJobs } from './batch.ts';
+import type { Job } from './jobs.ts';
+import type { Thread } from './thread.ts';
+import { WriteQueue } from './write-queue.ts';
+
+type ReceiptsJob = Extract<Job, { kind: 'receipts' }>;
+const receipts = (count: number): ReceiptsJob => ({
+  kind: 'receipts',
+  tenant: 1,
+  panel: { id: 'p', tags: [] },
+  receipts: Array.from({ length: count }, (_, i) => ({ id: `n${i}`, state: 'shown', at: i })),
+});
+const clear: Job = { kind: 'clear', tenant: 1, id: 'n', by: 'test', at: 0 };
+
+/** A queue whose writer answers when the test says so. */
+function createQueue(capacity: number) {
+  const messages: { jobs: PackedJobs; answer(): void }[] = [];
+  const call = (_op: string, jobs: PackedJobs) =>
+    new Promise((resolve) => {
+      messages.push({ jobs, answer: () => resolve(unpackJobs(jobs).map(() => ({ value: [] }))) });
+    });
+  return { queue: new WriteQueue({ call } as unknown as Thread, capacity), messages };
+}
+
+test('a request of many receipts is a message of its own, and weighs what it writes', async () => {
+  const { queue, messages } = createQueue(10_000);
+  const waiting = [queue.push(clear), queue.push(receipts(1_000)), queue.push(receipts(1_000))];
+  expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1_001, 1_000]);
+  for (const { answer } of messages) answer();
+  await Promise.all(waiting);
+});
+
+test('receipts that wait for the disk are bounded by their number, and keep no notification out', async () => {
+  const { queue, messages } = createQueue(1_500);
+  const waiting = [queue.push(receipts(1_000)), queue.push(receipts(1_000))];
+  await expect(queue.push(receipts(1))).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'not stored: 2000 receipts are waiting for the disk; try again',
+  });
+  waiting.push(queue.push(clear) as never);
+  await new Promise(setImmediate);
+  for (const { answer } of messages) answer();
+  await Promise.all(waiting);
+  const again = queue.push(receipts(100));
+  messages.at(-1)?.answer();
+  await again;
+});
