@@ -8,7 +8,7 @@ import type { Router } from './routing/router.ts';
 import { compileRulesInSlices } from './routing/routing.ts';
 import type { TenantRecord } from './tenants.ts';
 
-/** A tenant's configuration as of one moment; replaced as a whole, never changed. */
+/** A tenant's configuration as of one moment; replaced as a whole. Only a panel that registers is added to it. */
 export interface TenantSnapshot {
   readonly record: TenantRecord;
   readonly levels: ReadonlyMap<string, Level>;
@@ -16,6 +16,16 @@ export interface TenantSnapshot {
   /** The role of each member, by the person's id: a request by a person is judged by it. */
   readonly members: ReadonlyMap<string, Role>;
   readonly router: Router;
+}
+
+interface Kept extends TenantSnapshot {
+  readonly panels: Map<string, PanelRecord>;
+}
+
+/** A read of a tenant, and the panels that registered since it began. */
+interface Read {
+  readonly tenant: TenantId;
+  readonly registered: PanelRecord[];
 }
 
 export interface TenancyOptions {
@@ -32,7 +42,8 @@ const maxCredentials = 50_000;
 export class Tenancy {
   readonly #directory: Directory;
   readonly #onError: (error: unknown) => void;
-  readonly #snapshots = new Map<TenantId, TenantSnapshot>();
+  readonly #snapshots = new Map<TenantId, Kept>();
+  readonly #reads = new Set<Read>();
   readonly #loading = new Map<TenantId, Promise<TenantSnapshot>>();
   readonly #credentials = createRecentMap<string, CredentialRecord>(maxCredentials);
   readonly #finding = new Map<
@@ -98,6 +109,12 @@ export class Tenancy {
     return snapshot;
   }
 
+  /** Adds a panel that has just registered, without reading all the others again. */
+  addPanel(tenant: TenantId, panel: PanelRecord): void {
+    this.#snapshots.get(tenant)?.panels.set(panel.id, panel);
+    for (const read of this.#reads) if (read.tenant === tenant) read.registered.push(panel);
+  }
+
   /** Looks for changes made by other processes. */
   async poll(): Promise<void> {
     try {
@@ -134,14 +151,27 @@ export class Tenancy {
   }
 
   /** Of two reads that overtook each other, the newer stays. */
-  #keep(snapshot: TenantSnapshot): TenantSnapshot {
+  #keep(snapshot: Kept): TenantSnapshot {
     const known = this.#snapshots.get(snapshot.record.id);
     if (known && known.record.changed > snapshot.record.changed) return known;
     this.#snapshots.set(snapshot.record.id, snapshot);
     return snapshot;
   }
 
-  async #read(tenant: TenantId): Promise<TenantSnapshot> {
+  async #read(tenant: TenantId): Promise<Kept> {
+    const read: Read = { tenant, registered: [] };
+    this.#reads.add(read);
+    try {
+      const snapshot = await this.#readAll(tenant);
+      for (const panel of read.registered)
+        if (!snapshot.panels.has(panel.id)) snapshot.panels.set(panel.id, panel);
+      return snapshot;
+    } finally {
+      this.#reads.delete(read);
+    }
+  }
+
+  async #readAll(tenant: TenantId): Promise<Kept> {
     const { tenants, levels, panels, members } = this.#directory;
     const [record, levelList, panelList, roles] = await Promise.all([
       tenants.get(tenant),

@@ -153,14 +153,18 @@ export class Feeds {
     return { panelId: panel.id, stream, gone };
   }
 
-  /** Panels of a tenant that are connected now, each as its newest screen stands, and the head they are heading for. */
+  /**
+   * Panels of a tenant that are connected now, or the one of them that is asked for, each as its newest screen stands, and
+   * the head they are heading for.
+   */
   async online(
     tenant: TenantId,
+    panelId?: string,
   ): Promise<{ readonly head: number; readonly panels: ReadonlyMap<string, SeenPanel> }> {
     const feed = this.#feeds.get(tenant)?.feed;
     const panels = new Map<string, SeenPanel>();
     for (const [stream, { screen }] of feed?.connections ?? []) {
-      if (stream.closed) continue;
+      if (stream.closed || (panelId !== undefined && stream.panelId !== panelId)) continue;
       const cursor = Math.max(stream.cursor, panels.get(stream.panelId)?.cursor ?? 0);
       panels.set(stream.panelId, { id: stream.panelId, cursor, ...screen });
     }

@@ -80,7 +80,7 @@ function writeRoutes(app: App, services: Services): void {
       };
       const registered = await directory.panels.register(tenant, wanted, actorOf(principal), now());
       if (!registered) throw tooManyPanels();
-      if (registered.created) await tenancy.refresh(tenant);
+      if (registered.created) tenancy.addPanel(tenant, registered.panel);
       reply.code(registered.created ? 201 : 200);
       return panelView(services, principal, registered.panel.id);
     },
@@ -135,7 +135,7 @@ export async function panelView(services: Services, principal: Principal, id: st
   const { directory, feeds } = services;
   const [panel, online] = await Promise.all([
     mayUsePanel(principal, id) ? directory.panels.find(principal.tenant, id) : undefined,
-    feeds.online(principal.tenant),
+    feeds.online(principal.tenant, id),
   ]);
   if (!panel) throw notFound('panel');
   return view(services, panel, online);

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { Directory, PanelRecord } from './directory.ts';
+import { Tenancy } from './tenancy.ts';
+
+const panelNamed = (name: string): PanelRecord => ({
+  id: name,
+  name,
+  tags: [],
+  location: null,
+  display: {},
+  createdAt: 0,
+  lastSeenAt: null,
+  cursor: null,
+  client: null,
+  address: null,
+});
+
+/** A directory of one tenant; `held` makes reads of its panels wait. */
+function createWorld() {
+  const stored: PanelRecord[] = [];
+  let reads = 0;
+  let changed = 1;
+  let held: Promise<void> | undefined;
+  const directory = {
+    tenants: { get: async () => ({ id: 1, changed, rulesRevision: 0 }) },
+    levels: { list: async () => [] },
+    members: { roles: async () => new Map() },
+    rules: { set: async () => ({ revision: 0, rules: [] }) },
+    panels: {
+      list: async () => {
+        reads += 1;
+        const found = [...stored];
+        await held;
+        return found;
+      },
+    },
+  } as unknown as Directory;
+  const tenancy = new Tenancy({ directory, onError: () => undefined });
+  const register = (name: string) => {
+    stored.push(panelNamed(name));
+    changed += 1;
+    tenancy.addPanel(1, panelNamed(name));
+  };
+  const remove = (name: string) => {
+    stored.splice(
+      stored.findIndex((panel) => panel.name === name),
+      1,
+    );
+    changed += 1;
+  };
+  const hold = () => {
+    let letGo = () => {};
+    held = new Promise((resolve) => {
+      letGo = resolve;
+    });
+    return () => {
+      held = undefined;
+      letGo();
+    };
+  };
+  const names = async () => [...(await tenancy.get(1)).panels.keys()];
+  return { tenancy, register, remove, hold, names, reads: () => reads };
+}
+
+test('a panel that registers is known at once, and the others are not read again', async () => {
+  const { tenancy, register, names, reads } = createWorld();
+  await tenancy.get(1);
+  for (let i = 0; i < 100; i++) register(`p${i}`);
+  expect(await names()).toHaveLength(100);
+  expect(reads()).toBe(1);
+});
+
+test('a panel that registers while its tenant is being read stays known', async () => {
+  const { tenancy, register, hold, names } = createWorld();
+  await tenancy.get(1);
+  const letGo = hold();
+  const refreshed = tenancy.refresh(1);
+  register('early');
+  expect(await names()).toEqual(['early']);
+  letGo();
+  await refreshed;
+  expect(await names()).toEqual(['early']);
+});
+
+test('a panel that was deleted does not come back with a read that began before it registered', async () => {
+  const { tenancy, register, remove, hold, names } = createWorld();
+  await tenancy.get(1);
+  const letGo = hold();
+  const before = tenancy.refresh(1);
+  register('gone');
+  remove('gone');
+  const after = tenancy.refresh(1);
+  letGo();
+  await Promise.all([before, after]);
+  expect(await names()).toEqual([]);
+});
