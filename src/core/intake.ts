@@ -2,10 +2,18 @@ import { createHash } from 'node:crypto';
 import { limits } from '../contract/limits.ts';
 import type { Principal } from './access.ts';
 import type { Directory } from './directory.ts';
-import { AppError, badRequest } from './errors.ts';
+import { AppError, badRequest, unavailable } from './errors.ts';
 import type { CheckedFields } from './notification.ts';
 import { newNotificationId } from './notification-id.ts';
-import type { AppendOutcome, Bus, Entry, History, Idempotency, NotificationDraft } from './ports.ts';
+import type {
+  AppendOutcome,
+  Bus,
+  Entry,
+  History,
+  Idempotency,
+  NotificationDraft,
+  TenantId,
+} from './ports.ts';
 import { RegexTime } from './routing/regex-budget.ts';
 import type { RoutingSubject } from './routing/subject.ts';
 import type { Throttle, ThrottleDemand, Throttled } from './routing/throttle.ts';
@@ -25,10 +33,21 @@ export interface IntakeOptions {
 
 export type Sender = Extract<Principal, { kind: 'token' }>;
 
+/** As long as a commit may take at most; see `write-queue.ts`. */
+const stalledMs = 3_000;
+
+interface Made {
+  readonly draft: NotificationDraft;
+  readonly demands: readonly ThrottleDemand[];
+  readonly counted: Throttled | undefined;
+}
+
 /** The way of one notification, from checked fields to the log. */
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #regexTime = new RegexTime();
+  /** Notifications that throttles show and that are not stored yet; each promise settles when that is decided. */
+  readonly #undecided = new Map<string, Promise<void>>();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -46,7 +65,7 @@ export class Intake {
     fields: CheckedFields,
     retryKey: string | null,
   ): Promise<string> {
-    const { history, tenancy, throttle } = this.#options;
+    const { history, tenancy } = this.#options;
     const { tenant } = sender;
     const idempotency = retryKey === null ? null : { key: retryKey, hash: contentHash(fields) };
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
@@ -56,15 +75,31 @@ export class Intake {
       if (repeat) return idOf(repeat, idempotency);
       snapshot = await this.#register(sender, fields.level);
     }
-    const { draft, demands, counted } = this.#draft(sender, sourceIp, fields, snapshot);
+    let made = this.#draft(sender, sourceIp, fields, snapshot);
+    // What it would be counted on may still be refused: then it is to be shown itself.
+    while (made instanceof Promise) {
+      await made;
+      made = this.#draft(sender, sourceIp, fields, tenancy.peek(tenant) ?? snapshot);
+    }
+    return idOf(await this.#store(tenant, made, idempotency), idempotency);
+  }
+
+  async #store(
+    tenant: TenantId,
+    { draft, demands, counted }: Made,
+    idempotency: Idempotency | null,
+  ): Promise<AppendOutcome> {
+    const { history, throttle } = this.#options;
+    const decided = demands.length > 0 && !counted ? this.#hold(draft.id) : undefined;
     let stored = false;
     try {
       const outcome = await history.append(tenant, draft, idempotency);
       stored = outcome.kind === 'stored';
       if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome.entries);
-      return idOf(outcome, idempotency);
+      return outcome;
     } finally {
       if (!stored) throttle.forget(tenant, demands, draft.id, counted);
+      decided?.();
     }
   }
 
@@ -79,16 +114,29 @@ export class Intake {
     }
   }
 
+  /** Makes those that would be counted on `id` wait. Answers what to call once it is stored or refused. */
+  #hold(id: string): () => void {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => undefined);
+    this.#undecided.set(id, promise);
+    const timer = setTimeout(
+      () => reject(unavailable('not stored: one like it has waited for the disk for too long')),
+      stalledMs,
+    ).unref();
+    return () => {
+      clearTimeout(timer);
+      this.#undecided.delete(id);
+      resolve();
+    };
+  }
+
+  /** Or what to wait for before it is tried again. */
   #draft(
     sender: Sender,
     sourceIp: string,
     fields: CheckedFields,
     { router }: TenantSnapshot,
-  ): {
-    draft: NotificationDraft;
-    demands: readonly ThrottleDemand[];
-    counted: Throttled | undefined;
-  } {
+  ): Made | Promise<void> {
     const { throttle, now } = this.#options;
     const receivedAt = now();
     const id = newNotificationId(receivedAt);
@@ -99,6 +147,9 @@ export class Intake {
       this.#regexTime.allowance(sender.tenant, receivedAt),
     );
     if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
+    const on = throttle.find(sender.tenant, decision.throttle, receivedAt);
+    const undecided = on === undefined ? undefined : this.#undecided.get(on);
+    if (undecided) return undecided;
     const counted = throttle.check(sender.tenant, decision.throttle, id, receivedAt);
     const { level, rank, ttl, route } = decision;
     const draft = {

@@ -68,11 +68,9 @@ export class Throttle {
   ): Throttled | undefined {
     if (demands.length === 0) return undefined;
     const buckets = this.#bucketsOf(tenant);
-    for (const demand of demands) {
-      const name = nameOf(demand);
-      const bucket = buckets.get(name);
-      // A clock that was set back must not lengthen the time.
-      if (!bucket || now < bucket.shownAt || now >= bucket.shownAt + demand.perMs) continue;
+    const open = findOpen(buckets, demands, now);
+    if (open) {
+      const { name, bucket } = open;
       bucket.count += 1;
       buckets.delete(name);
       buckets.set(name, bucket);
@@ -80,6 +78,12 @@ export class Throttle {
     }
     for (const demand of demands) this.#show(buckets, nameOf(demand), { id, shownAt: now, count: 0 });
     return undefined;
+  }
+
+  /** The notification that `check` would count this one on. */
+  find(tenant: TenantId, demands: readonly ThrottleDemand[], now: number): string | undefined {
+    const buckets = this.#tenants.get(tenant);
+    return buckets && findOpen(buckets, demands, now)?.bucket.id;
   }
 
   /**
@@ -119,6 +123,20 @@ export class Throttle {
     const [oldest] = buckets.keys();
     if (oldest !== undefined) buckets.delete(oldest);
   }
+}
+
+function findOpen(
+  buckets: ReadonlyMap<string, Bucket>,
+  demands: readonly ThrottleDemand[],
+  now: number,
+): { readonly name: string; readonly bucket: Bucket } | undefined {
+  for (const demand of demands) {
+    const name = nameOf(demand);
+    const bucket = buckets.get(name);
+    // A clock that was set back must not lengthen the time.
+    if (bucket && now >= bucket.shownAt && now < bucket.shownAt + demand.perMs) return { name, bucket };
+  }
+  return undefined;
 }
 
 /** Keys have a fixed length, so two demands never share a name. */
