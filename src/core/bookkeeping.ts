@@ -75,7 +75,7 @@ export class Bookkeeping {
       const hit = ofTenant.get(id);
       if (hit) {
         hit.count += times;
-        hit.at = at;
+        hit.at = Math.max(hit.at, at);
       } else {
         ofTenant.set(id, { id, count: times, at });
       }
@@ -83,8 +83,10 @@ export class Bookkeeping {
   }
 
   /**
-   * Writes what was noted, a few hundred at a time: neither requests nor the disk wait long for it. Of what cannot be
-   * written, hits are kept; uses and signs are noted again with the next one.
+   * Writes what was noted, a few hundred at a time: neither requests nor the disk wait long for it. One write that fails
+   * stops no other. Hits that cannot be written are kept for the next flush; uses, signs and visits come again by themselves.
+   *
+   * @throws the first error, after everything else was written.
    */
   async flush(): Promise<void> {
     const uses = [...this.#uses.values()];
@@ -97,15 +99,18 @@ export class Bookkeeping {
     this.#visits = new Map();
     this.#hits = new Map();
     const { credentials, panels, rules, members } = this.#directory;
+    const errors: unknown[] = [];
+    const note = (error: unknown) => void errors.push(error);
     for (const [tenant, byRule] of hits) {
       await rules.hit(tenant, [...byRule.values()]).catch((error: unknown) => {
         for (const { id, count, at } of byRule.values()) this.hit(tenant, [id], at, count);
-        throw error;
+        note(error);
       });
     }
-    for (const some of chunks(uses)) await credentials.touch(some);
-    for (const some of chunks(seen)) await panels.touch(some);
-    for (const some of chunks(visits)) await members.touch(some);
+    for (const some of chunks(uses)) await credentials.touch(some).catch(note);
+    for (const some of chunks(seen)) await panels.touch(some).catch(note);
+    for (const some of chunks(visits)) await members.touch(some).catch(note);
+    if (errors.length > 0) throw errors[0];
   }
 }
 

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { Bookkeeping } from './bookkeeping.ts';
+
+type BookkeepingDirectory = ConstructorParameters<typeof Bookkeeping>[0];
+
+/** A directory that keeps what is written, except what belongs to a tenant in `failing`. */
+function createWorld() {
+  const failing = new Set<number>();
+  const hits: [tenant: number, id: string, count: number][] = [];
+  const touched: string[] = [];
+  const touch = (what: string) => async (rows: readonly { readonly tenant: number }[]) => {
+    if (rows.some(({ tenant }) => failing.has(tenant))) throw new Error('the disk is full');
+    touched.push(what);
+  };
+  const bookkeeping = new Bookkeeping({
+    rules: {
+      hit: async (tenant: number, rows: readonly { readonly id: string; readonly count: number }[]) => {
+        if (failing.has(tenant)) throw new Error('the disk is full');
+        for (const { id, count } of rows) hits.push([tenant, id, count]);
+      },
+    },
+    credentials: { touch: touch('credentials') },
+    panels: { touch: touch('panels') },
+    members: { touch: touch('members') },
+  } as unknown as BookkeepingDirectory);
+  return { bookkeeping, failing, hits, touched };
+}
+
+test('hits of other tenants, uses, signs and visits are written when one tenant’s hits cannot be', async () => {
+  const { bookkeeping, failing, hits, touched } = createWorld();
+  for (const tenant of [1, 2, 3]) bookkeeping.hit(tenant, ['r'], 10);
+  bookkeeping.used({ tenant: 3, id: 't', at: 10, from: '192.0.2.1' });
+  bookkeeping.seen({ tenant: 3, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
+  bookkeeping.visited({ tenant: 3, person: 'a', at: 10 });
+  failing.add(1);
+  await expect(bookkeeping.flush()).rejects.toThrow('the disk is full');
+  expect(hits).toEqual([
+    [2, 'r', 1],
+    [3, 'r', 1],
+  ]);
+  expect(touched).toEqual(['credentials', 'panels', 'members']);
+
+  failing.clear();
+  bookkeeping.hit(1, ['r'], 20);
+  await bookkeeping.flush();
+  expect(hits.slice(2)).toEqual([[1, 'r', 2]]);
+});
+
+test('uses that cannot be written keep no sign of a panel back', async () => {
+  const { bookkeeping, failing, touched } = createWorld();
+  bookkeeping.used({ tenant: 1, id: 't', at: 10, from: '192.0.2.1' });
+  bookkeeping.seen({ tenant: 2, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
+  failing.add(1);
+  await expect(bookkeeping.flush()).rejects.toThrow('the disk is full');
+  expect(touched).toEqual(['panels']);
+});
