@@ -63,6 +63,8 @@ export interface RunningServer {
   /** Stands behind # in the link with which the first account is made; undefined when there is one. */
   readonly setUpSecret: string | undefined;
   readonly routes: Server['routes'];
+  /** Resolves with the reason when nothing can be stored any more: the server is to be stopped and started again. */
+  readonly failed: Promise<Error>;
   /** As {@link shutDown}. */
   stop(): Promise<boolean>;
 }
@@ -151,7 +153,8 @@ async function serve(
     return ended;
   };
   const { directory, accounts } = opened;
-  return { url, directory, accounts, setUpSecret, routes: server.routes, stop };
+  const { failed } = opened.storage;
+  return { url, directory, accounts, setUpSecret, routes: server.routes, failed, stop };
 }
 
 /** Opens the listeners: all of them, or none. */

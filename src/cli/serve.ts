@@ -40,11 +40,15 @@ export function addServe(program: Command, io: Io): void {
         }),
       );
       logger.info({ url: server.url, database: resolve(config.database.path), version: io.version }, 'ready');
-      await stop;
-      logger.info('stopping: finishing what was begun; a second signal ends it at once');
-      if (await server.stop()) return logger.info('stopped');
-      logger.error('stopped, but the disk or a search hangs: the process is killed');
-      io.kill();
+      const failure = await Promise.race([stop, server.failed]);
+      if (failure) logger.fatal({ err: failure }, 'stopping: the thread that writes to the database ended');
+      else logger.info('stopping: finishing what was begun; a second signal ends it at once');
+      if (!(await server.stop())) {
+        logger.error('stopped, but the disk or a search hangs: the process is killed');
+        io.kill();
+      }
+      if (failure) throw new Failure('the thread that writes to the database ended: start the server again');
+      logger.info('stopped');
     });
 }
 

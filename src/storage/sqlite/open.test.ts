@@ -4,18 +4,23 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { damagePage } from '../../../test/support/damage-page.ts';
 import { openSqlite, type SqliteStorage } from './open.ts';
 
 let folder: string;
 let storage: SqliteStorage;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'belfry-open-'));
-  storage = openSqlite({
+let told: (string | undefined)[];
+const open = () =>
+  openSqlite({
     path: join(folder, 'belfry.db'),
     queueCapacity: 100,
     minFreeBytes: 0,
-    onTrouble: () => undefined,
+    onTrouble: (message) => told.push(message),
   });
+beforeEach(() => {
+  told = [];
+  folder = mkdtempSync(join(tmpdir(), 'belfry-open-'));
+  storage = open();
 });
 afterEach(async () => {
   await storage.close();
@@ -57,5 +62,56 @@ describe('closing the storage', () => {
     expect(await storage.close(1_500)).toBe(false);
     expect(performance.now() - began).toBeLessThan(4_000);
     expect(await reading).toBe('storage is closed');
+  });
+});
+
+/** Overwrites the first page of a table or an index, as a bad block does. */
+async function damage(name: string): Promise<void> {
+  const [{ page } = { page: 0 }] = (await read(
+    `SELECT rootpage AS page FROM sqlite_schema WHERE name = '${name}'`,
+  )) as { page: number }[];
+  await storage.close();
+  damagePage(join(folder, 'belfry.db'), page);
+  storage = open();
+}
+
+describe('a database file with a damaged page', () => {
+  it('is named in one log line with the way out, refuses what meets it, and is not ready', async () => {
+    await damage('pairings');
+    expect(storage.trouble()).toBeUndefined();
+    for (let i = 0; i < 2; i++)
+      await expect(read('SELECT * FROM pairings')).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'the database file is damaged: the server log says more',
+      });
+    expect(told).toEqual([
+      expect.stringMatching(
+        /is damaged \(SQLITE_CORRUPT: .* met by SELECT \* FROM pairings\): stop the server.*belfry restore FILE$/,
+      ),
+    ]);
+    expect(storage.trouble()).toBe('the database file is damaged: the server log says more');
+  });
+
+  it('refuses what writes to that page, and takes everything else', async () => {
+    await damage('pairings');
+    const [refused, taken] = await Promise.allSettled([
+      write('DELETE FROM pairings'),
+      write("INSERT INTO meta (name, value) VALUES ('kept', 7)"),
+    ]);
+    expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+    expect(taken).toMatchObject({ status: 'fulfilled' });
+    expect(told).toEqual([expect.stringContaining('met by writing (sql)')]);
+  });
+});
+
+describe('a writing thread that dies', () => {
+  it('is reported, and what waited for it is refused', async () => {
+    await storage.close();
+    storage = open();
+    // The thread opens the file when it has started.
+    rmSync(folder, { recursive: true });
+    await expect(write('DELETE FROM meta')).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await storage.failed).toMatchObject({ message: expect.stringContaining('annot open database') });
+    expect(storage.trouble()).toBe('the writer thread ended');
   });
 });

@@ -5,6 +5,7 @@ import type { StorageHealth } from '../../core/ports.ts';
 import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
+import { damaged } from './disk-errors.ts';
 import { FairQueue } from './fair-queue.ts';
 import { SqliteFigures } from './figures/figures.ts';
 import { SqliteHistory } from './history.ts';
@@ -17,6 +18,7 @@ import { WriteQueue } from './write-queue.ts';
 
 const spaceCheckMs = 1_000;
 const closeMs = 10_000;
+const repeatMs = 60_000;
 /** Expired notifications taken out of the live set in one transaction: some milliseconds. */
 const sweptAtOnce = 1_000;
 const beforeAll: TenantLivePlace = { tenant: 0, rank: 0, position: 0 };
@@ -47,6 +49,8 @@ export interface SqliteStorage extends StorageHealth {
   sweep(now: number): Promise<number>;
   /** Jobs accepted and not yet durable. */
   queueDepth(): number;
+  /** Resolves when the writing thread has died: nothing can be stored any more. */
+  readonly failed: Promise<Error>;
   /**
    * Finishes what was accepted, moves all of it into the database file itself, and ends the threads. Takes `withinMs` at the
    * most (10 s when not given); answers false when a thread could not be ended, because the disk or a statement hangs.
@@ -67,14 +71,21 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
   prepare(path, role);
   const data = { path };
   let queue: WriteQueue;
+  const tellOnce = atMostOnceAMinute(options.onTrouble);
   const heard = (notice: unknown) => {
-    const { trouble, indexing } = notice as { trouble?: string; indexing?: string };
-    if (indexing === undefined) queue.report('writer', trouble);
-    options.onTrouble(indexing === undefined ? trouble : `search index: ${indexing}`);
+    const { trouble, indexing, damage } = notice as Partial<Record<string, string>>;
+    if (indexing !== undefined) return tellOnce(`search index: ${indexing}`);
+    if (damage !== undefined) {
+      queue.report('damage', damaged);
+      return tellOnce(damage);
+    }
+    queue.report('writer', trouble);
+    options.onTrouble(trouble);
   };
+  const failure = Promise.withResolvers<Error>();
   const ended = (error: Error) => {
     queue.report('writer', 'the writer thread ended');
-    options.onTrouble(`the writer thread ended: ${error.stack ?? error.message}`);
+    failure.resolve(error);
   };
   const writerData = { path, indexes: role === 'server' };
   const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), writerData, {
@@ -83,8 +94,8 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
   });
   queue = new WriteQueue(writer, options.queueCapacity);
   const readers = {
-    short: readerThread(data, options.onTrouble),
-    search: readerThread({ ...data, yields: true }, options.onTrouble),
+    short: readerThread(data, heard, options.onTrouble),
+    search: readerThread({ ...data, yields: true }, heard, options.onTrouble),
   };
   const searches = new FairQueue();
   const stopWatching = watchSpace(path, options, queue);
@@ -108,6 +119,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     },
     queueDepth: () => queue.depth,
     trouble: () => queue.trouble,
+    failed: failure.promise,
     async close(withinMs = closeMs) {
       stopWatching();
       searches.close();
@@ -142,10 +154,15 @@ function prepare(path: string, role: 'server' | 'command'): void {
  * A reading thread from its first call on (until the first search, the memory of searching is saved), and a new one when
  * it has died.
  */
-function readerThread(data: ReaderData, onTrouble: SqliteOptions['onTrouble']) {
+function readerThread(
+  data: ReaderData,
+  onNotice: (notice: unknown) => void,
+  onTrouble: SqliteOptions['onTrouble'],
+) {
   let thread: Thread | undefined;
   const start = () =>
     new Thread(new URL('./reader-thread.ts', import.meta.url), data, {
+      onNotice,
       onEnd: (error) => {
         if (thread) onTrouble(`a reading thread ended and is started again: ${error.stack ?? error.message}`);
         thread = undefined;
@@ -162,6 +179,18 @@ function readerThread(data: ReaderData, onTrouble: SqliteOptions['onTrouble']) {
       thread = undefined;
       return open === undefined || open.close(withinMs);
     },
+  };
+}
+
+/** A page that is damaged is met again and again; one line says it. */
+function atMostOnceAMinute(tell: (message: string) => void): (message: string) => void {
+  const told = new Map<string, number>();
+  return (message) => {
+    const now = performance.now();
+    for (const [each, at] of told) if (now - at > repeatMs) told.delete(each);
+    if (told.has(message)) return;
+    told.set(message, now);
+    tell(message);
   };
 }
 

@@ -1,12 +1,14 @@
 /** A thread with a connection that cannot write: one runs the short reads, another the searches. */
 import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
+import { unavailable } from '../../core/errors.ts';
 import type { WantedValues } from '../../core/figures.ts';
 import type { SearchOptions } from '../../core/ports.ts';
 import type { Query } from '../../core/search/search-query.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import { letOthersGoFirst } from '../low-priority.ts';
 import { type Db, openReadOnly } from './database.ts';
+import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
 import { type CountRequest, countStep } from './figures/count.ts';
 import { fieldValues } from './figures/field-values.ts';
 import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
@@ -34,21 +36,30 @@ interface Session {
 }
 
 let session: Session | undefined;
+const reportedSqlChars = 200;
 
 function open(): Session {
   const db = openReadOnly(path);
   return { db, log: new LogReader(db) };
 }
 
-/** Reads on the open connection. One that failed may have met a disk that was gone for a while: the next gets a fresh one. */
-function read<T>(work: (session: Session) => T): T {
-  session ??= open();
+/**
+ * Reads on the open connection. One that failed may have met a disk that was gone for a while: the next gets a fresh one.
+ * @throws AppError `unavailable` when the file is damaged or the disk fails.
+ */
+function read<T>(work: (session: Session) => T, what = 'reading'): T {
   try {
+    session ??= open();
     return work(session);
   } catch (error) {
-    const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (typeof code === 'string' && /^SQLITE_(IOERR|CORRUPT|NOTADB|CANTOPEN)/.test(code)) drop();
-    throw error;
+    if (isDamage(error)) {
+      drop();
+      thread.notify({ damage: damageReport(error, what) });
+      throw unavailable(damaged, error);
+    }
+    if (!isDiskFailure(error)) throw error;
+    drop();
+    throw unavailable(`the disk refused a read (${(error as Error).message})`, error);
   }
 }
 
@@ -62,7 +73,7 @@ function drop(): void {
   }
 }
 
-serveThread(
+const thread = serveThread(
   {
     bounds: ({ tenant }: { tenant: number }) => read(({ log }) => log.bounds(tenant)),
     size: ({ tenant }: { tenant: number }) => read(({ log }) => log.size(tenant)),
@@ -97,7 +108,7 @@ serveThread(
     values: (a: { tenant: number; wanted: WantedValues }) =>
       read(({ db }) => fieldValues(db, a.tenant, a.wanted)),
     sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) =>
-      read(({ db }) => db.prepare(sql).all(...parameters)),
+      read(({ db }) => db.prepare(sql).all(...parameters), sql.slice(0, reportedSqlChars)),
   },
   drop,
 );

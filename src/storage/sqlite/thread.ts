@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { endsWithin } from '../../core/ends-within.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, unavailable } from '../../core/errors.ts';
 import { giveBackIdleMemory } from '../idle-memory.ts';
 
 interface Request {
@@ -54,7 +54,7 @@ export class Thread {
     });
     const end = (error: Error) => {
       if (this.#ended) return;
-      this.#end(error);
+      this.#end(unavailable('a storage thread ended before it answered', error));
       options.onEnd?.(error);
     };
     this.#worker.on('error', end);
@@ -79,7 +79,7 @@ export class Thread {
   async close(withinMs: number): Promise<boolean> {
     const closed = this.#ended ?? this.call('close', undefined).catch(() => undefined);
     await endsWithin(Promise.resolve(closed), withinMs - terminationMs);
-    this.#end(new Error('storage is closed'));
+    this.#end(unavailable('storage is closed'));
     return endsWithin(this.#worker.terminate(), terminationMs);
   }
 

@@ -1,6 +1,6 @@
 import { AppError, unavailable } from '../../core/errors.ts';
 import { type PackedAnswers, packJobs, unpackAnswer, weightOf } from './batch.ts';
-import type { Job, JobAnswer, JobResults } from './jobs.ts';
+import type { AppendResult, Job, JobAnswer, JobResults } from './jobs.ts';
 import type { Thread } from './thread.ts';
 
 /**
@@ -44,8 +44,11 @@ export class WriteQueue {
     this.#capacity = capacity;
   }
 
-  /** A source says what is wrong with the disk, or undefined once it is well again. */
-  report(source: 'writer' | 'free space', trouble: string | undefined): void {
+  /**
+   * A source says what is wrong with the disk, or undefined once it is well again. Damage of the file refuses nothing, as it
+   * may concern few; it ends with the next notification that is stored.
+   */
+  report(source: 'writer' | 'free space' | 'damage', trouble: string | undefined): void {
     if (trouble === undefined) this.#troubles.delete(source);
     else this.#troubles.set(source, trouble);
   }
@@ -127,9 +130,15 @@ export class WriteQueue {
   }
 
   async #commit(jobs: readonly Waiting[]): Promise<void> {
+    const damage = this.#troubles.get('damage');
     try {
       const answers = await this.#thread.call<PackedAnswers>('commit', packJobs(jobs.map(({ job }) => job)));
-      for (let i = 0; i < jobs.length; i++) settle(jobs[i] as Waiting, unpackAnswer(answers[i]));
+      for (let i = 0; i < jobs.length; i++) {
+        const answer = unpackAnswer(answers[i]);
+        // Stored since the damage was met, so notifications can be stored.
+        if (damage !== undefined && isStored(jobs[i] as Waiting, answer)) this.report('damage', undefined);
+        settle(jobs[i] as Waiting, answer);
+      }
     } catch (error) {
       for (const { reject } of jobs) reject(error);
     } finally {
@@ -141,6 +150,12 @@ export class WriteQueue {
 }
 
 const receiptsIn = ({ job }: Waiting) => (job.kind === 'receipts' ? weightOf(job) : 0);
+
+const isStored = ({ job }: Waiting, answer: JobAnswer | undefined): boolean =>
+  job.kind === 'append' &&
+  answer !== undefined &&
+  'value' in answer &&
+  (answer.value as AppendResult).kind === 'stored';
 
 function settle({ resolve, reject }: Waiting, answer: JobAnswer | undefined): void {
   if (!answer) return reject(new Error('the writer left a job without an answer'));

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../../core/errors.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
+import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
 import { indexSlice } from './indexer.ts';
 import type { Job, JobAnswer, JobResults, PruneResult } from './jobs.ts';
 import { LogPruner } from './log-pruner.ts';
@@ -110,23 +111,38 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
   try {
     return transaction(current, () => jobs.map((job) => ({ value: perform(current, job) })));
   } catch (error) {
-    if (isDiskTrouble(error)) throw giveUp(error);
+    if (isDiskFailure(error)) throw giveUp(error);
     // Another process holds the write lock: each job alone would only wait as long again.
     if (isBusy(error)) return jobs.map(() => refusal(error));
-    return jobs.length === 1 ? [refusal(error)] : jobs.map((job) => alone(current, job));
+    return jobs.length === 1 && !isDamage(error) ? [refusal(error)] : jobs.map(alone);
   } finally {
     behind = true;
     scheduleIndexing();
   }
 }
 
-function alone(current: Session, job: Job): JobAnswer {
-  if (session !== current) return refusal(new AppError('unavailable', 'the disk failed'));
+function alone(job: Job): JobAnswer {
+  const current = session;
+  if (!current) return refusal(new AppError('unavailable', 'the disk failed'));
   try {
     return { value: transaction(current, () => perform(current, job)) };
   } catch (error) {
-    return refusal(isDiskTrouble(error) ? giveUp(error) : error);
+    if (isDamage(error)) return refusal(metDamage(error, job));
+    return refusal(isDiskFailure(error) ? giveUp(error) : error);
   }
+}
+
+/** Nothing of this job was stored. What else there is to do may still go through, on a connection that has cached nothing. */
+function metDamage(error: unknown, { kind }: Job): AppError {
+  thread.notify({ damage: damageReport(error, `writing (${kind})`) });
+  closeQuietly(session);
+  session = undefined;
+  try {
+    session = open();
+  } catch (failure) {
+    return giveUp(failure);
+  }
+  return new AppError('unavailable', `not stored: ${damaged}`, { cause: error });
 }
 
 function transaction<T>({ db, log, pruner }: Session, work: () => T): T {
@@ -182,14 +198,6 @@ function run({ db, statements }: Session, sql: string, parameters: readonly unkn
     return { rows, changes: rows.length };
   }
   return { rows: [], changes: statement.run(...parameters).changes };
-}
-
-/** Errors of the disk or of the file, after which the handle is not to be trusted. */
-function isDiskTrouble(error: unknown): boolean {
-  return (
-    error instanceof Database.SqliteError &&
-    /^SQLITE_(IOERR|FULL|CORRUPT|NOTADB|CANTOPEN|READONLY|NOMEM)/.test(error.code)
-  );
 }
 
 function isBusy(error: unknown): boolean {
@@ -269,7 +277,8 @@ function index(sliceMs: number): void {
       mergeDue = performance.now() + Math.min(longMerge.mostRestMs, longMerge.restFactor * ms);
   } catch (error) {
     pauseMs = retrySliceMs;
-    if (isDiskTrouble(error)) giveUp(error);
+    if (isDiskFailure(error)) giveUp(error);
+    else if (isDamage(error)) thread.notify({ indexing: damageReport(error, 'the search index') });
     else thread.notify({ indexing: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
   sliceDue = performance.now() + pauseMs;
