@@ -6,6 +6,7 @@ const meaning: Readonly<Record<number, string>> = {
   401: 'No credential, or none that is in force.',
   403: 'The credential may not do this.',
   404: 'There is no such thing in this tenant.',
+  408: 'The caller closed its side of the connection before the work was done.',
   409: 'It conflicts with what is there.',
   410: 'It is over.',
   413: 'The body is too large.',

@@ -304,6 +304,30 @@ test('a search is saved for everyone, run again and forgotten; what it finds can
   await page.getByText('No search has been saved yet').waitFor();
 });
 
+test('a search that ran out of time says how far back it got, and is continued by a button', async () => {
+  const { page, rows, box } = await open();
+  await rows.first().waitFor();
+  const { notifications } = (await lab.server.call('GET', '/api/history', { token: admin })).json;
+  const answers: Record<string, object> = {
+    start: { notifications: [], nextCursor: 'a', searchedTo: '2026-11-02T10:00:00.000Z' },
+    a: { notifications: notifications.slice(0, 3), nextCursor: 'b', searchedTo: '2026-11-01T10:00:00.000Z' },
+    b: { notifications: notifications.slice(3, 5), nextCursor: null, searchedTo: null },
+  };
+  await page.route(/api\/history\?/, (route) => {
+    const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? 'start';
+    return route.fulfill({ json: answers[cursor] });
+  });
+  await box.press('Enter');
+  await page.getByText(/Searched back to (2 Nov|Nov 2)\b/).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Continue search' }).click();
+  await page.getByText(/Searched back to (1 Nov|Nov 1)\b/).waitFor();
+  expect(await rows.count()).toBe(3);
+  await page.getByRole('button', { name: 'Continue search' }).click();
+  await page.getByText('That is all of it.').waitFor();
+  expect(await rows.count()).toBe(5);
+});
+
 test('every part of it can be used by everyone', async () => {
   const { page, rows, drawer } = await open({ q: 'level:>=error' });
   await rows.first().click();

@@ -26,7 +26,7 @@ export function fieldValueRoutes(app: App, services: Services): void {
           key: Key,
           prefix: Type.Optional(Type.String({ maxLength: 255 })),
         }),
-        response: { 200: FieldValues, ...problems(400, 401, 403, 503) },
+        response: { 200: FieldValues, ...problems(400, 401, 403, 408, 503) },
       },
     },
     async (request) => {

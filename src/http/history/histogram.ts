@@ -39,7 +39,7 @@ Without after and before it is the range that the search itself names (since:, a
             }),
           ),
         }),
-        response: { 200: Histogram, ...problems(400, 401, 403, 503) },
+        response: { 200: Histogram, ...problems(400, 401, 403, 408, 503) },
       },
     },
     async (request) => {

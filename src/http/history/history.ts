@@ -41,7 +41,7 @@ says how far back that is, and nextCursor continues the search.`,
           ),
           cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
         }),
-        response: { 200: HistoryPage, ...problems(400, 401, 403, 503) },
+        response: { 200: HistoryPage, ...problems(400, 401, 403, 408, 503) },
       },
     },
     async (request) => {

@@ -37,6 +37,34 @@ test('pages are read as one scrolls, to the end, each row in its place', async (
   expect([pages.count, pages.isWhole, pages.row(249)?.position]).toEqual([250, true, 1]);
 });
 
+test('a search that ran out of time goes on only when it is asked to', async () => {
+  const answers: HistoryPage[] = [
+    { notifications: [], nextCursor: 'a', searchedTo: '2026-11-02T10:00:00.000Z' },
+    { notifications: [row(5)], nextCursor: 'b', searchedTo: '2026-11-01T10:00:00.000Z' },
+    { notifications: [row(2)], nextCursor: null, searchedTo: null },
+  ];
+  const asked: (string | undefined)[] = [];
+  const pages = new HistoryPages(async (cursor) => {
+    asked.push(cursor);
+    return answers[asked.length - 1] as HistoryPage;
+  });
+  await pages.start();
+  pages.want(0, 0);
+  await settle();
+  expect([pages.count, pages.isWhole, pages.searchedTo, asked]).toEqual([
+    0,
+    false,
+    '2026-11-02T10:00:00.000Z',
+    [undefined],
+  ]);
+  await pages.extend();
+  pages.want(0, 0);
+  expect([positions(pages, 1), pages.searchedTo]).toEqual([[5], '2026-11-01T10:00:00.000Z']);
+  await pages.extend();
+  expect([positions(pages, 2), pages.searchedTo, pages.isWhole]).toEqual([[5, 2], null, true]);
+  expect(asked).toEqual([undefined, 'a', 'b']);
+});
+
 test('what arrives waits or comes in, once, whether the tail or a reading brings it', async () => {
   const { pages, state } = log(10);
   await pages.start();

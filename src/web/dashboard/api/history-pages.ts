@@ -25,6 +25,8 @@ export class HistoryPages {
   isHeld = false;
   /** How long the first page took; undefined until it is there. */
   tookMs: number | undefined;
+  /** The server had no time to search further back than this; null when it had. */
+  searchedTo: string | null = null;
   /** What the last reading failed with. */
   error: unknown;
   /** When its head was read last, if that could not be done again; undefined while the list is up to date. */
@@ -107,13 +109,14 @@ export class HistoryPages {
   async #restart(): Promise<void> {
     const since = performance.now();
     try {
-      const { notifications, nextCursor } = await this.#load(undefined);
+      const { notifications, nextCursor, searchedTo } = await this.#load(undefined);
       this.tookMs = performance.now() - since;
       this.error = undefined;
       this.#pages = [
         { cursor: undefined, start: 0, length: notifications.length, rows: notifications, loading: false },
       ];
       this.#next = nextCursor;
+      this.searchedTo = searchedTo;
       this.#arrived = [];
       this.#waiting = [];
       this.#waitingMore = false;
@@ -139,8 +142,8 @@ export class HistoryPages {
     this.#replace(new Map(page.notifications.map((row) => [row.id, row])));
     const newest = this.newest;
     const fresh = page.notifications.filter(({ position }) => position > newest);
-    const reaches = fresh.length < page.notifications.length || page.nextCursor === null;
-    if (reaches) return this.add([...fresh].reverse(), letIn);
+    const isAll = page.nextCursor === null || page.searchedTo !== null;
+    if (isAll || fresh.length < page.notifications.length) return this.add([...fresh].reverse(), letIn);
     if (letIn) return this.start();
     this.#waitingMore = true;
     this.add([...fresh].reverse(), false);
@@ -216,7 +219,8 @@ export class HistoryPages {
     for (const page of this.#pages)
       if (!page.rows && page.start <= last - this.#arrived.length && page.start + page.length > from)
         void this.#reread(page);
-    if (last + ahead >= this.count && this.error === undefined) void this.extend();
+    if (last + ahead < this.count || this.error !== undefined || this.searchedTo !== null) return;
+    void this.extend();
   }
 
   /** Reads the next page, if there is one. */
@@ -228,11 +232,12 @@ export class HistoryPages {
     const chain = this.#pages;
     this.#changed();
     try {
-      const { notifications, nextCursor } = await this.#load(cursor);
+      const { notifications, nextCursor, searchedTo } = await this.#load(cursor);
       if (chain === this.#pages) {
         const length = notifications.length;
         this.#pages.push({ cursor, start: this.#paged, length, rows: notifications, loading: false });
         this.#next = nextCursor;
+        this.searchedTo = searchedTo;
         letGo(this.#pages, this.#aim);
       }
     } catch (error) {

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useChanges } from '../api/history.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { ErrorNotice } from '../pieces/notice.tsx';
+import { ContinueSearch, useSearchedTo } from './continue-search.tsx';
 import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
 import { GridFrame } from './grid-frame.tsx';
 import styles from './notification-grid.module.css';
@@ -59,6 +60,7 @@ export function NotificationGrid(props: NotificationGridProps) {
 
 function GridFoot({ pages }: { pages: HistoryPages }) {
   const { t } = useTranslation('history');
+  const searchedTo = useSearchedTo(pages);
   if (pages.isReady && pages.error !== undefined)
     return (
       <div className={styles.foot}>
@@ -66,5 +68,12 @@ function GridFoot({ pages }: { pages: HistoryPages }) {
       </div>
     );
   if (!pages.isReady || pages.count === 0) return null;
+  if (searchedTo !== undefined)
+    return (
+      <div className={`${styles.foot} ${styles.partial}`}>
+        <span role="status">{searchedTo}</span>
+        <ContinueSearch pages={pages} />
+      </div>
+    );
   return <div className={styles.foot}>{pages.isWhole ? t('allShown') : t('readingMore')}</div>;
 }

@@ -22,7 +22,6 @@ export function HistoryBars({
   if (!histogram) return <div className={styles.bars} />;
   const { buckets, bucketMs, total, searchedTo } = histogram;
   const label = t('barsLabel', { count: total, number: formats.number(total) });
-  const first = buckets[0];
   return (
     <div className={styles.bars}>
       <LevelChart
@@ -33,7 +32,9 @@ export function HistoryBars({
         onSelect={onSelect}
         isOld={isOld}
       />
-      {searchedTo !== null && first && <p className={styles.partly}>{t('countedPartly')}</p>}
+      {searchedTo !== null && (
+        <p className={styles.partly}>{t('countedPartly', { time: formats.dateTime(searchedTo) })}</p>
+      )}
     </div>
   );
 }

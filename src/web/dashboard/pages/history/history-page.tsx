@@ -142,7 +142,7 @@ export function HistoryPage() {
         )}
         <div className={styles.grid}>
           {shown.isReady && shown.count === 0 ? (
-            <HistoryEmpty q={q} onSearch={search} />
+            <HistoryEmpty q={q} pages={shown} onSearch={search} />
           ) : (
             <NotificationGrid
               key={shown.key}

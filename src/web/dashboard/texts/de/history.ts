@@ -42,7 +42,7 @@ export const history: TranslatedPage<'history'> = {
   notifications_other: 'Meldungen',
   barsLabel_one: 'Eine Meldung über die Zeit, nach Stufe',
   barsLabel_other: '{{number}} Meldungen über die Zeit, nach Stufe',
-  countedPartly: 'Alles zu zählen dauerte zu lange: Es gibt mehr als diese, und ältere Balken sind zu kurz.',
+  countedPartly: 'Teilweise gezählt: zurück bis {{time}}.',
   newestFirst: 'neueste zuerst',
   tookHint: 'Von der Frage bis zur ersten Seite',
   timeRange: 'Zeit',
@@ -80,6 +80,9 @@ export const history: TranslatedPage<'history'> = {
   nothingYet: 'Noch ist nichts angekommen',
   nothingYetHint:
     'Was an diesen Mandanten gesendet wird, erscheint hier im selben Augenblick. Die Übersicht zeigt, wie man die erste Meldung sendet.',
+  searchedTo: 'Die Suche dauerte zu lange. Durchsucht zurück bis {{time}}.',
+  continueSearch: 'Weiter suchen',
+  nothingFoundYet: 'Noch nichts gefunden',
   nothingFound: 'Nichts gefunden',
   nothingFoundHint:
     'Alle Bedingungen müssen gelten: Nehmen Sie eine weg, oder beenden Sie einen Wortanfang mit * (wie in time*).',

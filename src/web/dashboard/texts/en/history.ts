@@ -40,8 +40,7 @@ export const history = {
   notifications_other: 'notifications',
   barsLabel_one: 'One notification over time, by level',
   barsLabel_other: '{{number}} notifications over time, by level',
-  countedPartly:
-    'Counting all of it would take too long: there are more than these, and older bars are too short.',
+  countedPartly: 'Partial count: counted back to {{time}}.',
   newestFirst: 'newest first',
   tookHint: 'From asking to the first page',
   timeRange: 'Time',
@@ -78,6 +77,9 @@ export const history = {
   nothingYet: 'Nothing has arrived yet',
   nothingYetHint:
     'What is sent to this tenant appears here the moment it arrives. The overview shows how to send the first one.',
+  searchedTo: 'The search took too long. Searched back to {{time}}.',
+  continueSearch: 'Continue search',
+  nothingFoundYet: 'Nothing found yet',
   nothingFound: 'Nothing was found',
   nothingFoundHint:
     'All conditions must hold: take one away, or begin a word and end it with * (as in time*).',

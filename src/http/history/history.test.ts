@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import fastify from 'fastify';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { limits } from '../../contract/limits.ts';
+import type { CallOptions, SearchPage } from '../../core/ports.ts';
+import type { Authenticator } from '../auth.ts';
+import { answerError } from '../errors.ts';
+import type { App, Services } from '../services.ts';
+import { fieldValueRoutes } from './field-values.ts';
+import { histogramRoutes } from './histogram.ts';
+import { historyRoutes } from './history.ts';
+
+/** A store that is given calls to answer, and with what they were made. */
+const calls: CallOptions[] = [];
+let answer: (options: CallOptions) => Promise<unknown>;
+const call = (options: CallOptions) => {
+  calls.push(options);
+  return answer(options);
+};
+const untilAborted = ({ signal }: CallOptions) =>
+  new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+
+const app = fastify() as unknown as App;
+let port: number;
+beforeAll(async () => {
+  const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map() };
+  const services = {
+    history: { search: (_tenant: number, _query: unknown, options: CallOptions) => call(options) },
+    figures: {
+      count: (_tenant: number, _query: unknown, _times: unknown, options: CallOptions) => call(options),
+      values: (_tenant: number, wanted: CallOptions) => call(wanted),
+    },
+    tenancy: { get: async () => snapshot },
+    now: () => 1_000_000,
+  } as unknown as Services;
+  app.decorateRequest('principal', { getter: () => ({ tenant: 1 }) as never });
+  app.setErrorHandler(answerError);
+  historyRoutes(app, services, { watch: () => () => undefined } as unknown as Authenticator);
+  histogramRoutes(app, services);
+  fieldValueRoutes(app, services);
+  // As the server has it: a client may close its side first.
+  (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  ({ port } = app.server.address() as AddressInfo);
+});
+afterAll(() => app.close());
+beforeEach(() => {
+  calls.length = 0;
+});
+
+const request = async (path: string) => {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await expect.poll(() => calls.length).toBe(1);
+  return socket;
+};
+const paths = [
+  '/api/history',
+  '/api/history/histogram',
+  '/api/history/values?key=host',
+  '/api/history/export',
+];
+
+test('a page whose time is over says how far back it was searched, and where to continue', async () => {
+  const page: SearchPage = { records: [], next: 7, searchedTo: Date.UTC(2026, 10, 2), head: 9 };
+  answer = async () => page;
+  const { statusCode, json } = await app.inject('/api/history?limit=3');
+  expect([statusCode, json()]).toEqual([
+    200,
+    { notifications: [], nextCursor: 'p7', searchedTo: '2026-11-02T00:00:00.000Z' },
+  ]);
+  expect(calls).toMatchObject([{ limit: 3, timeoutMs: limits.searchMs }]);
+  answer = async () => ({ ...page, next: null, searchedTo: null });
+  expect((await app.inject('/api/history?cursor=p7')).json()).toMatchObject({
+    nextCursor: null,
+    searchedTo: null,
+  });
+  expect(calls[1]).toMatchObject({ before: 7 });
+});
+
+test('an export goes on where a page ran out of time, to the end', async () => {
+  const nexts = [90, 50, null];
+  answer = async () => {
+    const next = nexts[calls.length - 1] ?? null;
+    return { records: [], next, searchedTo: next, head: 100 };
+  };
+  const response = await fetch(`http://127.0.0.1:${port}/api/history/export`);
+  expect([response.status, await response.text()]).toEqual([200, '']);
+  expect(calls).toMatchObject([{ timeoutMs: limits.searchMs }, { before: 90 }, { before: 50 }]);
+});
+
+test.each(paths)('%s ends its work when its caller has gone', async (path) => {
+  answer = untilAborted;
+  const socket = await request(path);
+  socket.destroy();
+  await expect.poll(() => calls[0]?.signal?.aborted).toBe(true);
+});
+
+test('a caller that closed only its side is told that the work was ended', async () => {
+  answer = untilAborted;
+  const socket = await request('/api/history');
+  socket.end();
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 .*\{"error":"[^"]+"\}$/s);
+});
