@@ -70,6 +70,18 @@ test('a resumed stream keeps what is shown, every other beginning drops it', () 
   }
 });
 
+test('until the live set has come whole, an empty board says nothing', () => {
+  const heartbeat: PanelEvent = { type: 'heartbeat', data: { serverTime: iso(start), head: 0 } };
+  for (const event of [ready(), { type: 'gap', data: { reason: 'r', head: 1 } } as const]) {
+    board.apply(event, start);
+    expect(board.isFilling).toBe(true);
+    board.apply(heartbeat, start);
+    expect(board.isFilling).toBe(false);
+  }
+  board.apply(ready({ resume: 'replayed' }), start);
+  expect(board.isFilling).toBe(false);
+});
+
 test('what a throttle counts is added to its card, and never goes back', () => {
   board.apply(note(1, { count: 2 }), start);
   const counted = (count: number): PanelEvent => ({

@@ -38,12 +38,18 @@ export class Board {
   #skewMs = 0;
   /** The highest rank of which live notifications may be missing here; undefined: none is. */
   #missingRank: number | undefined;
+  #isFilling = false;
   /** Drawn, so that the panels of a tenant do not all ask for more at the same moment. */
   readonly #fewCards = Math.floor(maxCards * (0.3 + Math.random() * 0.4));
 
   /** Panel, tenant and levels; undefined until the stream was ready once. */
   get settings(): SettingsEvent | undefined {
     return this.#settings;
+  }
+
+  /** The live set is still on its way: that there is no card says nothing yet. */
+  get isFilling(): boolean {
+    return this.#isFilling;
   }
 
   /** There may be live notifications for this panel that the board does not have: it holds 500. */
@@ -74,6 +80,8 @@ export class Board {
   apply(event: PanelEvent, now: number): BoardChange[] {
     if (event.type === 'ready' || event.type === 'heartbeat')
       this.#skewMs = Date.parse(event.data.serverTime) - now;
+    // A live set ends with one.
+    if (event.type === 'heartbeat') this.#isFilling = false;
     if (event.type === 'settings') return this.#settle(event.data);
     if (event.type !== 'ready') return this.#shownOf(this.#take(event, now));
     const dropped = event.data.resume === 'replayed' ? [] : this.#shownOf(this.#clear());
@@ -160,6 +168,7 @@ export class Board {
     const dropped = [...this.#cards.values()].map((card) => ({ kind: 'dropped' as const, card }));
     this.#cards.clear();
     this.#missingRank = undefined;
+    this.#isFilling = true;
     return dropped;
   }
 }

@@ -21,6 +21,7 @@ function scene(over: Partial<Scene> = {}): Scene {
     name: 'lobby',
     cards: [],
     level: (name) => levels.find((level) => level.name === name),
+    isFilling: false,
     isPartial: false,
     now: start + 125_000,
     elapsed: start + 125_000,
@@ -119,6 +120,7 @@ test('what may be out of date has lost its colour', () => {
 test('a panel with nothing to show says so', () => {
   expect(rowsOf({}).map((row) => row.trim())).toContain('All quiet.');
   expect(rowsOf({ isPartial: true }).join('')).not.toContain('quiet');
+  expect(rowsOf({ isFilling: true }).join('')).not.toContain('quiet');
   const connecting = rowsOf({ connection: { state: 'connecting' }, heardAt: undefined });
   expect(connecting.join('')).not.toContain('quiet');
   expect(connecting.at(-1)).toContain('connecting …');

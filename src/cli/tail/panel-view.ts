@@ -16,6 +16,8 @@ export interface Scene {
   readonly name: string;
   /** In the order in which they are to be shown. */
   readonly cards: readonly Card[];
+  /** They are still coming. */
+  readonly isFilling: boolean;
   /** More are live than these. */
   readonly isPartial: boolean;
   readonly level: (name: string) => Level | undefined;
@@ -121,7 +123,7 @@ function footer(scene: Scene): string {
 function nothing(scene: Scene, space: number): string[] {
   const quiet = scene.isPartial ? 'Getting the next notifications …' : 'All quiet.';
   const word = isStale(scene) ? 'Nothing was shown.' : quiet;
-  const text = scene.heardAt === undefined ? '' : word;
+  const text = scene.heardAt === undefined || scene.isFilling ? '' : word;
   const indent = ' '.repeat(Math.max(0, Math.floor((scene.width - text.length) / 2)));
   const rows = Array.from({ length: Math.floor((space - 1) / 2) }, () => '');
   return [...rows, line(scene, [{ text: indent + text, style: { dim: true } }])];

@@ -79,6 +79,7 @@ export class ScreenView implements PanelSurface {
       name: settings?.panel.name ?? this.#options.name,
       cards: board?.cards() ?? [],
       level: (name) => board?.level(name),
+      isFilling: board?.isFilling ?? true,
       isPartial: board?.isPartial ?? false,
       now: serverTime(this.#now) ?? this.#now,
       elapsed: this.#now,

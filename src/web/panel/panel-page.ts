@@ -153,7 +153,8 @@ class PanelPage {
     const { board, contact, connection, lastHeardAt } = this.#session;
     const serverTime = this.#serverTime();
     const cards = board.cards();
-    if (contact.state === 'never' || cards.length > 0 || board.isPartial) this.#quiet = undefined;
+    if (contact.state === 'never' || cards.length > 0 || board.isFilling || board.isPartial)
+      this.#quiet = undefined;
     else this.#quiet ??= { since: serverTime, wasBusy: this.#session.wasBusy };
     const { dim } = this.#look;
     const shown = this.#view.render({
