@@ -18,7 +18,7 @@ export interface Scene {
   readonly cards: readonly Card[];
   /** They are still coming. */
   readonly isFilling: boolean;
-  /** More are live than these. */
+  /** More may be live than these. */
   readonly isPartial: boolean;
   readonly level: (name: string) => Level | undefined;
   /** By the clock of the cards' ends. */
@@ -121,7 +121,7 @@ function footer(scene: Scene): string {
 }
 
 function nothing(scene: Scene, space: number): string[] {
-  const quiet = scene.isPartial ? 'Getting the next notifications …' : 'All quiet.';
+  const quiet = scene.isPartial ? 'Asking for more notifications …' : 'All quiet.';
   const word = isStale(scene) ? 'Nothing was shown.' : quiet;
   const text = scene.heardAt === undefined || scene.isFilling ? '' : word;
   const indent = ' '.repeat(Math.max(0, Math.floor((scene.width - text.length) / 2)));

@@ -43,5 +43,7 @@ test('who is told to reload does so at once, and not again within a minute', () 
   vi.advanceTimersByTime(61_000);
   expect(reloadAsTold()).toBe(true);
   expect(reload).toHaveBeenCalledTimes(2);
+  vi.setSystemTime(Date.now() - 86_400_000);
+  expect(reloadAsTold()).toBe(true);
   vi.useRealTimers();
 });

@@ -9,7 +9,7 @@ const answerMs = 15_000;
 
 /** Loads the page anew because somebody said so; the pairing is kept. False when that was less than a minute ago. */
 export function reloadAsTold(): boolean {
-  if (Date.now() - Number(sessionStorage.getItem(toldKey) ?? 0) < leastToldMs) return false;
+  if (wasWithin(leastToldMs, toldKey)) return false;
   sessionStorage.setItem(toldKey, String(Date.now()));
   location.reload();
   return true;
@@ -26,7 +26,13 @@ export async function reloadWhenNew(): Promise<void> {
   const html = response.ok ? await response.text() : '';
   // Whatever answers in its place is no reason to leave what works.
   if (!html.includes('/assets/panel-') || html.includes(new URL(own.src).pathname)) return;
-  if (Date.now() - Number(sessionStorage.getItem(reloadedKey) ?? 0) < leastMs) return;
+  if (wasWithin(leastMs, reloadedKey)) return;
   sessionStorage.setItem(reloadedKey, String(Date.now()));
   location.reload();
+}
+
+/** A time ahead of the clock was written before the clock was set back, nobody knows how long ago. */
+function wasWithin(ms: number, key: string): boolean {
+  const ago = Date.now() - Number(sessionStorage.getItem(key) ?? 0);
+  return ago >= 0 && ago < ms;
 }

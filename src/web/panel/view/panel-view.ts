@@ -35,7 +35,7 @@ export interface PanelMoment {
   readonly name: string;
   /** The highest in rank first, then the newest. */
   readonly cards: readonly Card[];
-  /** More are live than these. */
+  /** More may be live than these. */
   readonly isPartial: boolean;
   readonly serverTime: number;
   readonly clock: Clock;
