@@ -27,8 +27,25 @@ export async function ensureBrowser(): Promise<string> {
   return findBrowser() ?? (await fromPackage());
 }
 
-export async function launchBrowser(executablePath: string, more: readonly string[] = []): Promise<Browser> {
-  return chromium.launch({ executablePath, headless: true, args: [...flags, ...more] });
+const browsers = new Map<string, Promise<Browser>>();
+
+/** A browser with these flags besides ours: the same one for all files of a worker, as launching it takes a second. It ends with the process. */
+export function sharedBrowser(executablePath: string, more: readonly string[] = []): Promise<Browser> {
+  const key = [executablePath, ...more].join(' ');
+  const browser =
+    browsers.get(key) ?? chromium.launch({ executablePath, headless: true, args: [...flags, ...more] });
+  browsers.set(key, browser);
+  return browser;
+}
+
+export async function closeWindows(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+}
+
+/** For a script: a test's process ends its browsers by its own end. */
+export async function closeBrowsers(): Promise<void> {
+  for (const browser of browsers.values()) await (await browser).close();
+  browsers.clear();
 }
 
 const findBrowser = () => candidates.find((path) => existsSync(path));

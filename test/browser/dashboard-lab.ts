@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } fr
 import type { Role } from '../../src/contract/token.ts';
 import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
-import { launchBrowser } from './browser.ts';
+import { closeWindows, sharedBrowser } from './browser.ts';
 
 export interface Desk {
   readonly page: Page;
@@ -39,7 +39,7 @@ export class DashboardLab {
     env: Record<string, string> = {},
     folder?: string,
   ): Promise<DashboardLab> {
-    const [browser, server] = await Promise.all([launchBrowser(browserPath), TestServer.start(env, folder)]);
+    const [browser, server] = await Promise.all([sharedBrowser(browserPath), TestServer.start(env, folder)]);
     return new DashboardLab(browser, server);
   }
 
@@ -69,7 +69,7 @@ export class DashboardLab {
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
+    await closeWindows(this.browser);
     await this.server.stop();
   }
 }

@@ -1,7 +1,7 @@
 /** A server, a browser and a paired screen, for tests that look at the panel page. */
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { TestServer } from '../support/server.ts';
-import { launchBrowser } from './browser.ts';
+import { closeWindows, sharedBrowser } from './browser.ts';
 
 export interface Screen {
   readonly page: Page;
@@ -32,7 +32,7 @@ export class PanelLab {
     env: Record<string, string> = {},
     flags: readonly string[] = [],
   ): Promise<PanelLab> {
-    const [browser, server] = await Promise.all([launchBrowser(browserPath, flags), TestServer.start(env)]);
+    const [browser, server] = await Promise.all([sharedBrowser(browserPath, flags), TestServer.start(env)]);
     return new PanelLab(browser, server);
   }
 
@@ -62,7 +62,7 @@ export class PanelLab {
   }
 
   async stop(): Promise<void> {
-    await this.browser.close();
+    await closeWindows(this.browser);
     await this.server.stop();
   }
 }

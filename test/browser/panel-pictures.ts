@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { closeWindows } from './browser.ts';
 import { PanelLab } from './panel-lab.ts';
 import type { Pictures } from './pictures.ts';
 import { fullBoard, hostileNotifications, type Sent, type SentAgo, singleCritical } from './scenes.ts';
@@ -86,7 +87,7 @@ async function stale(lab: PanelLab, folder: string): Promise<void> {
     await page.locator('.banner:not([hidden])').waitFor();
     await picture(page, join(folder, `stale-${size}-dark.png`));
   }
-  await lab.browser.close();
+  await closeWindows(lab.browser);
 }
 
 /** What somebody at the dashboard can have a screen do. */

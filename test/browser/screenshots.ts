@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensurePages } from '../../scripts/pages.mjs';
-import { ensureBrowser } from './browser.ts';
+import { closeBrowsers, ensureBrowser } from './browser.ts';
 import { takeDashboardPictures } from './dashboard-pictures.ts';
 import { takePanelPictures } from './panel-pictures.ts';
 
@@ -41,6 +41,7 @@ async function takeAll({ pages, folder, only }: ReturnType<typeof read>): Promis
     mkdirSync(into, { recursive: true });
     await takers[page]({ browserPath, folder: into, only });
   }
+  await closeBrowsers();
 }
 
 let wanted: ReturnType<typeof read> | undefined;

@@ -27,15 +27,29 @@ export interface HeldAnswer {
 const isErrorCode = (code: string | undefined): code is ErrorCode =>
   code !== undefined && Object.hasOwn(errors, code);
 
+const checks = new Map<string, OpenApiCheck>();
+
+/** The check of a document, given as text: servers with the same document share one, as it takes a while to compile. */
+export function openApiCheckOf(text: string): OpenApiCheck {
+  const check = checks.get(text) ?? new OpenApiCheck(JSON.parse(text) as OpenApi);
+  checks.set(text, check);
+  return check;
+}
+
 /** Holds every answer of the service against its own OpenAPI document. */
 export class OpenApiCheck {
   readonly #document: OpenApi;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
   readonly #errorBody: ValidateFunction;
+  readonly #templates: readonly { readonly template: string; readonly pattern: RegExp }[];
 
   constructor(document: OpenApi) {
     this.#document = document;
+    this.#templates = Object.keys(document.paths).map((template) => ({
+      template,
+      pattern: new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+    }));
     (addFormats as unknown as (ajv: Ajv2020) => void)(this.#ajv);
     this.#ajv.addSchema({ ...document, $id: 'openapi' });
     this.#errorBody = this.#ajv.compile({
@@ -80,11 +94,8 @@ export class OpenApiCheck {
 
   #template(path: string): string | undefined {
     const plain = path.split('?')[0] ?? '';
-    const templates = Object.keys(this.#document.paths);
-    return (
-      templates.find((each) => each === plain) ??
-      templates.find((each) => new RegExp(`^${each.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(plain))
-    );
+    if (Object.hasOwn(this.#document.paths, plain)) return plain;
+    return this.#templates.find(({ pattern }) => pattern.test(plain))?.template;
   }
 
   #validator(

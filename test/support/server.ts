@@ -8,7 +8,7 @@ import type { CredentialRecord } from '../../src/core/directory.ts';
 import type { RateSetting } from '../../src/core/tenants.ts';
 import { createLogger } from '../../src/log.ts';
 import { noteOutput } from './failure-notes.ts';
-import { type OpenApi, OpenApiCheck } from './openapi-check.ts';
+import { type OpenApiCheck, openApiCheckOf } from './openapi-check.ts';
 import { openStream, type SseReader } from './sse-client.ts';
 import { addCredential } from './storage.ts';
 
@@ -55,8 +55,8 @@ export class TestServer {
     });
     const log = createLogger({ level: config.log.level, format: 'json' }, { write: noteOutput('server') });
     const running = await startServer(config, log);
-    const document = (await (await fetch(`${running.url}/openapi.json`)).json()) as OpenApi;
-    return new TestServer(running, folder, new OpenApiCheck(document));
+    const document = await (await fetch(`${running.url}/openapi.json`)).text();
+    return new TestServer(running, folder, openApiCheckOf(document));
   }
 
   get url(): string {

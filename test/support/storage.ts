@@ -1,6 +1,7 @@
 /** Work on a database in this process, without a server: a command of the command line takes a second for the same. */
 import { type OpenedStorage, openStorage } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import type { Role } from '../../src/contract/token.ts';
 import type { CredentialRecord, Directory } from '../../src/core/directory.ts';
 import { mintSecret } from '../../src/core/secrets.ts';
 import { createLogger } from '../../src/log.ts';
@@ -48,15 +49,19 @@ export async function addCredential(
   return minted.text;
 }
 
-/** A token with every scope and an admin's automation key of a tenant, which is made if need be. */
-export function credentials(folder: string, tenant = 'default'): Promise<{ token: string; key: string }> {
+/** A token with every scope and an automation key of a tenant, which is made if need be. */
+export function credentials(
+  folder: string,
+  tenant = 'default',
+  role: Role = 'admin',
+): Promise<{ token: string; key: string }> {
   return onStorage(folder, async ({ directory }) => {
     const { id } =
       (await directory.tenants.findByName(tenant)) ??
       (await directory.tenants.create(tenant, tenant, 'test', Date.now()));
     return {
       token: await addCredential(directory, 'token', id, { scopes: ['notify', 'panel', 'metrics'] }),
-      key: await addCredential(directory, 'key', id, { role: 'admin' }),
+      key: await addCredential(directory, 'key', id, { role }),
     };
   });
 }

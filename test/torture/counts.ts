@@ -30,7 +30,7 @@ const counts = {
   /** MiB published past them. */
   publishedMib: { short: 8, full: 128 },
   /** Seconds under each kind of overload. */
-  overloadSeconds: { short: 1, full: 30 },
+  overloadSeconds: { short: 2, full: 30 },
   /** Requests made up from the OpenAPI document, and requests with broken bytes. */
   fuzzedRequests: { short: 3_000, full: 900_000 },
   brokenRequests: { short: 1_000, full: 100_000 },

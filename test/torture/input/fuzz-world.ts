@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { belfry, ServerProcess } from '../../support/server-process.ts';
+import { ServerProcess } from '../../support/server-process.ts';
+import { credentials } from '../../support/storage.ts';
 import type { Document, Known } from './openapi-requests.ts';
 
 export interface FuzzWorld {
@@ -31,14 +32,8 @@ type Json = Record<string, unknown>;
 
 export async function createFuzzWorld(): Promise<FuzzWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-fuzz-'));
-  const made = async (...args: string[]) => belfry(folder, ...args);
-  await made('tenant', 'create', 'other');
-  const [token, key, otherToken, otherKey] = [
-    await made('token', 'create', '--name', 'fuzz'),
-    await made('key', 'create', '--name', 'fuzz', '--role', 'owner'),
-    await made('token', 'create', '--name', 'other', '--tenant', 'other'),
-    await made('key', 'create', '--name', 'other', '--tenant', 'other', '--role', 'owner'),
-  ] as [string, string, string, string];
+  const { token, key } = await credentials(folder, 'default', 'owner');
+  const { token: otherToken, key: otherKey } = await credentials(folder, 'other', 'owner');
   const server = await ServerProcess.start({
     folder,
     env: { BELFRY_RATE_AUTH: 'off', BELFRY_RETENTION_COUNT: '2000', BELFRY_LOG_LEVEL: 'warn' },

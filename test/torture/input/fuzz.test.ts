@@ -28,8 +28,8 @@ const beyondReach = [
   'POST /api/account/passkeys',
   'DELETE /api/account/passkeys/{id}',
 ];
-/** In the short form some routes are tried a few times only. */
-const missedByChance = 3;
+/** In the short form some routes are tried a few times only; of those that let nobody in there would be dozens. */
+const missedByChance = 8;
 /** What was made up is taken away so often, or lists grow and every answer with them. */
 const tidyEvery = full ? 4_000 : 1_000;
 
@@ -67,9 +67,10 @@ test(`${requests} requests made up from the OpenAPI document are answered, and n
   expect(tally.sent).toBe(requests);
   // A fuzzer whose every request is refused at the door tests the door alone.
   const unmet = tally.routes.filter((route) => !tally.welcomed.has(route) && !beyondReach.includes(route));
-  expect(unmet, 'routes that nothing made up got past the door of').toHaveLength(
-    full || unmet.length > missedByChance ? 0 : unmet.length,
-  );
+  expect(
+    full || unmet.length > missedByChance ? unmet : [],
+    'routes that nothing got past the door of',
+  ).toEqual([]);
   expect(after.received - before.received).toBe(tally.accepted.size + rounds * world.sentByTidying);
   expect(after.audited - before.audited).toBeLessThanOrEqual(tally.changes);
   expect((await fetch(`${world.server.url}/readyz`)).status).toBe(200);

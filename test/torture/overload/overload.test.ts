@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
+import { endServers, ServerProcess } from '../../support/server-process.ts';
 import { credentials } from '../../support/storage.ts';
 import { withDefect } from '../control/defects.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
@@ -138,8 +138,7 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
 }, async () => {
   const own = join(folder, 'neighbours');
   const { token: loud, key } = await credentials(own);
-  await belfry(own, 'tenant', 'create', 'quiet');
-  const quiet = await belfry(own, 'token', 'create', '--tenant', 'quiet', '--name', 'quiet');
+  const { token: quiet } = await credentials(own, 'quiet');
   const server = await ServerProcess.start({ folder: own, env: { BELFRY_RATE_TENANT: '100:100' } });
   const rounds = full ? 3 : 1;
   const p99s: { alone: number; beside: number }[] = [];
@@ -169,7 +168,7 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
     ]);
     louds.push(struck);
     p99s.push({ alone: alone.accepted.p99, beside: beside.accepted.p99 });
-    expect(Object.keys(beside.statuses)).toEqual(['200']);
+    expect(Object.keys(beside.statuses).filter((status) => status !== '200')).toEqual([]);
   }
   const ratio = median(p99s.map(({ alone, beside }) => beside / alone));
   const took = { alone: median(p99s.map((r) => r.alone)), beside: median(p99s.map((r) => r.beside)) };
@@ -232,6 +231,6 @@ test('a storm of searches does not hold up intake', { timeout: timeLimit(120_000
   });
   expect(missing).toEqual([]);
   expect(failed).toBe(0);
-  expect(Object.keys(beside.statuses)).toEqual(['200']);
+  expect(Object.keys(beside.statuses).filter((status) => status !== '200')).toEqual([]);
   if (full) expect(kept).toBeGreaterThanOrEqual(bounds.storm);
 });

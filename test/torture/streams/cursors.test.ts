@@ -21,8 +21,7 @@ const outcomes: string[] = [];
 /** A log of which the beginning is pruned, after a restore; and another tenant, whose log is longer. */
 beforeAll(async () => {
   ({ token } = await credentials(folder));
-  await belfry(folder, 'tenant', 'create', 'other');
-  otherToken = await belfry(folder, 'token', 'create', '--tenant', 'other', '--name', 'other');
+  ({ token: otherToken } = await credentials(folder, 'other'));
   await registerPanels(folder, 1);
   server = await ServerProcess.start({ folder });
   await fill(token, 20);
