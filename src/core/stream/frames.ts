@@ -38,9 +38,14 @@ export function notificationEvent(n: Notification, now: number, count: number): 
     sourceIp: n.sourceIp,
     receivedAt: iso(n.receivedAt),
     expiresAt: n.expiresAt === null ? null : iso(n.expiresAt),
-    remainingMs: n.expiresAt === null ? null : Math.max(0, n.expiresAt - now),
+    remainingMs: n.expiresAt === null ? null : remainingMs(n.expiresAt, n.ttl, now),
     count,
   };
+}
+
+/** Never more than the ttl: a clock that was ahead when the notification came may have been corrected since. */
+function remainingMs(expiresAt: number, ttl: number, now: number): number {
+  return Math.min(ttl, Math.max(0, expiresAt - now));
 }
 
 export function encodeNotification(epoch: string, n: Notification, now: number, count = 0): string {

@@ -151,6 +151,21 @@ describe('a panel stream', () => {
     expect(sent.map(({ data }) => data)).toMatchObject([{ position: 2, remainingMs: 50_000 }]);
   });
 
+  it('tells no more time left than the ttl, when the clock was ahead and was corrected', async () => {
+    const year = 31_536_000_000;
+    const world = new PanelStreamWorld({ before: 0, ringFrames: 100 });
+    world.publish((position) => notification(position, { ttl: 8_000, expiresAt: world.now + year + 8_000 }));
+    await world.start();
+    await world.settle();
+    world.publish((position) => notification(position, { ttl: 8_000, expiresAt: world.now + year + 8_000 }));
+    await world.settle();
+    const sent = world.client.events().filter(({ event }) => event === 'notification');
+    expect(sent.map(({ data }) => data)).toMatchObject([
+      { position: 1, remainingMs: 8_000 },
+      { position: 2, remainingMs: 8_000 },
+    ]);
+  });
+
   it('drops what is shown and follows with the live set of its new tags', async () => {
     const world = new PanelStreamWorld({ ringFrames: 100 });
     const forNoc = { ...everywhere, target: { all: false, ids: [], tags: ['noc'] } };
