@@ -146,7 +146,7 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
     const { directory, newTenant, planOf, builder } = lab();
     const [tenant, other] = [await newTenant(), await newTenant()];
     const panel = (id: string, name: string) => ({ id, name, tags: [`tag ${id}`], location: null });
-    for (const of of [tenant, other]) await directory.levels.put(of, 'deploy', { rank: 35 }, 'x', 1);
+    for (const each of [tenant, other]) await directory.levels.put(each, 'deploy', { rank: 35 }, 'x', 1);
     await directory.levels.remove(tenant, 'deploy', 'x', 2);
     for (const id of ['a', 'b']) {
       await directory.panels.register(tenant, panel(id, 'lobby'), 'x', 3);
