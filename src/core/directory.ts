@@ -150,8 +150,8 @@ export interface Levels {
   /** Omitted fields keep their value; undefined when it is new and the tenant has as many as it may. */
   put(tenant: TenantId, name: string, style: LevelPut, by: Actor, at: number): Promise<Level | undefined>;
   /**
-   * false when there is no such custom level; undefined when, given `revision`, the rules are no longer those of that
-   * revision.
+   * false when there is no such custom level; undefined when a panel's `minLevel` names it, or, given `revision`, when the
+   * rules are no longer those of that revision.
    */
   remove(
     tenant: TenantId,
@@ -179,7 +179,7 @@ export interface Panels {
     by: Actor,
     at: number,
   ): Promise<{ readonly panel: PanelRecord; readonly created: boolean } | undefined>;
-  /** @throws AppError `conflict` when the new name is another panel's. */
+  /** @throws AppError `conflict` when the new name is another panel's, or the level that `minLevel` names is gone. */
   update(
     tenant: TenantId,
     id: string,

@@ -16,6 +16,8 @@ type LimitScope = (typeof limitScopes)[number];
 export interface TenantMetrics {
   readonly registry: Registry;
   received(level: string): void;
+  /** Ends the series of a level that was deleted. */
+  forgetLevel(level: string): void;
   rejected(reason: RejectionReason): void;
   /** How many were refused, by reason; reasons without any are left out. */
   rejections(): Promise<{ readonly reason: RejectionReason; readonly count: number }[]>;
@@ -103,6 +105,10 @@ function createTenantMetrics(): TenantMetrics {
         ofLevel.set(level, counted);
       }
       counted.inc();
+    },
+    forgetLevel: (level) => {
+      ofLevel.delete(level);
+      received.remove(level);
     },
     rejected: (reason) => rejected.inc({ reason }),
     rejections: async () => {

@@ -7,7 +7,7 @@ import { compareLevels, isBuiltInLevel } from '../core/levels.ts';
 import type { TenantId } from '../core/ports.ts';
 import { difference } from './audit.ts';
 import { deletions } from './audit-log.ts';
-import { change, changeFrom, still } from './change.ts';
+import { always, change, changeFrom, still } from './change.ts';
 import { currentRevision } from './rule-versions.ts';
 import type { Builder, LevelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
@@ -83,10 +83,8 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
             subject: name,
             detail: { rank, color, icon, sound, durationMs },
           },
-          when:
-            revision === undefined
-              ? still('levels', row)
-              : sql<SqlBool>`${still('levels', row)} and ${currentRevision(tenant)} = ${revision}`,
+          when: sql<SqlBool>`${still('levels', row)} and not ${shownFrom(tenant, name)}
+            and ${revision === undefined ? always : sql`${currentRevision(tenant)} = ${revision}`}`,
           effects: (agreed) => [
             db
               .deleteFrom('levels')
@@ -121,6 +119,12 @@ function restyle(
 
 function known(tenant: TenantId, name: string): Expression<SqlBool> {
   return sql<SqlBool>`exists (select 1 from levels where tenant = ${tenant} and name = ${name})`;
+}
+
+/** Whether a panel's `minLevel` names the level. Quotes inside a JSON text are escaped, so nothing else in it can match. */
+function shownFrom(tenant: TenantId, name: string): Expression<SqlBool> {
+  const part = `%"minLevel":"${name.replaceAll('_', '\\_')}"%`;
+  return sql<SqlBool>`exists (select 1 from panels where tenant = ${tenant} and display like ${part} escape '\\')`;
 }
 
 function hasRoom(tenant: TenantId): Expression<SqlBool> {

@@ -7,7 +7,7 @@ import { AppError } from '../core/errors.ts';
 import type { TenantId } from '../core/ports.ts';
 import { auditMark, difference } from './audit.ts';
 import { deletions } from './audit-log.ts';
-import { change, changeFrom, insertWhen, pick, still } from './change.ts';
+import { always, change, changeFrom, insertWhen, pick, still } from './change.ts';
 import type { Builder, PanelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -65,13 +65,18 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
     async update(tenant, id, patch, by, at) {
       const read = of(tenant).where('id', '=', id).compile();
       const taken = sql`select 1 from panels where tenant = ${tenant} and name = ${patch.name ?? null} and id <> ${id}`;
+      const minLevel = patch.display?.minLevel;
+      const hasLevel =
+        minLevel === undefined
+          ? always
+          : sql<SqlBool>`exists (select 1 from levels where tenant = ${tenant} and name = ${minLevel})`;
       const updated = await changeFrom(db, executor, read, (row) => {
         const detail = difference({ ...toPanel(row) }, patch);
         const columns = toColumns(patch);
         return (
           detail && {
             entry: { tenant, by, at, action: 'panel.update', subject: id, detail },
-            when: sql<SqlBool>`${still('panels', { tenant, id, ...pick(row, columns) })} and not exists (${taken})`,
+            when: sql<SqlBool>`${still('panels', { tenant, id, ...pick(row, columns) })} and not exists (${taken}) and ${hasLevel}`,
             effects: (agreed) => [
               db
                 .updateTable('panels')
@@ -86,8 +91,18 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
         );
       });
       // Refused: there was something to do, and it was not done.
-      if (updated?.row && !updated.done)
-        throw new AppError('conflict', `another panel is named "${patch.name}": choose another name`);
+      if (updated?.row && !updated.done) {
+        const others = of(tenant)
+          .where('name', '=', patch.name ?? '')
+          .where('id', '<>', id);
+        const [other] = await executor.read(others.compile());
+        if (other || minLevel === undefined)
+          throw new AppError('conflict', `another panel is named "${patch.name}": choose another name`);
+        throw new AppError(
+          'conflict',
+          `the level "${minLevel}" is not there any more: choose another minLevel`,
+        );
+      }
       return updated && toPanel(updated.row ?? updated.before);
     },
 

@@ -120,6 +120,23 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     expect(await customOf(tenant)).toEqual([]);
   });
 
+  test('a level stays while the minLevel of a panel names it, and a panel takes none that is gone', async () => {
+    const { directory, newTenant } = lab();
+    const { levels, panels } = directory;
+    const tenant = await newTenant();
+    for (const name of ['a_b', 'axb']) await levels.register(tenant, name, 'token ci', 1);
+    await panels.register(tenant, { id: 'p', name: 'P', tags: [], location: null }, 'x', 1);
+    await panels.update(tenant, 'p', { display: { scheme: 'dark', minLevel: 'a_b' } }, 'x', 2);
+    expect(await levels.remove(tenant, 'a_b', 'x', 3)).toBeUndefined();
+    expect(await levels.remove(tenant, 'axb', 'x', 3)).toBe(true);
+    await expect(panels.update(tenant, 'p', { display: { minLevel: 'axb' } }, 'x', 4)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('"axb"'),
+    });
+    await panels.update(tenant, 'p', { display: {} }, 'x', 5);
+    expect(await levels.remove(tenant, 'a_b', 'x', 6)).toBe(true);
+  });
+
   test('levels of one tenant are unknown to another', async () => {
     const { directory, newTenant } = lab();
     const [mine, theirs] = [await newTenant(), await newTenant()];

@@ -140,6 +140,33 @@ test('a level that a rule needs is not deleted', async () => {
   expect((await remove('deploy')).status).toBe(204);
 });
 
+test('a level that the minLevel of a panel names is not deleted', async () => {
+  const { token, put, remove, key } = await newTenant();
+  await put('deploy', { rank: 60 });
+  const { id } = (await server.call('POST', '/api/panels', { token, json: { name: 'Lobby' } })).json;
+  const show = (display: object) =>
+    server.call('PATCH', `/api/panels/${id}`, { token: key, json: { display } });
+  expect((await show({ minLevel: 'deploy' })).status).toBe(200);
+  const refused = await remove('deploy');
+  expect([refused.status, refused.json.error]).toEqual([
+    409,
+    'panels name the level deploy: "Lobby"; change them first',
+  ]);
+  await show({});
+  expect((await remove('deploy')).status).toBe(204);
+});
+
+test('a level that was deleted leaves no series in the metrics', async () => {
+  const { token, put, remove, send } = await newTenant();
+  const series = async () =>
+    (await server.call('GET', '/tenant-metrics', { token })).text.match(/received_total\{level="[^"]*"\}/g);
+  await put('deploy');
+  for (const level of ['deploy', 'info']) await send({ level });
+  expect(await series()).toEqual(['received_total{level="deploy"}', 'received_total{level="info"}']);
+  await remove('deploy');
+  expect(await series()).toEqual(['received_total{level="info"}']);
+});
+
 test('what is in the way of deleting a level is told by name, and not without end', async () => {
   const { put, remove, key } = await newTenant();
   await put('deploy');

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { Level, LevelName, LevelPut } from '../../contract/level.ts';
 import { limits } from '../../contract/limits.ts';
-import type { RuleSpec } from '../../contract/rule.ts';
 import { actorOf } from '../../core/access.ts';
 import { AppError, badRequest, notFound } from '../../core/errors.ts';
 import { isBuiltInLevel } from '../../core/levels.ts';
@@ -70,7 +69,7 @@ export function levelRoutes(app: App, services: Services): void {
         ...common,
         summary: 'Delete a custom level',
         description:
-          'Refused while a rule names it. History keeps its notifications. A level that comes again is registered again, with the look of info.',
+          'Refused while a rule, or the minLevel of a panel, names it. History keeps its notifications. A level that comes again is registered again, with the look of info.',
         params: Name,
         response: { 204: Type.Null({ description: 'Deleted.' }), ...problems(400, 401, 403, 404, 409, 503) },
       },
@@ -80,15 +79,16 @@ export function levelRoutes(app: App, services: Services): void {
       if (isBuiltInLevel(name))
         throw new AppError('conflict', `${name} is built in: it can be restyled, not deleted`);
       await removeUnused(services, tenant, name, actorOf(principal));
+      services.metrics.of(tenant).forgetLevel(name);
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },
   );
 }
 
-/** A rule that is saved meanwhile may name it: then the rules are looked at again. */
+/** A rule or panel that is saved meanwhile may name it: then both are read again. */
 async function removeUnused(
-  { directory: { levels, rules }, now }: Services,
+  { directory: { levels, panels, rules }, now }: Services,
   tenant: TenantId,
   name: string,
   by: string,
@@ -96,21 +96,27 @@ async function removeUnused(
   for (let attempt = 0; attempt < removeAttempts; attempt++) {
     const { revision, rules: inForce } = await rules.set(tenant);
     const users = rulesThatName(name, inForce);
-    if (users.length > 0) throw inUse(name, users);
+    if (users.length > 0) throw inUse(name, 'rules', users);
+    const shownFrom = (await panels.list(tenant)).filter(({ display }) => display.minLevel === name);
+    if (shownFrom.length > 0) throw inUse(name, 'panels', shownFrom);
     const removed = await levels.remove(tenant, name, by, now(), revision);
     if (removed) return;
     if (removed === false) throw notFound('level');
   }
-  throw new AppError('conflict', 'the rules are being changed by others: try again');
+  throw new AppError('conflict', 'the rules or panels are being changed by others: try again');
 }
 
-const rulesTold = 5;
+const mostNamed = 5;
 
-function inUse(level: string, rules: readonly RuleSpec[]): AppError {
-  const names = rules.slice(0, rulesTold).map(({ name }) => `"${name}"`);
-  const more = rules.length > rulesTold ? ` and ${rules.length - rulesTold} more` : '';
+function inUse(
+  level: string,
+  what: 'rules' | 'panels',
+  users: readonly { readonly name: string }[],
+): AppError {
+  const names = users.slice(0, mostNamed).map(({ name }) => `"${name}"`);
+  const more = users.length > mostNamed ? ` and ${users.length - mostNamed} more` : '';
   return new AppError(
     'conflict',
-    `rules name the level ${level}: ${names.join(', ')}${more}; change them first`,
+    `${what} name the level ${level}: ${names.join(', ')}${more}; change them first`,
   );
 }
