@@ -1,14 +1,17 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import type { FastifySchema, RouteOptions } from 'fastify';
+import { isForPeople, type Policy, roleOf, scopeOf } from '../core/access.ts';
+import { type OpenApiDocument, withComponents } from './openapi-components.ts';
+import { problems } from './responses.ts';
 
 /** What /openapi.json says besides the routes themselves, which bring the schemas that validate them. */
 export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
   return {
-    // Whatever a key may call, a person with the role may.
-    transform: ({ schema, url }) => {
-      const isForKeys = schema.security?.some((each) => 'key' in each);
-      const security = isForKeys ? [...(schema.security ?? []), { session: [] }] : schema.security;
-      return { schema: { ...schema, ...(security && { security }) }, url };
-    },
+    transform: ({ schema, url, route }) => ({ schema: described(schema, route), url }),
+    transformObject: (document) =>
+      'openapiObject' in document
+        ? (withComponents(document.openapiObject as OpenApiDocument) as typeof document.openapiObject)
+        : document.swaggerObject,
     openapi: {
       openapi: '3.1.0',
       info: {
@@ -49,4 +52,55 @@ export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
       },
     },
   };
+}
+
+type Route = Pick<RouteOptions, 'method' | 'url' | 'config'>;
+
+/** A route's schema with what follows from its method, path and policy. */
+function described(schema: FastifySchema, route: Route): FastifySchema {
+  const policy = route.config?.policy ?? 'public';
+  return {
+    ...schema,
+    operationId: operationId(String(route.method), route.url),
+    security: credentialsFor(policy),
+    response: {
+      ...problems(...statusesOf(schema, route, policy)),
+      ...(schema.response as object | undefined),
+      default: { description: 'Any other error: of the connection, the head of the request, or the server.' },
+    },
+  };
+}
+
+/** `GET /api/panels/:id/events` is getPanelsByIdEvents. */
+function operationId(method: string, url: string): string {
+  const words = url
+    .replace(/^\/api\//, '')
+    .replaceAll('/:', '-by-')
+    .split(/[^A-Za-z]+/);
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return method.toLowerCase() + name;
+}
+
+/** Whatever a key may call, a person with the role may. */
+function credentialsFor(policy: Policy): Record<string, []>[] {
+  if (isForPeople(policy)) return [{ session: [] }];
+  const token = scopeOf(policy) === undefined ? [] : [{ token: [] as [] }];
+  return roleOf(policy) === undefined ? token : [...token, { key: [] }, { session: [] }];
+}
+
+/** Of errors. A person names one of several tenants in a header, and a body is read even where none is expected. */
+function statusesOf(
+  { params, querystring }: FastifySchema,
+  { method, url }: Route,
+  policy: Policy,
+): number[] {
+  const hasBody = method !== 'GET';
+  const isRead = hasBody || params !== undefined || querystring !== undefined;
+  return [
+    ...(isRead || roleOf(policy) !== undefined ? [400] : []),
+    ...(policy === 'public' ? [] : [401, 403]),
+    ...(url.includes(':') ? [404] : []),
+    ...(hasBody ? [413, 415] : []),
+    503,
+  ];
 }

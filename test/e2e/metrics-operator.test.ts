@@ -87,6 +87,7 @@ test('without room on the disk it is alive, not ready, takes nothing, says so, a
 });
 
 interface Operation {
+  readonly operationId: string;
   readonly responses: object;
   readonly summary?: string;
   readonly security?: readonly object[];
@@ -115,13 +116,44 @@ test('/openapi.json is valid OpenAPI, and describes every route but its own page
     .filter(({ url }) => !pages.includes(url))
     .map(nameOf);
   expect([...operations.keys()].toSorted()).toEqual(routes.toSorted());
-  for (const [name, { responses, summary }] of operations) {
-    expect([name, summary]).toEqual([name, expect.stringMatching(/\w/)]);
+  const ids = new Set([...operations.values()].map(({ operationId }) => operationId));
+  expect(ids.size).toBe(operations.size);
+  for (const [name, { responses, summary, operationId, security }] of operations) {
+    expect([name, summary, operationId]).toEqual([
+      name,
+      expect.stringMatching(/\w/),
+      expect.stringMatching(/^[a-z][A-Za-z]+$/),
+    ]);
+    expect([name, security]).toEqual([name, expect.any(Array)]);
     expect([name, Object.keys(responses)]).toEqual([
       name,
-      expect.arrayContaining([expect.stringMatching(/^[23]/)]),
+      expect.arrayContaining([expect.stringMatching(/^[23]/), 'default']),
     ]);
+    for (const [status, response] of Object.entries(responses)) {
+      if (/^[23]/.test(status)) continue;
+      expect(response).toEqual({
+        description: expect.stringMatching(/\w/),
+        headers: { 'Belfry-Error': { $ref: '#/components/headers/BelfryError' } },
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      });
+    }
   }
+});
+
+test('the schemas of /openapi.json are named, and a client that sends headers alone can be generated from it', async () => {
+  const { json } = await server.call('GET', '/openapi.json');
+  const bodies = (JSON.stringify(json.paths).match(/"application\/json":\{"schema":\{[^}]*/g) ?? []).filter(
+    // Metrics as JSON have no schema.
+    (body) => !body.endsWith('{'),
+  );
+  expect(bodies.length).toBeGreaterThan(100);
+  for (const body of bodies) expect(body).toContain('"$ref":"#/components/schemas/');
+  expect(JSON.stringify(json.components.schemas)).not.toMatch(/"title":"/);
+  const { requestBody, parameters } = json.paths['/api/notify'].post;
+  expect(requestBody.required).toBe(false);
+  expect(json.components.schemas.NotifyBody.required).toBeUndefined();
+  expect(parameters.filter((each: { in: string }) => each.in === 'header')).toHaveLength(9);
+  expect(parameters).toContainEqual(expect.objectContaining({ name: 'X-Title', required: false }));
 });
 
 test('what a route asks for is what its description says', async () => {

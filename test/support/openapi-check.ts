@@ -12,8 +12,8 @@ export interface OpenApi {
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
-/** Answers that need no entry in the document: they are about the request's path or form, before any route. */
-const beforeRoutes = new Set([404, 405, 408, 400, 413, 415, 431]);
+/** Answers of the entry `default`: about the connection or the head of a request, before any route. */
+const beforeRoutes = new Set([408, 417, 431]);
 
 /** An answer, by what is held against the document. */
 export interface HeldAnswer {

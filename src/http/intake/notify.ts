@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { limits } from '../../contract/limits.ts';
 import { NotifyAccepted, NotifyBody } from '../../contract/notification.ts';
 import type { RejectionReason } from '../../contract/overview.ts';
 import { AppError, badRequest } from '../../core/errors.ts';
 import type { Sender } from '../../core/intake.ts';
-import { type CheckedFields, checkFields } from '../../core/notification.ts';
+import { type CheckedFields, checkFields, type FieldName, fieldNames } from '../../core/notification.ts';
 import { answerError } from '../errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -13,9 +14,30 @@ import { NotifyLimits } from './notify-limits.ts';
 
 const description = `Fields as a JSON body, as headers (X-Title, X-Message, X-Level, X-TTL, X-IP, X-Host, X-Key, X-URL), or
 both; a field of the body wins over its header. The answer comes once the notification is durable.`;
-const idempotencyKey = {
-  type: 'string',
-  description: 'The same key with the same content stores nothing again, for 24 h.',
+const headerNames: Readonly<Record<FieldName, string>> = {
+  title: 'X-Title',
+  message: 'X-Message',
+  level: 'X-Level',
+  ttl: 'X-TTL',
+  ip: 'X-IP',
+  host: 'X-Host',
+  key: 'X-Key',
+  url: 'X-URL',
+};
+const headers = {
+  ...Object.fromEntries(
+    fieldNames.map((name) => [
+      headerNames[name],
+      {
+        type: name === 'ttl' ? 'integer' : 'string',
+        description: `As the field ${name}; UTF-8, or RFC 2047.`,
+      },
+    ]),
+  ),
+  'Idempotency-Key': {
+    type: 'string',
+    description: 'The same key with the same content stores nothing again, for 24 h.',
+  },
 };
 
 /** POST /api/notify: who calls, how often, what was sent; then the intake. */
@@ -37,9 +59,9 @@ export function notifyRoutes(app: App, services: Services): void {
         description,
         tags: ['sending'],
         security: [{ token: [] }],
-        headers: { type: 'object', properties: { 'idempotency-key': idempotencyKey } },
+        headers: { type: 'object', properties: headers },
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
-        body: NotifyBody,
+        body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
         response: { 200: NotifyAccepted, ...problems(400, 401, 403, 409, 413, 415, 429, 503) },
       },
       // The schema describes; the handler reads the bytes itself, as headers can stand in for fields.
