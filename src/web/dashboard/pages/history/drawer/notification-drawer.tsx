@@ -37,7 +37,8 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
   const { t: general } = useTranslation();
   const tenant = useTenant();
   const { data: detail, error, refetch } = useQuery(notificationQuery(tenant, id));
-  const notification = detail ?? row;
+  const isGone = isStatus(error, 404);
+  const notification = isGone ? undefined : (detail ?? row);
   const close = useRef<HTMLButtonElement>(null);
   useFocusAsSheet(close);
   return (
@@ -78,7 +79,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
               </>
             )}
           </>
-        ) : isStatus(error, 404) ? (
+        ) : isGone ? (
           <EmptyState title={t('gone')}>{t('goneHint')}</EmptyState>
         ) : (
           error && <ErrorNotice error={error} onRetry={() => void refetch()} />
