@@ -191,6 +191,20 @@ export function searchConformance(lab: () => HistoryLab): void {
     }
   });
 
+  test("one tenant's searches do not hold up another's: the tenants take turns", async () => {
+    const { database, newTenant } = lab();
+    const [busy, quiet] = [await newTenant(), await newTenant()];
+    for (const tenant of [busy, quiet]) await store(database.history, tenant);
+    const ended: string[] = [];
+    const search = async (tenant: TenantId, name: string) => {
+      await database.history.search(tenant, all, { limit: 1, now });
+      ended.push(name);
+    };
+    const many = Array.from({ length: 20 }, () => search(busy, 'busy'));
+    await Promise.all([...many, search(quiet, 'quiet')]);
+    expect(ended.indexOf('quiet')).toBeLessThan(5);
+  });
+
   test('a full last page ends too: it promises no next one that is empty', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
