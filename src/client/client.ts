@@ -23,7 +23,7 @@ export interface HistoryRequest {
   /** In the query language; empty finds everything. */
   readonly q?: string;
   readonly limit?: number;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the page before. A page with `searchedTo` may hold few or none, and still has one. */
   readonly cursor?: string;
 }
 

@@ -22,8 +22,11 @@ const call = (options: CallOptions) => {
 const untilAborted = ({ signal }: CallOptions) =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
-const app = fastify() as unknown as App;
+const warnings: string[] = [];
+const logger = { level: 'warn', stream: { write: (line: string) => void warnings.push(line) } };
+const app = fastify({ logger }) as unknown as App;
 let port: number;
+let requests = 0;
 beforeAll(async () => {
   const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map() };
   const services = {
@@ -37,6 +40,12 @@ beforeAll(async () => {
   } as unknown as Services;
   app.decorateRequest('principal', { getter: () => ({ tenant: 1 }) as never });
   app.setErrorHandler(answerError);
+  app.addHook('onRequest', async (_, reply) => {
+    requests += 1;
+    reply.raw.once('close', () => {
+      requests -= 1;
+    });
+  });
   historyRoutes(app, services, { watch: () => () => undefined } as unknown as Authenticator);
   histogramRoutes(app, services);
   fieldValueRoutes(app, services);
@@ -61,7 +70,7 @@ const paths = [
   '/api/history',
   '/api/history/histogram',
   '/api/history/values?key=host',
-  '/api/history/export',
+  '/api/history/export?format=csv',
 ];
 
 test('a page whose time is over says how far back it was searched, and where to continue', async () => {
@@ -97,6 +106,8 @@ test.each(paths)('%s ends its work when its caller has gone', async (path) => {
   const socket = await request(path);
   socket.destroy();
   await expect.poll(() => calls[0]?.signal?.aborted).toBe(true);
+  await expect.poll(() => requests).toBe(0);
+  expect(warnings).toEqual([]);
 });
 
 test('a caller that closed only its side is told that the work was ended', async () => {

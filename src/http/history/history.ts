@@ -128,10 +128,17 @@ says how far back that is, and nextCursor continues the search.`,
       reply.header('content-disposition', `attachment; filename="belfry-history.${csv ? 'csv' : 'ndjson'}"`);
       reply.header('cache-control', 'no-store');
       if (request.method === 'HEAD') return reply.send(Readable.from([]) as unknown as string);
-      const wanted = { tenant: principal.tenant, query: parsed, csv, signal: connectionSignal(request) };
+      const signal = connectionSignal(request);
+      const wanted = { tenant: principal.tenant, query: parsed, csv, signal };
       const pages = Readable.from(exported(services, wanted), { objectMode: false });
       const stopWatching = authenticator.watch(request, () => reply.raw.destroy());
-      reply.raw.once('close', stopWatching);
+      // Before the search that is under way fails: a reader that has gone is no warning in the log.
+      const stop = () => pages.destroy();
+      signal.addEventListener('abort', stop);
+      reply.raw.once('close', () => {
+        stopWatching();
+        signal.removeEventListener('abort', stop);
+      });
       // One that takes nothing for so long has gone, and must not keep others from theirs.
       request.raw.socket.setTimeout(stalledMs, () => reply.raw.destroy());
       // A stream of text, which the schema cannot say.
