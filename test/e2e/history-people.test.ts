@@ -71,4 +71,4 @@ test('a live tail goes on until its reader signs out', async () => {
   expect(JSON.stringify(stream.messages)).not.toContain('elsewhere');
   expect((await reader.call('DELETE', '/api/session')).status).toBe(204);
   await stream.ended;
-}, 10_000);
+});

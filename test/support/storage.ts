@@ -52,16 +52,15 @@ export async function addCredential(
 /** A token with every scope and an automation key of a tenant, which is made if need be. */
 export function credentials(
   folder: string,
-  tenant = 'default',
-  role: Role = 'admin',
+  { tenant = 'default', role = 'admin' as Role, name = 'test' } = {},
 ): Promise<{ token: string; key: string }> {
   return onStorage(folder, async ({ directory }) => {
     const { id } =
       (await directory.tenants.findByName(tenant)) ??
       (await directory.tenants.create(tenant, tenant, 'test', Date.now()));
     return {
-      token: await addCredential(directory, 'token', id, { scopes: ['notify', 'panel', 'metrics'] }),
-      key: await addCredential(directory, 'key', id, { role }),
+      token: await addCredential(directory, 'token', id, { name, scopes: ['notify', 'panel', 'metrics'] }),
+      key: await addCredential(directory, 'key', id, { name, role }),
     };
   });
 }

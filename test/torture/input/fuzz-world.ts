@@ -32,8 +32,8 @@ type Json = Record<string, unknown>;
 
 export async function createFuzzWorld(): Promise<FuzzWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-fuzz-'));
-  const { token, key } = await credentials(folder, 'default', 'owner');
-  const { token: otherToken, key: otherKey } = await credentials(folder, 'other', 'owner');
+  const { token, key } = await credentials(folder, { role: 'owner', name: 'fuzz' });
+  const { token: otherToken, key: otherKey } = await credentials(folder, { tenant: 'other', role: 'owner' });
   const server = await ServerProcess.start({
     folder,
     env: { BELFRY_RATE_AUTH: 'off', BELFRY_RETENTION_COUNT: '2000', BELFRY_LOG_LEVEL: 'warn' },

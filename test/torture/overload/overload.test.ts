@@ -138,9 +138,9 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
 }, async () => {
   const own = join(folder, 'neighbours');
   const { token: loud, key } = await credentials(own);
-  const { token: quiet } = await credentials(own, 'quiet');
+  const { token: quiet } = await credentials(own, { tenant: 'quiet' });
   const server = await ServerProcess.start({ folder: own, env: { BELFRY_RATE_TENANT: '100:100' } });
-  const rounds = full ? 3 : 1;
+  const [rounds, turnSeconds] = full ? [3, Math.ceil(seconds / 3)] : [1, seconds];
   const p99s: { alone: number; beside: number }[] = [];
   const louds: Struck[] = [];
   const listen = (name: string) =>
@@ -150,7 +150,7 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
       name,
       perSecond: 50,
       connections: 8,
-      seconds: Math.ceil(seconds / 3),
+      seconds: turnSeconds,
     });
   await listen('warm');
   for (let round = 0; round < rounds; round++) {
@@ -162,7 +162,7 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
         name: `loud-${round}`,
         perSecond: 1_000,
         connections: 64,
-        seconds: Math.ceil(seconds / 3),
+        seconds: turnSeconds,
       }),
       listen(`beside-${round}`),
     ]);
@@ -177,11 +177,11 @@ test('a tenant at ten times its limit leaves its neighbour in peace', {
   report({
     promise: 'a tenant at ten times its limit: its neighbour’s p99 ≤ 2×',
     method: '1,000/s against a limit of 100/s, beside 50/s of another tenant, which also has its turns alone',
-    count: `${rounds} rounds of ${Math.ceil(seconds / 3)} s`,
+    count: `${rounds} rounds of ${turnSeconds} s`,
     result: `neighbour’s p99 ${took.alone} ms alone, ${took.beside} ms beside it (${ratio.toFixed(2)}×); ${refused} × 429, ${missing.length} lost`,
   });
   expect(missing).toEqual([]);
-  expect(refused).toBeGreaterThan(100);
+  expect(refused).toBeGreaterThan(full ? 100 : 0);
   // Below a few milliseconds it is the machine that is measured.
   if (full)
     expect(took.beside).toBeLessThanOrEqual(Math.max(bounds.neighbour * took.alone, bounds.neighbourMs));
