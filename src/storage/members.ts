@@ -116,7 +116,7 @@ async function setRole(
   read: CompiledQuery<KnownMember>,
 ): Promise<MemberOutcome> {
   const keys = { tenant, maker: person, at, keeps: mayGive(role) };
-  const revokedKeys = await executor.read(keysToRevoke(db, keys));
+  const revokedKeys = (await executor.read(keysToRevoke(db, keys))).map(({ id, name }) => `${name} (${id})`);
   const result = await changeFrom(db, executor, read, ({ role: from, email }) => {
     if (from === role || isReserved(from, as) || isReserved(role, as)) return undefined;
     return {
@@ -161,7 +161,7 @@ async function remove(
   read: CompiledQuery<KnownMember>,
 ): Promise<MemberOutcome> {
   const keys = { tenant, maker: person, at, keeps: [] };
-  const revokedKeys = await executor.read(keysToRevoke(db, keys));
+  const revokedKeys = (await executor.read(keysToRevoke(db, keys))).map(({ id, name }) => `${name} (${id})`);
   const result = await changeFrom(db, executor, read, ({ role, email }) => {
     if (isReserved(role, as)) return undefined;
     return {

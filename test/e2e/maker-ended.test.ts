@@ -109,7 +109,7 @@ test('a key ends with the right of the member who made it, and with it the keys 
   expect([await statusOf(own.key), await statusOf(second.key)]).toEqual([401, 401]);
   expect(await server.running.directory.invitations.list(tenant, Date.now())).toEqual([]);
   const { entries } = (await server.call('GET', '/api/audit?action=member.update', { token: key })).json;
-  expect(entries[0].detail.revokedKeys).toEqual([{ id: second.id, name: 'second' }]);
+  expect(entries[0].detail.revokedKeys).toEqual([`second (${second.id})`]);
   expect(await members.find(tenant, person.id)).toMatchObject({ role: 'member' });
 });
 
