@@ -10,6 +10,8 @@ export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.
 export const isDiskFailure = (error: unknown): boolean =>
   /^SQLITE_(IOERR|FULL|CANTOPEN|READONLY|NOMEM)/.test(codeOf(error));
 
+export const isFull = (error: unknown): boolean => codeOf(error) === 'SQLITE_FULL';
+
 /** For the answer to a request and for /readyz, which anybody may ask: the details are in the log. */
 export const damaged = 'the database file is damaged: the server log says more';
 

@@ -1,11 +1,10 @@
-import { statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { CompiledQuery } from 'kysely';
 import type { StorageHealth } from '../../core/ports.ts';
 import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
 import { damaged } from './disk-errors.ts';
+import { DiskSpace } from './disk-space.ts';
 import { FairQueue } from './fair-queue.ts';
 import { SqliteFigures } from './figures/figures.ts';
 import { SqliteHistory } from './history.ts';
@@ -16,7 +15,6 @@ import { Thread } from './thread.ts';
 import { assertWalIntact } from './wal-check.ts';
 import { WriteQueue } from './write-queue.ts';
 
-const spaceCheckMs = 1_000;
 const closeMs = 10_000;
 const repeatMs = 60_000;
 /** Expired notifications taken out of the live set in one transaction: some milliseconds. */
@@ -68,17 +66,22 @@ export interface SqliteStorage extends StorageHealth {
 export function openSqlite(options: SqliteOptions): SqliteStorage {
   const path = realDatabasePath(options.path);
   const { role = 'server' } = options;
+  const space = new DiskSpace(path, options.minFreeBytes, { keepsReserve: role === 'server' });
+  // A start needs some room, too.
+  space.makeRoom();
   prepare(path, role);
   const data = { path };
   let queue: WriteQueue;
   const tellOnce = atMostOnceAMinute(options.onTrouble);
   const heard = (notice: unknown) => {
-    const { trouble, indexing, damage } = notice as Partial<Record<string, string>>;
+    const { trouble, indexing, damage, isFull } = notice as WriterNotice;
     if (indexing !== undefined) return tellOnce(`search index: ${indexing}`);
     if (damage !== undefined) {
       queue.report('damage', damaged);
       return tellOnce(damage);
     }
+    // The writer tries again soon, and then has room.
+    if (isFull) space.release();
     queue.report('writer', trouble);
     options.onTrouble(trouble);
   };
@@ -98,7 +101,10 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     search: readerThread({ ...data, yields: true }, heard, options.onTrouble),
   };
   const searches = new FairQueue();
-  const stopWatching = watchSpace(path, options, queue);
+  space.watch((trouble) => {
+    queue.report('free space', trouble);
+    options.onTrouble(trouble);
+  });
   let sweptUpTo = beforeAll;
   return {
     history: new SqliteHistory({
@@ -121,7 +127,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     trouble: () => queue.trouble,
     failed: failure.promise,
     async close(withinMs = closeMs) {
-      stopWatching();
+      space.stop();
       searches.close();
       const began = performance.now();
       // The writer is last: only the last connection can empty the write-ahead log.
@@ -134,6 +140,15 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
       return (await writer.close(leftMs)) && ended.every(Boolean);
     },
   };
+}
+
+/** What the threads say unasked; without any of it, the disk takes writes again. */
+interface WriterNotice {
+  readonly trouble?: string;
+  /** The trouble is that there is no room. */
+  readonly isFull?: boolean;
+  readonly indexing?: string;
+  readonly damage?: string;
 }
 
 function prepare(path: string, role: 'server' | 'command'): void {
@@ -200,27 +215,4 @@ function executor(queue: WriteQueue, reader: () => Thread): SqlExecutor {
     write: (queries) =>
       queue.push({ kind: 'sql', statements: queries.map(({ sql, parameters }) => ({ sql, parameters })) }),
   };
-}
-
-/** Refuses intake in time, and lets it go on once there is some more room than the bound. */
-function watchSpace(path: string, { minFreeBytes, onTrouble }: SqliteOptions, queue: WriteQueue): () => void {
-  let low = false;
-  const look = () => {
-    let free: number;
-    try {
-      const { bavail, bsize } = statfsSync(dirname(path));
-      free = bavail * bsize;
-    } catch {
-      return;
-    }
-    const nowLow = free < (low ? minFreeBytes * 1.1 : minFreeBytes);
-    if (nowLow === low) return;
-    low = nowLow;
-    const trouble = low ? `the disk is nearly full (${Math.floor(free / 1024)} KiB free)` : undefined;
-    queue.report('free space', trouble);
-    onTrouble(trouble);
-  };
-  look();
-  const timer = setInterval(look, spaceCheckMs).unref();
-  return () => clearInterval(timer);
 }

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { AppError } from '../../core/errors.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
-import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
+import { damaged, damageReport, isDamage, isDiskFailure, isFull } from './disk-errors.ts';
 import { indexSlice } from './indexer.ts';
 import type { Job, JobAnswer, JobResults, PruneResult } from './jobs.ts';
 import { LogPruner } from './log-pruner.ts';
@@ -222,7 +222,7 @@ function giveUp(error: unknown): AppError {
   const reason = error instanceof Error ? error.message : String(error);
   closeQuietly(session);
   session = undefined;
-  thread.notify({ trouble: `the disk refused a write (${reason})` });
+  thread.notify({ trouble: `the disk refused a write (${reason})`, isFull: isFull(error) });
   setTimeout(reopen, reopenMs);
   return new AppError('unavailable', `not stored: the disk refused the write (${reason})`, {
     retryAfterSeconds: 1,

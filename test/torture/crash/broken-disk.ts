@@ -7,6 +7,8 @@ import { full } from '../counts.ts';
 
 export interface Disk {
   readonly folder: string;
+  /** Whether it is a file system of its own. */
+  readonly isOwn: boolean;
   /** From now on nothing can be written that takes more room. */
   fill(pid: number): void;
   /** There is room again. */
@@ -27,6 +29,7 @@ export function smallDisk(): Disk {
   const ballast = join(disk.folder, 'ballast');
   return {
     folder: disk.folder,
+    isOwn: true,
     fill: () => fillWith(ballast),
     free: () => rmSync(ballast, { force: true }),
     remove() {
@@ -43,6 +46,7 @@ export function limitedFiles(): Disk {
     execFileSync('prlimit', ['--pid', String(pid), `--fsize=${size}:unlimited`]);
   return {
     folder,
+    isOwn: false,
     fill: (pid) => limit(pid, statSync(join(folder, 'belfry.db-wal')).size),
     free: (pid) => limit(pid, 'unlimited'),
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { checkHistory, complaints } from '../../support/history-checker.ts';
 import { Load } from '../../support/load.ts';
 import { endServers, ServerProcess, type StartOptions } from '../../support/server-process.ts';
@@ -120,6 +121,40 @@ test('a disk with less room than asked for takes no notification, and says so; e
   expect(await ready.json()).toEqual({ error: expect.stringMatching(/nearly full/) });
   await load.stop();
   expect(complaints(checkHistory(load.sent, await readHistory(server.url, key)))).toEqual([]);
+  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
+});
+
+test('on a disk that others have filled to the last byte, people sign in and retention is shortened', async (context) => {
+  const disk = smallDisk();
+  onTestFinished(disk.remove);
+  context.skip(!disk.isOwn, 'only a user who may mount has a file system to fill');
+  onTestFinished(endServers);
+  const owner = { email: 'anna@example.org', password: 'four plain brown boxes' };
+  const { key } = await credentials(disk.folder);
+  const server = await ServerProcess.start({
+    folder: disk.folder,
+    env: {
+      BELFRY_MIN_FREE_BYTES: '8MiB',
+      BELFRY_ADMIN_EMAIL: owner.email,
+      BELFRY_ADMIN_PASSWORD: owner.password,
+    },
+  });
+  const send = (method: string, path: string, body: unknown, headers = {}) =>
+    fetch(server.url + path, {
+      method,
+      headers: { origin: server.url, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  disk.fill(server.pid);
+  await eventually(async () => expect((await fetch(`${server.url}/readyz`)).status).toBe(503));
+  await eventually(async () => expect((await send('POST', '/api/session', owner)).status).toBe(200));
+  const retention = { retentionDays: 1 };
+  const changed = await send('PATCH', '/api/tenant', retention, { authorization: `Bearer ${key}` });
+  expect({ status: changed.status, body: await changed.json() }).toMatchObject({
+    status: 200,
+    body: retention,
+  });
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
 });
 
