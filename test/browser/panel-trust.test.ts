@@ -38,6 +38,8 @@ describe('hostile text', () => {
       await page.waitForFunction(
         (all) => all.every((id) => document.querySelector(`[data-id="${id}"]`)),
         ids,
+        // Fonts for signs of many scripts are looked up at the first sight of them.
+        { timeout: 120_000 },
       );
       const shown = await page.evaluate(read, ids);
       batch.forEach((sent, at) => {
