@@ -161,6 +161,28 @@ describe('a form body', () => {
   );
 });
 
+describe("Alertmanager's webhook", () => {
+  const webhook = JSON.stringify({
+    receiver: 'belfry',
+    groupLabels: { alertname: 'DiskFull' },
+    alerts: [{ status: 'firing', labels: { alertname: 'DiskFull' }, annotations: {} }],
+  });
+
+  it('is refused with what this address takes', () => {
+    expect(refusal(webhook, json)).toEqual([
+      'bad-request',
+      expect.stringMatching(
+        /^title is required: this looks like the webhook of Alertmanager, .*one notification/,
+      ),
+    ]);
+    expect(refusal(webhook, json, ['X-Title', 't'])[1]).toMatch(/^message is required: .*Alertmanager/);
+  });
+
+  it('is taken like any other JSON when headers say title and message', () => {
+    expect(read(webhook, json, ['X-Title', 't'], ['X-Message', 'm'])).toEqual({ title: 't', message: 'm' });
+  });
+});
+
 describe('a text body', () => {
   it('is the message as a whole; the rest comes from headers', () => {
     expect(read(' line 1\n\nline 2 ', plain, ['X-Title', 'a'], ['X-Message', 'not this'])).toEqual({
@@ -238,6 +260,13 @@ describe('headers', () => {
       title: 'Žluťoučký 🔔',
       message: '🔔é!',
     });
+  });
+
+  it('in Latin-1 are refused with how they are to be sent', () => {
+    const [code, message] = refusal('{"message":"m"}', json, ['X-Title', Buffer.from('Größe', 'latin1')]);
+    expect([code, message]).toEqual(['bad-request', expect.stringContaining('Latin-1')]);
+    const [word = ''] = /=\?UTF-8\?B\?\S+\?=$/.exec(message) ?? [];
+    expect(read('{"message":"m"}', json, ['X-Title', word])).toMatchObject({ title: 'Größe' });
   });
 
   it('a field given twice is refused, even with the same value, even when JSON has it', () => {

@@ -65,7 +65,10 @@ function firstByte(body: Buffer): number | undefined {
 }
 
 function decodeUtf8(body: Buffer): string {
-  if (!isUtf8(body)) throw badRequest('the body must be UTF-8');
+  if (!isUtf8(body))
+    throw badRequest(
+      'the body must be UTF-8: other characters than ASCII can also be escaped in JSON, as in \\u00e9',
+    );
   return body.toString('utf8', startsWithBom(body) ? bom.length : 0);
 }
 
@@ -86,6 +89,19 @@ function fromJson(text: string, fields: Mutable): void {
       : undefined;
     if (value !== undefined && value !== null) fields[name] = value;
   }
+  if (isAlertmanagers(parsed)) refuseWithout(fields, 'title', 'message');
+}
+
+/** Whether it is what Alertmanager sends to a webhook: alerts for a receiver. */
+const isAlertmanagers = (parsed: object): boolean =>
+  'alerts' in parsed && Array.isArray(parsed.alerts) && 'receiver' in parsed && 'groupLabels' in parsed;
+
+function refuseWithout(fields: Mutable, ...required: readonly FieldName[]): void {
+  const missing = required.find((name) => fields[name] === undefined);
+  if (missing === undefined) return;
+  throw badRequest(
+    `${missing} is required: this looks like the webhook of Alertmanager, but /api/notify takes one notification with title and message; put a relay between them that sends one request per alert`,
+  );
 }
 
 /** V8's words without the piece of the body that it quotes. */
@@ -143,12 +159,20 @@ export function readHeader(raw: readonly string[], wanted: string): string | und
   return text;
 }
 
+/** So much of a header is shown as it is to be sent. */
+const exampleChars = 40;
+
 /** Node hands header bytes over as Latin-1; they are UTF-8 to us, and RFC 2047 encoded words are decoded. */
 function headerText(name: string, value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is exactly what plain header text is
   if (/^[\x00-\x7f]*$/.test(value)) return value.includes('=?') ? decodeEncodedWords(value, name) : value;
   const bytes = Buffer.from(value, 'latin1');
-  if (!isUtf8(bytes)) throw badRequest(`the header ${name} must be UTF-8, or RFC 2047 encoded words`);
+  if (!isUtf8(bytes)) {
+    const word = `=?UTF-8?B?${Buffer.from(value.slice(0, exampleChars)).toString('base64')}?=`;
+    throw badRequest(
+      `the header ${name} must be UTF-8, or RFC 2047 encoded words; it looks like Latin-1, which is sent as ${word}`,
+    );
+  }
   const text = bytes.toString('utf8');
   return text.includes('=?') ? decodeEncodedWords(text, name) : text;
 }
