@@ -56,8 +56,9 @@ export class ApiLimits {
     const caller = callerId(principal);
     if (routeOptions.config.rateLimit !== 'by panel') return caller;
     const { id } = params as { id: string };
-    const isPanel = this.#services.tenancy.peek(principal.tenant)?.panels.has(id);
-    return isPanel ? `${caller} ${id}` : caller;
+    const snapshot = this.#services.tenancy.peek(principal.tenant);
+    // Until the tenant is in memory, right after a start, every id is taken for a panel's.
+    return !snapshot || snapshot.panels.has(id) ? `${caller} ${id}` : caller;
   }
 }
 
