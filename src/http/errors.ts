@@ -1,22 +1,22 @@
 /** The one place where what went wrong becomes an answer: `{"error": "…"}` and nothing else, down to the parser. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorPlace, errorHeader, formatErrorHeader } from '../contract/error-header.ts';
 import { type ErrorCode, errors } from '../contract/errors.ts';
+import { limits } from '../contract/limits.ts';
 import { AppError } from '../core/errors.ts';
 
 /** Answers whatever was thrown. Only an AppError's words reach the caller; a bug is logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = toAppError(error);
+  const known = toAppError(error, request.routeOptions.bodyLimit);
   if (known.code === 'internal')
     request.log.error({ err: error, url: request.url.split('?')[0] }, 'a request failed unexpectedly');
   reply.header(errorHeader, formatErrorHeader(known.code, known.place));
   if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   if (known.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(Math.max(1, Math.ceil(known.retryAfterSeconds))));
-  // The rest of a body that is not wanted is not read either.
-  if (known.code === 'too-large') reply.header('connection', 'close');
+  if (known.code === 'too-large') closeAfterBody(request.raw, reply);
   return reply
     .code(errors[known.code].status)
     .type('application/json; charset=utf-8')
@@ -24,10 +24,48 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .send({ error: known.message });
 }
 
+/** A client that is still sending can read the answer if the server goes on reading: this much and this long. */
+const lingerBytes = 8 * 1024 * 1024;
+const lingerMs = 2_000;
+
+/**
+ * Ends the connection once the rest of the body has arrived, or too much of it. Closed at once, it would be reset under a
+ * client that is still sending, and the answer would be lost with it.
+ */
+function closeAfterBody(request: IncomingMessage, reply: FastifyReply): void {
+  reply.header('connection', 'close');
+  const { raw: response } = reply;
+  if (request.complete) return;
+  const end = response.end.bind(response) as () => ServerResponse;
+  response.end = ((body?: unknown) => {
+    if (body !== undefined && body !== null) response.write(body);
+    let left = lingerBytes;
+    const finish = () => {
+      clearTimeout(timer);
+      request.off('data', count).off('end', finish).off('close', finish);
+      end();
+    };
+    const count = (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) finish();
+    };
+    const timer = setTimeout(finish, lingerMs).unref();
+    request.on('data', count).once('end', finish).once('close', finish).resume();
+    return response;
+  }) as ServerResponse['end'];
+}
+
+const sizeText = (bytes: number) =>
+  bytes % 1024 === 0
+    ? bytes >= 1024 * 1024
+      ? `${bytes / 1024 / 1024} MiB`
+      : `${bytes / 1024} KiB`
+    : `${bytes} bytes`;
+
 const plainJson = (body: unknown) => JSON.stringify(body);
 
 /** An AppError as it is, the framework's own refusals in our words, and everything else as an internal error. */
-export function toAppError(error: unknown): AppError {
+export function toAppError(error: unknown, bodyLimit?: number): AppError {
   if (error instanceof AppError) return error;
   if (!(error instanceof Error)) return new AppError('internal', 'internal error');
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError> & {
@@ -36,7 +74,10 @@ export function toAppError(error: unknown): AppError {
   if (validation) return invalidRequest(validationContext, validation);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError('too-large', 'the body is too large');
+      return new AppError(
+        'too-large',
+        `the body is too large: at most ${sizeText(bodyLimit ?? limits.bodyBytes)}`,
+      );
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupported-type', 'the content type must be application/json');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':

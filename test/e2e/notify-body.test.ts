@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError, IntakeDesk } from '../support/intake.ts';
 import { RawConnection, rawRequest } from '../support/raw-http.ts';
@@ -214,6 +217,28 @@ describe('the body’s size', () => {
   it('a message of 16,384 characters fits, however many bytes each takes', async () => {
     const message = '🔔'.repeat(16_380);
     expect((await desk.accepted(typed('text/plain', message, { 'x-title': 'T' }))).message).toBe(message);
+  });
+
+  it('a client that is still sending a body too large reads the limit in the answer', async () => {
+    for (const framing of ['content-length', 'transfer-encoding']) {
+      const body = Buffer.alloc(4 * 1024 * 1024, 'x');
+      const sending = request(`${desk.server.url}/api/notify`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${desk.token}`,
+          'content-type': 'application/json',
+          ...(framing === 'content-length' ? { [framing]: body.length } : { [framing]: 'chunked' }),
+        },
+      });
+      const sent = new Promise((resolve) => sending.end(body, () => resolve(true)));
+      const [response] = (await once(sending, 'response')) as [IncomingMessage];
+      expect([framing, response.statusCode, await readText(response)]).toEqual([
+        framing,
+        413,
+        '{"error":"the body is too large: at most 64 KiB"}',
+      ]);
+      expect(await sent).toBe(true);
+    }
   });
 
   it('by Content-Length, a body too large is refused before a byte of it was sent', async () => {

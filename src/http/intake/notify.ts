@@ -53,6 +53,7 @@ export function notifyRoutes(app: App, services: Services): void {
     scope.route({
       method: 'POST',
       url: '/api/notify',
+      bodyLimit: limits.bodyBytes,
       config: { policy: { scope: 'notify' }, rateLimit: 'own' },
       schema: {
         summary: 'Send a notification',
