@@ -21,7 +21,7 @@ const path = join(root, 'docs', 'reliability.md');
 const heading = `# Reliability
 
 What Belfry promises, how each promise was put to the test, how often, and what came of it. Written by \`npm run torture\`;
-a short form of each part runs within \`npm test\`. The counts are those that were run. A loss, a repeat or a leak
+a short form of each part, but of those that only measure, runs within \`npm test\`. The counts are those that were run. A loss, a repeat or a leak
 counts absolutely; times are those of the machine named, which other work may have shared.`;
 
 /** Puts a part's section in place of its last one, in the order of `names`. */
