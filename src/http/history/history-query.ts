@@ -1,6 +1,8 @@
-import type { TenantId } from '../../core/ports.ts';
+import type { Directory } from '../../core/directory.ts';
+import type { Ref, TenantId } from '../../core/ports.ts';
 import { parseQuery } from '../../core/search/search.ts';
 import type { Query } from '../../core/search/search-query.ts';
+import type { TenantSnapshot } from '../../core/tenancy.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -12,16 +14,15 @@ export async function queryOf(
   tenant: TenantId,
   text: string | undefined,
 ): Promise<Query> {
-  const { record, levels, panels } = await tenancy.get(tenant);
+  const { record, levels, panels, router } = await tenancy.get(tenant);
   // Read only when the query has such a term: most have none.
   const readFor = async <T>(key: string, read: () => Promise<readonly T[]>): Promise<readonly T[]> =>
     text?.toLowerCase().includes(`${key}:`) ? read() : [];
-  const [deletedLevels, deletedPanels, tokens, rules, formerRules] = await Promise.all([
+  const [deletedLevels, deletedPanels, tokens, formerRules] = await Promise.all([
     readFor('level', () => directory.levels.deleted(tenant)),
     readFor('panel', () => directory.panels.deleted(tenant)),
     readFor('token', () => directory.credentials.list(tenant, 'token')),
-    readFor('rule', () => directory.rules.list(tenant)),
-    readFor('rule', () => directory.rules.formerNames(tenant)),
+    readFor('rule', () => formerNames(directory, tenant, router)),
   ]);
   return parseQuery(text ?? '', {
     now: now(),
@@ -30,6 +31,23 @@ export async function queryOf(
     panels: [...panels.values()],
     deletedPanels,
     tokens,
-    rules: [...rules, ...formerRules],
+    rules: [...router.rules.map(({ ref }) => ref), ...formerRules],
   });
+}
+
+/** By the router of the rules in force: it stays the same while the rules do. */
+const knownFormerNames = new WeakMap<TenantSnapshot['router'], Promise<readonly Ref[]>>();
+
+/** Read once for each change of the rules: a tenant may have hundreds of thousands of former versions. */
+function formerNames(
+  { rules }: Pick<Directory, 'rules'>,
+  tenant: TenantId,
+  router: TenantSnapshot['router'],
+): Promise<readonly Ref[]> {
+  const known = knownFormerNames.get(router);
+  if (known) return known;
+  const names = rules.formerNames(tenant);
+  knownFormerNames.set(router, names);
+  names.catch(() => knownFormerNames.delete(router));
+  return names;
 }

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fastify from 'fastify';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { limits } from '../../contract/limits.ts';
+import { unavailable } from '../../core/errors.ts';
 import type { CallOptions, SearchPage } from '../../core/ports.ts';
 import type { Authenticator } from '../auth.ts';
 import { answerError } from '../errors.ts';
@@ -27,8 +28,10 @@ const logger = { level: 'warn', stream: { write: (line: string) => void warnings
 const app = fastify({ logger }) as unknown as App;
 let port: number;
 let requests = 0;
+const router = (...names: string[]) => ({ rules: names.map((name) => ({ ref: { id: name, name } })) });
+const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map(), router: router() };
+const formerNames = vi.fn(async () => [{ id: 'deleted', name: 'deleted' }]);
 beforeAll(async () => {
-  const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map() };
   const services = {
     history: { search: (_tenant: number, _query: unknown, options: CallOptions) => call(options) },
     figures: {
@@ -36,6 +39,7 @@ beforeAll(async () => {
       values: (_tenant: number, wanted: CallOptions) => call(wanted),
     },
     tenancy: { get: async () => snapshot },
+    directory: { rules: { formerNames } },
     now: () => 1_000_000,
   } as unknown as Services;
   app.decorateRequest('principal', { getter: () => ({ tenant: 1 }) as never });
@@ -88,6 +92,18 @@ test('a page whose time is over says how far back it was searched, and where to 
     searchedTo: null,
   });
   expect(calls[1]).toMatchObject({ before: 7 });
+});
+
+test('names of deleted rules are read once while the rules stay the same, and again when that read failed', async () => {
+  answer = async () => ({ records: [], next: null, searchedTo: null, head: 0 });
+  const search = async (name: string) => (await app.inject(`/api/history?q=rule:${name}`)).statusCode;
+  formerNames.mockRejectedValueOnce(unavailable('the disk refused a read'));
+  expect(await search('deleted')).toBe(503);
+  expect(await Promise.all(['deleted', 'deleted', 'unknown'].map(search))).toEqual([200, 200, 400]);
+  expect(formerNames).toHaveBeenCalledTimes(2);
+  snapshot.router = router('new');
+  expect(await Promise.all(['new', 'deleted'].map(search))).toEqual([200, 200]);
+  expect(formerNames).toHaveBeenCalledTimes(3);
 });
 
 test('an export goes on where a page ran out of time, to the end', async () => {
