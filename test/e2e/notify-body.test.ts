@@ -202,6 +202,17 @@ describe('the body’s text', () => {
       /^the body (is not valid JSON|must be one JSON object)/,
     );
   });
+
+  it.each([
+    ['{"title":"T","message":', 'it ends too early'],
+    ['hello', 'unexpected text'],
+    ['{"title":hello}', 'unexpected text'],
+    [`'{"title":"T"}'`, 'unexpected text'],
+  ])('JSON that ends too early is told from text that is no JSON: %s', async (body, problem) => {
+    expect(await desk.refused(400, typed('application/json', body))).toMatch(
+      new RegExp(`^the body is not valid JSON: ${problem}`),
+    );
+  });
 });
 
 describe('the body’s size', () => {

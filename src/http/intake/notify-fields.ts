@@ -104,11 +104,13 @@ function refuseWithout(fields: Mutable, ...required: readonly FieldName[]): void
   );
 }
 
-/** V8's words without the piece of the body that it quotes. */
+/** Where V8 stopped, without the piece of the body that it quotes. */
 function jsonProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
+  if (/^Un(expected end|terminated)/.test(message)) return 'it ends too early';
   const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(message)?.[0];
-  return place ? `unexpected text ${place}` : 'it ends too early';
+  if (place) return `unexpected text ${place}`;
+  return 'unexpected text; it must be one object, as in {"title": "Backup", "message": "done"}';
 }
 
 function fromForm(text: string, fields: Mutable): void {
