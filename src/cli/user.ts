@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Role, roles } from '../contract/token.ts';
 import { type Accounts, actor, type Directory, getTenant, withDirectory } from './administration.ts';
-import { jsonOption, nameOption, readName, tenantOption } from './credential-options.ts';
+import { jsonOption, readName, tenantOption } from './credential-options.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { briefTime, table } from './table.ts';
@@ -35,7 +35,9 @@ export function addUser(program: Command, io: Io): void {
     .command('create')
     .description('make an account, as a member of a tenant')
     .requiredOption('-e, --email <address>', 'what the person signs in with')
-    .addOption(nameOption().argParser(readName))
+    .addOption(
+      new Option('-n, --name <name>', 'what the person is called').argParser(readName).makeOptionMandatory(),
+    )
     .addOption(tenantOption())
     .addOption(new Option('-r, --role <role>', 'what they may do').choices(roles).makeOptionMandatory())
     .addOption(passwordOption())
