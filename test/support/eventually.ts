@@ -9,6 +9,9 @@ interface Options {
 }
 
 /** What `look` answers once it no longer throws. */
-export function eventually<T>(look: () => T | Promise<T>, { interval = 50, timeout = patienceMs }: Options = {}): Promise<T> {
+export function eventually<T>(
+  look: () => T | Promise<T>,
+  { interval = 50, timeout = patienceMs }: Options = {},
+): Promise<T> {
   return vi.waitFor(look, { timeout, interval });
 }
