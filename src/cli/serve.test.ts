@@ -1,35 +1,26 @@
-import { expect, test, vi } from 'vitest';
-import { FakeIo } from '../../test/support/fake-io.ts';
-import { run } from './run.ts';
-
-const log: { level: string; text: unknown }[] = [];
-let ends = true;
-vi.mock('../app.ts', () => {
-  const line = (level: string) => (_: unknown, text: unknown) => log.push({ level, text });
-  return {
-    createLogger: () => ({ info: line('info'), error: line('error'), fatal: line('fatal') }),
-    startServer: async () => ({
-      url: 'http://127.0.0.1:1',
-      failed: Promise.resolve(new Error('out of memory')),
-      stop: async () => ends,
-    }),
-  };
-});
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { serveUntil } from './serve.ts';
 
 test.each([
   { ends: true, kills: 0 },
   { ends: false, kills: 1 },
 ])(
   'a server whose writing thread died says so, stops and ends with 1; what hangs is killed: %o',
-  async (given) => {
-    ends = given.ends;
-    const io = new FakeIo();
-    expect(await run(['serve'], io)).toBe(1);
-    expect(io.kills).toBe(given.kills);
-    expect(io.err).toContain('the thread that writes to the database ended: start the server again');
-    expect(log).toContainEqual({
-      level: 'fatal',
-      text: 'stopping: the thread that writes to the database ended',
-    });
+  async ({ ends, kills }) => {
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line: string) => lines.push(line) });
+    let killed = 0;
+    const server = { failed: Promise.resolve(new Error('out of memory')), stop: async () => ends };
+    const kill = () => {
+      killed += 1;
+    };
+    const never = new Promise<void>(() => undefined);
+    await expect(serveUntil(never, server, { logger, kill })).rejects.toThrow(
+      'the thread that writes to the database ended: start the server again',
+    );
+    expect(killed).toBe(kills);
+    const fatal = lines.map((line) => JSON.parse(line)).find(({ level }) => level === 60);
+    expect(fatal).toMatchObject({ msg: 'stopping: the thread that writes to the database ended' });
   },
 );

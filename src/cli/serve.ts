@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Config, RunningServer } from '../app.ts';
+import type { Config, createLogger, RunningServer } from '../app.ts';
 import { databaseTrouble } from './database-trouble.ts';
 import { Failure } from './failure.ts';
 import { firstSteps } from './first-steps.ts';
@@ -40,16 +40,33 @@ export function addServe(program: Command, io: Io): void {
         }),
       );
       logger.info({ url: server.url, database: resolve(config.database.path), version: io.version }, 'ready');
-      const failure = await Promise.race([stop, server.failed]);
-      if (failure) logger.fatal({ err: failure }, 'stopping: the thread that writes to the database ended');
-      else logger.info('stopping: finishing what was begun; a second signal ends it at once');
-      if (!(await server.stop())) {
-        logger.error('stopped, but the disk or a search hangs: the process is killed');
-        io.kill();
-      }
-      if (failure) throw new Failure('the thread that writes to the database ended: start the server again');
-      logger.info('stopped');
+      await serveUntil(stop, server, { logger, kill: () => io.kill() });
     });
+}
+
+interface Ending {
+  readonly logger: Pick<ReturnType<typeof createLogger>, 'info' | 'error' | 'fatal'>;
+  readonly kill: () => void;
+}
+
+/**
+ * Waits for `stop`, and stops the server. What hangs is killed.
+ * @throws Failure when the server could not go on.
+ */
+export async function serveUntil(
+  stop: Promise<void>,
+  server: Pick<RunningServer, 'failed' | 'stop'>,
+  { logger, kill }: Ending,
+): Promise<void> {
+  const failure = await Promise.race([stop, server.failed]);
+  if (failure) logger.fatal({ err: failure }, 'stopping: the thread that writes to the database ended');
+  else logger.info('stopping: finishing what was begun; a second signal ends it at once');
+  if (!(await server.stop())) {
+    logger.error('stopped, but the disk or a search hangs: the process is killed');
+    kill();
+  }
+  if (failure) throw new Failure('the thread that writes to the database ended: start the server again');
+  logger.info('stopped');
 }
 
 /** Resolves at the first signal; a second one ends the process. */
