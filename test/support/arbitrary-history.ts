@@ -5,8 +5,7 @@ import type { NotificationDraft, Route } from '../../src/core/ports.ts';
 import { negate } from '../../src/core/search/search-parser.ts';
 import { join, type Query, searchStates, type Term } from '../../src/core/search/search-query.ts';
 import type { PanelAddress } from '../../src/core/target.ts';
-import { indexSlice } from '../../src/storage/sqlite/indexer.ts';
-import { defaultTuning, type Tuning } from '../../src/storage/sqlite/search/tuning.ts';
+import type { LogSizes } from '../../src/storage/sqlite/log-writer.ts';
 import { draft, type HistoryModel, routeTo } from './history-model.ts';
 
 /** When the first notification may come. */
@@ -53,7 +52,7 @@ export interface Step {
   readonly draft: Partial<NotificationDraft> & { readonly lasts: number | null };
   readonly route: number;
   readonly throttled: boolean;
-  readonly act: 'nothing' | 'clear' | 'show' | 'foreign' | 'index';
+  readonly act: 'nothing' | 'clear' | 'show' | 'foreign' | 'index' | 'maintain' | 'restart';
   readonly aim: number;
 }
 
@@ -71,9 +70,23 @@ export const step: fc.Arbitrary<Step> = fc.record({
   }),
   route: fc.nat({ max: routes.length - 1 }),
   throttled: fc.boolean().chain((maybe) => (maybe ? fc.boolean() : fc.constant(false))),
-  act: fc.constantFrom('nothing', 'nothing', 'clear', 'show', 'foreign', 'index'),
+  act: fc.constantFrom('nothing', 'nothing', 'clear', 'show', 'foreign', 'index', 'maintain', 'restart'),
   aim: fc.nat({ max: 1000 }),
 });
+
+/** One notification as it may be given to the log. */
+export const notification: fc.Arbitrary<NotificationDraft> = step.map(
+  ({ draft: { lasts, ...content }, route, throttled, aim }) => {
+    const receivedAt = start + aim * stepMs;
+    return draft({
+      ...content,
+      receivedAt,
+      expiresAt: lasts === null ? null : receivedAt + lasts,
+      route: routes[route] as Route,
+      throttledOn: throttled ? '0199c0de-7000-7000-8000-000000000001' : null,
+    });
+  },
+);
 
 const some = <T>(values: readonly T[]) => fc.subarray([...values], { minLength: 1 });
 const patterns = (values: readonly string[]) =>
@@ -157,35 +170,14 @@ export function play(model: HistoryModel, steps: readonly Step[]): void {
     if (aimed && act === 'clear') model.transaction(() => model.clear(aimed.id, receivedAt));
     if (aimed && act === 'show')
       model.transaction(() => model.show(aimed.id, panels[aim % 2] as PanelAddress));
-    if (act === 'index') indexSlice(model.db, 1 + (aim % 10));
+    if (act === 'index') model.index();
+    if (act === 'maintain') model.maintain(aim % 5);
+    if (act === 'restart') model.restart();
   }
 }
 
-/** Numbers that lead small histories through everything that large ones are searched by. */
-export const tuning: fc.Arbitrary<Tuning> = fc
-  .record({
-    firstRows: fc.constantFrom(0, 0, 3),
-    probed: fc.constantFrom(2, 5, 1000),
-    windowFill: fc.constantFrom(0, 0, 2),
-    firstWindow: fc.constantFrom(1, 7),
-    windowGrowth: fc.constantFrom(1, 2),
-    widestWindow: fc.constantFrom(1, 5, 1000),
-    firstBatch: fc.constantFrom(1, 4),
-    probedBlocks: fc.constantFrom(1, 32),
-    windowedLists: fc.constantFrom(0, 1, 2, 1000),
-    visitedValues: fc.constantFrom(1, 4000),
-    patience: fc.constantFrom(0.1, 1, 10),
-    leastPatience: fc.constantFrom(0, 1, 100),
-    costs: fc
-      .tuple(...Array.from({ length: 7 }, () => fc.constantFrom(0.01, 1, 100)))
-      .map(([open = 1, block = 1, posting = 1, match = 1, row = 1, text = 1, logRow = 1]) => ({
-        open,
-        block,
-        posting,
-        match,
-        row,
-        text,
-        logRow,
-      })),
-  })
-  .chain((random) => fc.constantFrom(random, random, random, { ...random, costs: defaultTuning.costs }));
+/** Sizes that lead small histories through everything that happens to large ones. */
+export const sizes: fc.Arbitrary<LogSizes> = fc.record({
+  partitionRows: fc.constantFrom(3, 7, 20, 1000),
+  indexBatchRows: fc.constantFrom(1, 4, 1000),
+});

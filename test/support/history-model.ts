@@ -8,14 +8,19 @@ import type { Query, SearchState, Term } from '../../src/core/search/search-quer
 import type { PanelAddress, Target } from '../../src/core/target.ts';
 import { isEmpty, reaches } from '../../src/core/target.ts';
 import type { Db } from '../../src/storage/sqlite/database.ts';
-import { LogPruner } from '../../src/storage/sqlite/log-pruner.ts';
-import { LogWriter } from '../../src/storage/sqlite/log-writer.ts';
+import { LogCleaner } from '../../src/storage/sqlite/log-cleaner.ts';
+import { type LogSizes, LogWriter, usualSizes } from '../../src/storage/sqlite/log-writer.ts';
+import { Maintenance } from '../../src/storage/sqlite/maintenance.ts';
 import { migrate } from '../../src/storage/sqlite/migrate.ts';
+import { ensurePartition, Statements } from '../../src/storage/sqlite/partitions.ts';
+import { retentionStep } from '../../src/storage/sqlite/retention.ts';
+import { RouteReader } from '../../src/storage/sqlite/routes.ts';
 
 /** A database with all its tables. */
 export function openHistory(path = ':memory:'): Db {
   const db = new Database(path);
   migrate(db);
+  ensurePartition(db);
   return db;
 }
 
@@ -69,29 +74,60 @@ export function draft(over: Partial<NotificationDraft> = {}): NotificationDraft 
   };
 }
 
+interface ModelOptions {
+  readonly start?: number;
+  readonly tenant?: number;
+  readonly sizes?: LogSizes;
+}
+
 /** A database and the same history as a list, written by the code that writes the log. */
 export class HistoryModel {
   readonly db: Db = openHistory();
   readonly known: Known[] = [];
-  readonly #writer = new LogWriter(this.db);
   readonly tenant: number;
+  readonly sql = new Statements(this.db);
+  readonly routes = new RouteReader(this.sql);
+  readonly #writer: LogWriter;
+  readonly #cleaner: LogCleaner;
+  readonly #maintenance: Maintenance;
 
   /** A log of which everything up to `start` is gone. */
-  constructor(start = 0, tenant = 7) {
+  constructor({ start = 0, tenant = 7, sizes = usualSizes }: ModelOptions = {}) {
     this.tenant = tenant;
     this.db
       .prepare(
-        'INSERT INTO logs (tenant, head, first, indexed, notifications, bytes) VALUES (?, ?, ?, ?, 0, 0)',
+        'INSERT INTO logs (tenant, head, first, first_row, notifications, bytes) VALUES (?, ?, ?, 1, 0, 0)',
       )
-      .run(tenant, start, start + 1, start);
+      .run(tenant, start, start + 1);
+    this.#writer = new LogWriter(this.db, sizes);
+    this.#cleaner = new LogCleaner(this.#writer);
+    this.#maintenance = new Maintenance(this.#writer.sql, sizes, () => this.#writer.forgetRoutes());
   }
 
   transaction<T>(work: () => T): T {
     return this.db.transaction(() => {
+      this.#writer.begin();
       const value = work();
       this.#writer.beforeCommit();
       return value;
     })();
+  }
+
+  /** Indexes whatever is not. */
+  index(): void {
+    this.transaction(() => this.#writer.indexAll());
+  }
+
+  /** Does some of what is done between commits: merges, drops and rewrites partitions; all of it without a number. */
+  maintain(slices = Number.POSITIVE_INFINITY): void {
+    for (let i = 0; i < slices; i++)
+      if (!this.transaction(() => this.#maintenance.slice({ rows: 3, pages: 1 }))) return;
+  }
+
+  /** Begins anew with what is stored, as after a crash. */
+  restart(): void {
+    this.#writer.afterRollback();
+    this.#maintenance.afterRollback();
   }
 
   append(given: NotificationDraft, tenant = this.tenant): void {
@@ -145,15 +181,14 @@ export class HistoryModel {
     return counts;
   }
 
-  /** Drops the oldest entries, as retention does, and all that is known of them. */
+  /** Drops the oldest notifications, as retention does, and all that is known of them. */
   prune(upTo: number, now: number): void {
     const keep = this.known.filter(({ position }) => position > upTo).length;
     for (;;) {
-      const pruner = new LogPruner(this.db, this.#writer);
-      const { dropped } = this.transaction(() =>
-        pruner.prune({ kind: 'prune', tenant: this.tenant, olderThan: null, keep, now }, 500),
-      );
-      if (dropped === 0) break;
+      const step = retentionStep(this.sql, this.tenant, { olderThan: null, keep, now });
+      if (!step) break;
+      const job = { kind: 'retain', tenant: this.tenant, step, now } as const;
+      while (this.transaction(() => this.#cleaner.retain(job)).more);
     }
     const { first } = this.db.prepare('SELECT first FROM logs WHERE tenant = ?').get(this.tenant) as {
       first: number;

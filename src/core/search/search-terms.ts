@@ -17,6 +17,7 @@ import {
   type Term,
 } from './search-query.ts';
 import { readAge, readInstant } from './search-time.ts';
+import { wordCharacter } from './search-words.ts';
 
 type Reader = (values: readonly Value[], context: SearchContext) => Query;
 
@@ -81,12 +82,6 @@ export function readPair(
 
 /** A free word or phrase. */
 export const readText = (value: Value): Term => ({ kind: 'text', field: null, phrases: [readPhrase(value)] });
-
-/**
- * What the index takes for a part of a word: letters, digits and private characters. The few taken out are letters of today
- * that its older tables do not know, of which a phrase would be empty.
- */
-export const wordCharacter = /[[\p{L}\p{N}\p{Co}]--[\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]]/v;
 
 function readPhrase(value: Value): Phrase {
   const parts = value.quoted ? [] : patternParts(value.pattern);

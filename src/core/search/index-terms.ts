@@ -1,0 +1,118 @@
+/**
+ * The terms under which a notification is found. A term is a word of its text, or a field and its value, as in
+ * `7.host:db-01` (tenant 7). Every store indexes these terms and nothing else; `search-compile.ts` turns a query into them.
+ *
+ * A field's term starts with the tenant, so it finds rows of that tenant only; words are shared by all tenants. No word
+ * contains a dot, so no text can look like a field. In values, ASCII characters other than a–z, 0–9 and `. _ : / -` are
+ * written as `%` and two hexadecimal digits: an index may fold the others, or split at them.
+ */
+import { type AddressKey, addressKey } from '../addresses.ts';
+import type { Route, TenantId } from '../ports.ts';
+import { isEmpty } from '../target.ts';
+import { wordsOf } from './search-words.ts';
+
+/** A longer word is indexed by its beginning. */
+export const wordChars = 64;
+
+/** What of a notification is indexed. */
+export interface IndexedNotification {
+  readonly title: string;
+  readonly message: string;
+  readonly level: string;
+  readonly ip: string | null;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly sourceIp: string;
+  readonly tokenId: string;
+  readonly throttledOn: string | null;
+}
+
+export type ValueTermField = 'level' | 'host' | 'tsoh' | 'key' | 'token' | 'rule' | 'panel' | 'tag';
+
+/** Everything in ASCII but what no index splits at or folds. */
+const unsafe = /[^a-z0-9._:/\-\x80-\uffff]/g;
+const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+
+/** `tsoh` is the host from its end to its beginning, for patterns such as *.example.org. */
+export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string): string =>
+  `${tenant}.${field}:${value.replace(unsafe, percentEncoded)}`;
+
+/** Every notification of the tenant; those of a state; those for every panel. */
+export const flagTerm = (
+  tenant: TenantId,
+  flag: 'all' | 'muted' | 'throttled' | 'unrouted' | 'panels',
+): string => `${tenant}.${flag}`;
+
+/** The value in a term of a field, as {@link valueTerm} made it. */
+export function valueOfTerm(term: string): string {
+  return term
+    .slice(term.indexOf(':') + 1)
+    .replace(/%([0-9a-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+export const reversed = (text: string): string => [...text].reverse().join('');
+
+/** How an address of a family is indexed: by so many of its hexadecimal digits, the last time by all. */
+export const addressDigits = { 4: [4, 6, 8], 6: [12, 16, 32] } as const;
+export type AddressFamily = keyof typeof addressDigits;
+export type AddressField = 'ip' | 'source';
+
+export const addressTerm = (
+  tenant: TenantId,
+  field: AddressField,
+  {
+    family,
+    size,
+    digits,
+  }: { readonly family: AddressFamily; readonly size: number; readonly digits: string },
+): string => `${tenant}.${field}${family}/${size * 4}:${digits}`;
+
+/** The family of a key, and its hexadecimal digits: 8 of IPv4, 32 of IPv6. */
+export function addressHex(key: AddressKey): { readonly family: AddressFamily; readonly digits: string } {
+  const digits = Buffer.from(key.buffer, key.byteOffset, 16).toString('hex');
+  return digits.startsWith('00000000000000000000ffff')
+    ? { family: 4, digits: digits.slice(24) }
+    : { family: 6, digits };
+}
+
+/** All terms of a notification; one may come twice. */
+export function indexTerms(tenant: TenantId, given: IndexedNotification, route: Route): string[] {
+  const terms = [flagTerm(tenant, 'all'), valueTerm(tenant, 'level', given.level)];
+  terms.push(valueTerm(tenant, 'token', given.tokenId));
+  if (given.host !== null) {
+    const host = given.host.toLowerCase();
+    terms.push(valueTerm(tenant, 'host', host), valueTerm(tenant, 'tsoh', reversed(host)));
+  }
+  if (given.key !== null) terms.push(valueTerm(tenant, 'key', given.key));
+  if (given.ip !== null) addAddress(terms, tenant, 'ip', given.ip);
+  addAddress(terms, tenant, 'source', given.sourceIp);
+  addRoute(terms, tenant, route);
+  if (given.throttledOn !== null) terms.push(flagTerm(tenant, 'throttled'));
+  for (const text of [given.title, given.message])
+    for (const word of wordsOf(text)) terms.push(word.length > wordChars ? cut(word) : word);
+  return terms;
+}
+
+/** The beginning of a long word that is indexed: never half of a character. */
+export function cut(word: string): string {
+  const begin = word.slice(0, wordChars);
+  return begin.isWellFormed() ? begin : begin.slice(0, -1);
+}
+
+function addAddress(terms: string[], tenant: TenantId, field: AddressField, text: string): void {
+  const { family, digits } = addressHex(addressKey(text));
+  for (const size of addressDigits[family])
+    terms.push(addressTerm(tenant, field, { family, size, digits: digits.slice(0, size) }));
+}
+
+function addRoute(terms: string[], tenant: TenantId, { rules, muted, target }: Route): void {
+  for (const { id } of rules) terms.push(valueTerm(tenant, 'rule', id));
+  if (muted) {
+    terms.push(flagTerm(tenant, 'muted'));
+    return;
+  }
+  if (isEmpty(target)) terms.push(flagTerm(tenant, 'unrouted'));
+  if (target.all) terms.push(flagTerm(tenant, 'panels'));
+  for (const id of target.ids) terms.push(valueTerm(tenant, 'panel', id));
+  for (const tag of target.tags) terms.push(valueTerm(tenant, 'tag', tag));
+}

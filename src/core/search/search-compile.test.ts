@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { instant, notification, query } from '../../../test/support/arbitrary-history.ts';
+import { parseAddressRange } from '../addresses.ts';
+import type { NotificationDraft } from '../ports.ts';
+import { isEmpty } from '../target.ts';
+import { flagTerm, indexTerms, valueOfTerm, valueTerm } from './index-terms.ts';
+import { compileQuery, type TermExpression } from './search-compile.ts';
+import { matcherOf } from './search-evaluate.ts';
+import { printQuery } from './search-print.ts';
+import type { Query } from './search-query.ts';
+
+const tenant = 7;
+
+const termsOf = (draft: NotificationDraft, of = tenant) => new Set(indexTerms(of, draft, draft.route));
+
+function finds(terms: TermExpression, given: ReadonlySet<string>): boolean {
+  switch (terms.kind) {
+    case 'term':
+      return terms.prefix ? [...given].some((term) => term.startsWith(terms.term)) : given.has(terms.term);
+    case 'and':
+      return terms.of.every((part) => finds(part, given));
+    case 'or':
+      return terms.of.some((part) => finds(part, given));
+    case 'without':
+      return finds(terms.of, given) && !finds(terms.not, given);
+  }
+}
+
+test('the terms of a query find every match, nothing else when they say so, and never another tenant’s', () => {
+  const cases = fc.record({
+    draft: notification,
+    query,
+    now: instant,
+    cleared: fc.boolean(),
+    shown: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(cases, ({ draft, query: asked, now, cleared, shown }) => {
+      const { terms, exact, after, before } = compileQuery(asked, tenant);
+      // Only what was for panels can have been cleared.
+      const { muted, target } = draft.route;
+      const isForPanels = !muted && !isEmpty(target) && draft.throttledOn === null;
+      const matches = matcherOf(asked, now)({ ...draft, cleared: cleared && isForPanels, shown });
+      const found = finds(terms, termsOf(draft)) && draft.receivedAt >= after && draft.receivedAt < before;
+      if (matches) expect(found, printQuery(asked)).toBe(true);
+      if (exact) expect(found, printQuery(asked)).toBe(matches);
+      expect(finds(terms, termsOf(draft, 77))).toBe(false);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('any range of addresses finds the addresses in it and no others, however it is cut', () => {
+  const octet = fc.constantFrom(0, 1, 7, 15, 16, 127, 128, 254, 255);
+  const v4 = fc.tuple(octet, octet, octet, octet).map((octets) => octets.join('.'));
+  const v6 = fc
+    .tuple(...Array.from({ length: 8 }, () => fc.constantFrom('0', '1', 'f', 'ffff', '8000')))
+    .map((groups) => groups.join(':'));
+  const address = fc.oneof(v4, v6);
+  const range = fc.oneof(
+    fc.tuple(v4, fc.nat({ max: 32 })).map(([base, bits]) => `${base}/${bits}`),
+    fc.tuple(v6, fc.nat({ max: 128 })).map(([base, bits]) => `${base}/${bits}`),
+    fc.tuple(v4, v4).map((ends) => ends.toSorted(byOctets).join('-')),
+  );
+  fc.assert(
+    fc.property(
+      range,
+      fc.array(address, { minLength: 10, maxLength: 10 }),
+      notification,
+      (text, list, draft) => {
+        const asked: Query = { kind: 'source', ranges: [{ text, ...parseAddressRange(text) }] };
+        const { terms, exact } = compileQuery(asked, tenant);
+        for (const sourceIp of list) {
+          const given = { ...draft, sourceIp };
+          const matches = matcherOf(asked, 0)({ ...given, cleared: false, shown: false });
+          const found = finds(terms, termsOf(given));
+          if (matches || exact) expect(found, `${text} ${sourceIp}`).toBe(matches);
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+const byOctets = (a: string, b: string) => {
+  const [one, other] = [a, b].map((text) => text.split('.').map(Number));
+  for (let i = 0; i < 4; i++) {
+    const difference = (one?.[i] ?? 0) - (other?.[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+};
+
+test('a value survives its way into a term and back, and no word can be taken for one', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (value) => {
+      const term = valueTerm(tenant, 'key', value);
+      expect(valueOfTerm(term)).toBe(value);
+      expect(term).toMatch(/^[a-z0-9._:/%\u0080-\u{10ffff}-]*$/u);
+    }),
+  );
+  expect(flagTerm(tenant, 'all')).toContain('.');
+});
+
+test('a search of words alone is narrowed to its tenant', () => {
+  const asked: Query = { kind: 'text', field: null, phrases: [{ text: 'disk', prefix: false }] };
+  expect(compileQuery(asked, tenant).terms).toEqual({
+    kind: 'and',
+    of: [
+      { kind: 'term', term: '7.all', prefix: false },
+      { kind: 'term', term: 'disk', prefix: false },
+    ],
+  });
+});
