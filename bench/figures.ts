@@ -5,10 +5,12 @@
 import { valueFields } from '../src/core/figures.ts';
 import { histogramTimes } from '../src/core/histogram.ts';
 import { parseQuery } from '../src/core/search/search.ts';
+import { countStep } from '../src/storage/sqlite/count.ts';
 import { openReadOnly } from '../src/storage/sqlite/database.ts';
-import { countStep } from '../src/storage/sqlite/figures/count.ts';
-import { fieldValues } from '../src/storage/sqlite/figures/field-values.ts';
-import { busiestHosts, minuteCounts, receivedSince } from '../src/storage/sqlite/figures/minutes.ts';
+import { LevelsOfRows } from '../src/storage/sqlite/level-rows.ts';
+import { Statements } from '../src/storage/sqlite/partitions.ts';
+import { RouteReader } from '../src/storage/sqlite/routes.ts';
+import { busiestHosts, fieldValues, minuteCounts, receivedSince } from '../src/storage/sqlite/statistics.ts';
 import { hostAddress, hostName, newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
 import { quantile } from './statistics.ts';
@@ -21,7 +23,10 @@ if (!file) {
 const each = Number(process.argv[3] ?? 20);
 const db = openReadOnly(file);
 const dayMs = 86_400_000;
-const budgetMs = 250;
+const budgetMs = 500;
+const stepMs = 30;
+const sql = new Statements(db);
+const counter = { sql, routes: new RouteReader(sql), levels: new LevelsOfRows() };
 
 /** Counts as the search thread does: in steps, until the budget is used up. */
 function count(q: string, days: number): { ms: number; longest: number; complete: boolean } {
@@ -31,14 +36,9 @@ function count(q: string, days: number): { ms: number; longest: number; complete
   let longest = 0;
   let below: number | undefined;
   while (ms < budgetMs) {
-    const request = {
-      ...times,
-      now: newest,
-      stepMs: 30,
-      leftMs: budgetMs - ms,
-      ...(below !== undefined && { below }),
-    };
-    const step = countStep(db, tenant, query, request);
+    const request = { ...times, now: newest, ...(below !== undefined && { below }) };
+    const began = performance.now();
+    const step = countStep(counter, { tenant, query, request }, () => performance.now() >= began + stepMs);
     ms += step.tookMs;
     longest = Math.max(longest, step.tookMs);
     if (step.below === null) return { ms, longest, complete: true };
@@ -82,8 +82,8 @@ const prefixes: Readonly<Record<(typeof valueFields)[number], readonly string[]>
 };
 for (const field of valueFields)
   for (const prefix of prefixes[field])
-    time(`${field}:${prefix}`, () => fieldValues(db, tenant, { field, prefix, limit: 20 }));
-time('last 60 minutes', () => minuteCounts(db, tenant, newest - 3_600_000));
-time('last 24 hours', () => receivedSince(db, tenant, newest - dayMs));
-time('busiest hosts', () => busiestHosts(db, tenant, newest - dayMs, 10));
+    time(`${field}:${prefix}`, () => fieldValues(sql, tenant, { field, prefix, limit: 20 }));
+time('last 60 minutes', () => minuteCounts(sql, tenant, newest - 3_600_000));
+time('last 24 hours', () => receivedSince(sql, tenant, newest - dayMs));
+time('busiest hosts', () => busiestHosts(sql, tenant, newest - dayMs, 10));
 db.close();

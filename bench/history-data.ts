@@ -3,12 +3,13 @@
  * a busy tenant has them. Run: node bench/history-data.ts FILE ROWS
  */
 import { existsSync } from 'node:fs';
-import { addressKey } from '../src/core/addresses.ts';
 import type { Route } from '../src/core/ports.ts';
 import { type Db, openWritable } from '../src/storage/sqlite/database.ts';
-import { indexSlice } from '../src/storage/sqlite/indexer.ts';
+import { LogWriter, usualSizes } from '../src/storage/sqlite/log-writer.ts';
+import { Maintenance } from '../src/storage/sqlite/maintenance.ts';
 import { migrate } from '../src/storage/sqlite/migrate.ts';
-import { entryOf } from '../src/storage/sqlite/rows.ts';
+import { ensurePartition } from '../src/storage/sqlite/partitions.ts';
+import { uuidToText } from '../src/storage/sqlite/rows.ts';
 import { Dice, writeMessage, writeTitle } from './history-text.ts';
 
 export const tenant = 1;
@@ -17,10 +18,8 @@ const days = 90;
 const hostCount = 1000;
 const tokenCount = 40;
 const panelCount = 12;
-/** The newest notifications are left to the tail, as on a running server. */
-const tailRows = 300;
 /** Written in one transaction. */
-const batchRows = 50_000;
+const batchRows = 5_000;
 
 const levels = [
   { name: 'info', rank: 20, share: 55, ttl: 30_000 },
@@ -66,7 +65,7 @@ interface Burst {
   left: number;
 }
 
-/** Fills a new database. `log` hears how far it is. */
+/** Fills a new database, by the code that does it on a running server. `log` hears how far it is. */
 export function generateHistory(
   path: string,
   rows: number,
@@ -74,24 +73,30 @@ export function generateHistory(
 ): void {
   const db = openWritable(path);
   migrate(db);
+  ensurePartition(db);
   // What breaks off is begun anew: nothing waits for the disk.
   db.pragma('synchronous = OFF');
   db.pragma('wal_autocheckpoint = 20000');
   db.pragma('cache_size = -1000000');
   addDirectory(db);
-  const writer = prepareWriter(db, new Dice(1), rows);
-  for (let done = 0; done < rows; done += batchRows) {
+  const writer = new LogWriter(db);
+  const maintenance = new Maintenance(writer.sql, usualSizes, () => writer.forgetRoutes());
+  const transaction = <T>(work: () => T): T =>
     db.transaction(() => {
-      for (let position = done + 1; position <= Math.min(rows, done + batchRows); position++)
-        writer(position);
+      writer.begin();
+      const value = work();
+      writer.beforeCommit();
+      return value;
     })();
-    if (done % 1_000_000 === 0) log(`${done} of ${rows} rows`);
+  const write = prepareWriter(writer, new Dice(1), rows);
+  for (let done = 0; done < rows; done += batchRows) {
+    transaction(() => {
+      for (let number = done + 1; number <= Math.min(rows, done + batchRows); number++) write(number);
+    });
+    while (transaction(() => maintenance.slice({ rows: 10_000, pages: 1_000 })));
+    if (done % 500_000 === 0) log(`${done} of ${rows} rows`);
   }
-  addIndexes(db, rows, log);
-  db.exec(`
-    INSERT INTO minutes SELECT ${tenant}, received_at / 60000, level, count(*), min(entry & 1099511627775), max(entry & 1099511627775)
-      FROM notifications GROUP BY 2, 3;
-    DELETE FROM live WHERE expires_at <= ${newest};`);
+  db.exec(`DELETE FROM live WHERE expires_at <= ${newest}`);
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
 }
@@ -105,74 +110,68 @@ function addDirectory(db: Db): void {
       `INSERT INTO credentials (tenant, id, kind, name, hash, scopes, allow_from, created_at, created_by) VALUES (${tenant}, ?, 'token', ?, '', '[]', '[]', 0, '')`,
     );
     for (let number = 0; number < tokenCount; number++) addToken.run(tokenId(number), `token ${number}`);
-    const addRoute = db.prepare(`INSERT INTO routes VALUES (${tenant}, ?, ?)`);
-    for (const [i, route] of routes.entries()) addRoute.run(i + 1, JSON.stringify(route));
   })();
 }
 
-/** Writes the notification at a position, and what became of it. */
-function prepareWriter(db: Db, dice: Dice, rows: number): (position: number) => void {
-  const addNotification = db.prepare(
-    `INSERT INTO notifications VALUES (${entryOf(String(tenant), '?')}, ${Array(23).fill('?').join(', ')})`,
-  );
-  const addReceipt = db.prepare(`INSERT INTO receipts VALUES (${tenant}, ?, ?, ?, NULL, NULL)`);
-  const addClear = db.prepare(
-    `INSERT INTO clears VALUES (${entryOf(String(tenant), '?')}, ${entryOf(String(tenant), '?')}, ?, 'cleared', 'ann', ?, 1)`,
-  );
-  const addLive = db.prepare(`INSERT INTO live VALUES (${tenant}, ?, ?, ?, NULL, ?)`);
+/** Writes a notification by its number, and what became of it. */
+function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: number) => void {
   const bursts: Burst[] = [];
   const next = source(dice, bursts);
   const stepMs = (days * 86_400_000) / rows;
-  return (position) => {
+  const texts = routes.map((route) => JSON.stringify(route));
+  const panel = { id: panelId(0), tags: panelTags(0) };
+  return (number) => {
     const { host, token, level } = next();
-    const receivedAt = Math.floor(newest - (rows - position) * stepMs);
+    const receivedAt = Math.floor(newest - (rows - number) * stepMs);
     const sticky = dice.below(20) === 0 ? level.ttl > 0 : level.ttl === 0;
     const expiresAt = sticky ? null : receivedAt + Math.max(15_000, level.ttl);
     const route =
-      Math.floor(((position - 1) / rows) * 3) * routesPerRevision +
+      Math.floor(((number - 1) / rows) * 3) * routesPerRevision +
       (dice.below(2) === 0 ? 0 : dice.skewed(routesPerRevision));
     const { target, muted } = routes[route] as Route;
-    const shown = !muted && (target.all || target.ids.length + target.tags.length > 0);
-    const throttled = shown && dice.below(200) === 0;
-    const id = Buffer.alloc(16);
-    id.writeUIntBE(receivedAt, 0, 6);
-    id.writeUInt32BE(position, 12);
+    const isForPanels = !muted && (target.all || target.ids.length + target.tags.length > 0);
+    const throttled = isForPanels && dice.below(200) === 0;
+    const bytes = Buffer.alloc(16);
+    bytes.writeUIntBE(receivedAt, 0, 6);
+    bytes.writeUInt32BE(number, 12);
+    const id = uuidToText(bytes);
     const name = host === null ? null : hostName(host);
-    const ip = host === null || dice.below(3) === 0 ? null : hostAddress(host);
-    const source = `192.0.2.${token}`;
-    const key = dice.below(4) === 0 && name !== null ? `check:${name}:${dice.below(5)}` : null;
-    addNotification.run(
-      position,
+    const shown = isForPanels && !throttled;
+    const draft = {
       id,
       receivedAt,
-      writeTitle(dice, name ?? 'somewhere'),
-      writeMessage(dice, name ?? 'somewhere'),
-      level.name,
-      level.rank,
-      expiresAt === null ? 0 : expiresAt - receivedAt,
-      level.name,
-      null,
+      title: writeTitle(dice, name ?? 'somewhere'),
+      message: writeMessage(dice, name ?? 'somewhere'),
+      level: level.name,
+      rank: level.rank,
+      ttl: expiresAt === null ? 0 : expiresAt - receivedAt,
+      sentLevel: level.name,
+      sentTtl: null,
       expiresAt,
-      ip,
-      ip && addressKey(ip),
-      name,
-      name,
-      key,
-      null,
-      source,
-      addressKey(source),
-      tokenId(token),
-      route + 1,
-      muted ? 1 : 0,
-      throttled ? id : null,
-      throttled ? 1 : 0,
-    );
-    if (!shown || throttled) return;
-    if (dice.below(50) > 0) addReceipt.run(position, panelId(0), receivedAt + 20);
-    // What stays until cleared mostly was cleared; positions of clears lie beyond the log, where no search meets them.
+      ip: host === null || dice.below(3) === 0 ? null : hostAddress(host),
+      host: name,
+      key: dice.below(4) === 0 && name !== null ? `check:${name}:${dice.below(5)}` : null,
+      url: null,
+      sourceIp: `192.0.2.${token}`,
+      tokenId: tokenId(token),
+      throttledOn: throttled ? id : null,
+      throttleCount: throttled ? 1 : 0,
+      route: texts[route] as string,
+      shown,
+      muted,
+    };
+    writer.append({ kind: 'append', tenant, draft, idempotency: null });
+    if (!shown) return;
+    if (dice.below(50) > 0)
+      writer.receipts({
+        kind: 'receipts',
+        tenant,
+        panel,
+        receipts: [{ id, state: 'shown', at: receivedAt + 20 }],
+      });
+    // What stays until cleared mostly was cleared.
     if (expiresAt === null && dice.below(50) > 0)
-      addClear.run(rows + position, position, id, receivedAt + 60_000);
-    else addLive.run(level.rank, position, expiresAt, route + 1);
+      writer.clear({ kind: 'clear', tenant, id, by: 'ann', at: receivedAt + 60_000 });
   };
 }
 
@@ -209,21 +208,6 @@ function source(
       level: level(),
     };
   };
-}
-
-/** By the code that does it on a running server, but for the newest. */
-function addIndexes(db: Db, rows: number, log: (line: string) => void): void {
-  db.exec(`INSERT INTO logs VALUES (${tenant}, ${Math.max(0, rows - tailRows)}, 1, 0, ${rows}, 0)`);
-  let done = 0;
-  // And merged to the end, as a history that grew over months is.
-  for (let unfinished = true; unfinished; ) {
-    const slice = indexSlice(db, batchRows, { maxChars: Number.MAX_SAFE_INTEGER });
-    unfinished = slice.behind || slice.merging;
-    if (Math.floor((done + slice.indexed) / 1_000_000) > Math.floor(done / 1_000_000))
-      log(`${done + slice.indexed} of ${rows} indexed`);
-    done += slice.indexed;
-  }
-  db.exec(`UPDATE logs SET head = ${rows}`);
 }
 
 if (import.meta.main) {

@@ -4,7 +4,9 @@
  */
 import { parseQuery } from '../src/core/search/search.ts';
 import { openReadOnly } from '../src/storage/sqlite/database.ts';
-import { searchPage } from '../src/storage/sqlite/search/search.ts';
+import { Statements } from '../src/storage/sqlite/partitions.ts';
+import { RouteReader } from '../src/storage/sqlite/routes.ts';
+import { searchPage } from '../src/storage/sqlite/search.ts';
 import { newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
 
@@ -16,7 +18,8 @@ if (!file) {
 }
 const each = Number(process.argv[3] ?? 40);
 const db = openReadOnly(file);
-if (process.env.MMAP) db.pragma('mmap_size = 2147418112');
+const sql = new Statements(db);
+const open = { sql, routes: new RouteReader(sql) };
 
 interface Timed {
   readonly name: string;
@@ -32,7 +35,11 @@ function time(name: string, make: () => string, runs: number): Timed {
     const text = make();
     const cpu = process.cpuUsage();
     const started = performance.now();
-    searchPage(db, tenant, parseQuery(text, context), { limit: pageLimit, now: newest });
+    searchPage(open, {
+      tenant,
+      query: parseQuery(text, context),
+      options: { limit: pageLimit, now: newest },
+    });
     const ms = performance.now() - started;
     const { user, system } = process.cpuUsage(cpu);
     const busyMs = (user + system) / 1000;

@@ -191,20 +191,16 @@ export interface History {
   /** Each call searches some more of the log, however short its time is. Searches of one tenant do not hold up another's. */
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
   /**
-   * Drops the oldest beyond either bound, one slice at a time; answers how many it dropped (0: done). One received after
-   * `now`, by a clock that was wrong, is as old as what came after it; where those are very many, what came after them
-   * is found in several calls, of which the first drop nothing.
+   * Drops the oldest beyond either bound, a part at a time; answers how many entries it dropped (0: done). They are gone for
+   * every reader at once. One received after `now`, by a clock that was wrong, is as old as what came after it.
    */
   prune(
     tenant: TenantId,
     bounds: { readonly olderThan: number | null; readonly keep: number | null },
     now: number,
   ): Promise<number>;
-  /**
-   * Forgets routes that no entry refers to any more. Answers the lowest revision by which a kept one was decided;
-   * undefined when none is kept.
-   */
-  pruneRoutes(tenant: TenantId): Promise<number | undefined>;
+  /** The lowest revision of rules by which a notification that is kept may have been decided; undefined without any. */
+  oldestRevision(tenant: TenantId): Promise<number | undefined>;
   /** Rows and bytes of a tenant's history; bytes are an estimate. */
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
 }

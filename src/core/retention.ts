@@ -7,7 +7,7 @@ export interface RetentionOptions {
     readonly tenants: Pick<Directory['tenants'], 'list'>;
     readonly rules: Pick<Directory['rules'], 'prune'>;
   };
-  readonly history: Pick<History, 'prune' | 'pruneRoutes'>;
+  readonly history: Pick<History, 'prune' | 'oldestRevision'>;
   readonly bus: Pick<Bus, 'publish'>;
   /** What applies where a tenant has set nothing. */
   readonly days: number | 'off';
@@ -38,7 +38,7 @@ export async function enforceRetention(options: RetentionOptions, stopped: () =>
 }
 
 /**
- * Forgets routes that no entry refers to any more, and versions of rules that no kept route was decided by. A
+ * Forgets versions of rules that no kept route was decided by. A
  * notification may be on its way by the rules of a moment ago, so only what had ended at the last tidying goes.
  */
 async function tidy(
@@ -48,7 +48,7 @@ async function tidy(
   const last = tidied.get(id);
   if (last && now() < last.at + tidyMs) return;
   tidied.set(id, { at: now(), revision: rulesRevision });
-  const oldest = await history.pruneRoutes(id);
+  const oldest = await history.oldestRevision(id);
   if (last) await directory.rules.prune(id, Math.min(oldest ?? last.revision, last.revision));
 }
 

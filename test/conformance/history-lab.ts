@@ -22,8 +22,6 @@ export interface HistoryDatabase {
   readonly directory: Directory;
   /** Takes expired notifications out of the live set, as the server does now and then. */
   sweep(now: number): Promise<number>;
-  /** Resolves once the search indexes know every entry. */
-  indexed(): Promise<void>;
   /** Closes it and opens the same data anew. */
   reopen(): Promise<HistoryDatabase>;
   close(): Promise<void>;

@@ -5,18 +5,32 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { createDirectory } from '../../src/storage/directory.ts';
 import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
+import type { LogSizes } from '../../src/storage/sqlite/log-writer.ts';
 import { openSqlite } from '../../src/storage/sqlite/open.ts';
 import { eventually } from '../support/eventually.ts';
 import { historyConformance } from './history.ts';
-import { type HistoryDatabase, type HistoryOptions, newTenant, now, store } from './history-lab.ts';
+import {
+  everyone,
+  type HistoryDatabase,
+  type HistoryOptions,
+  newTenant,
+  now,
+  routeTo,
+  store,
+} from './history-lab.ts';
+
+interface SqliteOptions extends HistoryOptions {
+  readonly sizes?: LogSizes;
+}
 
 /** The real thing: a file on disk, with its threads. */
-function openIn(folder: string, { queueCapacity = 10_000 }: HistoryOptions): HistoryDatabase {
+function openIn(folder: string, { queueCapacity = 10_000, sizes }: SqliteOptions): HistoryDatabase {
   const path = join(folder, 'belfry.db');
   const storage = openSqlite({
     path,
     queueCapacity,
     minFreeBytes: 0,
+    ...(sizes && { sizes }),
     onTrouble: (message) => {
       throw new Error(message ?? 'a trouble has ended that never was');
     },
@@ -27,10 +41,9 @@ function openIn(folder: string, { queueCapacity = 10_000 }: HistoryOptions): His
     receipts: storage.history,
     directory: createDirectory(createSqliteBuilder(), storage.executor),
     sweep: (now) => storage.sweep(now),
-    indexed: () => indexed(path),
     async reopen() {
       await storage.close();
-      return openIn(folder, { queueCapacity });
+      return openIn(folder, { queueCapacity, ...(sizes && { sizes }) });
     },
     async close() {
       await storage.close();
@@ -39,43 +52,34 @@ function openIn(folder: string, { queueCapacity = 10_000 }: HistoryOptions): His
   };
 }
 
-async function indexed(path: string): Promise<void> {
-  const db = new Database(path, { readonly: true });
-  const behind = db.prepare('SELECT count(*) FROM logs WHERE indexed < head').pluck();
-  await eventually(() => expect(behind.get()).toBe(0), { interval: 2 }).finally(() => db.close());
-}
+const folder = () => mkdtempSync(join(tmpdir(), 'belfry-history-'));
 
-historyConformance('SQLite on disk', async (options = {}) =>
-  openIn(mkdtempSync(join(tmpdir(), 'belfry-history-')), options),
+historyConformance('SQLite on disk', async (options = {}) => openIn(folder(), options));
+
+/** So that few entries have many partitions, which are indexed, sealed, dropped and written anew between all else. */
+const small = { partitionRows: 5, indexBatchRows: 2 };
+
+historyConformance('SQLite on disk, in small partitions', async (options = {}) =>
+  openIn(folder(), { ...options, sizes: small }),
 );
 
-test('pruning leaves nothing behind in the search indexes', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'belfry-history-'));
-  const database = openIn(folder, {});
+test('what retention drops leaves the file: tables, terms, counts and routes', async () => {
+  const home = folder();
+  const database = openIn(home, { sizes: small });
   const tenant = await newTenant(database);
-  for (let i = 0; i < 20; i++) {
-    await store(database.history, tenant, { host: `h${i}`, ip: '10.0.0.1', key: 'k', expiresAt: now - 1 });
-  }
-  await database.indexed();
-  const rowsOf = () => indexRows(join(folder, 'belfry.db'));
-  expect(rowsOf().filter(([, rows]) => rows !== 0).length).toBeGreaterThan(2);
+  const route = (revision: number) => routeTo(everyone, { revision });
+  for (let i = 0; i < 23; i++)
+    await store(database.history, tenant, { host: `h${i}`, key: 'k', expiresAt: now - 1, route: route(i) });
+  const db = new Database(join(home, 'belfry.db'), { readonly: true });
+  const count = (sql: string) => db.prepare<[], number>(sql).pluck().get();
+  const logs = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'log\\_%\\__' ESCAPE '\\'";
+  expect(count(logs)).toBe(5);
   while ((await database.history.prune(tenant, { olderThan: now + 1, keep: null }, now)) > 0);
-  for (const [table, rows] of rowsOf()) expect([table, rows]).toEqual([table, 0]);
+  await eventually(() => expect(count('SELECT count(*) FROM retired_partitions')).toBe(0));
+  await eventually(() => expect(count(logs)).toBe(1));
+  for (const table of ['minutes', 'row_minutes', 'partition_tenants'])
+    expect(count(`SELECT count(*) FROM ${table}`)).toBeLessThanOrEqual(5);
+  expect(await database.history.oldestRevision(tenant)).toBe(20);
+  db.close();
   await database.close();
 });
-
-/** Every table of a search index with its number of rows; of the full-text index, the one that has a row a document. */
-function indexRows(path: string): [string, unknown][] {
-  const db = new Database(path, { readonly: true });
-  const tables = db
-    .prepare(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE 'index\\_%' ESCAPE '\\' OR name = 'postings')",
-    )
-    .pluck()
-    .all() as string[];
-  const rows = tables
-    .filter((name) => !name.startsWith('index_text') || name === 'index_text_docsize')
-    .map((name): [string, unknown] => [name, db.prepare(`SELECT count(*) FROM ${name}`).pluck().get()]);
-  db.close();
-  return rows;
-}

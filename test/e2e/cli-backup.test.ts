@@ -31,7 +31,9 @@ function look(path: string): { epoch: string; titles: Set<string>; tenants: stri
   try {
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
     const epoch = db.prepare("SELECT value FROM meta WHERE name = 'epoch'").pluck().get() as string;
-    const titles = new Set(db.prepare('SELECT title FROM notifications').pluck().all() as string[]);
+    const titles = new Set(
+      db.prepare('SELECT title FROM log_1_0 WHERE cleared IS NULL').pluck().all() as string[],
+    );
     const tenants = db.prepare('SELECT name FROM tenants ORDER BY name').pluck().all() as string[];
     return { epoch, titles, tenants };
   } finally {

@@ -12,7 +12,9 @@ import { noPanel } from '../../src/core/target.ts';
 import type { TenantRecord } from '../../src/core/tenants.ts';
 import { createDirectory } from '../../src/storage/directory.ts';
 import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
+import type { LogSizes } from '../../src/storage/sqlite/log-writer.ts';
 import { openSqlite, type SqliteStorage } from '../../src/storage/sqlite/open.ts';
+import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import { append } from './history-seed.ts';
 
@@ -22,16 +24,18 @@ const folder = mkdtempSync(join(tmpdir(), 'belfry-retention-'));
 const bus = createInProcessBus(console.error);
 let storage: SqliteStorage;
 let directory: Directory;
-beforeAll(() => {
-  const onTrouble = (message: string | undefined) => {
-    throw new Error(message);
-  };
-  storage = openSqlite({
-    path: join(folder, 'belfry.db'),
+const openStorage = (file: string, sizes: LogSizes) =>
+  openSqlite({
+    path: join(folder, file),
     queueCapacity: 100_000,
     minFreeBytes: 0,
-    onTrouble,
+    sizes,
+    onTrouble: (message) => {
+      throw new Error(message);
+    },
   });
+beforeAll(() => {
+  storage = openStorage('belfry.db', { partitionRows: 1_000, indexBatchRows: 100 });
   directory = createDirectory(createSqliteBuilder(), storage.executor);
 });
 afterAll(async () => {
@@ -53,7 +57,8 @@ async function newTenant(name: string, settings: Settings = {}): Promise<number>
   return id;
 }
 const enforce = (
-  server: Pick<RetentionOptions, 'days' | 'count'> & Partial<Pick<RetentionOptions, 'now' | 'tidied'>>,
+  server: Pick<RetentionOptions, 'days' | 'count'> &
+    Partial<Pick<RetentionOptions, 'now' | 'tidied' | 'directory' | 'history'>>,
 ) =>
   enforceRetention(
     {
@@ -148,27 +153,36 @@ test('being told to stop, it stops between two slices', async () => {
 });
 
 test('versions of rules go with the last notification that was routed by them, and none that is in force goes', async () => {
+  const { history, executor, close } = openStorage('versions.db', { partitionRows: 1, indexBatchRows: 1 });
+  const directory = createDirectory(createSqliteBuilder(), executor);
   const { id: tenant } = await directory.tenants.create('versions', 'Versions', 'test', 1);
   const rule = (name: string) => newRule('r', { name, then: { mute: true } }, 'UTC');
   await directory.rules.create(tenant, rule('first'), 'test', 1);
   for (const name of ['second', 'third']) await directory.rules.update(tenant, rule(name), 'test', 1);
   const routed = (revision: number) => ({ revision, rules: [], muted: true, target: noPanel });
-  await append(storage.history, tenant, 3, (i) => ({ receivedAt: now + i, route: routed(i) }));
+  // One after the other, so that each has a partition of its own.
+  for (const revision of [1, 2, 3])
+    await append(history, tenant, 1, () => ({ receivedAt: now + revision, route: routed(revision) }));
   const names = async () => {
     const sets = await Promise.all([1, 2, 3].map((revision) => directory.rules.set(tenant, revision)));
     return sets.flatMap(({ rules }) => rules.map(({ name }) => name));
   };
   const tidied: RetentionOptions['tidied'] = new Map();
   const dropOne = async (count: number, at: number) => {
-    await enforce({ days: 'off', count, now: () => at, tidied });
+    await enforce({ directory, history, days: 'off', count, now: () => at, tidied });
     return names();
   };
   const later = now + 3_600_000;
   expect(await dropOne(2, now)).toEqual(['first', 'second', 'third']);
+  const addOne = () => append(history, tenant, 1, () => ({ receivedAt: now + 4, route: routed(3) }));
+  await addOne();
+  await history.prune(tenant, { olderThan: null, keep: 2 }, later);
+  await eventually(async () => expect(await history.oldestRevision(tenant)).toBe(3));
   // Added, so that there is something to drop again: what keeps a version is the oldest that is left.
-  await append(storage.history, tenant, 1, () => ({ receivedAt: now + 4, route: routed(3) }));
+  await addOne();
   expect(await dropOne(2, later)).toEqual(['third']);
   expect((await directory.rules.list(tenant)).map(({ name }) => name)).toEqual(['third']);
+  await close();
 });
 
 test('a tenant sets its own over HTTP; null takes it back', async () => {

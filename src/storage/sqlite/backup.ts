@@ -83,7 +83,7 @@ export function notOurs(path: string): AppError {
 }
 
 function hasTables(db: Db): boolean {
-  const names = "('meta', 'tenants', 'credentials', 'logs', 'notifications')";
+  const names = "('meta', 'tenants', 'credentials', 'logs', 'partitions')";
   const sql = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ${names}`;
   return db.prepare(sql).pluck().get() === 5;
 }

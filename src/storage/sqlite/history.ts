@@ -20,8 +20,8 @@ import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty } from '../../core/target.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { DraftRow } from './jobs.ts';
-import type { UnusedRoutes } from './route-use.ts';
-import { searchInSteps } from './search/steps.ts';
+import type { RetentionStep } from './retention.ts';
+import { searchInSteps } from './search-steps.ts';
 import type { Thread } from './thread.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -32,8 +32,6 @@ export interface SqliteThreads {
   readonly searcher: () => Thread;
   /** What is done on the thread for searches waits here for its turn. */
   readonly searches: FairQueue;
-  /** The reading threads that have started. */
-  readonly running: () => readonly Thread[];
 }
 
 /** The log on SQLite: writes go through the one queue, reads to two threads, so that a long search delays no stream. */
@@ -42,16 +40,14 @@ export class SqliteHistory implements History, ReceiptStore {
   readonly #reader: () => Thread;
   readonly #searcher: () => Thread;
   readonly #searches: FairQueue;
-  readonly #running: () => readonly Thread[];
   /** Routing hands out the same object for the same decision, so its text is made once. */
   readonly #routeTexts = new WeakMap<Route, string>();
 
-  constructor({ queue, reader, searcher, searches, running }: SqliteThreads) {
+  constructor({ queue, reader, searcher, searches }: SqliteThreads) {
     this.#queue = queue;
     this.#reader = reader;
     this.#searcher = searcher;
     this.#searches = searches;
-    this.#running = running;
   }
 
   async append(
@@ -111,8 +107,8 @@ export class SqliteHistory implements History, ReceiptStore {
   }
 
   search(tenant: TenantId, query: Query, { signal, ...options }: SearchOptions): Promise<SearchPage> {
-    const step = searchInSteps(options, (part, isFirst) =>
-      this.#searcher().call<SearchPage>('search', { tenant, query, options: part, isFirst }),
+    const step = searchInSteps(options, (part) =>
+      this.#searcher().call<SearchPage>('search', { tenant, query, options: part }),
     );
     return this.#searches.run(tenant, step, signal);
   }
@@ -122,21 +118,14 @@ export class SqliteHistory implements History, ReceiptStore {
     { olderThan, keep }: { olderThan: number | null; keep: number | null },
     now: number,
   ): Promise<number> {
-    const { dropped } = await this.#queue.push({ kind: 'prune', tenant, olderThan, keep, now });
-    return dropped;
+    const bounds = { olderThan, keep, now };
+    const step = await this.#searcher().call<RetentionStep | undefined>('retentionStep', { tenant, bounds });
+    if (!step) return 0;
+    while ((await this.#queue.push({ kind: 'retain', tenant, step, now })).more);
+    return step.first - step.from;
   }
 
-  async pruneRoutes(tenant: TenantId): Promise<number | undefined> {
-    let after = 0;
-    for (;;) {
-      const unused = await this.#reader().call<UnusedRoutes>('unusedRoutes', { tenant, after });
-      if (unused.ids.length > 0) {
-        await this.#queue.push({ kind: 'dropRoutes', tenant, ids: unused.ids, head: unused.head });
-        await Promise.all(this.#running().map((thread) => thread.call('forgetRoutes', {})));
-      }
-      if (unused.next === null) break;
-      after = unused.next;
-    }
+  oldestRevision(tenant: TenantId): Promise<number | undefined> {
     return this.#reader().call('oldestRevision', { tenant });
   }
 

@@ -10,6 +10,7 @@ import type {
 } from '../../core/ports.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import type { SqlResult } from '../sql.ts';
+import type { RetentionStep } from './retention.ts';
 
 /** A draft without its route object: that travels as JSON text, made once for each distinct decision. */
 export interface DraftRow extends Omit<NotificationDraft, 'route'> {
@@ -45,17 +46,10 @@ export type Job =
       readonly receipts: readonly ReceiptWrite[];
     }
   | {
-      readonly kind: 'prune';
+      readonly kind: 'retain';
       readonly tenant: TenantId;
-      readonly olderThan: number | null;
-      readonly keep: number | null;
+      readonly step: RetentionStep;
       readonly now: number;
-    }
-  | {
-      readonly kind: 'dropRoutes';
-      readonly tenant: TenantId;
-      readonly ids: readonly number[];
-      readonly head: number;
     }
   | { readonly kind: 'sweep'; readonly now: number; readonly expired: readonly TenantLivePlace[] }
   | {
@@ -80,17 +74,16 @@ export interface NewReceipt {
   readonly receivedAt: number;
 }
 
-export interface PruneResult {
-  readonly dropped: number;
-  readonly clears: readonly Clear[];
+/** `more`: live notifications are still to be cleared, before the log begins where it should. */
+export interface RetainResult {
+  readonly more: boolean;
 }
 
 export interface JobResults {
   readonly append: AppendResult;
   readonly clear: ClearResult;
   readonly receipts: readonly NewReceipt[];
-  readonly prune: PruneResult;
-  readonly dropRoutes: number;
+  readonly retain: RetainResult;
   readonly sweep: number;
   readonly sql: readonly SqlResult[];
 }

@@ -1,54 +1,61 @@
 import type { Entry, LiveNotification, LivePlace, LogBounds, LogPage, ReceiptRow } from '../../core/ports.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import { isEmpty, reaches } from '../../core/target.ts';
-import type { Db } from './database.ts';
-import { EntryFinder } from './entry-finder.ts';
 import type { TenantLivePlace } from './jobs.ts';
+import { findById, partitionOfPosition } from './log-lookup.ts';
+import { readPartitions, type Statements, tablesOf } from './partitions.ts';
+import type { RouteReader } from './routes.ts';
 import {
-  type ClearRow,
-  clearColumns,
-  entryOf,
+  type EntryRow,
+  entryColumns,
   type NotificationRow,
-  notificationColumns,
-  positionMask,
-  RouteReader,
-  toClear,
+  toEntry,
   toNotification,
-  uuidToBlob,
   uuidToText,
 } from './rows.ts';
 
 /** Short reads of the log, each from one snapshot. */
 export class LogReader {
-  readonly #db: Db;
+  readonly #sql: Statements;
   readonly #routes: RouteReader;
-  readonly #finder: EntryFinder;
-  readonly #sql;
 
-  constructor(db: Db) {
-    this.#db = db;
-    this.#routes = new RouteReader(db);
-    this.#finder = new EntryFinder(db);
-    this.#sql = prepareStatements(db);
+  constructor(statements: Statements, routes: RouteReader) {
+    this.#sql = statements;
+    this.#routes = routes;
   }
 
   bounds(tenant: number): LogBounds {
-    return this.#sql.bounds.get(tenant) ?? { head: 0, first: 1 };
+    const log = this.#sql
+      .of<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?')
+      .get(tenant);
+    return log ?? { head: 0, first: 1 };
   }
 
   size(tenant: number): { notifications: number; bytes: number } {
-    return this.#sql.size.get(tenant) ?? { notifications: 0, bytes: 0 };
+    const size = this.#sql
+      .of<[number], { notifications: number; bytes: number }>(
+        'SELECT notifications, bytes FROM logs WHERE tenant = ?',
+      )
+      .get(tenant);
+    return size ?? { notifications: 0, bytes: 0 };
   }
 
   readAfter(tenant: number, position: number, limit: number): LogPage {
     return this.snapshot(() => {
       const bounds = this.bounds(tenant);
-      const range = [tenant, position, tenant, bounds.head, limit] as const;
-      const notifications = this.#sql.notificationsAfter
-        .all(...range)
-        .map((row) => toNotification(row, this.#routes));
-      const clears = this.#sql.clearsAfter.all(...range).map((row) => toClear(row, this.#routes));
-      return { ...bounds, entries: merge(notifications, clears).slice(0, limit) };
+      const after = Math.max(position, bounds.first - 1);
+      const entries: Entry[] = [];
+      if (after >= bounds.head) return { ...bounds, entries };
+      for (const log of this.#logsFrom(tenant, after + 1)) {
+        const rows = this.#sql
+          .of<[number, number, number], EntryRow>(
+            `SELECT ${entryColumns} FROM ${log} n WHERE n.tenant = ? AND n.position > ? ORDER BY n.position LIMIT ?`,
+          )
+          .all(tenant, after, limit - entries.length);
+        for (const row of rows) entries.push(toEntry(row, this.#routes));
+        if (entries.length >= limit) break;
+      }
+      return { ...bounds, entries };
     });
   }
 
@@ -64,7 +71,14 @@ export class LogReader {
         tenant,
         ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
       );
-      return { head, places: this.#sql.live.all(tenant, now, JSON.stringify(routes), limit) };
+      const places = this.#sql
+        .of<[number, number, string, number], LivePlace>(
+          `SELECT rank, position FROM live
+           WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
+           ORDER BY rank DESC, position DESC LIMIT ?`,
+        )
+        .all(tenant, now, JSON.stringify(routes), limit);
+      return { head, places };
     });
   }
 
@@ -79,11 +93,11 @@ export class LogReader {
       let looked = 0;
       let taken = 0;
       for (const position of positions) {
-        const row = this.#sql.stillLive.get({ tenant, position, now });
+        const row = this.#findLive(tenant, position, now);
         taken += row ? charsBySender(row) : 0;
         if (taken > chars && notifications.length > 0) break;
         looked += 1;
-        if (row) notifications.push({ ...toNotification(row, this.#routes), count: row.count });
+        if (row) notifications.push({ ...toNotification(row, this.#routes), count: row.counted ?? 0 });
       }
       return { notifications, looked };
     });
@@ -91,81 +105,89 @@ export class LogReader {
 
   /** Some of what is listed as live and is no more, of every tenant, in the order of the list after a place in it. */
   expired(now: number, { tenant, rank, position }: TenantLivePlace, limit: number): TenantLivePlace[] {
-    return this.#sql.expired.all(tenant, rank, position, now, limit);
+    return this.#sql
+      .of<[number, number, number, number, number], TenantLivePlace>(
+        `SELECT tenant, rank, position FROM live WHERE (tenant, rank, position) > (?, ?, ?) AND expires_at <= ?
+         ORDER BY tenant, rank, position LIMIT ?`,
+      )
+      .all(tenant, rank, position, now, limit);
   }
 
   /** What a sender's retry key was used for, while it is remembered. */
   findRetry(tenant: number, key: string, now: number): { id: string; hash: string } | undefined {
-    const found = this.#sql.retry.get(tenant, key, now);
+    const found = this.#sql
+      .of<[number, string, number], { id: Buffer; hash: string }>(
+        'SELECT id, hash FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
+      )
+      .get(tenant, key, now);
     return found && { id: uuidToText(found.id), hash: found.hash };
   }
 
   receiptsOf(tenant: number, id: string): ReceiptRow[] {
     return this.snapshot(() => {
-      const found = uuidToBlob(id) && this.#finder.find(tenant, id);
-      return found ? this.#sql.receipts.all(tenant, found.position) : [];
+      const found = findById(this.#sql, tenant, id);
+      if (!found) return [];
+      return this.#sql
+        .of<[number], ReceiptRow>(
+          `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
+           FROM ${tablesOf(found.partition).receipts} WHERE row = ? ORDER BY panel_id`,
+        )
+        .all(found.row);
     });
+  }
+
+  /** The lowest revision by which a route that is kept was decided; undefined without any. */
+  oldestRevision(tenant: number): number | undefined {
+    const found = this.#sql
+      .of<[number], { revision: number | null }>(
+        "SELECT min(route ->> '$.revision') AS revision FROM routes WHERE tenant = ?",
+      )
+      .get(tenant);
+    return found?.revision ?? undefined;
   }
 
   /** Runs a read in which nothing changes meanwhile. */
   snapshot<T>(read: () => T): T {
-    this.#db.exec('BEGIN');
+    const { db } = this.#sql;
+    if (db.inTransaction) return read();
+    db.exec('BEGIN');
     try {
       return read();
     } finally {
-      this.#db.exec('COMMIT');
+      db.exec('COMMIT');
     }
+  }
+
+  /** The logs, oldest first, in which positions from this one on lie. */
+  #logsFrom(tenant: number, position: number): string[] {
+    const logs: string[] = [];
+    for (const partition of readPartitions(this.#sql)) {
+      const { log } = tablesOf(partition);
+      logs.unshift(log);
+      const before = this.#sql
+        .of<[number, number], { one: number }>(
+          `SELECT 1 AS one FROM ${log} WHERE tenant = ? AND position <= ? LIMIT 1`,
+        )
+        .get(tenant, position);
+      if (before) break;
+    }
+    return logs;
+  }
+
+  #findLive(tenant: number, position: number, now: number) {
+    const partition = partitionOfPosition(this.#sql, tenant, position);
+    if (!partition) return undefined;
+    const { log, state } = tablesOf(partition);
+    return this.#sql
+      .of<[number, number, number], NotificationRow & { counted: number | null }>(
+        `SELECT ${entryColumns}, s.counted FROM ${log} n
+         CROSS JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
+         LEFT JOIN ${state} s ON s.row = n.row
+         WHERE n.tenant = ? AND n.position = ? AND (l.expires_at IS NULL OR l.expires_at > ?)`,
+      )
+      .get(tenant, position, now);
   }
 }
 
 const charsBySender = ({ title, message, host, key, url }: NotificationRow) =>
   title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);
-
-/** Two lists in order of position become one. */
-function merge(notifications: readonly Entry[], clears: readonly Entry[]): Entry[] {
-  return clears.length === 0
-    ? [...notifications]
-    : [...notifications, ...clears].sort((a, b) => a.position - b.position);
-}
-
-function prepareStatements(db: Db) {
-  const after = `entry > ${entryOf('?', '?')} AND entry <= ${entryOf('?', '?')} ORDER BY entry LIMIT ?`;
-  type Range = [number, number, number, number, number];
-  return {
-    bounds: db.prepare<[number], LogBounds>('SELECT head, first FROM logs WHERE tenant = ?'),
-    size: db.prepare<[number], { notifications: number; bytes: number }>(
-      'SELECT notifications, bytes FROM logs WHERE tenant = ?',
-    ),
-    notificationsAfter: db.prepare<Range, NotificationRow>(
-      `SELECT ${notificationColumns} FROM notifications n WHERE n.${after}`,
-    ),
-    clearsAfter: db.prepare<Range, ClearRow>(`SELECT ${clearColumns} FROM clears c WHERE c.${after}`),
-    live: db.prepare<[number, number, string, number], LivePlace>(
-      `SELECT rank, position FROM live
-       WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
-       ORDER BY rank DESC, position DESC LIMIT ?`,
-    ),
-    // Joined by columns alone: with a parameter in the key of `live` a look takes several times as long.
-    stillLive: db.prepare<
-      [{ tenant: number; position: number; now: number }],
-      NotificationRow & { count: number }
-    >(
-      `SELECT ${notificationColumns}, coalesce(t.count, 0) AS count
-       FROM notifications n
-       CROSS JOIN live l ON l.tenant = n.entry >> 40 AND l.rank = n.rank AND l.position = n.entry & ${positionMask}
-       LEFT JOIN throttle_counts t ON t.tenant = l.tenant AND t.id = n.id
-       WHERE n.entry = ${entryOf('@tenant', '@position')} AND (l.expires_at IS NULL OR l.expires_at > @now)`,
-    ),
-    expired: db.prepare<[number, number, number, number, number], TenantLivePlace>(
-      `SELECT tenant, rank, position FROM live WHERE (tenant, rank, position) > (?, ?, ?) AND expires_at <= ?
-       ORDER BY tenant, rank, position LIMIT ?`,
-    ),
-    retry: db.prepare<[number, string, number], { id: Buffer; hash: string }>(
-      'SELECT id, hash FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
-    ),
-    receipts: db.prepare<[number, number], ReceiptRow>(
-      `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
-       FROM receipts WHERE tenant = ? AND position = ? ORDER BY panel_id`,
-    ),
-  };
-}

@@ -1,84 +1,128 @@
 import { limits } from '../../contract/limits.ts';
-import { type AddressKey, addressKey } from '../../core/addresses.ts';
-import type { Clear, Route } from '../../core/ports.ts';
+import type { Clear } from '../../core/ports.ts';
 import { reaches } from '../../core/target.ts';
 import type { Db } from './database.ts';
-import { EntryFinder } from './entry-finder.ts';
 import type { AppendResult, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
-import { RouteIds } from './route-ids.ts';
-import { entryOf, uuidToBlob, uuidToText } from './rows.ts';
-import { rowBytes, TenantLogs } from './tenant-log.ts';
+import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
+import { findById } from './log-lookup.ts';
+import {
+  createPartition,
+  findPartition,
+  type Partition,
+  partitionRows,
+  readNewest,
+  Statements,
+  tablesOf,
+} from './partitions.ts';
+import { RouteWriter } from './routes.ts';
+import { rowBytes, uuidToBlob, uuidToText } from './rows.ts';
+import { TenantLogs } from './tenant-log.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { kind: K }>;
 
-interface LiveRow {
+export interface LiveRow {
   readonly rank: number;
   readonly position: number;
+  readonly row: number;
   readonly expires_at: number | null;
   readonly route: number;
 }
 
+/** Smaller in tests, so that a short history has many partitions. */
+export interface LogSizes {
+  readonly partitionRows: number;
+  readonly indexBatchRows: number;
+}
+
+export const usualSizes: LogSizes = { partitionRows, indexBatchRows };
+
 /**
- * Writes entries of the log. Every method runs inside the caller's transaction; `beforeCommit` ends it and
- * `afterRollback` forgets what it had begun.
+ * Writes entries of the log. Every method runs inside the caller's transaction; `begin` starts it, `beforeCommit` ends it,
+ * and after a rollback `afterRollback` goes back to what is stored. There is one writer of a database.
  */
 export class LogWriter {
   readonly logs: TenantLogs;
-  readonly finder: EntryFinder;
-  readonly #routeIds = new RouteIds();
-  readonly #sql;
-  #lastSource: { readonly address: string; readonly key: AddressKey } | undefined;
+  readonly sql: Statements;
+  /** A partition was closed; whoever maintains the log sets it back. */
+  hasClosed = false;
+  readonly #sizes: LogSizes;
+  readonly #routes: RouteWriter;
+  #isStale = true;
+  #partition = {} as Partition;
+  #insertSql = '';
+  #nextRow = 0;
+  /** Rows of the newest partition that are not indexed yet, in order. */
+  #unindexed: UnindexedRow[] = [];
 
-  constructor(db: Db) {
-    this.logs = new TenantLogs(db);
-    this.finder = new EntryFinder(db);
-    this.#sql = prepareStatements(db);
+  constructor(db: Db, sizes = usualSizes) {
+    this.#sizes = sizes;
+    this.sql = new Statements(db);
+    this.logs = new TenantLogs(this.sql);
+    this.#routes = new RouteWriter(this.sql);
   }
 
+  /** To be called first in each transaction. */
+  begin(): void {
+    if (!this.#isStale) return;
+    this.#partition = readNewest(this.sql);
+    this.#insertSql = insertInto(this.#partition);
+    this.#unindexed = readUnindexed(this.sql, this.#partition, (id) => this.#routes.get(id));
+    this.#nextRow = (this.#unindexed.at(-1)?.row ?? this.#partition.indexed) + 1;
+    this.#isStale = false;
+  }
+
+  /** Saves counters, indexes rows when enough of them wait, and closes a full partition. */
   beforeCommit(): void {
     this.logs.save();
-    this.#routeIds.keepNew();
+    const isFull = this.#nextRow - this.#partition.firstRow >= this.#sizes.partitionRows;
+    if (isFull || this.#unindexed.length >= this.#sizes.indexBatchRows) this.indexAll();
+    if (isFull) this.#closePartition();
   }
 
+  /** What is remembered of the log may not be stored: it is read anew. */
   afterRollback(): void {
     this.logs.forget();
-    this.#routeIds.forgetNew();
+    this.#routes.forget();
+    this.sql.forget();
+    this.#isStale = true;
+  }
+
+  /** Indexes whatever is not, however little that is. */
+  indexAll(): void {
+    indexRows(this.sql, this.#partition, this.#unindexed);
+    this.#unindexed = [];
+  }
+
+  /** Routes have been dropped: their numbers must be looked up again. */
+  forgetRoutes(): void {
+    this.#routes.forget();
   }
 
   append({ tenant, draft, idempotency }: JobOf<'append'>): AppendResult {
     const id = toBlob(draft.id);
     if (idempotency) {
-      const earlier = this.#sql.findRetry.get(tenant, idempotency.key, draft.receivedAt);
+      const earlier = this.#findRetry(tenant, idempotency.key, draft.receivedAt);
       if (earlier)
         return earlier.hash === idempotency.hash
           ? { kind: 'repeated', id: uuidToText(earlier.id) }
           : { kind: 'conflict' };
-      this.#sql.addRetry.run(
-        tenant,
-        idempotency.key,
-        idempotency.hash,
-        id,
-        draft.receivedAt + limits.idempotencyMs,
-      );
+      this.sql
+        .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
+        .run(tenant, idempotency.key, idempotency.hash, id, draft.receivedAt + limits.idempotencyMs);
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
-    const position = this.logs.next(tenant);
-    const route = this.#routeId(tenant, draft.route);
-    this.#insert(tenant, position, id, draft, route);
-    if (draft.shown) {
-      this.#sql.addLive.run(tenant, draft.rank, position, draft.expiresAt, draft.key, route);
-    } else if (draft.throttledOn !== null) {
-      this.#sql.countThrottled.run(tenant, toBlob(draft.throttledOn));
-    }
-    const bytes = rowBytes(draft.title, draft.message);
-    this.logs.count(tenant, position, draft.receivedAt, draft.level, bytes);
+    const position = this.#insert(tenant, id, draft);
     return { kind: 'stored', position, clears };
   }
 
   clear({ tenant, id, by, at }: JobOf<'clear'>): ClearResult {
-    const found = this.finder.find(tenant, id);
+    const found = findById(this.sql, tenant, id);
     if (!found) return { kind: 'not-found' };
-    const row = this.#sql.findLive.get(tenant, found.rank, found.position);
+    const row = this.sql
+      .of<[number, number, number], LiveRow>(
+        `SELECT ${liveColumns} FROM live WHERE tenant = ? AND rank = ? AND position = ?`,
+      )
+      .get(tenant, found.rank, found.position);
     if (!row || (row.expires_at !== null && row.expires_at <= at)) return { kind: 'not-live' };
     return { kind: 'cleared', clear: this.takeOff(tenant, row, id, { reason: 'cleared', by, at }) };
   }
@@ -86,37 +130,59 @@ export class LogWriter {
   /** Takes a live notification off its panels by an entry of its own. */
   takeOff(
     tenant: number,
-    row: LiveRow,
+    live: LiveRow,
     id: string,
     { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
   ): Clear {
-    const position = this.logs.next(tenant);
-    this.#sql.removeLive.run(tenant, row.rank, row.position);
-    this.#sql.addClear.run(tenant, position, tenant, row.position, toBlob(id), reason, by, at, row.route);
-    return { kind: 'clear', position, id, reason, by, at, route: this.#route(tenant, row.route) };
+    const position = this.logs.next(tenant, this.#nextRow);
+    const { log } = tablesOf(this.#partition);
+    this.sql
+      .of('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?')
+      .run(tenant, live.rank, live.position);
+    this.sql
+      .of(
+        `INSERT INTO ${log} (row, tenant, position, id, at, route, cleared, "by", reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(this.#nextRow, tenant, position, toBlob(id), at, live.route, live.position, by, reason);
+    this.#unindexed.push({ row: this.#nextRow, tenant, position });
+    this.#nextRow += 1;
+    this.#routes.touch(live.route, this.#partition.id);
+    this.#saveState(
+      live.row,
+      'cleared_at, cleared_by, cleared_reason',
+      [at, by, reason],
+      'cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason',
+    );
+    return { kind: 'clear', position, id, reason, by, at, route: this.#routes.get(live.route) };
+  }
+
+  /** The id of the notification in a row. */
+  idAt(row: number): string {
+    const partition = findPartition(this.sql, row);
+    const found =
+      partition &&
+      this.sql
+        .of<[number], { id: Buffer }>(`SELECT id FROM ${tablesOf(partition).log} WHERE row = ?`)
+        .get(row);
+    if (!found) throw new Error(`row ${row} of the log is missing`);
+    return uuidToText(found.id);
   }
 
   receipts({ tenant, panel, receipts }: JobOf<'receipts'>): NewReceipt[] {
     const fresh: NewReceipt[] = [];
     for (const { id, state, at } of receipts) {
-      const found = this.finder.find(tenant, id);
-      if (!found || !reaches(this.#route(tenant, found.route).target, panel)) continue;
-      const column = `${state}_at` as const;
-      const known = this.#sql.findReceipt.get(tenant, found.position, panel.id);
-      if (known && known[column] !== null) continue;
-      this.#sql.addReceipt[column].run(tenant, found.position, panel.id, at);
-      fresh.push({ id, state, at, receivedAt: found.receivedAt });
+      const found = findById(this.sql, tenant, id);
+      if (!found || !reaches(this.#routes.get(found.route).target, panel)) continue;
+      const column = `${state}_at`;
+      const { changes } = this.sql
+        .of(
+          `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, ${column}) VALUES (?, ?, ?)
+           ON CONFLICT DO UPDATE SET ${column} = excluded.${column} WHERE ${column} IS NULL`,
+        )
+        .run(found.row, panel.id, at);
+      if (changes > 0) fresh.push({ id, state, at, receivedAt: found.receivedAt });
     }
     return fresh;
-  }
-
-  /** Drops routes that nothing referred to when the log's head was `head`, unless something does since. */
-  dropRoutes({ tenant, ids, head }: JobOf<'dropRoutes'>): number {
-    const since = new Set(this.#sql.routesAfter.all(tenant, head, tenant + 1, 0).map(({ route }) => route));
-    let dropped = 0;
-    for (const id of ids) if (!since.has(id)) dropped += this.#sql.dropRoute.run(tenant, id).changes;
-    this.#routeIds.forget(tenant);
-    return dropped;
   }
 
   /**
@@ -125,134 +191,106 @@ export class LogWriter {
    */
   #replace(tenant: number, key: string, by: DraftRow): Clear[] {
     const clears: Clear[] = [];
-    for (const row of this.#sql.findLiveByKey.all(tenant, key, by.receivedAt)) {
-      const replaced = this.#sql.idAt.get(tenant, row.position);
-      const id = replaced && uuidToText(replaced.id);
-      if (id === undefined || id === by.throttledOn) continue;
+    const rows = this.sql
+      .of<[number, string, number], LiveRow>(
+        // SQLite would go through all that the tenant has on panels.
+        `SELECT ${liveColumns} FROM live INDEXED BY live_keys
+         WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
+      )
+      .all(tenant, key, by.receivedAt);
+    for (const row of rows) {
+      const id = this.idAt(row.row);
+      if (id === by.throttledOn) continue;
       clears.push(this.takeOff(tenant, row, id, { reason: 'replaced', by: by.id, at: by.receivedAt }));
     }
     return clears;
   }
 
-  #insert(tenant: number, position: number, id: Buffer, d: DraftRow, route: number): void {
-    this.#sql.addNotification.run(
-      tenant,
-      position,
-      id,
-      d.receivedAt,
-      d.title,
-      d.message,
-      d.level,
-      d.rank,
-      d.ttl,
-      d.sentLevel,
-      d.sentTtl,
-      d.expiresAt,
-      d.ip,
-      d.ip === null ? null : addressKey(d.ip),
-      d.host,
-      d.host === null ? null : d.host.toLowerCase(),
-      d.key,
-      d.url,
-      d.sourceIp,
-      this.#keyOf(d.sourceIp),
-      d.tokenId,
-      route,
-      d.muted ? 1 : 0,
-      d.throttledOn === null ? null : toBlob(d.throttledOn),
-      d.throttleCount,
-    );
-  }
-
-  /** Most of a batch come from where the one before came from. */
-  #keyOf(source: string): AddressKey {
-    if (this.#lastSource?.address !== source) this.#lastSource = { address: source, key: addressKey(source) };
-    return this.#lastSource.key;
-  }
-
-  #routeId(tenant: number, route: string): number {
-    const known = this.#routeIds.get(tenant, route);
-    if (known !== undefined) return known;
-    let row = this.#sql.findRoute.get(tenant, route);
-    if (!row) {
-      this.#sql.addRoute.run(tenant, tenant, route);
-      row = this.#sql.findRoute.get(tenant, route) as { id: number };
+  #insert(tenant: number, id: Buffer, d: DraftRow): number {
+    const row = this.#nextRow;
+    const bytes = rowBytes(d.title, d.message);
+    const position = this.logs.next(tenant, row, bytes);
+    const { id: route, route: decided } = this.#routes.use(tenant, d.route, this.#partition.id);
+    this.sql
+      .of(this.#insertSql)
+      .run(
+        row,
+        tenant,
+        position,
+        id,
+        d.receivedAt,
+        route,
+        d.title,
+        d.message,
+        d.level,
+        d.rank,
+        d.ttl,
+        d.sentLevel === d.level ? null : d.sentLevel,
+        d.sentTtl,
+        d.expiresAt,
+        d.ip,
+        d.host,
+        d.key,
+        d.url,
+        d.sourceIp,
+        d.tokenId,
+        d.throttledOn === null ? null : toBlob(d.throttledOn),
+        d.throttleCount,
+      );
+    this.#nextRow += 1;
+    const notification = { content: d, receivedAt: d.receivedAt, route: decided };
+    this.#unindexed.push({ row, tenant, position, notification });
+    if (d.shown) {
+      this.sql
+        .of(
+          'INSERT INTO live (tenant, rank, position, row, expires_at, key, route) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        )
+        .run(tenant, d.rank, position, row, d.expiresAt, d.key, route);
+    } else if (d.throttledOn !== null) {
+      const counted = findById(this.sql, tenant, d.throttledOn);
+      if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');
     }
-    this.#routeIds.add(tenant, route, row.id);
-    return row.id;
+    return position;
   }
 
-  #route(tenant: number, id: number): Route {
-    const row = this.#sql.getRoute.get(tenant, id);
-    if (!row) throw new Error(`route ${id} of tenant ${tenant} is missing`);
-    return JSON.parse(row.route) as Route;
+  #saveState(row: number, columns: string, values: readonly (string | number)[], onConflict: string): void {
+    const partition = findPartition(this.sql, row);
+    if (!partition) throw new Error(`row ${row} of the log is missing`);
+    this.sql
+      .of(
+        `INSERT INTO ${tablesOf(partition).state} (row, ${columns}) VALUES (?${', ?'.repeat(values.length)})
+         ON CONFLICT DO UPDATE SET ${onConflict}`,
+      )
+      .run(row, ...values);
+  }
+
+  #findRetry(tenant: number, key: string, now: number): { hash: string; id: Buffer } | undefined {
+    return this.sql
+      .of<[number, string, number], { hash: string; id: Buffer }>(
+        'SELECT hash, id FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
+      )
+      .get(tenant, key, now);
+  }
+
+  #closePartition(): void {
+    const { id } = this.#partition;
+    this.hasClosed = true;
+    this.sql.of('UPDATE partitions SET last_row = ? WHERE id = ?').run(this.#nextRow - 1, id);
+    this.#partition = createPartition(this.sql.db, id + 1, this.#nextRow);
+    this.#insertSql = insertInto(this.#partition);
   }
 }
+
+const liveColumns = 'rank, position, row, expires_at, route';
+
+const insertInto = (
+  partition: Partition,
+) => `INSERT INTO ${tablesOf(partition).log} (row, tenant, position, id, at, route,
+  title, message, level, rank, ttl, sent_level, sent_ttl, expires_at, ip, host, key, url, source_ip, token_id, throttled_on,
+  throttle_count) VALUES (?${', ?'.repeat(21)})`;
 
 function toBlob(id: string): Buffer {
   const blob = uuidToBlob(id);
   if (!blob) throw new Error(`not a UUID: ${id}`);
   return blob;
-}
-
-function prepareStatements(db: Db) {
-  const addReceipt = (column: string) =>
-    db.prepare(`INSERT INTO receipts (tenant, position, panel_id, ${column}) VALUES (?, ?, ?, ?)
-      ON CONFLICT DO UPDATE SET ${column} = excluded.${column} WHERE ${column} IS NULL`);
-  return {
-    findRetry: db.prepare<[number, string, number], { hash: string; id: Buffer }>(
-      'SELECT hash, id FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
-    ),
-    addRetry: db.prepare(
-      'INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)',
-    ),
-    findRoute: db.prepare<[number, string], { id: number }>(
-      'SELECT id FROM routes WHERE tenant = ? AND route = ?',
-    ),
-    getRoute: db.prepare<[number, number], { route: string }>(
-      'SELECT route FROM routes WHERE tenant = ? AND id = ?',
-    ),
-    addRoute: db.prepare(
-      'INSERT INTO routes (tenant, id, route) VALUES (?, (SELECT coalesce(max(id), 0) + 1 FROM routes WHERE tenant = ?), ?)',
-    ),
-    routesAfter: db.prepare<[number, number, number, number], { route: number }>(
-      `SELECT DISTINCT route FROM notifications WHERE entry > ${entryOf('?', '?')} AND entry < ${entryOf('?', '?')}`,
-    ),
-    dropRoute: db.prepare('DELETE FROM routes WHERE tenant = ? AND id = ?'),
-    addNotification:
-      db.prepare(`INSERT INTO notifications (entry, id, received_at, title, message, level, rank, ttl,
-        sent_level, sent_ttl, expires_at, ip, ip_key, host, host_key, key, url, source_ip, source_ip_key, token_id, route,
-        muted, throttled_on, throttle_count)
-      VALUES (${entryOf('?', '?')}, ${Array(23).fill('?').join(', ')})`),
-    addLive: db.prepare(
-      'INSERT INTO live (tenant, rank, position, expires_at, key, route) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    removeLive: db.prepare('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?'),
-    findLive: db.prepare<[number, number, number], LiveRow>(
-      'SELECT rank, position, expires_at, route FROM live WHERE tenant = ? AND rank = ? AND position = ?',
-    ),
-    findLiveByKey: db.prepare<[number, string, number], LiveRow>(
-      `SELECT rank, position, expires_at, route FROM live
-       WHERE tenant = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY position`,
-    ),
-    idAt: db.prepare<[number, number], { id: Buffer }>(
-      `SELECT id FROM notifications WHERE entry = ${entryOf('?', '?')}`,
-    ),
-    addClear: db.prepare(`INSERT INTO clears (entry, cleared, id, reason, by, at, route)
-      VALUES (${entryOf('?', '?')}, ${entryOf('?', '?')}, ?, ?, ?, ?, ?)`),
-    countThrottled: db.prepare(
-      'INSERT INTO throttle_counts (tenant, id, count) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1',
-    ),
-    findReceipt: db.prepare<
-      [number, number, string],
-      { shown_at: number | null; expired_at: number | null; cleared_at: number | null }
-    >(
-      'SELECT shown_at, expired_at, cleared_at FROM receipts WHERE tenant = ? AND position = ? AND panel_id = ?',
-    ),
-    addReceipt: {
-      shown_at: addReceipt('shown_at'),
-      expired_at: addReceipt('expired_at'),
-      cleared_at: addReceipt('cleared_at'),
-    },
-  };
 }

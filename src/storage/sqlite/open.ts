@@ -6,10 +6,12 @@ import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.t
 import { damaged } from './disk-errors.ts';
 import { DiskSpace } from './disk-space.ts';
 import { FairQueue } from './fair-queue.ts';
-import { SqliteFigures } from './figures/figures.ts';
+import { SqliteFigures } from './figures.ts';
 import { SqliteHistory } from './history.ts';
 import type { TenantLivePlace } from './jobs.ts';
+import type { LogSizes } from './log-writer.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
+import { ensurePartition } from './partitions.ts';
 import type { ReaderData } from './reader-thread.ts';
 import { Thread } from './thread.ts';
 import { assertWalIntact } from './wal-check.ts';
@@ -24,7 +26,7 @@ const beforeAll: TenantLivePlace = { tenant: 0, rank: 0, position: 0 };
 export interface SqliteOptions {
   readonly path: string;
   /**
-   * `server` (when nothing is said) holds the server lock, brings the schema up to date and keeps the search indexes.
+   * `server` (when nothing is said) holds the server lock, brings the schema up to date and maintains the log.
    * `command` is a guest beside whatever server runs: it does no background work, and never changes a server's schema.
    */
   readonly role?: 'server' | 'command';
@@ -32,6 +34,8 @@ export interface SqliteOptions {
   readonly queueCapacity: number;
   /** Intake is refused below this much free space, so that SQLite itself never meets a full disk. */
   readonly minFreeBytes: number;
+  /** Sizes of the log's parts other than the usual ones, for tests. */
+  readonly sizes?: Partial<LogSizes>;
   /** Hears of what goes wrong below, and of its end. */
   readonly onTrouble: (message: string | undefined) => void;
 }
@@ -74,8 +78,8 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
   let queue: WriteQueue;
   const tellOnce = atMostOnceAMinute(options.onTrouble);
   const heard = (notice: unknown) => {
-    const { trouble, indexing, damage, isFull } = notice as WriterNotice;
-    if (indexing !== undefined) return tellOnce(`search index: ${indexing}`);
+    const { trouble, maintenance, damage, isFull } = notice as WriterNotice;
+    if (maintenance !== undefined) return tellOnce(`maintenance of the log: ${maintenance}`);
     if (damage !== undefined) {
       queue.report('damage', damaged);
       return tellOnce(damage);
@@ -90,7 +94,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     queue.report('writer', 'the writer thread ended');
     failure.resolve(error);
   };
-  const writerData = { path, indexes: role === 'server' };
+  const writerData = { path, maintains: role === 'server', ...options.sizes };
   const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), writerData, {
     onNotice: heard,
     onEnd: ended,
@@ -112,7 +116,6 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
       reader: readers.short.get,
       searcher: readers.search.get,
       searches,
-      running: () => [...readers.short.running(), ...readers.search.running()],
     }),
     figures: new SqliteFigures(readers.short.get, readers.search.get, searches),
     executor: executor(queue, readers.short.get),
@@ -147,7 +150,7 @@ interface WriterNotice {
   readonly trouble?: string;
   /** The trouble is that there is no room. */
   readonly isFull?: boolean;
-  readonly indexing?: string;
+  readonly maintenance?: string;
   readonly damage?: string;
 }
 
@@ -160,6 +163,7 @@ function prepare(path: string, role: 'server' | 'command'): void {
     if (role === 'server') migrate(db);
     else migrateWithoutServer(db, path);
     assertSchema(db, path);
+    ensurePartition(db);
   } finally {
     db.close();
   }
@@ -188,7 +192,6 @@ function readerThread(
       thread ??= start();
       return thread;
     },
-    running: () => (thread ? [thread] : []),
     close: async (withinMs: number) => {
       const open = thread;
       thread = undefined;

@@ -7,16 +7,17 @@ import type { SearchOptions } from '../../core/ports.ts';
 import type { Query } from '../../core/search/search-query.ts';
 import type { PanelAddress } from '../../core/target.ts';
 import { letOthersGoFirst } from '../low-priority.ts';
+import { type CountRequest, countStep } from './count.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
-import { type CountRequest, countStep } from './figures/count.ts';
-import { fieldValues } from './figures/field-values.ts';
-import { busiestHosts, minuteCounts, receivedSince } from './figures/minutes.ts';
 import type { TenantLivePlace } from './jobs.ts';
+import { LevelsOfRows } from './level-rows.ts';
 import { LogReader } from './log-reader.ts';
-import { oldestRevision, unusedRoutes } from './route-use.ts';
-import { findById, searchPage } from './search/search.ts';
-import { defaultTuning, tuningOfLaterSteps } from './search/tuning.ts';
+import { Statements } from './partitions.ts';
+import { type RetentionBounds, retentionStep } from './retention.ts';
+import { RouteReader } from './routes.ts';
+import { findRecord, searchPage } from './search.ts';
+import { busiestHosts, fieldValues, minuteCounts, receivedSince } from './statistics.ts';
 import { serveThread } from './thread.ts';
 
 /** What the thread is started with. */
@@ -32,7 +33,10 @@ if (yields && platform() === 'linux') letOthersGoFirst();
 
 interface Session {
   readonly db: Db;
+  readonly sql: Statements;
+  readonly routes: RouteReader;
   readonly log: LogReader;
+  readonly levels: LevelsOfRows;
 }
 
 let session: Session | undefined;
@@ -40,8 +44,19 @@ const reportedSqlChars = 200;
 
 function open(): Session {
   const db = openReadOnly(path);
-  return { db, log: new LogReader(db) };
+  const sql = new Statements(db);
+  const routes = new RouteReader(sql);
+  return { db, sql, routes, log: new LogReader(sql, routes), levels: new LevelsOfRows() };
 }
+
+/** Tells whether so many milliseconds have passed. */
+function timer(ms: number): () => boolean {
+  const endsAt = performance.now() + ms;
+  return () => performance.now() >= endsAt;
+}
+
+/** A read out of one snapshot. */
+const snapshot = <T>(work: (session: Session) => T): T => read((open) => open.log.snapshot(() => work(open)));
 
 /**
  * Reads on the open connection. One that failed may have met a disk that was gone for a while: the next gets a fresh one.
@@ -89,24 +104,35 @@ const thread = serveThread(
       read(({ log }) => log.receiptsOf(tenant, id)),
     findRetry: (a: { tenant: number; key: string; now: number }) =>
       read(({ log }) => log.findRetry(a.tenant, a.key, a.now)),
-    unusedRoutes: ({ tenant, after }: { tenant: number; after: number }) =>
-      read(({ db, log }) => log.snapshot(() => unusedRoutes(db, tenant, after))),
-    oldestRevision: ({ tenant }: { tenant: number }) => read(({ db }) => oldestRevision(db, tenant)),
-    // The routes of a connection are kept beside it; a new one reads what there is.
-    forgetRoutes: () => drop(),
-    find: ({ tenant, id }: { tenant: number; id: string }) => read(({ db }) => findById(db, tenant, id)),
-    search: (a: { tenant: number; query: Query; options: SearchOptions; isFirst: boolean }) =>
-      read(({ db }) =>
-        searchPage(db, a.tenant, a.query, a.options, a.isFirst ? defaultTuning : tuningOfLaterSteps),
-      ),
-    count: (a: { tenant: number; query: Query; request: CountRequest }) =>
-      read(({ db }) => countStep(db, a.tenant, a.query, a.request)),
-    minutes: (a: { tenant: number; from: number }) => read(({ db }) => minuteCounts(db, a.tenant, a.from)),
-    received: (a: { tenant: number; from: number }) => read(({ db }) => receivedSince(db, a.tenant, a.from)),
+    oldestRevision: ({ tenant }: { tenant: number }) => read(({ log }) => log.oldestRevision(tenant)),
+    find: ({ tenant, id }: { tenant: number; id: string }) =>
+      snapshot((open) => findRecord(open, tenant, id)),
+    search: (asked: { tenant: number; query: Query; options: SearchOptions }) => {
+      const isOver = timer(asked.options.timeoutMs ?? Number.POSITIVE_INFINITY);
+      return snapshot((open) => searchPage(open, asked, isOver));
+    },
+    count: ({
+      stepMs,
+      ...asked
+    }: {
+      tenant: number;
+      query: Query;
+      request: CountRequest;
+      stepMs: number;
+    }) => {
+      const isOver = timer(stepMs);
+      return snapshot((open) => countStep(open, asked, isOver));
+    },
+    retentionStep: ({ tenant, bounds }: { tenant: number; bounds: RetentionBounds }) =>
+      snapshot(({ sql }) => retentionStep(sql, tenant, bounds)),
+    minutes: (a: { tenant: number; from: number }) =>
+      snapshot(({ sql }) => minuteCounts(sql, a.tenant, a.from)),
+    received: (a: { tenant: number; from: number }) =>
+      snapshot(({ sql }) => receivedSince(sql, a.tenant, a.from)),
     busiestHosts: (a: { tenant: number; from: number; limit: number }) =>
-      read(({ db }) => busiestHosts(db, a.tenant, a.from, a.limit)),
+      snapshot(({ sql }) => busiestHosts(sql, a.tenant, a.from, a.limit)),
     values: (a: { tenant: number; wanted: WantedValues }) =>
-      read(({ db }) => fieldValues(db, a.tenant, a.wanted)),
+      snapshot(({ sql }) => fieldValues(sql, a.tenant, a.wanted)),
     sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) =>
       read(({ db }) => db.prepare(sql).all(...parameters), sql.slice(0, reportedSqlChars)),
   },

@@ -2,14 +2,9 @@ import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Route } from '../../core/ports.ts';
-import {
-  entryOf,
-  type NotificationRow,
-  notificationColumns,
-  RouteReader,
-  uuidToBlob,
-  uuidToText,
-} from './rows.ts';
+import { Statements } from './partitions.ts';
+import { RouteReader } from './routes.ts';
+import { uuidToBlob, uuidToText } from './rows.ts';
 
 const schema = readFileSync(new URL('./migrations/0001-baseline.sql', import.meta.url), 'utf8');
 
@@ -34,27 +29,18 @@ test('a uuid survives the way to bytes and back, and anything else is no uuid', 
     expect(uuidToBlob(text)).toBeUndefined();
 });
 
-test('tenant and position come out exactly, also where the entry passes 2^53', () => {
-  const db = open();
-  const tenant = 8_000_001;
-  const position = 2 ** 40 - 1;
-  db.prepare(`INSERT INTO notifications VALUES (${entryOf('?', '?')}, x'00', 1, 't', 'm', 'info', 20, 0, 'info', NULL, NULL,
-    NULL, NULL, NULL, NULL, NULL, NULL, '::1', x'00', 'tok', 1, 0, NULL, 0)`).run(tenant, position);
-  const row = db.prepare<[], NotificationRow>(`SELECT ${notificationColumns} FROM notifications n`).get();
-  expect(row).toMatchObject({ tenant, position });
-});
-
 test('routes that are added later are found, and those of another tenant never', () => {
   const db = open();
-  const add = db.prepare('INSERT INTO routes VALUES (?, ?, ?)');
-  const routes = new RouteReader(db);
-  add.run(1, 1, JSON.stringify(route(1)));
-  add.run(2, 1, JSON.stringify(route(99)));
+  const insert = db.prepare('INSERT INTO routes (tenant, route, partition) VALUES (?, ?, 1)');
+  const add = (tenant: number, revision: number) => insert.run(tenant, JSON.stringify(route(revision)));
+  const routes = new RouteReader(new Statements(db));
+  add(1, 1);
+  add(2, 99);
   expect(routes.idsWhere(1, () => true)).toEqual([1]);
-  add.run(1, 2, JSON.stringify(route(2)));
-  add.run(1, 3, JSON.stringify(route(3)));
-  expect(routes.get(1, 3).revision).toBe(3);
-  expect(routes.idsWhere(1, ({ revision }) => revision > 1).sort()).toEqual([2, 3]);
+  add(1, 2);
+  add(1, 3);
+  expect(routes.get(1, 4).revision).toBe(3);
+  expect(routes.idsWhere(1, ({ revision }) => revision > 1).sort()).toEqual([3, 4]);
   expect(routes.idsWhere(3, () => true)).toEqual([]);
-  expect(() => routes.get(2, 2)).toThrow('route 2 of tenant 2 is missing');
+  expect(() => routes.get(2, 3)).toThrow('route 3 of tenant 2 is missing');
 });

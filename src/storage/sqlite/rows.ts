@@ -1,22 +1,28 @@
 /** How the log's rows become what core speaks of. Every reader of the log goes through here. */
-import type { Database, Statement } from 'better-sqlite3';
-import type { Clear, Notification, Route, TenantId } from '../../core/ports.ts';
+import type { Clear, Entry, Notification } from '../../core/ports.ts';
+import type { RouteReader } from './routes.ts';
 
-/**
- * A row of `notifications n`, as {@link notificationColumns} selects it. Tenant and position are taken apart in SQL:
- * an entry can pass 2^53, its two parts cannot.
- */
-export interface NotificationRow {
+/** A row of a partition's log `n`, as {@link entryColumns} selects it. */
+export interface EntryRow {
+  readonly row: number;
   readonly tenant: number;
   readonly position: number;
   readonly id: Buffer;
-  readonly received_at: number;
+  readonly at: number;
+  readonly route: number;
+  /** null: a notification, whose columns below `reason` are set as in {@link NotificationRow}. */
+  readonly cleared: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
+export interface NotificationRow extends EntryRow {
   readonly title: string;
   readonly message: string;
   readonly level: string;
   readonly rank: number;
   readonly ttl: number;
-  readonly sent_level: string;
+  readonly sent_level: string | null;
   readonly sent_ttl: number | null;
   readonly expires_at: number | null;
   readonly ip: string | null;
@@ -25,51 +31,31 @@ export interface NotificationRow {
   readonly url: string | null;
   readonly source_ip: string;
   readonly token_id: string;
-  readonly route: number;
   readonly throttled_on: Buffer | null;
   readonly throttle_count: number;
 }
 
-/** A row of `clears c`, as {@link clearColumns} selects it. */
-export interface ClearRow {
-  readonly tenant: number;
-  readonly position: number;
-  readonly id: Buffer;
-  readonly reason: string;
-  readonly by: string;
-  readonly at: number;
-  readonly route: number;
+/** Goes with `FROM <log> n`. */
+export const entryColumns = `n.row, n.tenant, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.title,
+  n.message, n.level, n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip,
+  n.token_id, n.throttled_on, n.throttle_count`;
+
+export function toEntry(row: EntryRow, routes: RouteReader): Entry {
+  return row.cleared === null ? toNotification(row as NotificationRow, routes) : toClear(row, routes);
 }
-
-/** The lowest 40 bits of an entry: its position. */
-export const positionMask = 0xff_ffff_ffff;
-
-/** Goes with `FROM notifications n`. */
-export const notificationColumns = `n.entry >> 40 AS tenant, n.entry & ${positionMask} AS position, n.id, n.received_at,
-  n.title, n.message, n.level, n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url,
-  n.source_ip, n.token_id, n.route, n.throttled_on, n.throttle_count`;
-
-/** Goes with `FROM clears c`. */
-export const clearColumns = `c.entry >> 40 AS tenant, c.entry & ${positionMask} AS position, c.id, c.reason, c.by, c.at, c.route`;
-
-/**
- * SQL for an entry out of two parameters. `|` and `<<` work on integers only, which matters: the driver binds every
- * number as a double, and `+` would make the sum one too.
- */
-export const entryOf = (tenant: string, position: string) => `(${tenant} << 40 | ${position})`;
 
 export function toNotification(row: NotificationRow, routes: RouteReader): Notification {
   return {
     kind: 'notification',
     position: row.position,
     id: uuidToText(row.id),
-    receivedAt: row.received_at,
+    receivedAt: row.at,
     title: row.title,
     message: row.message,
     level: row.level,
     rank: row.rank,
     ttl: row.ttl,
-    sentLevel: row.sent_level,
+    sentLevel: row.sent_level ?? row.level,
     sentTtl: row.sent_ttl,
     expiresAt: row.expires_at,
     ip: row.ip,
@@ -84,13 +70,13 @@ export function toNotification(row: NotificationRow, routes: RouteReader): Notif
   };
 }
 
-export function toClear(row: ClearRow, routes: RouteReader): Clear {
+function toClear(row: EntryRow, routes: RouteReader): Clear {
   return {
     kind: 'clear',
     position: row.position,
     id: uuidToText(row.id),
     reason: row.reason === 'replaced' ? 'replaced' : 'cleared',
-    by: row.by,
+    by: row.by ?? '',
     at: row.at,
     route: routes.get(row.tenant, row.route),
   };
@@ -108,58 +94,12 @@ export function uuidToBlob(text: string): Buffer | undefined {
   return Buffer.from(text.replaceAll('-', ''), 'hex');
 }
 
-interface TenantRoutes {
-  readonly byId: Map<number, Route>;
-  /** Every route up to this id has been read. */
-  completeTo: number;
-}
+/** What a row takes of the disk beside its texts, as an estimate: columns, keys and terms. */
+const rowOverheadBytes = 220;
 
-/**
- * The routes table, read once. A route never changes and its id only grows, so nothing ever has to be forgotten.
- *
- * One per connection, and only for what is committed: a route read inside a write transaction that is then rolled back
- * would stay.
- */
-export class RouteReader {
-  readonly #byTenant = new Map<TenantId, TenantRoutes>();
-  readonly #one: Statement<[number, number], { route: string }>;
-  readonly #newer: Statement<[number, number], { id: number; route: string }>;
+/** What a notification takes of the disk, as an estimate. */
+export const rowBytes = (title: string, message: string): number =>
+  rowOverheadBytes + Buffer.byteLength(title) + Buffer.byteLength(message);
 
-  constructor(db: Database) {
-    this.#one = db.prepare('SELECT route FROM routes WHERE tenant = ? AND id = ?');
-    this.#newer = db.prepare('SELECT id, route FROM routes WHERE tenant = ? AND id > ? ORDER BY id');
-  }
-
-  /** @throws Error when there is no such route: the log names one that it does not hold, which is damage. */
-  get(tenant: TenantId, id: number): Route {
-    const { byId } = this.#of(tenant);
-    const known = byId.get(id);
-    if (known) return known;
-    const row = this.#one.get(tenant, id);
-    if (!row) throw new Error(`route ${id} of tenant ${tenant} is missing`);
-    const route = JSON.parse(row.route) as Route;
-    byId.set(id, route);
-    return route;
-  }
-
-  /** Ids of all routes committed by now for which `predicate` holds, in no particular order. */
-  idsWhere(tenant: TenantId, predicate: (route: Route) => boolean): number[] {
-    const routes = this.#of(tenant);
-    for (const row of this.#newer.all(tenant, routes.completeTo)) {
-      if (!routes.byId.has(row.id)) routes.byId.set(row.id, JSON.parse(row.route) as Route);
-      routes.completeTo = row.id;
-    }
-    const ids: number[] = [];
-    for (const [id, route] of routes.byId) if (predicate(route)) ids.push(id);
-    return ids;
-  }
-
-  #of(tenant: TenantId): TenantRoutes {
-    let routes = this.#byTenant.get(tenant);
-    if (!routes) {
-      routes = { byId: new Map(), completeTo: 0 };
-      this.#byTenant.set(tenant, routes);
-    }
-    return routes;
-  }
-}
+/** The same of a row that is stored. */
+export const rowBytesSql = `${rowOverheadBytes} + octet_length(title) + octet_length(message)`;

@@ -70,7 +70,7 @@ export class WriteQueue {
    * a token can still be revoked. On one that failed, only what frees space is let through.
    */
   #refusing(kind: Job['kind']): string | undefined {
-    if (kind === 'prune' || kind === 'dropRoutes' || kind === 'sweep') return undefined;
+    if (kind === 'retain' || kind === 'sweep') return undefined;
     const grows = kind === 'append' || kind === 'receipts';
     return (
       this.#troubles.get('writer') ?? this.#stall() ?? (grows ? this.#troubles.get('free space') : undefined)

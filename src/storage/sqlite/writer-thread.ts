@@ -1,6 +1,6 @@
 /**
  * The one thread that writes. All jobs that came while the last were being committed share one transaction and one fsync.
- * In between, search indexes catch up in short slices.
+ * Between commits it maintains the log, a slice at a time.
  */
 import { workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
@@ -8,29 +8,28 @@ import { AppError } from '../../core/errors.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure, isFull } from './disk-errors.ts';
-import { indexSlice } from './indexer.ts';
-import type { Job, JobAnswer, JobResults, PruneResult } from './jobs.ts';
-import { LogPruner } from './log-pruner.ts';
-import { LogWriter } from './log-writer.ts';
+import type { Job, JobAnswer, JobResults } from './jobs.ts';
+import { LogCleaner } from './log-cleaner.ts';
+import { type LogSizes, LogWriter, usualSizes } from './log-writer.ts';
+import { Maintenance } from './maintenance.ts';
 import { RowPace } from './row-pace.ts';
 import { serveThread } from './thread.ts';
 
-const { path, indexes } = workerData as { readonly path: string; readonly indexes: boolean };
-/**
- * How long a slice of indexing may take: commits wait for it. In quiet one follows the other after a pause in which nothing
- * came; under constant load there is one from time to time.
- */
-const quiet = { pauseMs: 5, sliceMs: 6 };
-const loaded = { pauseMs: 20, sliceMs: 2 };
-const slicePace = new RowPace({ least: 64, most: 500 }, 0.05);
-/**
- * The entries of one word are merged at once, however many there are. After a merge that took long for its pages there is
- * none for so many times as long, though not beyond some hundred slices: as many segments would be left to merge.
- */
-const longMerge = { ms: 10, msAPage: 0.25, restFactor: 10, mostRestMs: 10_000, mostSlices: 100 };
-/** How long dropping old notifications may keep a commit. */
-const pruneMs = 8;
-const prunePace = new RowPace({ least: 32, most: 500 }, 0.1);
+interface WriterData extends Partial<LogSizes> {
+  readonly path: string;
+  /** Whether this process maintains the log: one does, the server. */
+  readonly maintains: boolean;
+}
+
+const { path, maintains, ...given } = workerData as WriterData;
+const sizes: LogSizes = { ...usualSizes, ...given };
+/** How long a slice of maintenance may take: commits wait for it. */
+const sliceMs = 3;
+/** Between two slices. */
+const slicePauseMs = 20;
+/** Rows a slice copies or deletes, and pages it merges. */
+const slicePace = new RowPace({ least: 16, most: 4_000 }, 0.02);
+const rowsAPage = 16;
 /** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
 const retrySliceMs = 1_000;
 const reopenMs = 250;
@@ -39,21 +38,17 @@ const closingBusyMs = 250;
 interface Session {
   readonly db: Db;
   readonly log: LogWriter;
-  readonly pruner: LogPruner;
+  readonly cleaner: LogCleaner;
+  readonly maintenance: Maintenance;
   readonly statements: Map<string, Database.Statement<unknown[], Record<string, unknown>>>;
 }
 
 let session: Session | undefined = open();
-/** There may be notifications to index, and texts to merge. */
-let behind = true;
-let merging = true;
-let indexTimer: NodeJS.Timeout | undefined;
-/** When the next slice is due under load. */
-let sliceDue = performance.now() + loaded.pauseMs;
-/** From when on merging may go on. */
-let mergeDue = 0;
-let slicesSinceMerge = 0;
-let owedPages = 0;
+/** There may be something to maintain. */
+let maintainable = maintains;
+let sliceTimer: NodeJS.Timeout | undefined;
+/** When the next slice is due. */
+let sliceDue = performance.now() + slicePauseMs;
 
 /** Rows in one transaction, about: more of them gain nothing on the fsync and make the first job wait for the last. */
 const enoughRows = 256;
@@ -61,19 +56,20 @@ const enoughRows = 256;
 const thread = serveThread<PackedJobs>(
   {},
   () => {
-    clearTimeout(indexTimer);
+    clearTimeout(sliceTimer);
     if (session) emptyWal(session.db);
     session?.db.close();
     session = undefined;
   },
   { op: 'commit', weigh: ({ weight }) => weight, enough: enoughRows, handle: commitTogether },
 );
-scheduleIndexing();
+scheduleSlice();
 
 function open(): Session {
   const db = openWritable(path);
-  const log = new LogWriter(db);
-  return { db, log, pruner: new LogPruner(db, log), statements: new Map() };
+  const log = new LogWriter(db, sizes);
+  const maintenance = new Maintenance(log.sql, sizes, () => log.forgetRoutes());
+  return { db, log, cleaner: new LogCleaner(log), maintenance, statements: new Map() };
 }
 
 /** Moves everything into the database file, so that a copy of that file alone is complete. */
@@ -90,7 +86,7 @@ function emptyWal(db: Db): void {
 /** Jobs in several messages, and the answers to each of these. */
 function commitTogether(messages: PackedJobs[]): PackedAnswers[] {
   // While messages keep coming, no timer of this thread has its turn.
-  if (indexes && behind && performance.now() > sliceDue) index(loaded.sliceMs);
+  if (maintainable && performance.now() > sliceDue) maintain();
   const jobs = messages.map(unpackJobs);
   const answers = commit(jobs.flat());
   let from = 0;
@@ -106,18 +102,16 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
     throw new AppError('unavailable', 'the disk failed; trying to reopen the database', {
       retryAfterSeconds: 1,
     });
-  clearTimeout(indexTimer);
   const current = session;
   try {
-    return transaction(current, () => jobs.map((job) => ({ value: perform(current, job) })));
+    const answers = transaction(current, () => jobs.map((job) => ({ value: perform(current, job) })));
+    if (current.log.hasClosed) maintainSoon();
+    return answers;
   } catch (error) {
     if (isDiskFailure(error)) throw giveUp(error);
     // Another process holds the write lock: each job alone would only wait as long again.
     if (isBusy(error)) return jobs.map(() => refusal(error));
     return jobs.length === 1 && !isDamage(error) ? [refusal(error)] : jobs.map(alone);
-  } finally {
-    behind = true;
-    scheduleIndexing();
   }
 }
 
@@ -145,16 +139,16 @@ function metDamage(error: unknown, { kind }: Job): AppError {
   return new AppError('unavailable', `not stored: ${damaged}`, { cause: error });
 }
 
-function transaction<T>({ db, log, pruner }: Session, work: () => T): T {
+function transaction<T>({ db, log }: Session, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
+    log.begin();
     const value = work();
     log.beforeCommit();
     db.exec('COMMIT');
     return value;
   } catch (error) {
     log.afterRollback();
-    pruner.afterRollback();
     if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
   }
@@ -168,23 +162,14 @@ function perform(current: Session, job: Job): JobResults[Job['kind']] {
       return current.log.clear(job);
     case 'receipts':
       return current.log.receipts(job);
-    case 'prune':
-      return prune(current, job);
-    case 'dropRoutes':
-      return current.log.dropRoutes(job);
+    case 'retain':
+      maintainSoon();
+      return current.cleaner.retain(job);
     case 'sweep':
-      return current.pruner.sweep(job);
+      return current.cleaner.sweep(job);
     case 'sql':
       return job.statements.map(({ sql, parameters }) => run(current, sql, parameters));
   }
-}
-
-/** So many at once that those who wait for the same commit hardly notice. */
-function prune({ pruner }: Session, job: Extract<Job, { kind: 'prune' }>): PruneResult {
-  const began = performance.now();
-  const result = pruner.prune(job, prunePace.rowsIn(pruneMs));
-  prunePace.took(result.dropped, performance.now() - began);
-  return result;
 }
 
 function run({ db, statements }: Session, sql: string, parameters: readonly unknown[]) {
@@ -239,7 +224,7 @@ function reopen(): void {
     transaction(fresh, () => db.prepare("UPDATE meta SET value = value + 1 WHERE name = 'reopened'").run());
     session = fresh;
     thread.notify({ trouble: undefined });
-    scheduleIndexing();
+    scheduleSlice();
   } catch {
     closeQuietly(fresh);
     setTimeout(reopen, reopenMs);
@@ -254,33 +239,36 @@ function closeQuietly(broken: Session | undefined): void {
   }
 }
 
-function scheduleIndexing(): void {
-  clearTimeout(indexTimer);
-  if (!indexes || !session || !(behind || merging)) return;
-  const dueIn = (behind ? sliceDue : Math.max(sliceDue, mergeDue)) - performance.now();
-  if (dueIn > loaded.pauseMs) indexTimer = setTimeout(index, dueIn, quiet.sliceMs);
-  else if (dueIn < quiet.pauseMs) indexTimer = setTimeout(index, Math.max(0, dueIn), loaded.sliceMs);
-  else indexTimer = setTimeout(index, quiet.pauseMs, quiet.sliceMs);
+function maintainSoon(): void {
+  if (session) session.log.hasClosed = false;
+  maintainable = maintains;
+  scheduleSlice();
 }
 
-function index(sliceMs: number): void {
+function scheduleSlice(): void {
+  if (!session || !maintainable) return;
+  clearTimeout(sliceTimer);
+  sliceTimer = setTimeout(maintain, Math.max(0, sliceDue - performance.now()));
+}
+
+function maintain(): void {
   if (!session) return;
-  let pauseMs = loaded.pauseMs;
+  const { maintenance } = session;
+  const rows = slicePace.rowsIn(sliceMs);
+  const size = { rows, pages: Math.ceil(rows / rowsAPage) };
+  const began = performance.now();
+  let pauseMs = slicePauseMs;
   try {
-    const merges = performance.now() >= mergeDue || slicesSinceMerge >= longMerge.mostSlices;
-    const slice = indexSlice(session.db, slicePace.rowsIn(sliceMs), { merges, owedPages });
-    ({ behind, merging, owedPages } = slice);
-    slicesSinceMerge = merges ? 0 : slicesSinceMerge + 1;
-    slicePace.took(slice.indexed, slice.rowsMs);
-    const { pages, ms } = slice.merged;
-    if (ms > longMerge.ms + pages * longMerge.msAPage)
-      mergeDue = performance.now() + Math.min(longMerge.mostRestMs, longMerge.restFactor * ms);
+    maintainable = transaction(session, () => maintenance.slice(size));
+    slicePace.took(rows, performance.now() - began);
   } catch (error) {
+    maintenance.afterRollback();
     pauseMs = retrySliceMs;
     if (isDiskFailure(error)) giveUp(error);
-    else if (isDamage(error)) thread.notify({ indexing: damageReport(error, 'the search index') });
-    else thread.notify({ indexing: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    else if (isDamage(error)) thread.notify({ maintenance: damageReport(error, 'maintenance of the log') });
+    else
+      thread.notify({ maintenance: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
   sliceDue = performance.now() + pauseMs;
-  scheduleIndexing();
+  scheduleSlice();
 }

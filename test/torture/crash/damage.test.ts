@@ -93,7 +93,7 @@ function read(path: string) {
   try {
     return db
       .prepare<[], { position: number; name: string; id: Buffer }>(
-        'SELECT entry & 0xffffffffff AS position, title AS name, id FROM notifications',
+        'SELECT position, title AS name, id FROM log_1_0 WHERE cleared IS NULL',
       )
       .all()
       .map(({ id, ...rest }) => ({ ...rest, id: uuid(id.toString('hex')) }));

@@ -30,7 +30,7 @@ function look(path: string): { titles: Set<string>; epoch: string; gaps: number 
   const db = new Database(path, { readonly: true });
   try {
     expect(db.pragma('integrity_check(1)', { simple: true })).toBe('ok');
-    const titles = db.prepare('SELECT title FROM notifications').pluck().all() as string[];
+    const titles = db.prepare('SELECT title FROM log_1_0 WHERE cleared IS NULL').pluck().all() as string[];
     const epoch = db.prepare("SELECT value FROM meta WHERE name = 'epoch'").pluck().get() as string;
     const { head } = db.prepare('SELECT head FROM logs').get() as { head: number };
     return { titles: new Set(titles), epoch, gaps: head - titles.length };

@@ -1,5 +1,4 @@
 -- Times are Unix milliseconds. Every table of a tenant has a key that starts with the tenant.
--- `entry` is tenant << 40 | position: one b-tree keeps a tenant's log together and in order, and full text can use it as its row id.
 
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES
@@ -128,93 +127,76 @@ CREATE INDEX audit_deletions ON audit (tenant, action, at, subject, detail)
   WHERE action IN ('level.delete', 'panel.delete');
 
 -- The log ------------------------------------------------------------------------------------------------------------
+-- Its rows lie in partitions: tables made and dropped by storage/sqlite/partitions.ts.
 
 CREATE TABLE logs (
   tenant INTEGER PRIMARY KEY,
   head INTEGER NOT NULL,     -- position of the newest entry
   first INTEGER NOT NULL,    -- oldest position still kept
-  indexed INTEGER NOT NULL,  -- the search indexes know every entry up to here
+  first_row INTEGER NOT NULL, -- rows below this one are not kept
   notifications INTEGER NOT NULL,
   bytes INTEGER NOT NULL
 );
 
--- What routing decided, each distinct decision once.
-CREATE TABLE routes (
+CREATE TABLE partitions (
+  id INTEGER PRIMARY KEY,
+  generation INTEGER NOT NULL,
+  first_row INTEGER NOT NULL UNIQUE,
+  last_row INTEGER,          -- null: it still takes rows
+  indexed INTEGER NOT NULL,  -- the terms of every row up to here are indexed
+  first_minute INTEGER,      -- the earliest and the latest in which a notification was received, of what is indexed
+  last_minute INTEGER,
+  sealed INTEGER NOT NULL    -- 1: its index is merged into one piece
+);
+
+-- What of each tenant a partition holds, as far as it is indexed.
+CREATE TABLE partition_tenants (
   tenant INTEGER NOT NULL,
-  id INTEGER NOT NULL,
-  route TEXT NOT NULL,       -- JSON
-  PRIMARY KEY (tenant, id)
+  partition INTEGER NOT NULL,
+  entries INTEGER NOT NULL,
+  first_position INTEGER NOT NULL,
+  last_position INTEGER NOT NULL,
+  PRIMARY KEY (tenant, partition)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX routes_by_value ON routes (tenant, route);
+CREATE INDEX partition_tenants_partition ON partition_tenants (partition);
 
-CREATE TABLE notifications (
-  entry INTEGER PRIMARY KEY,
-  id BLOB NOT NULL,          -- UUIDv7, 16 bytes
-  received_at INTEGER NOT NULL,
-  title TEXT NOT NULL,
-  message TEXT NOT NULL,
+-- Rows from this one on were received in this minute (Unix time / 60000), until the next row here; as far as it is indexed.
+CREATE TABLE row_minutes (
+  row INTEGER PRIMARY KEY,
+  minute INTEGER NOT NULL
+);
+
+-- How many of each level in each minute, as far as it is indexed.
+CREATE TABLE minutes (
+  partition INTEGER NOT NULL,
+  tenant INTEGER NOT NULL,
+  minute INTEGER NOT NULL,
   level TEXT NOT NULL,
-  rank INTEGER NOT NULL,
-  ttl INTEGER NOT NULL,
-  sent_level TEXT NOT NULL,
-  sent_ttl INTEGER,
-  expires_at INTEGER,
-  ip TEXT,
-  ip_key BLOB,               -- 16 bytes, v4 as ::ffff:a.b.c.d: comparable
-  host TEXT,
-  host_key TEXT,             -- lower case
-  key TEXT,
-  url TEXT,
-  source_ip TEXT NOT NULL,
-  source_ip_key BLOB NOT NULL,
-  token_id TEXT NOT NULL,
-  route INTEGER NOT NULL,
-  muted INTEGER NOT NULL,
-  throttled_on BLOB,
-  throttle_count INTEGER NOT NULL
-);
+  count INTEGER NOT NULL,
+  PRIMARY KEY (partition, tenant, minute, level)
+) WITHOUT ROWID;
 
-CREATE TABLE clears (
-  entry INTEGER PRIMARY KEY,
-  cleared INTEGER NOT NULL,  -- the notification's entry
-  id BLOB NOT NULL,
-  reason TEXT NOT NULL,
-  by TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  route INTEGER NOT NULL
+-- What routing decided, each distinct decision once; dropped with the last partition that used it.
+CREATE TABLE routes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant INTEGER NOT NULL,
+  route TEXT NOT NULL,       -- JSON
+  partition INTEGER NOT NULL -- the newest whose rows refer to it
 );
-CREATE INDEX clears_of ON clears (cleared);
+CREATE UNIQUE INDEX routes_by_value ON routes (tenant, route);
 
 -- What panels should be showing: taken out when cleared, and in the background once expired.
 CREATE TABLE live (
   tenant INTEGER NOT NULL,
   rank INTEGER NOT NULL,
   position INTEGER NOT NULL,
+  row INTEGER NOT NULL,
   expires_at INTEGER,
   key TEXT,
   route INTEGER NOT NULL,
   PRIMARY KEY (tenant, rank, position)
 ) WITHOUT ROWID;
 CREATE INDEX live_keys ON live (tenant, key) WHERE key IS NOT NULL;
-
--- How many a throttle has counted on a notification.
-CREATE TABLE throttle_counts (
-  tenant INTEGER NOT NULL,
-  id BLOB NOT NULL,
-  count INTEGER NOT NULL,
-  PRIMARY KEY (tenant, id)
-) WITHOUT ROWID;
-
--- How many of each level in each minute, and where in the log they stand: bounds for searches by time, and histograms.
-CREATE TABLE minutes (
-  tenant INTEGER NOT NULL,
-  minute INTEGER NOT NULL,   -- received_at / 60000
-  level TEXT NOT NULL,
-  count INTEGER NOT NULL,
-  first INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  PRIMARY KEY (tenant, minute, level)
-) WITHOUT ROWID;
 
 CREATE TABLE idempotency (
   tenant INTEGER NOT NULL,
@@ -226,15 +208,15 @@ CREATE TABLE idempotency (
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
-CREATE TABLE receipts (
-  tenant INTEGER NOT NULL,
-  position INTEGER NOT NULL,
-  panel_id TEXT NOT NULL,
-  shown_at INTEGER,
-  expired_at INTEGER,
-  cleared_at INTEGER,
-  PRIMARY KEY (tenant, position, panel_id)
-) WITHOUT ROWID;
+-- Generations of partitions that are no longer, or not yet, in use: their tables are to be dropped.
+CREATE TABLE retired_partitions (
+  id INTEGER NOT NULL,
+  generation INTEGER NOT NULL,
+  first_row INTEGER NOT NULL,
+  last_row INTEGER NOT NULL,
+  whole INTEGER NOT NULL,    -- 1: the partition is gone; 0: another generation of it is in use
+  PRIMARY KEY (id, generation)
+);
 
 -- People, the tenants they belong to, and invitations ---------------------------------------------------------------------
 
@@ -344,38 +326,3 @@ CREATE TABLE passkeys (
   created_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX passkeys_person ON passkeys (person);
-
--- Search indexes -----------------------------------------------------------------------------------------------------
--- Filled off the commit path, in sorted batches, up to logs.indexed; what is newer is read from the log itself.
-
-CREATE TABLE index_id (tenant INTEGER NOT NULL, id BLOB NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (tenant, id)) WITHOUT ROWID;
-
--- Which notifications have a value in a field: for each 32,768 positions a list or a bitmap of them (see `blocks.ts`). A frequent
--- value costs a bit a notification, and lists of millions are intersected in milliseconds.
-CREATE TABLE postings (
-  tenant INTEGER NOT NULL,
-  field TEXT NOT NULL,       -- host, key, ip, source, level, token, route, state
-  value NOT NULL,            -- text; bytes for addresses; a number for routes
-  block INTEGER NOT NULL,    -- position / 32768
-  positions BLOB NOT NULL,
-  PRIMARY KEY (tenant, field, value, block)
-) WITHOUT ROWID;
-
--- Where in the log each hour's notifications stand: few rows, so that bounds on time become bounds on positions at once.
-CREATE TABLE index_hour (
-  tenant INTEGER NOT NULL,
-  hour INTEGER NOT NULL,     -- received_at / 3600000
-  first INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  PRIMARY KEY (tenant, hour)
-) WITHOUT ROWID;
-
-CREATE VIRTUAL TABLE index_text USING fts5 (
-  title, message, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
-);
--- The indexer merges segments a little with every slice (see indexer.ts). Automatic merges are off: commits would have to wait
--- for them. A level is written again for what was deleted in it only when that is half of it.
-INSERT INTO index_text (index_text, rank) VALUES ('automerge', 0);
-INSERT INTO index_text (index_text, rank) VALUES ('usermerge', 16);
-INSERT INTO index_text (index_text, rank) VALUES ('crisismerge', 512);
-INSERT INTO index_text (index_text, rank) VALUES ('deletemerge', 50);

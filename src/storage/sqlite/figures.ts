@@ -6,20 +6,19 @@ import type {
   Figures,
   MinuteCount,
   WantedValues,
-} from '../../../core/figures.ts';
-import type { TenantId } from '../../../core/ports.ts';
-import type { Query } from '../../../core/search/search-query.ts';
-import type { FairQueue } from '../fair-queue.ts';
-import type { Thread } from '../thread.ts';
-import type { CountRequest, CountStep } from './count.ts';
-import { Tally } from './tally.ts';
+} from '../../core/figures.ts';
+import type { TenantId } from '../../core/ports.ts';
+import type { Query } from '../../core/search/search-query.ts';
+import { type CountRequest, type CountStep, Tally } from './count.ts';
+import type { FairQueue } from './fair-queue.ts';
+import type { Thread } from './thread.ts';
 
 /** A count takes no more than this of the search thread in all … */
-const budgetMs = 250;
+const budgetMs = 500;
 /** … and at once: a search that comes meanwhile waits no longer. */
 const stepMs = 30;
 
-/** Figures on SQLite. What may take long is counted by the search thread, so that it delays no stream. */
+/** Statistics on SQLite. What may take long is counted by the search thread, so that it delays no stream. */
 export class SqliteFigures implements Figures {
   readonly #reader: () => Thread;
   readonly #searcher: () => Thread;
@@ -42,9 +41,9 @@ export class SqliteFigures implements Figures {
     let leftMs = budgetMs;
     let below: number | undefined;
     const step = async () => {
-      const request: CountRequest = { ...times, now, stepMs, leftMs, ...(below !== undefined && { below }) };
-      const part = await this.#searcher().call<CountStep>('count', { tenant, query, request });
-      for (const count of part.counts) tally.add(count);
+      const request: CountRequest = { ...times, now, ...(below !== undefined && { below }) };
+      const part = await this.#searcher().call<CountStep>('count', { tenant, query, request, stepMs });
+      for (const { bucket, level, count } of part.counts) tally.add(bucket, level, count);
       leftMs -= part.tookMs;
       below = part.below ?? undefined;
       const isOver = below === undefined || leftMs <= 0 || performance.now() >= endsAt;

@@ -1,4 +1,4 @@
-import type { HistoryRecord, SearchOptions, SearchPage } from '../../../core/ports.ts';
+import type { HistoryRecord, SearchOptions, SearchPage } from '../../core/ports.ts';
 
 /** What a search may take of the search thread at once: another tenant's search waits no longer for it. */
 const stepMs = 100;
@@ -9,7 +9,7 @@ const stepMs = 100;
  */
 export function searchInSteps(
   { limit, timeoutMs = Number.POSITIVE_INFINITY, ...options }: Omit<SearchOptions, 'signal'>,
-  searchPart: (options: SearchOptions, isFirst: boolean) => Promise<SearchPage>,
+  searchPart: (options: SearchOptions) => Promise<SearchPage>,
 ): () => Promise<SearchPage | undefined> {
   const endsAt = performance.now() + timeoutMs;
   const records: HistoryRecord[] = [];
@@ -22,7 +22,7 @@ export function searchInSteps(
       timeoutMs: Math.min(stepMs, timeoutMs),
       ...(before !== undefined && { before }),
     };
-    const part = await searchPart(wanted, head === undefined);
+    const part = await searchPart(wanted);
     records.push(...part.records);
     head ??= part.head;
     if (part.searchedTo !== null && performance.now() < endsAt) {

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { instant, play, query, sizes, start, step } from '../../../test/support/arbitrary-history.ts';
+import { type CountTimes, HistoryModel } from '../../../test/support/history-model.ts';
+import { printQuery } from '../../core/search/search-print.ts';
+import type { Query } from '../../core/search/search-query.ts';
+import { countStep } from './count.ts';
+import { LevelsOfRows } from './level-rows.ts';
+
+/** All steps of a count, one after the other. `steps`: how often one may ask whether its time is over. */
+function countAll(model: HistoryModel, asked: Query, now: number, steps: number, times: CountTimes) {
+  const counts: Record<string, number> = {};
+  const counter = { sql: model.sql, routes: model.routes, levels: new LevelsOfRows() };
+  let below: number | undefined;
+  do {
+    let left = steps;
+    const request = { ...times, now, ...(below !== undefined && { below }) };
+    const part = countStep(counter, { tenant: model.tenant, query: asked, request }, () => --left < 0);
+    for (const { bucket, level, count } of part.counts) {
+      const cell = `${bucket} ${level}`;
+      counts[cell] = (counts[cell] ?? 0) + count;
+    }
+    if (below !== undefined && part.below !== null) expect(part.below).toBeLessThan(below);
+    below = part.below ?? undefined;
+  } while (below !== undefined);
+  return counts;
+}
+
+const hourMs = 3_600_000;
+const times: fc.Arbitrary<CountTimes> = fc
+  .record({
+    from: instant,
+    lasts: fc.constantFrom(1, 90_000, hourMs, 26 * hourMs, 1000 * hourMs),
+    bucketMs: fc.constantFrom(1000, 60_000, 600_000, hourMs, 6 * hourMs, 5000 * hourMs),
+  })
+  .map(({ from, lasts, bucketMs }) => ({
+    after: from,
+    before: from + lasts,
+    origin: from - (from % bucketMs),
+    bucketMs,
+  }));
+
+test('however it is partitioned, and in however many steps, a count is what a loop over the list counts', () => {
+  fc.assert(
+    fc.property(
+      fc.array(step, { minLength: 1, maxLength: 60 }),
+      fc.array(fc.tuple(query, times), { minLength: 20, maxLength: 20 }),
+      sizes,
+      instant,
+      fc.constantFrom(0, 2, 1_000_000),
+      fc.constantFrom(0, 2 ** 31 - 20, 2 ** 40 - 200),
+      fc.nat({ max: 60 }),
+      (steps, queries, sized, now, asks, from, pruned) => {
+        const model = new HistoryModel({ start: from, sizes: sized });
+        play(model, steps);
+        if (pruned > 40) model.prune(from + pruned - 40, start);
+        if (pruned % 3 === 0) model.maintain();
+        for (const [asked, within] of queries) {
+          expect(
+            countAll(model, asked, now, asks, within),
+            `${printQuery(asked)} ${JSON.stringify(within)}`,
+          ).toEqual(model.count(asked, now, within));
+        }
+        model.db.close();
+      },
+    ),
+    { numRuns: Number(process.env.RUNS ?? 150), endOnFailure: true },
+  );
+}, 120_000);

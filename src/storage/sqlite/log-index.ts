@@ -1,0 +1,158 @@
+/** The index of the newest partition: rows wait for it in memory, and enter it some hundred at a time, with a commit that is due anyway. */
+
+import type { Route, TenantId } from '../../core/ports.ts';
+import { type IndexedNotification, indexTerms } from '../../core/search/index-terms.ts';
+import { type Partition, type Statements, tablesOf } from './partitions.ts';
+import { type EntryRow, entryColumns, type NotificationRow, uuidToText } from './rows.ts';
+
+const minuteMs = 60_000;
+
+/** Rows that wait until they are indexed together. Searches test these one by one; fewer would make more, smaller pieces of index. */
+export const indexBatchRows = 500;
+
+/** A row of the log that is not indexed yet. */
+export interface UnindexedRow {
+  readonly row: number;
+  readonly tenant: TenantId;
+  readonly position: number;
+  /** undefined: a clear. */
+  readonly notification?: {
+    readonly content: IndexedNotification;
+    readonly receivedAt: number;
+    readonly route: Route;
+  };
+}
+
+interface TenantSum {
+  readonly tenant: TenantId;
+  entries: number;
+  readonly first: number;
+  last: number;
+}
+
+interface MinuteSum {
+  readonly tenant: TenantId;
+  readonly minute: number;
+  readonly level: string;
+  count: number;
+}
+
+/** What an earlier process, or a transaction that was rolled back, left to be indexed. */
+export function readUnindexed(
+  sql: Statements,
+  partition: Partition,
+  routeOf: (id: number) => Route,
+): UnindexedRow[] {
+  return sql
+    .of<[number], EntryRow>(
+      `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE n.row > ? ORDER BY n.row`,
+    )
+    .all(partition.indexed)
+    .map((row) => toUnindexed(row, routeOf));
+}
+
+/** A row of the log as the index takes it. */
+export function toUnindexed(given: EntryRow, routeOf: (id: number) => Route): UnindexedRow {
+  const { row, tenant, position } = given;
+  if (given.cleared !== null) return { row, tenant, position };
+  const n = given as NotificationRow;
+  const content = {
+    title: n.title,
+    message: n.message,
+    level: n.level,
+    ip: n.ip,
+    host: n.host,
+    key: n.key,
+    sourceIp: n.source_ip,
+    tokenId: n.token_id,
+    throttledOn: n.throttled_on === null ? null : uuidToText(n.throttled_on),
+  };
+  return {
+    row,
+    tenant,
+    position,
+    notification: { content, receivedAt: n.at, route: routeOf(n.route) },
+  };
+}
+
+/** Indexes rows of `partition`, which come after all that are indexed, in the caller's transaction. */
+export function indexRows(sql: Statements, partition: Partition, rows: readonly UnindexedRow[]): void {
+  const last = rows.at(-1);
+  if (!last) return;
+  addTerms(sql, partition, rows);
+  const tenants = new Map<TenantId, TenantSum>();
+  const minutes = new Map<string, MinuteSum>();
+  let minute = lastMinute(sql, partition);
+  const addRun = sql.of('INSERT INTO row_minutes (row, minute) VALUES (?, ?)');
+  for (const { row, tenant, position, notification } of rows) {
+    sumTenant(tenants, tenant, position);
+    if (!notification) continue;
+    const { receivedAt, content } = notification;
+    const received = Math.floor(receivedAt / minuteMs);
+    if (received !== minute) addRun.run(row, received);
+    minute = received;
+    const key = `${tenant} ${received} ${content.level}`;
+    const sum = minutes.get(key);
+    if (sum) sum.count += 1;
+    else minutes.set(key, { tenant, minute: received, level: content.level, count: 1 });
+  }
+  saveSums(sql, partition, { tenants: tenants.values(), minutes: minutes.values() });
+  sql.of('UPDATE partitions SET indexed = ? WHERE id = ?').run(last.row, partition.id);
+}
+
+/** Adds the terms of notifications to the partition's index; rows in ascending order. */
+export function addTerms(
+  sql: Statements,
+  partition: Pick<Partition, 'id' | 'generation'>,
+  rows: readonly UnindexedRow[],
+): void {
+  const { terms } = tablesOf(partition);
+  const insert = sql.of(`INSERT INTO ${terms} (rowid, terms) VALUES (?, ?)`);
+  for (const { row, tenant, notification } of rows) {
+    if (!notification) continue;
+    insert.run(row, indexTerms(tenant, notification.content, notification.route).join(' '));
+  }
+}
+
+/** The minute of the newest indexed row; a partition begins with a minute of its own. */
+function lastMinute(sql: Statements, { firstRow }: Partition): number | undefined {
+  return sql
+    .of<[number], { minute: number }>(
+      'SELECT minute FROM row_minutes WHERE row >= ? ORDER BY row DESC LIMIT 1',
+    )
+    .get(firstRow)?.minute;
+}
+
+function sumTenant(tenants: Map<TenantId, TenantSum>, tenant: TenantId, position: number): void {
+  const sum = tenants.get(tenant);
+  if (!sum) {
+    tenants.set(tenant, { tenant, entries: 1, first: position, last: position });
+    return;
+  }
+  sum.entries += 1;
+  sum.last = position;
+}
+
+function saveSums(
+  sql: Statements,
+  { id }: Partition,
+  { tenants, minutes }: { readonly tenants: Iterable<TenantSum>; readonly minutes: Iterable<MinuteSum> },
+): void {
+  const addTenant = sql.of(`
+    INSERT INTO partition_tenants (tenant, partition, entries, first_position, last_position) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET entries = entries + excluded.entries, last_position = excluded.last_position`);
+  for (const { tenant, entries, first, last } of tenants) addTenant.run(tenant, id, entries, first, last);
+  const widen = sql.of<[{ id: number; minute: number }], never>(
+    `UPDATE partitions SET first_minute = min(coalesce(first_minute, @minute), @minute),
+      last_minute = max(coalesce(last_minute, @minute), @minute) WHERE id = @id`,
+  );
+  const addMinute =
+    sql.of(`INSERT INTO minutes (partition, tenant, minute, level, count) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`);
+  const seen = new Set<number>();
+  for (const { tenant, minute, level, count } of minutes) {
+    addMinute.run(id, tenant, minute, level, count);
+    if (!seen.has(minute)) widen.run({ id, minute });
+    seen.add(minute);
+  }
+}

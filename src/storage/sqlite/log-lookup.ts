@@ -1,0 +1,96 @@
+/** Where in the partitions something lies. */
+import type { TenantId } from '../../core/ports.ts';
+import {
+  eachPartition,
+  lastRowOf,
+  type Partition,
+  readNewest,
+  readPartitions,
+  type Statements,
+  tablesOf,
+} from './partitions.ts';
+import { uuidToBlob } from './rows.ts';
+
+export interface FoundRow {
+  readonly partition: Partition;
+  readonly row: number;
+  readonly position: number;
+  readonly rank: number;
+  readonly route: number;
+  readonly receivedAt: number;
+}
+
+/** The partition that a row lies in. */
+export function partitionOf(partitions: readonly Partition[], row: number): Partition | undefined {
+  return partitions.find((partition) => partition.firstRow <= row && row <= lastRowOf(partition));
+}
+
+/** The partition in which a position of a tenant lies, if it is kept. */
+export function partitionOfPosition(
+  sql: Statements,
+  tenant: TenantId,
+  position: number,
+): Partition | undefined {
+  // The newest is asked itself: what of it is not indexed yet is not in the list of what partitions hold.
+  const newest = readNewest(sql);
+  const isThere = sql
+    .of<[number, number], { one: number }>(
+      `SELECT 1 AS one FROM ${tablesOf(newest).log} WHERE tenant = ? AND position <= ? LIMIT 1`,
+    )
+    .get(tenant, position);
+  if (isThere) return newest;
+  const found = sql
+    .of<[number, number], { partition: number }>(
+      `SELECT partition FROM partition_tenants WHERE tenant = ? AND first_position <= ?
+       ORDER BY partition DESC LIMIT 1`,
+    )
+    .get(tenant, position);
+  return found && readPartitions(sql).find(({ id }) => id === found.partition);
+}
+
+/** Finds a tenant's kept notification by its id, the newest partition first. */
+export function findById(sql: Statements, tenant: TenantId, id: string): FoundRow | undefined {
+  const blob = uuidToBlob(id);
+  if (!blob) return undefined;
+  for (const partition of eachPartition(sql)) {
+    const found = sql
+      .of<[Buffer, number, number], Omit<FoundRow, 'partition'>>(
+        `SELECT row, position, rank, route, at AS receivedAt FROM ${tablesOf(partition).log}
+         WHERE id = ? AND cleared IS NULL AND tenant = ? AND row >= (SELECT first_row FROM logs WHERE tenant = ?)`,
+      )
+      .get(blob, tenant, tenant);
+    if (found) return { partition, ...found };
+  }
+  return undefined;
+}
+
+/** The first row of the tenant at or after a position, in ascending order of rows; undefined when there is none. */
+export function rowAtOrAfter(
+  sql: Statements,
+  partitions: readonly Partition[],
+  tenant: TenantId,
+  position: number,
+): number | undefined {
+  let found: number | undefined;
+  for (const partition of partitions) {
+    const { log } = tablesOf(partition);
+    const row = sql
+      .of<[number, number], { row: number; position: number }>(
+        `SELECT row, position FROM ${log} WHERE tenant = ? AND position >= ? ORDER BY position LIMIT 1`,
+      )
+      .get(tenant, position);
+    if (row) found = row.row;
+    if (row?.position === position || hasBefore(sql, log, tenant, position)) break;
+  }
+  return found;
+}
+
+function hasBefore(sql: Statements, log: string, tenant: TenantId, position: number): boolean {
+  return (
+    sql
+      .of<[number, number], { one: number }>(
+        `SELECT 1 AS one FROM ${log} WHERE tenant = ? AND position < ? LIMIT 1`,
+      )
+      .get(tenant, position) !== undefined
+  );
+}
