@@ -30,11 +30,9 @@ const kinds: Readonly<Record<ExpensiveKind, Limit>> = {
 export function limitConcurrency(app: App, metrics: Metrics): void {
   const running = new RunningRequests();
   const slots = new WeakMap<FastifyRequest, Slot>();
-  const limited = new WeakSet<object>();
   app.addHook('onRoute', (route) => {
     const kind = route.config?.expensive;
-    // Fastify makes the HEAD route from the GET route, which is limited already.
-    if (kind === undefined || limited.has(route.handler)) return;
+    if (kind === undefined) return;
     const { handler, onRequest = [] } = route;
     const acquire = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
       const { tenant } = request.principal;
@@ -50,7 +48,6 @@ export function limitConcurrency(app: App, metrics: Metrics): void {
       const work = async () => handler.call(this, request, reply);
       return slots.get(request)?.hold(work) ?? work();
     };
-    limited.add(route.handler);
   });
 }
 
@@ -101,15 +98,13 @@ class Slot {
 
   async hold<T>(work: () => Promise<T>): Promise<T> {
     this.#handling = true;
-    let isStream = false;
     try {
-      const result = await work();
-      isStream = result === this.#reply;
-      return result;
+      // A handler that answers with a stream ends with it: to wait for a reply is to wait until it is sent.
+      return await work();
     } finally {
       this.#handling = false;
       if (this.#closed) this.#giveBack();
-      else if (!isStream) this.#onClose();
+      else this.#onClose();
     }
   }
 
