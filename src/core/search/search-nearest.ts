@@ -12,7 +12,9 @@ export interface Offer {
   readonly clause: string;
 }
 
-export function offerNearest(given: string, known: readonly string[]): Offer {
+export function offerNearest(given: string, names: readonly string[]): Offer {
+  // Of deleted panels and rules, several may have had one name.
+  const known = [...new Set(names)];
   if (known.length === 0) return { nearest: [], clause: '' };
   const ranked = rank(given, known);
   const best = ranked[0] as { name: string; distance: number };

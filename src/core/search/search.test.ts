@@ -251,6 +251,11 @@ test('what is wrong is named, with its place and the nearest that is right', () 
   for (const [text, message] of cases) expect(refusal(text)).toContain(message);
 });
 
+test('a name that several things have or had is offered once', () => {
+  const rules = ['a', 'b', 'a', 'b', 'c'].map((name, i) => ({ id: `r${i}`, name }));
+  expect(() => parseQuery('rule:qqqqqqq', { ...context, rules })).toThrow('it is one of "a", "b", "c"');
+});
+
 test('programs are told the place and what is near, without the sentence', () => {
   const told = (text: string) => {
     try {
