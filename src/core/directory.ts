@@ -205,6 +205,8 @@ export interface Pairings {
   /** False when that code is waiting already. */
   open(pairing: Pick<Pairing, 'code' | 'secretHash' | 'createdAt' | 'expiresAt'>): Promise<boolean>;
   findBySecret(secretHash: string): Promise<Pairing | undefined>;
+  /** Whether somebody waits with this code, who was not let in yet. */
+  isWaiting(code: string, at: number): Promise<boolean>;
   /** False when no such code is waiting at `at`. */
   approve(code: string, tenant: TenantId, panelId: string, by: Actor, at: number): Promise<boolean>;
   /** Marks it collected; true for the one caller that did. */

@@ -81,8 +81,9 @@ export async function collectPairing(
 }
 
 /**
- * Binds the screen that shows `code` to a panel; a panel that was made for it goes again when no screen shows it.
- * @throws AppError `not-found` for a panel or code that is not there, `conflict` when there are too many panels.
+ * Binds the screen that shows `code` to a panel. A wrong code makes no panel; one that was made for a code that another
+ * caller approved first is deleted again.
+ * @throws AppError `pairing.unknown-code` for a code or panel that does not exist, `conflict` when there are too many panels.
  */
 export async function approvePairing(
   { pairings, panels }: PairingDirectory,
@@ -90,16 +91,20 @@ export async function approvePairing(
   { tenant, by, panel }: Approval,
   now: number,
 ): Promise<string> {
+  if (!(await pairings.isWaiting(normalCode(code), now))) throw unknownCode();
   const registered = typeof panel === 'string' ? undefined : await panels.register(tenant, panel, by, now);
   const id = typeof panel === 'string' ? panel : registered?.panel.id;
   if (id === undefined) throw tooManyPanels();
   if (await pairings.approve(normalCode(code), tenant, id, by, now)) return id;
   if (registered?.created) await panels.remove(tenant, id, by, now);
-  throw new AppError(
+  throw unknownCode();
+}
+
+const unknownCode = () =>
+  new AppError(
     'pairing.unknown-code',
     'no screen is waiting with this code: read it again, or let the screen show a new one',
   );
-}
 
 export const tooManyPanels = () =>
   new AppError('conflict', `there are ${limits.panelsPerTenant} panels already: delete some first`);

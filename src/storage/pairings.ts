@@ -41,6 +41,16 @@ export function createPairings(db: Builder, executor: SqlExecutor): Pairings {
       return row && toPairing(row);
     },
 
+    async isWaiting(code, at) {
+      const waiting = db
+        .selectFrom('pairings')
+        .select('code')
+        .where('code', '=', code)
+        .where('tenant', 'is', null)
+        .where('expires_at', '>', at);
+      return (await executor.read(waiting.compile())).length > 0;
+    },
+
     async approve(code, tenant, panelId, by, at) {
       const [panel] = await executor.read(
         db

@@ -84,10 +84,13 @@ export function pairingsConformance(lab: () => DirectoryLab): void {
     const opened = pairing();
     await pairings.open(opened);
     expect(await pairings.approve(opened.code, a, 'tv', 'ann', 2000)).toBe(false);
+    const waits = (code: string, at: number) => pairings.isWaiting(code, at);
+    expect([await waits(opened.code, 1999), await waits(opened.code, 2000)]).toEqual([true, false]);
     const answers = await Promise.all(
       [a, b, a, b].map((tenant) => pairings.approve(opened.code, tenant, 'tv', 'ann', 1500)),
     );
     expect(answers.filter(Boolean)).toHaveLength(1);
+    expect([await waits(opened.code, 1500), await waits('NOCODE', 1500)]).toEqual([false, false]);
     expect(await pairings.approve('NOCODE', a, 'tv', 'ann', 1500)).toBe(false);
   });
 

@@ -24,7 +24,7 @@ describe('a pairing', () => {
   test('lives ten minutes: it can be neither approved nor collected after that', async () => {
     const { code, secret, expiresAt } = await openPairing(directory, 1_000);
     expect(expiresAt).toBe(1_000 + pairingMs);
-    await expect(approve(code, expiresAt)).rejects.toMatchObject({ code: 'not-found' });
+    await expect(approve(code, expiresAt)).rejects.toMatchObject({ code: 'pairing.unknown-code' });
     expect(await collectPairing(directory, secret, expiresAt - 1)).toEqual({ state: 'waiting', expiresAt });
     await expect(collectPairing(directory, secret, expiresAt)).rejects.toMatchObject({ code: 'gone' });
     await approve(code, expiresAt - 1);
@@ -44,11 +44,14 @@ describe('a pairing', () => {
   });
 
   test('that no screen waits for leaves no new panel behind, and an old one where it was', async () => {
-    await expect(approve('NOCODE', 1)).rejects.toMatchObject({ code: 'not-found' });
+    await expect(approve('NOCODE', 1)).rejects.toMatchObject({ code: 'pairing.unknown-code' });
     expect(await directory.panels.list(tenant)).toEqual([]);
+    expect(await directory.panels.deleted(tenant)).toEqual([]);
     const { code } = await openPairing(directory, 0);
     await approve(code, 1);
-    await expect(approve(code, 2, { ...lobby, id: 'p2' })).rejects.toMatchObject({ code: 'not-found' });
+    await expect(approve(code, 2, { ...lobby, id: 'p2' })).rejects.toMatchObject({
+      code: 'pairing.unknown-code',
+    });
     expect(await directory.panels.list(tenant)).toMatchObject([{ id: 'p1' }]);
   });
 
@@ -56,7 +59,7 @@ describe('a pairing', () => {
     const other = (await directory.tenants.create('other', 'Other', 'test', 0)).id;
     await directory.panels.register(other, lobby, 'test', 0);
     const { code, secret, expiresAt } = await openPairing(directory, 0);
-    await expect(approve(code, 1, 'p1')).rejects.toMatchObject({ code: 'not-found' });
+    await expect(approve(code, 1, 'p1')).rejects.toMatchObject({ code: 'pairing.unknown-code' });
     expect(await collectPairing(directory, secret, 2)).toEqual({ state: 'waiting', expiresAt });
   });
 });
