@@ -141,7 +141,7 @@ export interface Rules {
 }
 
 export interface Levels {
-  /** Levels that were deleted, the last first, as far as the audit log goes back: at most 1,000. */
+  /** Levels that were deleted, each once with its last rank, the last first, as far as the last 1,000 deletions in the audit log go. */
   deleted(tenant: TenantId): Promise<readonly { readonly name: string; readonly rank: number }[]>;
   /** Built-in ones first, then by name. */
   list(tenant: TenantId): Promise<readonly Level[]>;

@@ -23,10 +23,10 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
 
     async deleted(tenant) {
       const rows = await executor.read(deletions(db, tenant, 'level.delete'));
-      return rows.map(({ subject, detail }) => {
-        const { rank } = JSON.parse(detail) as Pick<Level, 'rank'>;
-        return { name: subject, rank };
-      });
+      const ranks = new Map<string, number>();
+      for (const { subject, detail } of rows)
+        if (!ranks.has(subject)) ranks.set(subject, (JSON.parse(detail) as Pick<Level, 'rank'>).rank);
+      return [...ranks].map(([name, rank]) => ({ name, rank }));
     },
 
     async register(tenant, name, by, at) {

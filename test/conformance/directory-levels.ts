@@ -137,6 +137,25 @@ export function levelsConformance(lab: () => DirectoryLab): void {
     expect(await levels.remove(tenant, 'a_b', 'x', 6)).toBe(true);
   });
 
+  test('a deleted level is known once, by the rank it had last', async () => {
+    const { directory, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const { levels } = directory;
+    for (const [name, rank, at] of [
+      ['deploy', 45, 1],
+      ['deploy', 5, 3],
+      ['drill', 7, 5],
+    ] as const) {
+      await levels.put(tenant, name, { rank }, 'x', at);
+      await levels.remove(tenant, name, 'x', at + 1);
+    }
+    expect(await levels.deleted(tenant)).toEqual([
+      { name: 'drill', rank: 7 },
+      { name: 'deploy', rank: 5 },
+    ]);
+    expect(await levels.deleted(other)).toEqual([]);
+  });
+
   test('levels of one tenant are unknown to another', async () => {
     const { directory, newTenant } = lab();
     const [mine, theirs] = [await newTenant(), await newTenant()];
