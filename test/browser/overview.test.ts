@@ -70,15 +70,16 @@ test('every page that cannot be refreshed says how old its data is, until it can
     .getByRole('status')
     .getByText(/^Can’t refresh this page. It shows data from \d\d:\d\d.$/);
   const api = /\/api\/(?!history\/stream)/;
-  for (const [path, text] of [
-    ['overview', 'Panels that need a look'],
-    ['history', 'The first'],
-    ['settings/members', 'Ada Byron'],
+  // A proxy whose server is away answers 404 as well as 502.
+  for (const [path, text, status] of [
+    ['overview', 'Panels that need a look', 502],
+    ['history', 'The first', 404],
+    ['settings/members', 'Ada Byron', 404],
   ] as const) {
     await page.goto(`${lab.server.url}/t/default/${path}`);
     await page.locator('main').getByText(text).first().waitFor();
     expect(await stale.count()).toBe(0);
-    await page.route(api, (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }));
+    await page.route(api, (route) => route.fulfill({ status, body: '<h1>Not from Belfry</h1>' }));
     // As coming back to the tab does.
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
     await stale.waitFor();

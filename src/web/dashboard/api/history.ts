@@ -1,5 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
+import { isCode } from '../../../client/api-error.ts';
 import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
 import type { NotificationDetail } from '../../../contract/notification-detail.ts';
 import type { RoutingOutcome } from '../../../contract/routing.ts';
@@ -80,7 +81,7 @@ export const notificationQuery = (tenant: Tenant, id: string) =>
     queryFn: ({ signal }) =>
       tenant.api.get<NotificationDetail>(`/api/notifications/${encodeURIComponent(id)}`, undefined, signal),
     placeholderData: () => undefined,
-    refetchInterval: ({ state }) => (isStatus(state.error, 404) ? false : 5_000),
+    refetchInterval: ({ state }) => (isCode(state.error, 'not-found') ? false : 5_000),
   });
 
 /** What today's rules say of a recorded notification. */

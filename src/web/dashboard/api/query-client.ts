@@ -1,5 +1,5 @@
 import { MutationCache, type Query, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiError } from '../../../client/api-error.ts';
+import { ApiError, isCode } from '../../../client/api-error.ts';
 import { isStatus } from './call.ts';
 import { noteStale } from './stale-data.ts';
 
@@ -17,7 +17,7 @@ const worthRetrying = (failures: number, error: Error): boolean =>
 const isStale = (query: Query): boolean => {
   const { data, error, status, fetchFailureCount, fetchFailureReason } = query.state;
   const isFailing = status === 'error' || fetchFailureCount > 1 || isStatus(fetchFailureReason, 0);
-  return query.isActive() && data !== undefined && isFailing && !isStatus(error, 404);
+  return query.isActive() && data !== undefined && isFailing && !isCode(error, 'not-found');
 };
 
 /** What the pages know of the server. Old data stays while new is fetched; a lost session is found out at once. */

@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { isCode } from '../../../client/api-error.ts';
 import type { NewRule, Rule, RulePatch } from '../../../contract/rule.ts';
-import { type Api, isStatus } from './call.ts';
+import type { Api } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 /** The rules in the order in which they are tried. */
@@ -68,6 +69,6 @@ async function removeRule(api: Api, id: string): Promise<void> {
   try {
     await api.delete(`/api/rules/${encodeURIComponent(id)}`);
   } catch (error) {
-    if (!isStatus(error, 404)) throw error;
+    if (!isCode(error, 'not-found')) throw error;
   }
 }

@@ -20,7 +20,7 @@ export interface TailEvents {
 const silenceMs = 37_500;
 const connectMs = 15_000;
 const backoff = { baseMs: 1_000, capMs: 30_000 };
-/** Coming back cannot help: the search, the role or the sign-in is not what it takes. */
+/** When Belfry itself answers one of these, coming back cannot help: the search, the role or the sign-in is not valid. */
 const finalStatuses = [400, 401, 403, 404];
 /** What arrives within this time is drawn together. */
 const gatherMs = 100;
@@ -62,12 +62,15 @@ async function follow(api: Api, q: string, signal: AbortSignal, events: FollowEv
       });
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof ApiError && finalStatuses.includes(error.status)) return events.onState('refused');
+      if (isFinal(error)) return events.onState('refused');
     }
     if (!signal.aborted) events.onState('waiting');
     await pause(backoffMs(attempt, backoff), signal);
   }
 }
+
+const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.code !== undefined && finalStatuses.includes(error.status);
 
 /** One connection, until it ends or breaks. */
 async function connection(api: Api, q: string, signal: AbortSignal, events: FollowEvents): Promise<void> {

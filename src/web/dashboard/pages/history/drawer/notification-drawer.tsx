@@ -3,8 +3,8 @@ import { ActionIcon } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isCode } from '../../../../../client/api-error.ts';
 import type { HistoryNotification } from '../../../../../contract/notification.ts';
-import { isStatus } from '../../../api/call.ts';
 import { notificationQuery } from '../../../api/history.ts';
 import { useTenant } from '../../../api/tenant.tsx';
 import { type OnRefine, RefineChip } from '../../../notifications/refine-chip.tsx';
@@ -37,7 +37,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
   const { t: general } = useTranslation();
   const tenant = useTenant();
   const { data: detail, error, refetch } = useQuery(notificationQuery(tenant, id));
-  const isGone = isStatus(error, 404);
+  const isGone = isCode(error, 'not-found');
   const notification = isGone ? undefined : (detail ?? row);
   const close = useRef<HTMLButtonElement>(null);
   useFocusAsSheet(close);
