@@ -28,6 +28,7 @@ export const subjectOf = ({ host, ip, title }: HistoryNotification): string => h
 /** What can be done about a notification; each says what came of it. */
 export function useRowActions(): RowActions {
   const { t } = useTranslation('history');
+  const { t: general } = useTranslation();
   const tenant = useTenant();
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -35,7 +36,7 @@ export function useRowActions(): RowActions {
   const formats = useFormats();
   return useMemo(() => {
     const say = (message: string) => showToast({ message });
-    const fail = (error: unknown) => showFailure({ message: sentenceOf(error) });
+    const fail = (error: unknown) => showFailure({ title: general('failed'), message: sentenceOf(error) });
     const mayClear = tenant.may('member');
     const mayMute = tenant.may('admin');
     const rulesChanged = () => client.invalidateQueries({ queryKey: [...tenant.key, 'rules'] });
@@ -82,7 +83,7 @@ export function useRowActions(): RowActions {
           search: { explain: row.id },
         }),
     };
-  }, [t, tenant, client, navigate, clear, formats]);
+  }, [t, general, tenant, client, navigate, clear, formats]);
 }
 
 const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
