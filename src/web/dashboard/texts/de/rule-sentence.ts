@@ -2,7 +2,7 @@ import type { TranslatedPage } from '../translated.ts';
 
 export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   when: 'Wenn {{conditions}}',
-  every: 'Jede Benachrichtigung',
+  every: 'Jede Meldung',
   and: ' und ',
   or: ' oder ',
   more: '{{values}} oder {{count}} weitere',
