@@ -50,7 +50,7 @@ export const de: PanelTexts = {
 
   pairTitle: 'Diesen Bildschirm koppeln',
   pairStep1: 'Belfrys Dashboard öffnen oder den Code scannen.',
-  pairStep2: 'Panels wählen, dann „Bildschirm zulassen“.',
+  pairStep2: 'Anzeigen wählen, dann „Bildschirm zulassen“.',
   pairStep3: 'Diese sechs Zeichen eingeben.',
   pairCode: 'Kopplungscode',
   pairQr: 'QR-Code, der {{server}} mit diesem Kopplungscode öffnet',
@@ -59,8 +59,8 @@ export const de: PanelTexts = {
   pairTrouble: 'Keine Antwort von {{server}}. Dieser Bildschirm versucht es weiter.',
   pairLimited: 'Zu viele Bildschirme fragen zugleich. Nächster Versuch in {{n}} s.',
   endedRevoked: 'Das Token dieses Bildschirms wurde widerrufen oder ist abgelaufen. Bitte neu koppeln.',
-  endedDeleted: 'Dieses Panel wurde gelöscht. Bitte diesen Bildschirm neu koppeln.',
-  endedRefused: 'Das Token dieses Bildschirms darf keine Panels zeigen. Bitte neu koppeln.',
+  endedDeleted: 'Diese Anzeige wurde gelöscht. Bitte diesen Bildschirm neu koppeln.',
+  endedRefused: 'Das Token dieses Bildschirms darf keine Anzeigen öffnen. Bitte neu koppeln.',
   endedUnpaired: 'Dieser Bildschirm wurde entkoppelt.',
   endedNotRevoked:
     'Dieser Bildschirm wurde entkoppelt, sein Token aber nicht widerrufen. Bitte im Dashboard widerrufen.',
@@ -74,7 +74,7 @@ export const de: PanelTexts = {
   tools: 'Bedienung des Bildschirms',
   asides: 'Zu diesem Bildschirm',
   close: 'Schließen',
-  asPanel: 'Wie für das Panel eingestellt',
+  asPanel: 'Wie für die Anzeige eingestellt',
   scheme: 'Farben',
   dark: 'Dunkel',
   light: 'Hell',
