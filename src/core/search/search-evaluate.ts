@@ -2,9 +2,9 @@
 import { addressKey, compareAddresses } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty, reaches } from '../target.ts';
-import { matchesPattern } from './search-glob.ts';
+import { patternMatcher } from './search-glob.ts';
 import type { AddressPattern, Query, SearchState, Term } from './search-query.ts';
-import { phraseMatcher } from './search-words.ts';
+import { phraseMatcher, wordsOf } from './search-words.ts';
 
 /** What of a notification a search can ask about. */
 export interface SearchableNotification
@@ -30,41 +30,73 @@ export interface SearchableNotification
 
 export type Matcher = (given: SearchableNotification) => boolean;
 
+/** A notification's text is split into words once, however many phrases are looked for in it. */
+class TextWords {
+  #text = '';
+  #words: readonly string[] = [];
+
+  of(text: string): readonly string[] {
+    if (text !== this.#text) {
+      this.#text = text;
+      this.#words = wordsOf(text);
+    }
+    return this.#words;
+  }
+}
+
+interface Asked {
+  readonly now: number;
+  readonly title: TextWords;
+  readonly message: TextWords;
+}
+
 /** Tests notifications against the query as of `now` (Unix milliseconds). What it takes from the query it works out once. */
 export function matcherOf(query: Query, now: number): Matcher {
+  return queryMatcher(query, { now, title: new TextWords(), message: new TextWords() });
+}
+
+function queryMatcher(query: Query, asked: Asked): Matcher {
   switch (query.kind) {
     case 'all':
       return () => true;
     case 'and': {
-      const all = query.terms.map((term) => matcherOf(term, now));
+      const all = query.terms.map((term) => queryMatcher(term, asked));
       return (given) => all.every((matches) => matches(given));
     }
     case 'or': {
-      const any = query.terms.map((term) => matcherOf(term, now));
+      const any = query.terms.map((term) => queryMatcher(term, asked));
       return (given) => any.some((matches) => matches(given));
     }
     case 'not': {
-      const matches = matcherOf(query.term, now);
+      const matches = queryMatcher(query.term, asked);
       return (given) => !matches(given);
     }
     default:
-      return termMatcher(query, now);
+      return termMatcher(query, asked);
   }
 }
 
-function termMatcher(term: Term, now: number): Matcher {
+function termMatcher(term: Term, { now, title, message }: Asked): Matcher {
   switch (term.kind) {
     case 'text': {
       const { field } = term;
       const phrases = term.phrases.map(({ text, prefix }) => phraseMatcher(text, prefix));
-      return ({ title, message }) =>
-        phrases.some((isIn) => (field !== 'message' && isIn(title)) || (field !== 'title' && isIn(message)));
+      return (given) =>
+        phrases.some(
+          (isIn) =>
+            (field !== 'message' && isIn(title.of(given.title))) ||
+            (field !== 'title' && isIn(message.of(given.message))),
+        );
     }
     case 'host':
-      return ({ host }) =>
-        host !== null && term.patterns.some((pattern) => matchesPattern(pattern, host.toLowerCase()));
-    case 'key':
-      return ({ key }) => key !== null && term.patterns.some((pattern) => matchesPattern(pattern, key));
+    case 'key': {
+      const patterns = term.patterns.map(patternMatcher);
+      const isHost = term.kind === 'host';
+      return ({ host, key }) => {
+        const value = isHost ? host?.toLowerCase() : key;
+        return typeof value === 'string' && patterns.some((matches) => matches(value));
+      };
+    }
     case 'ip':
       return ({ ip }) => ip !== null && isInAny(term.ranges, ip);
     case 'source':

@@ -45,8 +45,17 @@ const singleCharacters = (part: PatternPart): PatternPart[] =>
   typeof part === 'object' ? [...part.literal].map((literal) => ({ literal })) : [part];
 
 /** Whether the whole of `text` matches. Takes at most pattern × text steps: no pattern can make it slower. */
-export function matchesPattern(pattern: Pattern, text: string): boolean {
+export const matchesPattern = (pattern: Pattern, text: string): boolean => patternMatcher(pattern)(text);
+
+/** The same, for a pattern that many texts are compared with. */
+export function patternMatcher(pattern: Pattern): (text: string) => boolean {
+  const literal = literalOf(pattern);
+  if (literal !== undefined) return (text) => text === literal;
   const wanted = patternParts(pattern).flatMap(singleCharacters);
+  return (text) => matchesParts(wanted, text);
+}
+
+function matchesParts(wanted: readonly PatternPart[], text: string): boolean {
   const given = [...text];
   let at = 0;
   let next = 0;

@@ -18,7 +18,7 @@ test('words are letters and digits of any script, in lower case and without acce
 });
 
 test('a phrase is its words in a row; only its last one may go on', () => {
-  const has = (phrase: string, prefix: boolean, text: string) => phraseMatcher(phrase, prefix)(text);
+  const has = (phrase: string, prefix: boolean, text: string) => phraseMatcher(phrase, prefix)(wordsOf(text));
   expect(has('disk full', false, 'The DISK, full again')).toBe(true);
   expect(has('disk full', false, 'disk is full')).toBe(false);
   expect(has('disk fu', true, 'disk full')).toBe(true);

@@ -16,25 +16,20 @@ export function wordsOf(text: string): string[] {
   return plain.replaceAll('ς', 'σ').match(words) ?? [];
 }
 
-/** Tells whether a text holds the words of `phrase` in a row; with `prefix` the last one may go on. */
-export function phraseMatcher(phrase: string, prefix: boolean): (text: string) => boolean {
+/** Tells whether words hold those of `phrase` in a row; with `prefix` the last one may go on. */
+export function phraseMatcher(phrase: string, prefix: boolean): (words: readonly string[]) => boolean {
   const wanted = wordsOf(phrase);
-  const first = wanted[0];
-  if (first === undefined) return () => false;
-  return (text) => {
-    // Most texts are ASCII and do not hold the first word at all.
-    if (ascii.test(text) && !text.toLowerCase().includes(first)) return false;
-    return holds(wordsOf(text), wanted, prefix);
-  };
-}
-
-function holds(words: readonly string[], wanted: readonly string[], prefix: boolean): boolean {
   const last = wanted.length - 1;
-  const fits = (start: number) =>
-    wanted.every((word, i) => {
-      const given = words[start + i] as string;
-      return prefix && i === last ? given.startsWith(word) : given === word;
-    });
-  for (let start = 0; start + last < words.length; start++) if (fits(start)) return true;
-  return false;
+  const isLast = (given: string) =>
+    prefix ? given.startsWith(wanted[last] as string) : given === wanted[last];
+  return (words) => {
+    if (last < 0) return false;
+    for (let end = last; end < words.length; end++) {
+      if (!isLast(words[end] as string)) continue;
+      let same = last;
+      while (same > 0 && words[end - last + same - 1] === wanted[same - 1]) same -= 1;
+      if (same === 0) return true;
+    }
+    return false;
+  };
 }
