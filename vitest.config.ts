@@ -16,7 +16,7 @@ for (const name of Object.keys(process.env)) {
 const shared = {
   pool: 'forks',
   isolate: false,
-  maxWorkers: Math.max(2, availableParallelism()),
+  maxWorkers: 2 * Math.max(2, availableParallelism()),
   experimental: { viteModuleRunner: false, nodeLoader: false },
   setupFiles: 'test/support/keep-notes.ts',
   expect: { poll: { timeout: patienceMs } },

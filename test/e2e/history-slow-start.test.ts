@@ -10,7 +10,8 @@ test('a tail whose log is slow to say where it ends asks for nothing before it k
   const bus = createInProcessBus(console.error);
   const asked: (number | undefined)[] = [];
   const events: string[] = [];
-  const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map() };
+  const router = { rules: [] };
+  const snapshot = { record: { timeZone: 'UTC' }, levels: new Map(), panels: new Map(), router };
   const services = {
     bus,
     now: Date.now,
