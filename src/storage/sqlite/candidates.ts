@@ -174,10 +174,11 @@ function candidateRows(
   const rows = [BigInt(range.low), BigInt(Math.min(range.high, Number.MAX_SAFE_INTEGER))] as const;
   const columns = `${entryColumns}, ${stateColumns(partition, asksShown)}`;
   if (!indexed) {
+    // `+`: by the rows, which are few, and not by the index on the tenant, which has all of the partition.
     return sql
       .of<unknown[], CandidateRow>(
         `SELECT ${columns} FROM ${log} n ${stateJoin(partition)}
-         WHERE n.row BETWEEN ? AND ? AND n.tenant = ? AND n.cleared IS NULL AND n.at >= ? AND n.at < ? ORDER BY n.row DESC`,
+         WHERE n.row BETWEEN ? AND ? AND +n.tenant = ? AND n.cleared IS NULL AND n.at >= ? AND n.at < ? ORDER BY n.row DESC`,
       )
       .iterate(...rows, tenant, ...times);
   }
@@ -200,7 +201,7 @@ export function placeOf(
     if (partition.lastRow !== null && partition.lastRow < row) continue;
     const found = sql
       .of<[number, number, number], { position: number; at: number }>(
-        `SELECT position, at FROM ${tablesOf(partition).log} WHERE row BETWEEN ? AND ? AND tenant = ? ORDER BY row LIMIT 1`,
+        `SELECT position, at FROM ${tablesOf(partition).log} WHERE row BETWEEN ? AND ? AND +tenant = ? ORDER BY row LIMIT 1`,
       )
       .get(row, rows.high, tenant);
     if (found) return found;

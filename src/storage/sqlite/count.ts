@@ -176,7 +176,7 @@ class Counting {
   /** Counts the rows of minutes that a bucket or the time asked for begins or ends in. */
   #countRowsOf(minutes: ReadonlySet<number>, partition: Partition, levels: readonly string[] | 'all'): void {
     const rows = this.#sql.of<[number, number, number], { at: number; level: string }>(
-      `SELECT at, level FROM ${tablesOf(partition).log} WHERE row BETWEEN ? AND ? AND tenant = ? AND cleared IS NULL`,
+      `SELECT at, level FROM ${tablesOf(partition).log} WHERE row BETWEEN ? AND ? AND +tenant = ? AND cleared IS NULL`,
     );
     for (const { first, last, minute } of this.#minuteRuns(partition, { low: 0, high: partition.indexed })) {
       if (!minutes.has(minute)) continue;

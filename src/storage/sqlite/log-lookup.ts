@@ -56,7 +56,7 @@ export function findById(sql: Statements, tenant: TenantId, id: string): FoundRo
     const found = sql
       .of<[Buffer, number, number], Omit<FoundRow, 'partition'>>(
         `SELECT row, position, rank, route, at AS receivedAt FROM ${tablesOf(partition).log}
-         WHERE id = ? AND cleared IS NULL AND tenant = ? AND row >= (SELECT first_row FROM logs WHERE tenant = ?)`,
+         WHERE id = ? AND cleared IS NULL AND +tenant = ? AND +row >= (SELECT first_row FROM logs WHERE tenant = ?)`,
       )
       .get(blob, tenant, tenant);
     if (found) return { partition, ...found };

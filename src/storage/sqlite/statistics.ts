@@ -82,7 +82,7 @@ function unindexed(sql: Statements, tenant: TenantId): UnindexedValues[] {
       sql
         .of<[number, number], UnindexedValues>(
           `SELECT at, level, host, ip, source_ip AS source, key FROM ${tablesOf(partition).log}
-           WHERE row > ? AND tenant = ? AND cleared IS NULL`,
+           WHERE row > ? AND +tenant = ? AND cleared IS NULL`,
         )
         .all(partition.indexed, tenant),
     );
