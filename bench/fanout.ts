@@ -1,7 +1,7 @@
 /** Events to many panels: how many a second reach 1,000 of them, and how soon one reaches 100; nginx with nchan beside it. */
 import { rmSync } from 'node:fs';
-import { ServerProcess } from '../test/support/server-process.ts';
-import { credentials } from '../test/support/storage.ts';
+import { ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { type Delivered, type DeliveryRun, deliver, measuredTitle, type Side } from './delivery.ts';
 import { benchFolder } from './machine.ts';
 import { startNchan } from './nchan.ts';

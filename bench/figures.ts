@@ -2,15 +2,15 @@
  * How long a histogram takes for each filter of the query language, over a day, a week and everything, and how long values
  * take to complete, on a history made by history-data.ts. Run: node bench/figures.ts FILE [SEARCHES PER KIND]
  */
-import { valueFields } from '../src/core/figures.ts';
-import { histogramTimes } from '../src/core/histogram.ts';
-import { parseQuery } from '../src/core/search/search.ts';
-import { countStep } from '../src/storage/sqlite/count.ts';
-import { openReadOnly } from '../src/storage/sqlite/database.ts';
-import { LevelsOfRows } from '../src/storage/sqlite/level-rows.ts';
-import { Statements } from '../src/storage/sqlite/partitions.ts';
-import { RouteReader } from '../src/storage/sqlite/routes.ts';
-import { busiestHosts, fieldValues, minuteCounts, receivedSince } from '../src/storage/sqlite/statistics.ts';
+import { valueFields } from '#core/figures.ts';
+import { histogramTimes } from '#core/histogram.ts';
+import { parseQuery } from '#core/search/search.ts';
+import { countStep } from '#storage/sqlite/count.ts';
+import { openReadOnly } from '#storage/sqlite/database.ts';
+import { LevelsOfRows } from '#storage/sqlite/level-rows.ts';
+import { Statements } from '#storage/sqlite/partitions.ts';
+import { RouteReader } from '#storage/sqlite/routes.ts';
+import { busiestHosts, fieldValues, minuteCounts, receivedSince } from '#storage/sqlite/statistics.ts';
 import { hostAddress, hostName, newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
 import { quantile } from './statistics.ts';

@@ -6,7 +6,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServerProcess } from '../test/support/server-process.ts';
+import { ServerProcess } from '#test/support/server-process.ts';
 import { type Chart, chartSheet } from './chart.ts';
 import { deliver, measuredTitle } from './delivery.ts';
 import { generateHistory } from './history-data.ts';

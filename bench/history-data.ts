@@ -3,13 +3,13 @@
  * a busy tenant has them. Run: node bench/history-data.ts FILE ROWS
  */
 import { existsSync } from 'node:fs';
-import type { Route } from '../src/core/ports.ts';
-import { type Db, openWritable } from '../src/storage/sqlite/database.ts';
-import { LogWriter, usualSizes } from '../src/storage/sqlite/log-writer.ts';
-import { Maintenance } from '../src/storage/sqlite/maintenance.ts';
-import { migrate } from '../src/storage/sqlite/migrate.ts';
-import { ensurePartition } from '../src/storage/sqlite/partitions.ts';
-import { uuidToText } from '../src/storage/sqlite/rows.ts';
+import type { Route } from '#core/ports.ts';
+import { type Db, openWritable } from '#storage/sqlite/database.ts';
+import { LogWriter, usualSizes } from '#storage/sqlite/log-writer.ts';
+import { Maintenance } from '#storage/sqlite/maintenance.ts';
+import { migrate } from '#storage/sqlite/migrate.ts';
+import { ensurePartition } from '#storage/sqlite/partitions.ts';
+import { uuidToText } from '#storage/sqlite/rows.ts';
 import { Dice, writeMessage, writeTitle } from './history-text.ts';
 
 export const tenant = 1;

@@ -7,9 +7,9 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
-import { ensurePages } from '../scripts/pages.mjs';
-import { ensureBrowser } from '../test/browser/browser.ts';
-import { DashboardLab } from '../test/browser/dashboard-lab.ts';
+import { ensurePages } from '#scripts/pages.mjs';
+import { ensureBrowser } from '#test/browser/browser.ts';
+import { DashboardLab } from '#test/browser/dashboard-lab.ts';
 
 const tenant = 'bench';
 const scrollMs = 8_000;

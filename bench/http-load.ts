@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from '../test/support/server-process.ts';
+import { root } from '#test/support/server-process.ts';
 
 export interface Shot {
   readonly url: string;

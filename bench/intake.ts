@@ -2,8 +2,8 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ServerProcess } from '../test/support/server-process.ts';
-import { credentials } from '../test/support/storage.ts';
+import { ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { bearer, fire, type Hit, loadTool } from './http-load.ts';
 import { benchFolder } from './machine.ts';
 import { notification } from './notification-sample.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { root } from '../test/support/server-process.ts';
+import { root } from '#test/support/server-process.ts';
 import { ms, quantile } from './statistics.ts';
 
 /** An empty folder on the disk of the checkout, not on a temporary file system in memory; the caller removes it. */

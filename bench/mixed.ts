@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { belfry, ServerProcess } from '../test/support/server-process.ts';
+import { belfry, ServerProcess } from '#test/support/server-process.ts';
 import { bearer, fire } from './http-load.ts';
 import { benchFolder, measureFsync } from './machine.ts';
 import { notification } from './notification-sample.ts';

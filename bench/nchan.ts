@@ -2,8 +2,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../test/e2e/terminal.ts';
-import { Output } from '../test/support/server-process.ts';
+import { freePort } from '#test/e2e/terminal.ts';
+import { Output } from '#test/support/server-process.ts';
 
 const modules = [
   '/usr/lib/nginx/modules/ngx_nchan_module.so',

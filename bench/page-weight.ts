@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ensurePages } from '../scripts/pages.mjs';
+import { ensurePages } from '#scripts/pages.mjs';
 
 const root = join(import.meta.dirname, '..');
 const web = join(root, 'dist/web');

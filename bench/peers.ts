@@ -6,9 +6,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../test/e2e/terminal.ts';
-import { ServerProcess } from '../test/support/server-process.ts';
-import { credentials } from '../test/support/storage.ts';
+import { freePort } from '#test/e2e/terminal.ts';
+import { ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { bearer, fire, type Hit, type Shot } from './http-load.ts';
 import { benchFolder } from './machine.ts';
 import { notification } from './notification-sample.ts';

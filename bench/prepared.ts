@@ -1,12 +1,12 @@
 /** Puts into a database what would take long by the API: rules by the thousand, tenants by the thousand, tokens. */
 import { closeSync, copyFileSync, fsyncSync, openSync } from 'node:fs';
-import { builtInStyles } from '../src/contract/level-styles.ts';
-import type { RuleSpec, RuleWhen } from '../src/contract/rule.ts';
-import { newKey, newToken } from '../src/core/credentials.ts';
-import type { CredentialRecord } from '../src/core/directory.ts';
-import { type Db, openWritable } from '../src/storage/sqlite/database.ts';
-import { migrate } from '../src/storage/sqlite/migrate.ts';
-import { ensurePartition } from '../src/storage/sqlite/partitions.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
+import { newKey, newToken } from '#core/credentials.ts';
+import type { CredentialRecord } from '#core/directory.ts';
+import { type Db, openWritable } from '#storage/sqlite/database.ts';
+import { migrate } from '#storage/sqlite/migrate.ts';
+import { ensurePartition } from '#storage/sqlite/partitions.ts';
 import { notification } from './notification-sample.ts';
 
 /** Copies a history, and has the disk done with it: what is measured next shall not wait for that. */

@@ -3,12 +3,12 @@
  * regular expressions on the longest message. Run: node bench/routing.ts
  */
 import { RE2JS } from 're2js';
-import type { RuleSpec, RuleWhen } from '../src/contract/rule.ts';
-import { createBreathe } from '../src/core/breathe.ts';
-import { compileRegex, maxRegexPositions } from '../src/core/routing/regex.ts';
-import type { Router } from '../src/core/routing/router.ts';
-import { compileRules, compileRulesInSlices } from '../src/core/routing/routing.ts';
-import type { RoutingSubject } from '../src/core/routing/subject.ts';
+import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
+import { createBreathe } from '#core/breathe.ts';
+import { compileRegex, maxRegexPositions } from '#core/routing/regex.ts';
+import type { Router } from '#core/routing/router.ts';
+import { compileRules, compileRulesInSlices } from '#core/routing/routing.ts';
+import type { RoutingSubject } from '#core/routing/subject.ts';
 
 const levels = new Map([
   ['info', { rank: 20, durationMs: 30_000 }],

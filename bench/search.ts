@@ -2,11 +2,11 @@
  * How long a page of history takes, for each filter of the query language and for their pairs, on a history made by
  * history-data.ts. Run: node bench/search.ts FILE [SEARCHES PER KIND]
  */
-import { parseQuery } from '../src/core/search/search.ts';
-import { openReadOnly } from '../src/storage/sqlite/database.ts';
-import { Statements } from '../src/storage/sqlite/partitions.ts';
-import { RouteReader } from '../src/storage/sqlite/routes.ts';
-import { searchPage } from '../src/storage/sqlite/search.ts';
+import { parseQuery } from '#core/search/search.ts';
+import { openReadOnly } from '#storage/sqlite/database.ts';
+import { Statements } from '#storage/sqlite/partitions.ts';
+import { RouteReader } from '#storage/sqlite/routes.ts';
+import { searchPage } from '#storage/sqlite/search.ts';
 import { newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
 

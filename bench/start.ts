@@ -2,8 +2,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { root, ServerProcess } from '../test/support/server-process.ts';
-import { credentials } from '../test/support/storage.ts';
+import { root, ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { benchFolder, residentMiB } from './machine.ts';
 import { copyHistory } from './prepared.ts';
 import { median, ms, spread, table, whole } from './statistics.ts';

@@ -85,7 +85,10 @@ describe('the import table', () => {
     ['src/client/a.ts', '../core/b.ts'],
     ['src/cli/a.ts', '../core/b.ts'],
     ['src/cli/a.ts', '../config.ts'],
-    ['src/web/panel/a.tsx', '../../core/b.ts'],
+    ['src/web/panel/a.tsx', '#core/b.ts'],
+    ['src/core/a.ts', '#test/support/b.ts'],
+    ['src/http/a.ts', '#app.ts'],
+    ['src/http/a.ts', '#core/../storage/b.ts'],
     ['src/core/a.ts', '../../test/support/b.ts'],
     ['src/core/a.test.ts', '../http/b.ts'],
     ['src/core/a.ts', 'node:fs'],
@@ -108,6 +111,8 @@ describe('the import table', () => {
   test.each([
     ['src/contract/a.ts', 'typebox'],
     ['src/core/a.ts', '../contract/b.ts'],
+    ['src/core/a.ts', '#contract/b.ts'],
+    ['src/core/a.test.ts', '#test/support/b.ts'],
     ['src/core/a.ts', 'node:crypto'],
     ['src/core/a.test.ts', 'vitest'],
     ['src/core/a.test.ts', '../../test/support/b.ts'],
@@ -136,6 +141,7 @@ describe('the import table', () => {
     expect(broken(round(`const a = await import('./a.ts');`))).toEqual([
       expect.stringContaining('src/core/routing/b.ts -> src/core/c.ts -> src/core/a.ts'),
     ]);
+    expect(broken(round(`import { a } from '#core/a.ts';`))).toHaveLength(1);
     expect(broken(round(`import { d } from './d.ts';`))).toEqual([]);
   });
 

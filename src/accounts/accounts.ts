@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
-import type { AccountStore, SignedInPerson } from '../core/accounts.ts';
-import { findEmail } from '../core/email.ts';
-import { hashSecret, randomSecret } from '../core/secrets.ts';
-import type { OwnAccount, SignIn, Visit } from '../core/sign-in.ts';
+import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
+import { findEmail } from '#core/email.ts';
+import { hashSecret, randomSecret } from '#core/secrets.ts';
+import type { OwnAccount, SignIn, Visit } from '#core/sign-in.ts';
 import { createAsk } from './ask.ts';
 import { wrongPassword } from './library-errors.ts';
 import { newPerson, refuseWeak } from './new-person.ts';

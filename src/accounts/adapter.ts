@@ -1,7 +1,7 @@
 /** The library's way to the tables, through the port that storage keeps. */
 import { type CleanedWhere, createAdapterFactory } from '@better-auth/core/db/adapter';
-import type { AccountRows, Cell, Condition, Row } from '../core/accounts.ts';
-import { hashSecret } from '../core/secrets.ts';
+import type { AccountRows, Cell, Condition, Row } from '#core/accounts.ts';
+import { hashSecret } from '#core/secrets.ts';
 import { tableOf } from './tables.ts';
 
 type Fields = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Visit } from '../core/sign-in.ts';
+import type { Visit } from '#core/sign-in.ts';
 import type { Library, LibraryOptions } from './library.ts';
 import { translate } from './library-errors.ts';
 import { headersOf } from './visit-headers.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError } from '../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 
 const keyBytes = 32;
 

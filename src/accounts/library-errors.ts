@@ -1,6 +1,6 @@
 /** What the library refuses, in our words: nothing of its own reaches a caller. */
-import type { ErrorCode } from '../contract/errors.ts';
-import { AppError } from '../core/errors.ts';
+import type { ErrorCode } from '#contract/errors.ts';
+import { AppError } from '#core/errors.ts';
 
 type Told = readonly [code: ErrorCode, message: string, retryAfterSeconds?: number];
 

@@ -1,8 +1,8 @@
 import { uuidv7 } from 'uuidv7';
-import type { NewPerson } from '../core/accounts.ts';
-import { readEmail } from '../core/email.ts';
-import { badRequest } from '../core/errors.ts';
-import { passwordProblem } from '../core/passwords.ts';
+import type { NewPerson } from '#core/accounts.ts';
+import { readEmail } from '#core/email.ts';
+import { badRequest } from '#core/errors.ts';
+import { passwordProblem } from '#core/passwords.ts';
 import { hashPassword } from './passwords.ts';
 
 /** @throws AppError `bad-request` for an address or a password that is not taken. */

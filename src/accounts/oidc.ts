@@ -1,5 +1,5 @@
-import { AppError, notFound, unavailable } from '../core/errors.ts';
-import type { SignIn } from '../core/sign-in.ts';
+import { AppError, notFound, unavailable } from '#core/errors.ts';
+import type { SignIn } from '#core/sign-in.ts';
 import { createAsk } from './ask.ts';
 import type { LibraryOptions } from './library.ts';
 import { discoveryUrl, type OidcSettings, providerId } from './oidc-settings.ts';

@@ -1,6 +1,6 @@
-import type { AccountStore, Condition } from '../core/accounts.ts';
-import { badRequest } from '../core/errors.ts';
-import type { OwnAccount, PasskeyJson, PasskeyRecord, SignIn, Visit } from '../core/sign-in.ts';
+import type { AccountStore, Condition } from '#core/accounts.ts';
+import { badRequest } from '#core/errors.ts';
+import type { OwnAccount, PasskeyJson, PasskeyRecord, SignIn, Visit } from '#core/sign-in.ts';
 import type { Ask } from './ask.ts';
 import type { Library } from './library.ts';
 import { tableOf } from './tables.ts';

@@ -1,7 +1,7 @@
 /** Passwords as they are kept: argon2id in its PHC string form, worked out beside the main thread. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { AppError } from '../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 
 /**
  * OWASP's first recommendation: 46 MiB, one pass, one lane. Of the settings that it calls equally strong, this one gives its

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { AccountStore, Condition } from '../core/accounts.ts';
-import { AppError } from '../core/errors.ts';
-import type { OwnAccount } from '../core/sign-in.ts';
+import type { AccountStore, Condition } from '#core/accounts.ts';
+import { AppError } from '#core/errors.ts';
+import type { OwnAccount } from '#core/sign-in.ts';
 import type { Ask } from './ask.ts';
 import type { Passkeys } from './passkeys.ts';
 import { provenMs } from './session-times.ts';

@@ -1,7 +1,7 @@
-import type { AccountStore } from '../core/accounts.ts';
-import { AppError } from '../core/errors.ts';
-import { hashSecret } from '../core/secrets.ts';
-import type { OwnAccount, SecondFactor, SignInResult, Visit } from '../core/sign-in.ts';
+import type { AccountStore } from '#core/accounts.ts';
+import { AppError } from '#core/errors.ts';
+import { hashSecret } from '#core/secrets.ts';
+import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/sign-in.ts';
 import type { Ask } from './ask.ts';
 import { signInIsOver } from './library-errors.ts';
 import { readSigned } from './session-cookie.ts';

@@ -1,5 +1,5 @@
 /** A visit as the library is told of it, and its cookies. */
-import type { Visit } from '../core/sign-in.ts';
+import type { Visit } from '#core/sign-in.ts';
 import { cookieName, type SignedCookie } from './session-cookie.ts';
 
 /** Carries the source address to the library's hooks; what the request itself called so is not handed on. */

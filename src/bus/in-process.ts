@@ -1,4 +1,4 @@
-import type { Bus, Entry, TenantId } from '../core/ports.ts';
+import type { Bus, Entry, TenantId } from '#core/ports.ts';
 
 type Ring = (entries: readonly Entry[]) => void;
 

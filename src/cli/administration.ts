@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Config, OpenedStorage } from '../app.ts';
+import type { Config, OpenedStorage } from '#app.ts';
 import { databaseTrouble } from './database-trouble.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
@@ -18,7 +18,7 @@ export async function withDirectory<T>(
   work: (directory: Directory, accounts: Accounts) => Promise<T>,
 ): Promise<T> {
   const config = io.config();
-  const { openStorage, createLogger } = await import('../app.ts');
+  const { openStorage, createLogger } = await import('#app.ts');
   return withDatabase(config, async () => {
     const isNew = !existsSync(config.database.path);
     const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }), 'command');

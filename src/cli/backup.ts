@@ -13,7 +13,7 @@ export function addBackup(program: Command, io: Io): void {
     .addHelpText('after', `\nExample:\n  ${io.program} backup /var/backups/belfry-$(date +%F).db`)
     .action(async (file: string, { force = false }: { force?: boolean }) => {
       const config = io.config();
-      const { backUp, letOthersGoFirst } = await import('../app.ts');
+      const { backUp, letOthersGoFirst } = await import('#app.ts');
       letOthersGoFirst();
       try {
         const { bytes } = backUp(config.database.path, file, { force });

@@ -1,6 +1,6 @@
 /** Listing and revoking, which is the same for tokens and keys. */
 import type { Command } from 'commander';
-import type { Key, Token } from '../contract/token.ts';
+import type { Key, Token } from '#contract/token.ts';
 import { actor, getTenant, withDirectory } from './administration.ts';
 import { jsonOption, tenantOption } from './credential-options.ts';
 import { Failure } from './failure.ts';
@@ -18,7 +18,7 @@ export function addList(parent: Command, io: Io, kind: Kind): void {
     .addHelpText('after', `\nExample:\n  ${io.program} ${kind} list --json`)
     .action(async ({ tenant, json }: { tenant: string; json?: boolean }) => {
       const found = await withDirectory(io, async (directory) => {
-        const { keyView, tokenView } = await import('../app.ts');
+        const { keyView, tokenView } = await import('#app.ts');
         const { id } = await getTenant(io, directory, tenant);
         const records = await directory.credentials.list(id, kind);
         return records.map<Token | Key>(kind === 'token' ? tokenView : keyView);

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { ApiError } from '../client/api-error.ts';
+import { ApiError } from '#client/api-error.ts';
 import { Failure } from './failure.ts';
 import { visibleText } from './terminal/visible-text.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeIo } from '../../test/support/fake-io.ts';
+import { FakeIo } from '#test/support/fake-io.ts';
 import { firstSteps } from './first-steps.ts';
 
 function steps(

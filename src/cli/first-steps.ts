@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Config } from '../app.ts';
+import type { Config } from '#app.ts';
 import type { Io } from './io.ts';
 
 export interface FirstStepsOptions extends Pick<Io, 'env' | 'program' | 'version'> {

@@ -1,4 +1,4 @@
-import type { Config } from '../app.ts';
+import type { Config } from '#app.ts';
 
 /** Everything the command line has of its process. */
 export interface Io {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Role, roles } from '../contract/token.ts';
+import { type Role, roles } from '#contract/token.ts';
 import { actor, getTenant, withDirectory } from './administration.ts';
 import { addList, addRevoke } from './credential-commands.ts';
 import {
@@ -41,7 +41,7 @@ export function addKey(program: Command, io: Io): void {
 }
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const { newKey } = await import('../app.ts');
+  const { newKey } = await import('#app.ts');
   const now = Date.now();
   // Made before the database is opened: a mistake in it leaves no new file behind.
   const { record, text } = newKey(

@@ -14,7 +14,7 @@ export function addRestore(program: Command, io: Io): void {
     .addHelpText('after', `\nExample:\n  ${io.program} restore /var/backups/belfry-2026-11-20.db`)
     .action(async (file: string) => {
       const config = io.config();
-      const { restore } = await import('../app.ts');
+      const { restore } = await import('#app.ts');
       const { kept } = await withDatabase(config, () => restore(config.database.path, file, Date.now()));
       io.stdout.write(
         `restored ${file} to ${config.database.path}, with a new epoch: every panel starts afresh\n`,

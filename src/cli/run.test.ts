@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FakeIo } from '../../test/support/fake-io.ts';
+import { FakeIo } from '#test/support/fake-io.ts';
 import { run } from './run.ts';
 
 async function called(args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

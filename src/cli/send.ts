@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { NotificationToSend } from '../client/client.ts';
+import type { NotificationToSend } from '#client/client.ts';
 import { parseDurationOrMs } from './duration.ts';
 import type { Io } from './io.ts';
 import { serverClient } from './server-client.ts';

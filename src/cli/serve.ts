@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Config, createLogger, RunningServer } from '../app.ts';
+import type { Config, createLogger, RunningServer } from '#app.ts';
 import { databaseTrouble } from './database-trouble.ts';
 import { Failure } from './failure.ts';
 import { firstSteps } from './first-steps.ts';
@@ -21,7 +21,7 @@ export function addServe(program: Command, io: Io): void {
     .action(async () => {
       const config = io.config();
       const stop = stopSignal(io);
-      const { startServer, createLogger } = await import('../app.ts');
+      const { startServer, createLogger } = await import('#app.ts');
       const logger = createLogger(config.log);
       let server: RunningServer;
       try {

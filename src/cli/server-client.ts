@@ -1,6 +1,6 @@
-import { ApiError } from '../client/api-error.ts';
-import { type Client, createClient } from '../client/client.ts';
-import type { Scope } from '../contract/token.ts';
+import { ApiError } from '#client/api-error.ts';
+import { type Client, createClient } from '#client/client.ts';
+import type { Scope } from '#contract/token.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { visibleText } from './terminal/visible-text.ts';

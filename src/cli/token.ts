@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Scope, scopes } from '../contract/token.ts';
+import { type Scope, scopes } from '#contract/token.ts';
 import { actor, getTenant, withDirectory } from './administration.ts';
 import { addList, addRevoke } from './credential-commands.ts';
 import {
@@ -50,7 +50,7 @@ export function addToken(program: Command, io: Io): void {
 }
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const { newToken } = await import('../app.ts');
+  const { newToken } = await import('#app.ts');
   const now = Date.now();
   // Made before the database is opened: a mistake in it leaves no new file behind.
   const { record, text } = newToken(

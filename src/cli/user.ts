@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Role, roles } from '../contract/token.ts';
+import { type Role, roles } from '#contract/token.ts';
 import { type Accounts, actor, type Directory, getTenant, withDirectory } from './administration.ts';
 import { jsonOption, readName, tenantOption } from './credential-options.ts';
 import { Failure } from './failure.ts';
@@ -70,7 +70,7 @@ export function addUser(program: Command, io: Io): void {
 }
 
 async function create(io: Io, options: CreateOptions): Promise<void> {
-  const { newPerson } = await import('../app.ts');
+  const { newPerson } = await import('#app.ts');
   const { email, name, role } = options;
   const chosen = await choosePassword(io, options.passwordStdin);
   // Made before the database is opened: a mistake in it leaves no new file behind.
@@ -86,7 +86,7 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
 }
 
 async function reset(io: Io, email: string, options: PasswordOptions): Promise<void> {
-  const { hashNewPassword } = await import('../app.ts');
+  const { hashNewPassword } = await import('#app.ts');
   const chosen = await choosePassword(io, options.passwordStdin);
   const keepPasskeys = options.keepPasskeys === true;
   const { person, ...left } = await withDirectory(io, async (_, accounts) => {
@@ -147,7 +147,7 @@ async function getPerson(io: Io, accounts: Accounts, email: string) {
 /** The one that stdin gives, or a new one, which `isNew` says is to be told. */
 async function choosePassword(io: Io, fromStdin = false): Promise<{ password: string; isNew: boolean }> {
   if (!fromStdin) {
-    const { randomSecret } = await import('../app.ts');
+    const { randomSecret } = await import('#app.ts');
     // 20 of 62 characters: 119 bits, which nobody guesses and somebody may have to type.
     return { password: randomSecret().slice(0, 20), isNew: true };
   }

@@ -1,5 +1,5 @@
-import { type ErrorPlace, errorHeader, parseErrorHeader } from '../contract/error-header.ts';
-import type { ErrorCode } from '../contract/errors.ts';
+import { type ErrorPlace, errorHeader, parseErrorHeader } from '#contract/error-header.ts';
+import type { ErrorCode } from '#contract/errors.ts';
 
 /**
  * What a call failed with. `message` is the server's own sentence when it gave one: for people, never to be compared.

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { iso, note, ready, readyData, start } from '../../test/support/panel-events.ts';
+import { iso, note, ready, readyData, start } from '#test/support/panel-events.ts';
 import { Board } from './board.ts';
 import type { PanelEvent } from './panel-event.ts';
 

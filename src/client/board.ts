@@ -1,8 +1,8 @@
-import type { Level } from '../contract/level.ts';
-import { limits } from '../contract/limits.ts';
-import { minRankOf } from '../contract/min-level.ts';
-import type { NotificationEvent } from '../contract/notification.ts';
-import type { SettingsEvent } from '../contract/panel-events.ts';
+import type { Level } from '#contract/level.ts';
+import { limits } from '#contract/limits.ts';
+import { minRankOf } from '#contract/min-level.ts';
+import type { NotificationEvent } from '#contract/notification.ts';
+import type { SettingsEvent } from '#contract/panel-events.ts';
 import type { PanelEvent } from './panel-event.ts';
 
 /** A notification as a panel shows it. */

@@ -1,6 +1,6 @@
 /** Belfry's HTTP API as typed functions, for programs and pages alike. */
 import type { Static } from 'typebox';
-import type { HistoryPage, NotifyAccepted, NotifyBody } from '../contract/notification.ts';
+import type { HistoryPage, NotifyAccepted, NotifyBody } from '#contract/notification.ts';
 import type {
   ClearAccepted,
   Panel,
@@ -8,7 +8,7 @@ import type {
   PanelRegister,
   Receipts,
   ReceiptsAccepted,
-} from '../contract/panel.ts';
+} from '#contract/panel.ts';
 import { type CallerOptions, type CallOptions, createCall, jsonOf } from './call.ts';
 import type { PanelEvent } from './panel-event.ts';
 import { type PanelEventsOptions, panelEvents } from './panel-events.ts';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { PairingCreated, PairingState } from '../contract/panel.ts';
+import type { PairingCreated, PairingState } from '#contract/panel.ts';
 import { createCall, jsonOf } from './call.ts';
 import { withTimeLimit } from './time-limit.ts';
 

@@ -1,6 +1,6 @@
 /** What a panel's stream tells. */
-import type { NotificationEvent } from '../contract/notification.ts';
-import type { ReadyEvent } from '../contract/panel.ts';
+import type { NotificationEvent } from '#contract/notification.ts';
+import type { ReadyEvent } from '#contract/panel.ts';
 import type {
   ByeEvent,
   ClearEvent,
@@ -11,7 +11,7 @@ import type {
   SettingsEvent,
   TestEvent,
   ThrottledEvent,
-} from '../contract/panel-events.ts';
+} from '#contract/panel-events.ts';
 import type { SseMessage } from './sse-messages.ts';
 
 interface DataOf {

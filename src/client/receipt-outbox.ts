@@ -1,4 +1,4 @@
-import type { Receipts } from '../contract/panel.ts';
+import type { Receipts } from '#contract/panel.ts';
 import { ApiError } from './api-error.ts';
 import { backoffMs } from './backoff.ts';
 

@@ -1,6 +1,6 @@
 /** Who may do what: the one place that decides it. */
-import type { Role, Scope } from '../contract/token.ts';
-import { roles } from '../contract/token.ts';
+import type { Role, Scope } from '#contract/token.ts';
+import { roles } from '#contract/token.ts';
 import type { TenantId } from './ports.ts';
 import type { RateSetting } from './tenants.ts';
 

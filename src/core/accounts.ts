@@ -1,5 +1,5 @@
 /** People's accounts: what the outside keeps for them. Who belongs to which tenant stands in directory.ts. */
-import type { Role } from '../contract/token.ts';
+import type { Role } from '#contract/token.ts';
 import type { InvitationRecord } from './invitations.ts';
 import type { TenantId } from './ports.ts';
 

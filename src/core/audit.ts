@@ -1,5 +1,5 @@
 /** Who changed what of a tenant's configuration, and when. Written with every change; see storage/change.ts. */
-import type { AuditEntry } from '../contract/audit.ts';
+import type { AuditEntry } from '#contract/audit.ts';
 import type { TenantId } from './ports.ts';
 
 /** Who changes something, for the audit log: "key deploy", "cli", a person's e-mail. */

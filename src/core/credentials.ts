@@ -8,7 +8,7 @@ import {
   type Token,
   type TokenCreate,
   type TokenPatch,
-} from '../contract/token.ts';
+} from '#contract/token.ts';
 import type { Principal } from './access.ts';
 import { type AddressRange, canonicalAddress, compareAddresses, parseAddressRange } from './addresses.ts';
 import type { Actor } from './audit.ts';

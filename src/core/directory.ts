@@ -1,10 +1,10 @@
 /** What a tenant has besides its log: tokens, keys, rules, levels, panels, members. The promises storage keeps for them. */
 
-import type { Level, LevelPut } from '../contract/level.ts';
-import type { DisplaySettings, PanelCommand } from '../contract/panel.ts';
-import type { RuleSpec } from '../contract/rule.ts';
-import type { SavedSearch } from '../contract/search.ts';
-import type { Role, Scope } from '../contract/token.ts';
+import type { Level, LevelPut } from '#contract/level.ts';
+import type { DisplaySettings, PanelCommand } from '#contract/panel.ts';
+import type { RuleSpec } from '#contract/rule.ts';
+import type { SavedSearch } from '#contract/search.ts';
+import type { Role, Scope } from '#contract/token.ts';
 import type { Principal } from './access.ts';
 import type { Actor, AuditLog } from './audit.ts';
 import type { Invitations } from './invitations.ts';

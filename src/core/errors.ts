@@ -1,5 +1,5 @@
-import type { ErrorPlace } from '../contract/error-header.ts';
-import type { ErrorCode } from '../contract/errors.ts';
+import type { ErrorPlace } from '#contract/error-header.ts';
+import type { ErrorCode } from '#contract/errors.ts';
 
 /**
  * The one error that is meant for a caller. `message` names what is wrong and what would be right, and is sent as it

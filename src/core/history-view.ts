@@ -1,4 +1,4 @@
-import type { HistoryNotification, historyStates } from '../contract/notification.ts';
+import type { HistoryNotification, historyStates } from '#contract/notification.ts';
 import type { HistoryRecord, Ref } from './ports.ts';
 import { iso } from './stream/frames.ts';
 import type { Target } from './target.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { levels } from '../../test/support/arbitrary-rules.ts';
-import { ruleSpecWith } from '../../test/support/rule-spec.ts';
+import { levels } from '#test/support/arbitrary-rules.ts';
+import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { unavailable } from './errors.ts';
 import { Intake, type Sender } from './intake.ts';
 import type { CheckedFields } from './notification.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { limits } from '../contract/limits.ts';
+import { limits } from '#contract/limits.ts';
 import type { Principal } from './access.ts';
 import type { Directory } from './directory.ts';
 import { AppError, badRequest, unavailable } from './errors.ts';

@@ -1,7 +1,7 @@
 /** Somebody is asked to join a tenant: by a secret that works once, for a week. */
 import { uuidv7 } from 'uuidv7';
-import type { InvitationCreate } from '../contract/member.ts';
-import type { Role } from '../contract/token.ts';
+import type { InvitationCreate } from '#contract/member.ts';
+import type { Role } from '#contract/token.ts';
 import type { Principal } from './access.ts';
 import type { Actor } from './audit.ts';
 import { readEmail } from './email.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { builtInLevels, builtInStyles } from '../contract/level-styles.ts';
+import { builtInLevels, builtInStyles } from '#contract/level-styles.ts';
 import { compareLevels, isBuiltInLevel } from './levels.ts';
 
 test('every built-in level has a look, and they rise in rank', () => {

@@ -1,4 +1,4 @@
-import { builtInLevels } from '../contract/level-styles.ts';
+import { builtInLevels } from '#contract/level-styles.ts';
 
 export function isBuiltInLevel(name: string): boolean {
   return (builtInLevels as readonly string[]).includes(name);

@@ -1,5 +1,5 @@
 /** The people of a tenant, and which of them may do what to the others. */
-import { type Role, roles } from '../contract/token.ts';
+import { type Role, roles } from '#contract/token.ts';
 import type { Actor } from './audit.ts';
 import type { TenantId } from './ports.ts';
 import type { TenantRecord } from './tenants.ts';

@@ -1,5 +1,5 @@
 /** The rules for a sender's fields. Messages name the field, what is wrong and what would be right. */
-import { limits } from '../contract/limits.ts';
+import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from './addresses.ts';
 import { badRequest } from './errors.ts';
 

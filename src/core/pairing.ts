@@ -1,5 +1,5 @@
 /** A screen shows a code, someone approves it, and the screen collects a token that is bound to its one panel. */
-import { limits } from '../contract/limits.ts';
+import { limits } from '#contract/limits.ts';
 import type { Actor } from './audit.ts';
 import { newPanelToken } from './credentials.ts';
 import type { Directory, PanelRecord } from './directory.ts';

@@ -1,5 +1,5 @@
-import type { Level } from '../contract/level.ts';
-import type { Role } from '../contract/token.ts';
+import type { Level } from '#contract/level.ts';
+import type { Role } from '#contract/token.ts';
 import { createBreathe } from './breathe.ts';
 import type { CredentialRecord, Directory, PanelRecord } from './directory.ts';
 import type { TenantId } from './ports.ts';

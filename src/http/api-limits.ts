@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isForPeople, type Principal } from '../core/access.ts';
-import { AppError } from '../core/errors.ts';
-import { RateLimiter } from '../core/rate-limit.ts';
-import type { Rate } from '../core/tenants.ts';
+import { isForPeople, type Principal } from '#core/access.ts';
+import { AppError } from '#core/errors.ts';
+import { RateLimiter } from '#core/rate-limit.ts';
+import type { Rate } from '#core/tenants.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
 

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { allows, isForPeople, type Policy, type Principal } from '../core/access.ts';
-import type { CredentialRecord } from '../core/directory.ts';
-import { AppError } from '../core/errors.ts';
-import { RateLimiter } from '../core/rate-limit.ts';
-import { createRecentMap } from '../core/recent-map.ts';
-import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '../core/secrets.ts';
+import { allows, isForPeople, type Policy, type Principal } from '#core/access.ts';
+import type { CredentialRecord } from '#core/directory.ts';
+import { AppError } from '#core/errors.ts';
+import { RateLimiter } from '#core/rate-limit.ts';
+import { createRecentMap } from '#core/recent-map.ts';
+import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/secrets.ts';
 import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
 import { rateHeaders } from './rate-headers.ts';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../core/errors.ts';
-import type { Metrics } from '../core/metrics.ts';
-import type { TenantId } from '../core/ports.ts';
+import { AppError } from '#core/errors.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { TenantId } from '#core/ports.ts';
 import type { App, ExpensiveKind } from './services.ts';
 
 interface Limit {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 
 const signals = new WeakMap<Socket, AbortSignal>();
 

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorPlace, errorHeader, formatErrorHeader } from '../contract/error-header.ts';
-import { type ErrorCode, errors } from '../contract/errors.ts';
-import { limits } from '../contract/limits.ts';
-import { AppError } from '../core/errors.ts';
+import { type ErrorPlace, errorHeader, formatErrorHeader } from '#contract/error-header.ts';
+import { type ErrorCode, errors } from '#contract/errors.ts';
+import { limits } from '#contract/limits.ts';
+import { AppError } from '#core/errors.ts';
 
 /** Answers whatever was thrown. Only an AppError's words reach the caller; a bug is logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -1,5 +1,5 @@
 /** Gives the parts of an OpenAPI document names, so that clients generated from it have types with names. */
-import { ErrorBody, errors } from '../contract/errors.ts';
+import { ErrorBody, errors } from '#contract/errors.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
-import { isForPeople, type Policy, roleOf, scopeOf } from '../core/access.ts';
+import { isForPeople, type Policy, roleOf, scopeOf } from '#core/access.ts';
 import { type OpenApiDocument, withComponents } from './openapi-components.ts';
 import { problems } from './responses.ts';
 

@@ -1,4 +1,4 @@
-import { badRequest } from '../core/errors.ts';
+import { badRequest } from '#core/errors.ts';
 
 /** How many a page is asked to hold; 50 when it is not said. @throws AppError `bad-request` beyond `most`. */
 export function readLimit(text: string | undefined, most: number): number {

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import type { Principal } from '../core/access.ts';
-import type { SignedInPerson } from '../core/accounts.ts';
-import { AppError, badRequest } from '../core/errors.ts';
-import type { MembershipRecord } from '../core/members.ts';
-import type { Visit } from '../core/sign-in.ts';
+import type { Principal } from '#core/access.ts';
+import type { SignedInPerson } from '#core/accounts.ts';
+import { AppError, badRequest } from '#core/errors.ts';
+import type { MembershipRecord } from '#core/members.ts';
+import type { Visit } from '#core/sign-in.ts';
 import { originReader } from './origin.ts';
 import type { Services } from './services.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import type { RateState } from '../core/rate-limit.ts';
-import type { Rate } from '../core/tenants.ts';
+import type { RateState } from '#core/rate-limit.ts';
+import type { Rate } from '#core/tenants.ts';
 
 export interface NamedState {
   readonly name: string;

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { ErrorBody } from '../contract/errors.ts';
+import { ErrorBody } from '#contract/errors.ts';
 
 const meaning: Readonly<Record<number, string>> = {
   400: 'The request is not valid; the text says what would be right.',

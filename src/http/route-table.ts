@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify';
-import type { Policy } from '../core/access.ts';
+import type { Policy } from '#core/access.ts';
 import type { App } from './services.ts';
 
 export interface RouteEntry {

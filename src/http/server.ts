@@ -7,9 +7,9 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { errorHeader, formatErrorHeader } from '../contract/error-header.ts';
-import { limits } from '../contract/limits.ts';
-import { AppError } from '../core/errors.ts';
+import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
+import { limits } from '#contract/limits.ts';
+import { AppError } from '#core/errors.ts';
 import { accountRoutes } from './account/account.ts';
 import { invitationAcceptRoutes } from './account/invitations.ts';
 import { oidcRoutes } from './account/oidc.ts';

@@ -8,20 +8,20 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify';
-import type { Policy, Principal } from '../core/access.ts';
-import type { AccountStore, SignedInPerson } from '../core/accounts.ts';
-import type { Bookkeeping } from '../core/bookkeeping.ts';
-import type { Directory } from '../core/directory.ts';
-import type { Figures } from '../core/figures.ts';
-import type { Intake } from '../core/intake.ts';
-import type { Metrics } from '../core/metrics.ts';
-import type { Bus, History, ReceiptStore, StorageHealth } from '../core/ports.ts';
-import type { Explainer } from '../core/routing/routing-explain.ts';
-import type { SetUp } from '../core/setup.ts';
-import type { OwnAccount, SignIn } from '../core/sign-in.ts';
-import type { Feeds } from '../core/stream/feed.ts';
-import type { Tenancy } from '../core/tenancy.ts';
-import type { Rate } from '../core/tenants.ts';
+import type { Policy, Principal } from '#core/access.ts';
+import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
+import type { Bookkeeping } from '#core/bookkeeping.ts';
+import type { Directory } from '#core/directory.ts';
+import type { Figures } from '#core/figures.ts';
+import type { Intake } from '#core/intake.ts';
+import type { Metrics } from '#core/metrics.ts';
+import type { Bus, History, ReceiptStore, StorageHealth } from '#core/ports.ts';
+import type { Explainer } from '#core/routing/routing-explain.ts';
+import type { SetUp } from '#core/setup.ts';
+import type { OwnAccount, SignIn } from '#core/sign-in.ts';
+import type { Feeds } from '#core/stream/feed.ts';
+import type { Tenancy } from '#core/tenancy.ts';
+import type { Rate } from '#core/tenants.ts';
 
 export interface Services {
   readonly directory: Directory;

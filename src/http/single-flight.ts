@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { TenantId } from '../core/ports.ts';
+import type { TenantId } from '#core/ports.ts';
 
 interface Kept<T> {
   readonly value: Promise<T>;

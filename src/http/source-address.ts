@@ -5,7 +5,7 @@ import {
   compileAddressSet,
   findAddressKey,
   parseAddressRange,
-} from '../core/addresses.ts';
+} from '#core/addresses.ts';
 
 /** A set of addresses and CIDR blocks to test against. @throws AppError `bad-request` for an entry that is neither. */
 export function addressSet(entries: readonly string[]): (address: string) => boolean {

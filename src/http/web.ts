@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyError, FastifyReply } from 'fastify';
-import { AppError } from '../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 import { answerError } from './errors.ts';
 import type { App, Services } from './services.ts';
 

@@ -1,5 +1,5 @@
 import { type CompiledQuery, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { AccountRows, Condition, Row } from '../core/accounts.ts';
+import type { AccountRows, Condition, Row } from '#core/accounts.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 

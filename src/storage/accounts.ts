@@ -1,9 +1,9 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
-import type { Role } from '../contract/token.ts';
-import type { AccountStore, NewPerson, PersonRecord } from '../core/accounts.ts';
-import type { TenantId } from '../core/ports.ts';
-import { hashSecret } from '../core/secrets.ts';
+import type { Role } from '#contract/token.ts';
+import type { AccountStore, NewPerson, PersonRecord } from '#core/accounts.ts';
+import type { TenantId } from '#core/ports.ts';
+import { hashSecret } from '#core/secrets.ts';
 import { createAccountRows } from './account-rows.ts';
 import { auditMark } from './audit.ts';
 import { change, insertWhen, still } from './change.ts';

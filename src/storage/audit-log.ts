@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { AuditEntry } from '../contract/audit.ts';
-import type { AuditLog, AuditQuery } from '../core/audit.ts';
-import type { TenantId } from '../core/ports.ts';
+import type { AuditEntry } from '#contract/audit.ts';
+import type { AuditLog, AuditQuery } from '#core/audit.ts';
+import type { TenantId } from '#core/ports.ts';
 import type { AuditRow, Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 

@@ -1,7 +1,7 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
-import type { Actor } from '../core/audit.ts';
-import type { TenantId } from '../core/ports.ts';
+import type { Actor } from '#core/audit.ts';
+import type { TenantId } from '#core/ports.ts';
 import type { Builder } from './schema.ts';
 
 /** One line of the audit log: who did what to what, and when. */

@@ -4,7 +4,7 @@
  * and everything after it happens if that row is there.
  */
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import type { TenantId } from '../core/ports.ts';
+import type { TenantId } from '#core/ports.ts';
 import { type AuditEntry, auditMark } from './audit.ts';
 import type { Builder, Schema } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';

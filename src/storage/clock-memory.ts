@@ -1,4 +1,4 @@
-import type { ClockMemory, ClockState } from '../core/settled-clock.ts';
+import type { ClockMemory, ClockState } from '#core/settled-clock.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 

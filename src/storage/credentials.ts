@@ -1,10 +1,10 @@
 import type { CompiledQuery, Expression, SqlBool } from 'kysely';
-import type { Role, Scope } from '../contract/token.ts';
-import { credentialActor } from '../core/access.ts';
-import type { CredentialRecord, Credentials } from '../core/directory.ts';
-import { AppError, notFound } from '../core/errors.ts';
-import type { TenantId } from '../core/ports.ts';
-import type { RateSetting } from '../core/tenants.ts';
+import type { Role, Scope } from '#contract/token.ts';
+import { credentialActor } from '#core/access.ts';
+import type { CredentialRecord, Credentials } from '#core/directory.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { RateSetting } from '#core/tenants.ts';
 import { difference } from './audit.ts';
 import { change, changeFrom, insertWhen, pick, still } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';

@@ -1,4 +1,4 @@
-import type { Directory } from '../core/directory.ts';
+import type { Directory } from '#core/directory.ts';
 import { createAuditLog } from './audit-log.ts';
 import { createCredentials } from './credentials.ts';
 import { createInvitations } from './invitations.ts';

@@ -1,7 +1,7 @@
 import type { CompiledQuery, Expression, SqlBool } from 'kysely';
-import { type Role, roles } from '../contract/token.ts';
-import type { Actor } from '../core/audit.ts';
-import type { TenantId } from '../core/ports.ts';
+import { type Role, roles } from '#contract/token.ts';
+import type { Actor } from '#core/audit.ts';
+import type { TenantId } from '#core/ports.ts';
 import type { Builder } from './schema.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import type { Role } from '../contract/token.ts';
-import { AppError, notFound } from '../core/errors.ts';
-import type { InvitationRecord, Invitations } from '../core/invitations.ts';
-import type { MembershipRecord } from '../core/members.ts';
-import type { TenantId } from '../core/ports.ts';
+import type { Role } from '#contract/token.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import type { InvitationRecord, Invitations } from '#core/invitations.ts';
+import type { MembershipRecord } from '#core/members.ts';
+import type { TenantId } from '#core/ports.ts';
 import { type Change, change, insertWhen, still } from './change.ts';
 import { stillMay } from './makers.ts';
 import { newMember } from './members.ts';

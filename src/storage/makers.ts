@@ -1,7 +1,7 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import { type Role, roles } from '../contract/token.ts';
-import type { Principal } from '../core/access.ts';
-import type { TenantId } from '../core/ports.ts';
+import { type Role, roles } from '#contract/token.ts';
+import type { Principal } from '#core/access.ts';
+import type { TenantId } from '#core/ports.ts';
 import { always, still } from './change.ts';
 import type { Builder } from './schema.ts';
 

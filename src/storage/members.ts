@@ -1,13 +1,13 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import type { Role } from '../contract/token.ts';
+import type { Role } from '#contract/token.ts';
 import {
   type MemberChange,
   type MemberOutcome,
   type MemberRecord,
   type Members,
   mayGive,
-} from '../core/members.ts';
-import type { TenantId } from '../core/ports.ts';
+} from '#core/members.ts';
+import type { TenantId } from '#core/ports.ts';
 import { change, changeFrom, insertWhen, still } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
 import { keysToRevoke, revokedKeysOf } from './makers.ts';

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from 'kysely';
-import type { Pairing, Pairings } from '../core/directory.ts';
+import type { Pairing, Pairings } from '#core/directory.ts';
 import { change } from './change.ts';
 import type { Builder, PairingRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';

@@ -1,10 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
-import { limits } from '../contract/limits.ts';
-import type { DisplaySettings } from '../contract/panel.ts';
-import type { Actor } from '../core/audit.ts';
-import type { PanelRecord, Panels } from '../core/directory.ts';
-import { AppError } from '../core/errors.ts';
-import type { TenantId } from '../core/ports.ts';
+import { limits } from '#contract/limits.ts';
+import type { DisplaySettings } from '#contract/panel.ts';
+import type { Actor } from '#core/audit.ts';
+import type { PanelRecord, Panels } from '#core/directory.ts';
+import { AppError } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
 import { auditMark, difference } from './audit.ts';
 import { deletions } from './audit-log.ts';
 import { always, change, changeFrom, insertWhen, pick, still } from './change.ts';

@@ -1,8 +1,8 @@
 /** The order of a tenant's rules: a column of numbers, of which only the sequence counts. */
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import type { Actor } from '../core/audit.ts';
-import { AppError } from '../core/errors.ts';
-import type { TenantId } from '../core/ports.ts';
+import type { Actor } from '#core/audit.ts';
+import { AppError } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
 import { change } from './change.ts';
 import { bumpRevision, currentRevision, endVersion } from './rule-versions.ts';
 import type { Builder } from './schema.ts';

@@ -1,6 +1,6 @@
 /** `tenants.rules_revision` counts the changes of a tenant's rules, and dates their versions. */
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import type { TenantId } from '../core/ports.ts';
+import type { TenantId } from '#core/ports.ts';
 import type { Builder } from './schema.ts';
 
 /** Read where it is used, inside the transaction. */

@@ -1,9 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { limits } from '../contract/limits.ts';
-import type { RuleSpec } from '../contract/rule.ts';
-import type { RuleRecord, Rules } from '../core/directory.ts';
-import { AppError } from '../core/errors.ts';
-import type { Ref, TenantId } from '../core/ports.ts';
+import { limits } from '#contract/limits.ts';
+import type { RuleSpec } from '#contract/rule.ts';
+import type { RuleRecord, Rules } from '#core/directory.ts';
+import { AppError } from '#core/errors.ts';
+import type { Ref, TenantId } from '#core/ports.ts';
 import { difference } from './audit.ts';
 import { always, change, changeFrom, insertWhen, still } from './change.ts';
 import { moveRules, onOrder, type Room, reorder, roomAt } from './rule-order.ts';

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
-import type { SavedSearch } from '../contract/search.ts';
-import type { SavedSearches } from '../core/directory.ts';
-import { AppError } from '../core/errors.ts';
+import type { SavedSearch } from '#contract/search.ts';
+import type { SavedSearches } from '#core/directory.ts';
+import { AppError } from '#core/errors.ts';
 import { change, insertWhen } from './change.ts';
 import type { Builder, SavedSearchRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';

@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
-import type { AccountStore, NewSession, SessionRecord } from '../core/accounts.ts';
+import type { AccountStore, NewSession, SessionRecord } from '#core/accounts.ts';
 import { insertWhen } from './change.ts';
 import type { Builder, SessionRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';

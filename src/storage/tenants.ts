@@ -1,9 +1,9 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { uuidv7 } from 'uuidv7';
-import { builtInStyles } from '../contract/level-styles.ts';
-import { AppError, notFound } from '../core/errors.ts';
-import type { TenantId } from '../core/ports.ts';
-import type { RateSetting, TenantRecord, Tenants } from '../core/tenants.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { RateSetting, TenantRecord, Tenants } from '#core/tenants.ts';
 import { difference } from './audit.ts';
 import { always, bumpChanges, changeFrom, currentChange, pick, still } from './change.ts';
 import type { Builder, TenantRow } from './schema.ts';

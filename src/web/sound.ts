@@ -1,5 +1,5 @@
 /** The sounds of levels, made on the spot: no files, no waiting. */
-import type { Level } from '../contract/level.ts';
+import type { Level } from '#contract/level.ts';
 
 type SoundName = Level['sound'];
 

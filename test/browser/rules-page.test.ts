@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import type { Role } from '../../src/contract/token.ts';
+import type { Role } from '#contract/token.ts';
 import { faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab, type Desk } from './dashboard-lab.ts';
 import { manyKinds, seedRules } from './rules-scenes.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensurePages } from '../../scripts/pages.mjs';
+import { ensurePages } from '#scripts/pages.mjs';
 import { closeBrowsers, ensureBrowser } from './browser.ts';
 import { takeDashboardPictures } from './dashboard-pictures.ts';
 import { takePanelPictures } from './panel-pictures.ts';

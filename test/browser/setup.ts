@@ -1,7 +1,7 @@
 /** Before the browser tests: the pages are built, and there is a browser. */
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { ensurePages } from '../../scripts/pages.mjs';
+import { ensurePages } from '#scripts/pages.mjs';
 import { ensureBrowser } from './browser.ts';
 
 declare module 'vitest' {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccountStore, Condition, NewPerson } from '../../src/core/accounts.ts';
-import type { Directory } from '../../src/core/directory.ts';
-import { createAccountStore } from '../../src/storage/accounts.ts';
-import { createDirectory } from '../../src/storage/directory.ts';
+import type { AccountStore, Condition, NewPerson } from '#core/accounts.ts';
+import type { Directory } from '#core/directory.ts';
+import { createAccountStore } from '#storage/accounts.ts';
+import { createDirectory } from '#storage/directory.ts';
 import type { DirectoryDatabase } from './directory.ts';
 
 /** Every promise of core/accounts.ts, to be run against every backend. */

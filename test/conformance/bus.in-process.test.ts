@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInProcessBus } from '../../src/bus/in-process.ts';
+import { createInProcessBus } from '#bus/in-process.ts';
 import { busConformance } from './bus.ts';
 
 busConformance('inside one process', async () => ({

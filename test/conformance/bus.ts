@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Bus, Entry } from '../../src/core/ports.ts';
-import { type Follower, follow } from '../../src/core/stream/follow.ts';
+import type { Bus, Entry } from '#core/ports.ts';
+import { type Follower, follow } from '#core/stream/follow.ts';
 import { ModelLog, notification } from '../support/model-log.ts';
 
 /** A bus to test, and how to give back what it holds. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { forgetAudit } from '../../src/core/audit.ts';
-import { auditPage, deletions } from '../../src/storage/audit-log.ts';
+import { forgetAudit } from '#core/audit.ts';
+import { auditPage, deletions } from '#storage/audit-log.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function auditLogConformance(lab: () => DirectoryLab): void {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { InvitationRecord } from '../../src/core/invitations.ts';
-import type { TenantId } from '../../src/core/ports.ts';
+import type { InvitationRecord } from '#core/invitations.ts';
+import type { TenantId } from '#core/ports.ts';
 import { type DirectoryLab, tokenRecord } from './directory.ts';
 
 export function invitationsConformance(lab: () => DirectoryLab): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { builtInStyles } from '../../src/contract/level-styles.ts';
-import { limits } from '../../src/contract/limits.ts';
-import { newRule } from '../../src/core/routing/rules.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import { limits } from '#contract/limits.ts';
+import { newRule } from '#core/routing/rules.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function levelsConformance(lab: () => DirectoryLab): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Role } from '../../src/contract/token.ts';
-import type { MemberChange } from '../../src/core/members.ts';
-import type { TenantId } from '../../src/core/ports.ts';
+import type { Role } from '#contract/token.ts';
+import type { MemberChange } from '#core/members.ts';
+import type { TenantId } from '#core/ports.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function membersConformance(lab: () => DirectoryLab): void {

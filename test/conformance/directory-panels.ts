@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../src/contract/limits.ts';
+import { limits } from '#contract/limits.ts';
 import { type DirectoryLab, tokenRecord } from './directory.ts';
 
 export function panelsConformance(lab: () => DirectoryLab): void {

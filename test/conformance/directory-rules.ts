@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../src/contract/limits.ts';
-import type { RuleSpec } from '../../src/contract/rule.ts';
+import { limits } from '#contract/limits.ts';
+import type { RuleSpec } from '#contract/rule.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function ruleSpec(id: string, over: Partial<RuleSpec> = {}): RuleSpec {

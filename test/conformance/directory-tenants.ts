@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { builtInStyles } from '../../src/contract/level-styles.ts';
-import { createDirectory } from '../../src/storage/directory.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import { createDirectory } from '#storage/directory.ts';
 import type { DirectoryLab } from './directory.ts';
 
 export function tenantsConformance(lab: () => DirectoryLab): void {

@@ -1,10 +1,10 @@
 import type { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CredentialRecord, Directory } from '../../src/core/directory.ts';
-import type { TenantId } from '../../src/core/ports.ts';
-import { createDirectory } from '../../src/storage/directory.ts';
-import type { AuditRow, Builder } from '../../src/storage/schema.ts';
-import type { SqlExecutor } from '../../src/storage/sql.ts';
+import type { CredentialRecord, Directory } from '#core/directory.ts';
+import type { TenantId } from '#core/ports.ts';
+import { createDirectory } from '#storage/directory.ts';
+import type { AuditRow, Builder } from '#storage/schema.ts';
+import type { SqlExecutor } from '#storage/sql.ts';
 import { auditLogConformance } from './directory-audit-log.ts';
 import { credentialsConformance } from './directory-credentials.ts';
 import { invitationsConformance } from './directory-invitations.ts';

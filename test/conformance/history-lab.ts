@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
-import type { Directory } from '../../src/core/directory.ts';
-import type { Figures } from '../../src/core/figures.ts';
+import type { Directory } from '#core/directory.ts';
+import type { Figures } from '#core/figures.ts';
 import type {
   AppendOutcome,
   Entry,
@@ -11,8 +11,8 @@ import type {
   ReceiptStore,
   Route,
   TenantId,
-} from '../../src/core/ports.ts';
-import type { PanelAddress, Target } from '../../src/core/target.ts';
+} from '#core/ports.ts';
+import type { PanelAddress, Target } from '#core/target.ts';
 
 /** A backend opened on an empty database. */
 export interface HistoryDatabase {

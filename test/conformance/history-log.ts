@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { AppError } from '../../src/core/errors.ts';
-import type { Entry } from '../../src/core/ports.ts';
+import { AppError } from '#core/errors.ts';
+import type { Entry } from '#core/ports.ts';
 import {
   draft,
   type HistoryLab,

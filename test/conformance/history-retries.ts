@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../src/contract/limits.ts';
+import { limits } from '#contract/limits.ts';
 import { draft, type HistoryLab, newTenant, readAll } from './history-lab.ts';
 
 /** Retry keys: the same key with the same content stores nothing again. */

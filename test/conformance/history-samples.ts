@@ -1,6 +1,6 @@
-import { addressKey } from '../../src/core/addresses.ts';
-import type { NotificationDraft } from '../../src/core/ports.ts';
-import type { Query } from '../../src/core/search/search-query.ts';
+import { addressKey } from '#core/addresses.ts';
+import type { NotificationDraft } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
 import { now, routeTo, toTarget } from './history-lab.ts';
 
 export const all: Query = { kind: 'all' };

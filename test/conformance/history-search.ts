@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { expect, test } from 'vitest';
-import type { TenantId } from '../../src/core/ports.ts';
-import type { Query } from '../../src/core/search/search-query.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
 import { draft, type HistoryDatabase, type HistoryLab, lobby, now, store } from './history-lab.ts';
 import { address, all, expectations, is, samples, words } from './history-samples.ts';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { createDirectory } from '../../src/storage/directory.ts';
-import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
-import type { LogSizes } from '../../src/storage/sqlite/log-writer.ts';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { createDirectory } from '#storage/directory.ts';
+import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
+import type { LogSizes } from '#storage/sqlite/log-writer.ts';
+import { openSqlite } from '#storage/sqlite/open.ts';
 import { eventually } from '../support/eventually.ts';
 import { historyConformance } from './history.ts';
 import {

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
+import { openSqlite } from '#storage/sqlite/open.ts';
 import type { DirectoryDatabase } from './directory.ts';
 
 /** An empty, migrated database in a folder of its own. */

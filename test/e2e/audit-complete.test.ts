@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AuditEntry } from '../../src/contract/audit.ts';
+import type { AuditEntry } from '#contract/audit.ts';
 import { TestServer } from '../support/server.ts';
 import { createRecipes, type Recipe } from './tenants-recipes.ts';
 import { createWorld, type World } from './tenants-world.ts';

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
+import { createClient } from '#client/client.ts';
 import { Cli } from '../support/cli.ts';
 
 let cli: Cli;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
+import { createClient } from '#client/client.ts';
 import { Cli } from '../support/cli.ts';
 
 let cli: Cli;

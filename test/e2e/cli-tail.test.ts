@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { run } from '../../src/cli/run.ts';
-import { createClient } from '../../src/client/client.ts';
+import { run } from '#cli/run.ts';
+import { createClient } from '#client/client.ts';
 import { Cli, type Running } from '../support/cli.ts';
 import { FakeIo } from '../support/fake-io.ts';
 import { TestServer } from '../support/server.ts';

@@ -2,10 +2,10 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import type { History, NotificationDraft, Route, TenantId } from '../../src/core/ports.ts';
-import { createDirectory } from '../../src/storage/directory.ts';
-import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
-import { openSqlite } from '../../src/storage/sqlite/open.ts';
+import type { History, NotificationDraft, Route, TenantId } from '#core/ports.ts';
+import { createDirectory } from '#storage/directory.ts';
+import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
+import { openSqlite } from '#storage/sqlite/open.ts';
 
 const everyone: Route = { revision: 0, rules: [], muted: false, target: { all: true, ids: [], tags: [] } };
 

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createInProcessBus } from '../../src/bus/in-process.ts';
-import type { SearchOptions } from '../../src/core/ports.ts';
-import { tailHistory } from '../../src/http/history/history-tail.ts';
-import type { Services } from '../../src/http/services.ts';
+import { createInProcessBus } from '#bus/in-process.ts';
+import type { SearchOptions } from '#core/ports.ts';
+import { tailHistory } from '#http/history/history-tail.ts';
+import type { Services } from '#http/services.ts';
 import { eventually } from '../support/eventually.ts';
 
 test('a tail whose log is slow to say where it ends asks for nothing before it knows', async () => {

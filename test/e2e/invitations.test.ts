@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Role } from '../../src/contract/token.ts';
-import { hashSecret } from '../../src/core/secrets.ts';
+import type { Role } from '#contract/token.ts';
+import { hashSecret } from '#core/secrets.ts';
 import { makePerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 

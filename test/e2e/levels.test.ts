@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { limits } from '../../src/contract/limits.ts';
+import { limits } from '#contract/limits.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;

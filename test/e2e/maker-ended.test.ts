@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { parseSecret } from '../../src/core/secrets.ts';
+import { parseSecret } from '#core/secrets.ts';
 import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';

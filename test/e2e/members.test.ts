@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Role } from '../../src/contract/token.ts';
+import type { Role } from '#contract/token.ts';
 import { makePerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 

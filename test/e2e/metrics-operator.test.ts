@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { roleOf, scopeOf } from '../../src/core/access.ts';
+import { roleOf, scopeOf } from '#core/access.ts';
 import { TestServer } from '../support/server.ts';
 import { readExposition, samplesOf } from './metrics-format.ts';
 import { pages } from './tenants-recipes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSecret } from '../../src/core/secrets.ts';
+import { parseSecret } from '#core/secrets.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import { readExposition, samplesOf } from './metrics-format.ts';

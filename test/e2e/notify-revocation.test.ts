@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseSecret } from '../../src/core/secrets.ts';
+import { parseSecret } from '#core/secrets.ts';
 import { IntakeDesk } from '../support/intake.ts';
 import type { SseReader } from '../support/sse-client.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Directory } from '../../src/core/directory.ts';
-import { approvePairing, collectPairing, openPairing, pairingMs } from '../../src/core/pairing.ts';
-import { createDirectory } from '../../src/storage/directory.ts';
-import { createSqliteBuilder } from '../../src/storage/sqlite/builder.ts';
+import type { Directory } from '#core/directory.ts';
+import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/pairing.ts';
+import { createDirectory } from '#storage/directory.ts';
+import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
 import { openMemoryExecutor } from '../support/memory-executor.ts';
 
 /** Pairing at times of the test's choosing, which a running server does not have. */

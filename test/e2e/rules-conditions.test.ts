@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSecret } from '../../src/core/secrets.ts';
+import { parseSecret } from '#core/secrets.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;

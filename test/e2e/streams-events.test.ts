@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseCursor } from '../../src/contract/sse.ts';
+import { parseCursor } from '#contract/sse.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 

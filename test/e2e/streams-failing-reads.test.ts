@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Feeds } from '../../src/core/stream/feed.ts';
+import type { Feeds } from '#core/stream/feed.ts';
 import { eventually } from '../support/eventually.ts';
 import { notification } from '../support/model-log.ts';
 import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';

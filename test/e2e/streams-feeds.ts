@@ -1,9 +1,9 @@
-import { createInProcessBus } from '../../src/bus/in-process.ts';
-import type { PanelRecord } from '../../src/core/directory.ts';
-import { Feeds } from '../../src/core/stream/feed.ts';
-import type { Sink } from '../../src/core/stream/panel-stream.ts';
-import type { Opening } from '../../src/core/stream/screens.ts';
-import type { Tenancy, TenantSnapshot } from '../../src/core/tenancy.ts';
+import { createInProcessBus } from '#bus/in-process.ts';
+import type { PanelRecord } from '#core/directory.ts';
+import { Feeds } from '#core/stream/feed.ts';
+import type { Sink } from '#core/stream/panel-stream.ts';
+import type { Opening } from '#core/stream/screens.ts';
+import type { Tenancy, TenantSnapshot } from '#core/tenancy.ts';
 import { ModelLog } from '../support/model-log.ts';
 
 export const panel: PanelRecord = {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseSecret } from '../../src/core/secrets.ts';
+import { parseSecret } from '#core/secrets.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseMessage } from '../support/sse-client.ts';

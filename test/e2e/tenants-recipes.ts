@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
-import { panelCommands } from '../../src/contract/panel.ts';
-import type { Policy } from '../../src/core/access.ts';
-import { hashSecret, randomText } from '../../src/core/secrets.ts';
+import { panelCommands } from '#contract/panel.ts';
+import type { Policy } from '#core/access.ts';
+import { hashSecret, randomText } from '#core/secrets.ts';
 import { makePerson } from '../support/person.ts';
 import type { TestServer } from '../support/server.ts';
 import { createAccountRecipes } from './tenants-account-recipes.ts';

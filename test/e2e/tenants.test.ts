@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Policy, roleOf, scopeOf } from '../../src/core/access.ts';
+import { type Policy, roleOf, scopeOf } from '#core/access.ts';
 import { TestServer } from '../support/server.ts';
 import { createRecipes, pages, type Recipe, type Request } from './tenants-recipes.ts';
 import { type Caller, createWorld, strangers, type World } from './tenants-world.ts';

@@ -1,11 +1,11 @@
 /** Histories and searches of them at random, for the tests that compare the database with a plain list. */
 import fc from 'fast-check';
-import { parseAddressRange } from '../../src/core/addresses.ts';
-import type { NotificationDraft, Route } from '../../src/core/ports.ts';
-import { negate } from '../../src/core/search/search-parser.ts';
-import { join, type Query, searchStates, type Term } from '../../src/core/search/search-query.ts';
-import type { PanelAddress } from '../../src/core/target.ts';
-import type { LogSizes } from '../../src/storage/sqlite/log-writer.ts';
+import { parseAddressRange } from '#core/addresses.ts';
+import type { NotificationDraft, Route } from '#core/ports.ts';
+import { negate } from '#core/search/search-parser.ts';
+import { join, type Query, searchStates, type Term } from '#core/search/search-query.ts';
+import type { PanelAddress } from '#core/target.ts';
+import type { LogSizes } from '#storage/sqlite/log-writer.ts';
 import { draft, type HistoryModel, routeTo } from './history-model.ts';
 
 /** When the first notification may come. */

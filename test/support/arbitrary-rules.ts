@@ -1,7 +1,7 @@
 /** Random rules and notifications from a small world, so that they meet. */
 import fc from 'fast-check';
-import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '../../src/contract/rule.ts';
-import type { RoutingSubject } from '../../src/core/routing/subject.ts';
+import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '#contract/rule.ts';
+import type { RoutingSubject } from '#core/routing/subject.ts';
 
 export const levels = new Map([
   ['success', { rank: 10, durationMs: 15_000 }],

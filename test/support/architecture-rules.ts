@@ -63,7 +63,7 @@ export function checkArchitecture(files: readonly SourceFile[]): Findings {
     importsOf.set(
       file.path,
       scan.imports.flatMap(({ specifier }) =>
-        specifier?.startsWith('.') ? [posix.join(posix.dirname(file.path), specifier)] : [],
+        specifier === undefined ? [] : (targetOf(file.path, specifier) ?? []),
       ),
     );
     violations.push(...checkFile(file), ...checkCode(file, scan.code));
@@ -133,16 +133,24 @@ function checkCode({ path }: SourceFile, code: string): string[] {
 function importProblem(path: string, { specifier, names }: ImportFound): string | undefined {
   const folder = folderOf(path);
   if (specifier === undefined) return 'a computed import, which no table can hold; name the module';
-  if (/^\.{1,2}(?:\/|$)/.test(specifier)) return relativeProblem(path, folder, specifier);
+  const target = targetOf(path, specifier);
+  if (target !== undefined) return ownProblem(path, folder, target);
   if (specifier.startsWith('/') || specifier.startsWith('file:'))
     return `imports ${specifier} by an absolute path`;
   if (folder === undefined) return path === 'src/main.ts' ? undefined : processProblem(specifier);
   return packageProblem(folder, isTest(path), specifier, names) ?? processProblem(specifier);
 }
 
-function relativeProblem(path: string, folder: string | undefined, specifier: string): string | undefined {
+/** The file of ours that an import names, by its path or by an alias of package.json; undefined for a package. */
+function targetOf(path: string, specifier: string): string | undefined {
+  const alias = /^#(?<top>test\/|bench\/|scripts\/)?(?<rest>.*)$/.exec(specifier)?.groups;
+  if (alias) return posix.normalize(`${alias.top ?? 'src/'}${alias.rest}`);
+  if (/^\.{1,2}(?:\/|$)/.test(specifier)) return posix.join(posix.dirname(path), specifier);
+  return undefined;
+}
+
+function ownProblem(path: string, folder: string | undefined, target: string): string | undefined {
   if (folder === undefined) return undefined;
-  const target = posix.join(posix.dirname(path), specifier);
   if (isTest(path) && target.startsWith('test/support/')) return undefined;
   if (!target.startsWith('src/')) return `imports ${target}, which lies outside src`;
   const owner = folderOf(target) ?? posix.basename(target);
@@ -153,7 +161,7 @@ function relativeProblem(path: string, folder: string | undefined, specifier: st
 
 function packageProblem(folder: string, test: boolean, specifier: string, names: readonly string[]) {
   if (/^belfry(?:\/|$)/.test(specifier))
-    return `imports ${specifier}; inside the house use the relative path`;
+    return `imports ${specifier}; use a relative path or an alias (#core/…)`;
   if (test && (forTests.includes(specifier) || specifier.startsWith('node:'))) return undefined;
   const allowed = pure[folder];
   if (allowed) {

@@ -1,5 +1,5 @@
-import type { Card } from '../../src/client/board.ts';
-import type { NotificationEvent } from '../../src/contract/notification.ts';
+import type { Card } from '#client/board.ts';
+import type { NotificationEvent } from '#contract/notification.ts';
 
 /** A card for tests: what is not said of it does not matter. */
 export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {

@@ -2,8 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { run } from '../../src/cli/run.ts';
-import { version } from '../../src/version.ts';
+import { run } from '#cli/run.ts';
+import { version } from '#version.ts';
 import { noteOutput } from './failure-notes.ts';
 import { FakeIo } from './fake-io.ts';
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Readable, Writable } from 'node:stream';
-import type { Io } from '../../src/cli/io.ts';
-import { readConfig } from '../../src/config.ts';
+import type { Io } from '#cli/io.ts';
+import { readConfig } from '#config.ts';
 
 export interface FakeIoOptions {
   readonly env?: Readonly<Record<string, string>>;

@@ -1,20 +1,20 @@
 /** History as a plain list, and searches of it as loops: what the indexes must agree with. */
 
 import Database from 'better-sqlite3';
-import { addressKey, compareAddresses } from '../../src/core/addresses.ts';
-import type { NotificationDraft, Route } from '../../src/core/ports.ts';
-import { matchesPattern } from '../../src/core/search/search-glob.ts';
-import type { Query, SearchState, Term } from '../../src/core/search/search-query.ts';
-import type { PanelAddress, Target } from '../../src/core/target.ts';
-import { isEmpty, reaches } from '../../src/core/target.ts';
-import type { Db } from '../../src/storage/sqlite/database.ts';
-import { LogCleaner } from '../../src/storage/sqlite/log-cleaner.ts';
-import { type LogSizes, LogWriter, usualSizes } from '../../src/storage/sqlite/log-writer.ts';
-import { Maintenance } from '../../src/storage/sqlite/maintenance.ts';
-import { migrate } from '../../src/storage/sqlite/migrate.ts';
-import { ensurePartition, Statements } from '../../src/storage/sqlite/partitions.ts';
-import { retentionStep } from '../../src/storage/sqlite/retention.ts';
-import { RouteReader } from '../../src/storage/sqlite/routes.ts';
+import { addressKey, compareAddresses } from '#core/addresses.ts';
+import type { NotificationDraft, Route } from '#core/ports.ts';
+import { matchesPattern } from '#core/search/search-glob.ts';
+import type { Query, SearchState, Term } from '#core/search/search-query.ts';
+import type { PanelAddress, Target } from '#core/target.ts';
+import { isEmpty, reaches } from '#core/target.ts';
+import type { Db } from '#storage/sqlite/database.ts';
+import { LogCleaner } from '#storage/sqlite/log-cleaner.ts';
+import { type LogSizes, LogWriter, usualSizes } from '#storage/sqlite/log-writer.ts';
+import { Maintenance } from '#storage/sqlite/maintenance.ts';
+import { migrate } from '#storage/sqlite/migrate.ts';
+import { ensurePartition, Statements } from '#storage/sqlite/partitions.ts';
+import { retentionStep } from '#storage/sqlite/retention.ts';
+import { RouteReader } from '#storage/sqlite/routes.ts';
 
 /** A database with all its tables. */
 export function openHistory(path = ':memory:'): Db {

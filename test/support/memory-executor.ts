@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
-import type { SqlExecutor } from '../../src/storage/sql.ts';
-import { migrate } from '../../src/storage/sqlite/migrate.ts';
+import type { SqlExecutor } from '#storage/sql.ts';
+import { migrate } from '#storage/sqlite/migrate.ts';
 
 /** The directory's database in memory and in this thread: what a unit test needs, without the disk. */
 export function openMemoryExecutor(): SqlExecutor & { close(): void } {

@@ -7,9 +7,9 @@ import type {
   LogPage,
   Notification,
   Route,
-} from '../../src/core/ports.ts';
-import type { PanelAddress } from '../../src/core/target.ts';
-import { reaches } from '../../src/core/target.ts';
+} from '#core/ports.ts';
+import type { PanelAddress } from '#core/target.ts';
+import { reaches } from '#core/target.ts';
 
 /** A route to everyone. */
 export const everywhere: Route = {

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { parseErrorHeader } from '../../src/contract/error-header.ts';
-import { type ErrorCode, errors } from '../../src/contract/errors.ts';
+import { parseErrorHeader } from '#contract/error-header.ts';
+import { type ErrorCode, errors } from '#contract/errors.ts';
 
 interface Operation {
   readonly responses: Record<string, { readonly content?: Record<string, { readonly schema?: object }> }>;

@@ -1,8 +1,8 @@
 /** Events of a panel's stream, for tests of what shows them. */
-import type { PanelEvent } from '../../src/client/panel-event.ts';
-import type { Level } from '../../src/contract/level.ts';
-import type { NotificationEvent } from '../../src/contract/notification.ts';
-import type { ReadyEvent } from '../../src/contract/panel.ts';
+import type { PanelEvent } from '#client/panel-event.ts';
+import type { Level } from '#contract/level.ts';
+import type { NotificationEvent } from '#contract/notification.ts';
+import type { ReadyEvent } from '#contract/panel.ts';
 
 /** When all of them happen unless they say otherwise. */
 export const start = Date.parse('2026-11-20T10:00:00.000Z');

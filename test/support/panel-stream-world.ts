@@ -1,9 +1,9 @@
-import { parseCursor } from '../../src/contract/sse.ts';
-import type { Entry } from '../../src/core/ports.ts';
-import { frameOf } from '../../src/core/stream/frames.ts';
-import { PanelStream, type Sink } from '../../src/core/stream/panel-stream.ts';
-import { Ring } from '../../src/core/stream/ring.ts';
-import type { PanelAddress } from '../../src/core/target.ts';
+import { parseCursor } from '#contract/sse.ts';
+import type { Entry } from '#core/ports.ts';
+import { frameOf } from '#core/stream/frames.ts';
+import { PanelStream, type Sink } from '#core/stream/panel-stream.ts';
+import { Ring } from '#core/stream/ring.ts';
+import type { PanelAddress } from '#core/target.ts';
 import { ModelLog, notification } from './model-log.ts';
 
 const epoch = 'e1';

@@ -2,10 +2,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import { openKeyFile } from '../../src/accounts/key-file.ts';
-import { hashPassword } from '../../src/accounts/passwords.ts';
-import type { Role } from '../../src/contract/token.ts';
-import { hashSecret } from '../../src/core/secrets.ts';
+import { openKeyFile } from '#accounts/key-file.ts';
+import { hashPassword } from '#accounts/passwords.ts';
+import type { Role } from '#contract/token.ts';
+import { hashSecret } from '#core/secrets.ts';
 import type { Answer, CallOptions, TestServer } from './server.ts';
 
 export const password = 'four plain brown boxes';

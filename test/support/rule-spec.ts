@@ -1,4 +1,4 @@
-import type { RuleSpec } from '../../src/contract/rule.ts';
+import type { RuleSpec } from '#contract/rule.ts';
 
 /** A rule that asks for nothing and does nothing but what is given. */
 export const ruleSpecWith = (given: Partial<RuleSpec> & Pick<RuleSpec, 'id'>): RuleSpec => ({

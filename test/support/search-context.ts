@@ -1,4 +1,4 @@
-import type { SearchContext } from '../../src/core/search/search-context.ts';
+import type { SearchContext } from '#core/search/search-context.ts';
 
 /** Names a search can use in tests. */
 const now = Date.UTC(2026, 10, 2, 12);

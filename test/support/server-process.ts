@@ -1,7 +1,7 @@
 /** The real server as a process of its own, on loopback, with a data folder that the test owns. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { targets } from '../../scripts/targets.mjs';
+import { targets } from '#scripts/targets.mjs';
 import { environment } from './environment.ts';
 import { noteOutput } from './failure-notes.ts';
 

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningServer, startServer } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
-import type { Role, Scope } from '../../src/contract/token.ts';
-import type { CredentialRecord } from '../../src/core/directory.ts';
-import type { RateSetting } from '../../src/core/tenants.ts';
-import { createLogger } from '../../src/log.ts';
+import { type RunningServer, startServer } from '#app.ts';
+import { readConfig } from '#config.ts';
+import type { Role, Scope } from '#contract/token.ts';
+import type { CredentialRecord } from '#core/directory.ts';
+import type { RateSetting } from '#core/tenants.ts';
+import { createLogger } from '#log.ts';
 import { noteOutput } from './failure-notes.ts';
 import { type OpenApiCheck, openApiCheckOf } from './openapi-check.ts';
 import { openStream, type SseReader } from './sse-client.ts';

@@ -1,10 +1,10 @@
 /** Work on a database in this process, without a server: a command of the command line takes a second for the same. */
-import { type OpenedStorage, openStorage } from '../../src/app.ts';
-import { readConfig } from '../../src/config.ts';
-import type { Role } from '../../src/contract/token.ts';
-import type { CredentialRecord, Directory } from '../../src/core/directory.ts';
-import { mintSecret } from '../../src/core/secrets.ts';
-import { createLogger } from '../../src/log.ts';
+import { type OpenedStorage, openStorage } from '#app.ts';
+import { readConfig } from '#config.ts';
+import type { Role } from '#contract/token.ts';
+import type { CredentialRecord, Directory } from '#core/directory.ts';
+import { mintSecret } from '#core/secrets.ts';
+import { createLogger } from '#log.ts';
 import { environment } from './environment.ts';
 
 /** Works on the data of a folder directly, while no server runs there. */

@@ -1,6 +1,6 @@
 /** One card of a panel, as rows of a terminal. */
-import type { Card } from '../../client/board.ts';
-import type { Level } from '../../contract/level.ts';
+import type { Card } from '#client/board.ts';
+import type { Level } from '#contract/level.ts';
 import { briefDuration } from '../duration.ts';
 import type { Style } from '../terminal/paint.ts';
 import { type Piece, type RowOptions, row } from '../terminal/row.ts';

@@ -1,4 +1,4 @@
-import type { Level } from '../../contract/level.ts';
+import type { Level } from '#contract/level.ts';
 
 export interface LevelMark {
   /** One column wide. */

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { levels, notification, start } from '../../../test/support/panel-events.ts';
-import type { Card } from '../../client/board.ts';
-import type { NotificationEvent } from '../../contract/notification.ts';
+import type { Card } from '#client/board.ts';
+import type { NotificationEvent } from '#contract/notification.ts';
+import { levels, notification, start } from '#test/support/panel-events.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { textWidth } from '../terminal/text-width.ts';
 import { panelView, type Scene } from './panel-view.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { notification, start } from '../../../test/support/panel-events.ts';
-import type { BoardChange } from '../../client/board.ts';
-import type { NotificationEvent } from '../../contract/notification.ts';
+import type { BoardChange } from '#client/board.ts';
+import type { NotificationEvent } from '#contract/notification.ts';
+import { notification, start } from '#test/support/panel-events.ts';
 import { plainLine } from './plain-line.ts';
 
 function change(kind: BoardChange['kind'], over: Partial<NotificationEvent> = {}, count = 0): BoardChange {

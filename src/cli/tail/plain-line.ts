@@ -1,5 +1,5 @@
 /** What happens on a panel, one line each, for logs and pipes. */
-import type { BoardChange, Card } from '../../client/board.ts';
+import type { BoardChange, Card } from '#client/board.ts';
 import { visibleText } from '../terminal/visible-text.ts';
 
 /** Wide enough for every built-in level. */

@@ -1,5 +1,5 @@
 /** The conditions of a rule: each compiled to a test, what it demands for the index, and the words for why it failed. */
-import type { RuleConditions, RuleWhen, TextCondition } from '../../contract/rule.ts';
+import type { RuleConditions, RuleWhen, TextCondition } from '#contract/rule.ts';
 import { type AddressRange, compileAddressSet, parseAddressRange } from '../addresses.ts';
 import { AppError, badField } from '../errors.ts';
 import { foldCase } from '../fold-case.ts';

@@ -1,5 +1,5 @@
 /** A recorded notification, seen by the rules again. */
-import type { RuleTrace } from '../../contract/routing.ts';
+import type { RuleTrace } from '#contract/routing.ts';
 import { createBreathe } from '../breathe.ts';
 import type { Directory } from '../directory.ts';
 import type { HistoryRecord } from '../ports.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { RuleSpec, RuleWhen } from '../../contract/rule.ts';
+import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
 import { createBreathe } from '../breathe.ts';
 import { maxRegexWeight, RegexTime, regexWorkPerNotification } from './regex-budget.ts';
 import { compileRules, compileRulesInSlices } from './routing.ts';

@@ -3,7 +3,7 @@
  * bench/routing.ts.
  */
 
-import type { RuleSpec, TextCondition } from '../../contract/rule.ts';
+import type { RuleSpec, TextCondition } from '#contract/rule.ts';
 import type { Breathe } from '../breathe.ts';
 import { badRequest } from '../errors.ts';
 import type { TenantId } from '../ports.ts';

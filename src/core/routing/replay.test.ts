@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitrary-rules.ts';
-import { ruleSpecWith } from '../../../test/support/rule-spec.ts';
-import type { RuleSpec } from '../../contract/rule.ts';
+import type { RuleSpec } from '#contract/rule.ts';
+import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
+import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { everyPanel } from '../target.ts';
 import { type Recorded, replay } from './replay.ts';
 import { compileRules } from './routing.ts';

@@ -1,4 +1,4 @@
-import { type ReplayChange, type ReplayResponse, replayChanges } from '../../contract/routing.ts';
+import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing.ts';
 import { createBreathe } from '../breathe.ts';
 import type { HistoryRecord, Route, TenantId } from '../ports.ts';
 import type { PanelAddress, Target } from '../target.ts';

@@ -1,4 +1,4 @@
-import type { RuleSpec } from '../../contract/rule.ts';
+import type { RuleSpec } from '#contract/rule.ts';
 import type { Ref, Route } from '../ports.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
 import type { RoutingSubject } from './subject.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitrary-rules.ts';
-import { ruleSpecWith } from '../../../test/support/rule-spec.ts';
-import { ruleOutcomes } from '../../contract/routing.ts';
-import type { RuleSpec } from '../../contract/rule.ts';
+import { ruleOutcomes } from '#contract/routing.ts';
+import type { RuleSpec } from '#contract/rule.ts';
+import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
+import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import type { Router } from './router.ts';
 import { compileRules } from './routing.ts';
 import { clipTraces, Explainer } from './routing-explain.ts';

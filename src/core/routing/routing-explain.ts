@@ -1,5 +1,5 @@
-import type { RuleTrace } from '../../contract/routing.ts';
-import type { RuleSpec } from '../../contract/rule.ts';
+import type { RuleTrace } from '#contract/routing.ts';
+import type { RuleSpec } from '#contract/rule.ts';
 import { type Breathe, createBreathe } from '../breathe.ts';
 import { AppError } from '../errors.ts';
 import type { TenantId } from '../ports.ts';

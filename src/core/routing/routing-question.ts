@@ -1,6 +1,6 @@
 /** Routing asked by people: a typed or a recorded notification, the rules in force or a draft of them. */
-import type { ExplainRequest, RoutingOutcome } from '../../contract/routing.ts';
-import type { RuleSpec } from '../../contract/rule.ts';
+import type { ExplainRequest, RoutingOutcome } from '#contract/routing.ts';
+import type { RuleSpec } from '#contract/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
 import { type Breathe, createBreathe } from '../breathe.ts';
 import type { CredentialRecord } from '../directory.ts';

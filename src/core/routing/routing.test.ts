@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ruleSpecWith } from '../../../test/support/rule-spec.ts';
-import type { RuleSpec } from '../../contract/rule.ts';
+import type { RuleSpec } from '#contract/rule.ts';
+import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { compileRules } from './routing.ts';
 import { validateRule } from './rule-check.ts';
 import type { RoutingSubject } from './subject.ts';

@@ -1,5 +1,5 @@
 /** The rules of a tenant, compiled: which panels show a notification, and as what. No I/O; the same question, the same answer. */
-import type { RuleSpec } from '../../contract/rule.ts';
+import type { RuleSpec } from '#contract/rule.ts';
 import type { Breathe } from '../breathe.ts';
 import type { RuleSet } from '../directory.ts';
 import { AppError, badField } from '../errors.ts';

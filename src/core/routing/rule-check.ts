@@ -1,4 +1,4 @@
-import type { RuleSpec } from '../../contract/rule.ts';
+import type { RuleSpec } from '#contract/rule.ts';
 import { badField } from '../errors.ts';
 import { compileConditions, type RankedLevels } from './conditions.ts';
 import { checkRegexWeight } from './regex-budget.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { levels, moment, ruleSpec, subject } from '../../../test/support/arbitrary-rules.ts';
-import type { RuleSpec, RuleWhen } from '../../contract/rule.ts';
+import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
+import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { type AddressKey, addressKey, compareAddresses, parseAddressRange } from '../addresses.ts';
 import { matchesRule } from './indexed-router.ts';
 import { blocksOf } from './posting.ts';

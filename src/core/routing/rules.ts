@@ -1,4 +1,4 @@
-import type { RuleConditions, RuleCreate, RulePatch, RuleSpec } from '../../contract/rule.ts';
+import type { RuleConditions, RuleCreate, RulePatch, RuleSpec } from '#contract/rule.ts';
 
 /** A rule as it is kept: what the caller left out has its default. `timeZone` is the tenant's. */
 export function newRule(id: string, wanted: RuleCreate, timeZone: string): RuleSpec {

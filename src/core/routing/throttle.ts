@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { RuleThen } from '../../contract/rule.ts';
+import type { RuleThen } from '#contract/rule.ts';
 import { foldCase } from '../fold-case.ts';
 import type { TenantId } from '../ports.ts';
 import type { RoutingSubject } from './subject.ts';

@@ -1,5 +1,5 @@
 /** When a rule is active: between two instants, and inside weekly windows by a place's wall clock. */
-import { type RuleSpec, type RuleWindow, weekdays } from '../../contract/rule.ts';
+import { type RuleSpec, type RuleWindow, weekdays } from '#contract/rule.ts';
 import { badField } from '../errors.ts';
 import { checkTimeZone } from '../time-zone.ts';
 

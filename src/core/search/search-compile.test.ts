@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { instant, notification, query } from '../../../test/support/arbitrary-history.ts';
+import { instant, notification, query } from '#test/support/arbitrary-history.ts';
 import { parseAddressRange } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty } from '../target.ts';

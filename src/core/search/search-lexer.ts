@@ -1,8 +1,8 @@
 /** The words of a history search: where they stand, what is quoted, what is a key and what are its values. */
 
-import type { ErrorPlace } from '../../contract/error-header.ts';
-import type { ErrorCode } from '../../contract/errors.ts';
-import { limits } from '../../contract/limits.ts';
+import type { ErrorPlace } from '#contract/error-header.ts';
+import type { ErrorCode } from '#contract/errors.ts';
+import { limits } from '#contract/limits.ts';
 import { AppError } from '../errors.ts';
 import type { Pattern } from './search-glob.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { context } from '../../../test/support/search-context.ts';
+import { context } from '#test/support/search-context.ts';
 import { AppError } from '../errors.ts';
 import { parseQuery } from './search.ts';
 import { matchesPattern } from './search-glob.ts';

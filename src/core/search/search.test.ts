@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { context } from '../../../test/support/search-context.ts';
+import { context } from '#test/support/search-context.ts';
 import { AppError } from '../errors.ts';
 import { parseQuery } from './search.ts';
 import type { Term } from './search-query.ts';

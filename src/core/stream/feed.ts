@@ -1,4 +1,4 @@
-import { encodeSse } from '../../contract/sse.ts';
+import { encodeSse } from '#contract/sse.ts';
 import type { PanelRecord, Screen } from '../directory.ts';
 import { AppError, notFound } from '../errors.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';

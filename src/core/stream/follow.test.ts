@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createModelBus, ModelLog, notification } from '../../../test/support/model-log.ts';
+import { createModelBus, ModelLog, notification } from '#test/support/model-log.ts';
 import type { Entry } from '../ports.ts';
 import { type Follower, follow } from './follow.ts';
 

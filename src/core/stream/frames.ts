@@ -1,6 +1,6 @@
 /** The stream's events, encoded. */
-import type { NotificationEvent } from '../../contract/notification.ts';
-import { encodeSse, formatCursor } from '../../contract/sse.ts';
+import type { NotificationEvent } from '#contract/notification.ts';
+import { encodeSse, formatCursor } from '#contract/sse.ts';
 import type { Clear, Entry, Notification } from '../ports.ts';
 import type { Target } from '../target.ts';
 import { isEmpty } from '../target.ts';

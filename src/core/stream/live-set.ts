@@ -1,5 +1,5 @@
-import { limits } from '../../contract/limits.ts';
-import { encodeSse, formatCursor } from '../../contract/sse.ts';
+import { limits } from '#contract/limits.ts';
+import { encodeSse, formatCursor } from '#contract/sse.ts';
 import type { History, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
 import { encodeNotification, iso } from './frames.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SettingsEvent } from '../../contract/panel-events.ts';
+import type { SettingsEvent } from '#contract/panel-events.ts';
 import type { PanelRecord } from '../directory.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
 

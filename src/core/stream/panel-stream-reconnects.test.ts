@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clearOf, everywhere, notification } from '../../../test/support/model-log.ts';
-import { PanelStreamWorld, panel, turn } from '../../../test/support/panel-stream-world.ts';
+import { clearOf, everywhere, notification } from '#test/support/model-log.ts';
+import { PanelStreamWorld, panel, turn } from '#test/support/panel-stream-world.ts';
 import type { Notification } from '../ports.ts';
 import { reaches, type Target } from '../target.ts';
 

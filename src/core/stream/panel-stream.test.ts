@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { clearOf, everywhere, notification } from '../../../test/support/model-log.ts';
-import { PanelStreamWorld, turn } from '../../../test/support/panel-stream-world.ts';
+import { clearOf, everywhere, notification } from '#test/support/model-log.ts';
+import { PanelStreamWorld, turn } from '#test/support/panel-stream-world.ts';
 
 describe('a panel stream', () => {
   it('begins with ready, then the live set in order of position, then moves the id to the head', async () => {

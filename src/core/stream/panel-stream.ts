@@ -1,6 +1,6 @@
-import { limits } from '../../contract/limits.ts';
-import type { ReadyEvent, ResumeKind } from '../../contract/panel.ts';
-import { type Cursor, encodeSse, formatCursor } from '../../contract/sse.ts';
+import { limits } from '#contract/limits.ts';
+import type { ReadyEvent, ResumeKind } from '#contract/panel.ts';
+import { type Cursor, encodeSse, formatCursor } from '#contract/sse.ts';
 import type { Entry, History, LogBounds, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
 import { reaches } from '../target.ts';

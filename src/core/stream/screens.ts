@@ -1,5 +1,5 @@
 /** Who looks at a panel's stream. */
-import type { Cursor } from '../../contract/sse.ts';
+import type { Cursor } from '#contract/sse.ts';
 import type { Screen } from '../directory.ts';
 
 /** A panel as one of its screens stands. */

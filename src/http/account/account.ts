@@ -1,14 +1,9 @@
 import { Type } from 'typebox';
-import {
-  AccountPatch,
-  type AccountSession,
-  AccountSessionList,
-  PasswordChange,
-} from '../../contract/account.ts';
-import { Person } from '../../contract/session.ts';
-import type { SessionRecord } from '../../core/accounts.ts';
-import { notFound } from '../../core/errors.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { AccountPatch, type AccountSession, AccountSessionList, PasswordChange } from '#contract/account.ts';
+import { Person } from '#contract/session.ts';
+import type { SessionRecord } from '#core/accounts.ts';
+import { notFound } from '#core/errors.ts';
+import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import { note } from './account-notes.ts';

@@ -1,10 +1,10 @@
-import { InvitationAccept, InvitationPreview, InvitationSecret } from '../../contract/member.ts';
-import { SignedIn } from '../../contract/session.ts';
-import { AppError } from '../../core/errors.ts';
-import type { InvitationRecord } from '../../core/invitations.ts';
-import { hashSecret } from '../../core/secrets.ts';
-import type { Visit } from '../../core/sign-in.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { InvitationAccept, InvitationPreview, InvitationSecret } from '#contract/member.ts';
+import { SignedIn } from '#contract/session.ts';
+import { AppError } from '#core/errors.ts';
+import type { InvitationRecord } from '#core/invitations.ts';
+import { hashSecret } from '#core/secrets.ts';
+import type { Visit } from '#core/sign-in.ts';
+import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import { setCookies } from './cookies.ts';

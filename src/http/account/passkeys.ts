@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { Passkey, PasskeyAdd, PasskeyList } from '../../contract/account.ts';
-import { PasskeyOptions, PasskeyResponse, SignedIn } from '../../contract/session.ts';
-import { notFound } from '../../core/errors.ts';
-import type { PasskeyRecord } from '../../core/sign-in.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { Passkey, PasskeyAdd, PasskeyList } from '#contract/account.ts';
+import { PasskeyOptions, PasskeyResponse, SignedIn } from '#contract/session.ts';
+import { notFound } from '#core/errors.ts';
+import type { PasskeyRecord } from '#core/sign-in.ts';
+import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import { note } from './account-notes.ts';

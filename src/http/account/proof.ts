@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Proof, ProofState } from '../../contract/account.ts';
+import { Proof, ProofState } from '#contract/account.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import type { AccountContext } from './sign-in-limits.ts';

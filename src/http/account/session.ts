@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { type Membership, Session, SignedIn, SignIn } from '../../contract/session.ts';
-import { findEmail } from '../../core/email.ts';
-import type { MembershipRecord } from '../../core/members.ts';
+import { type Membership, Session, SignedIn, SignIn } from '#contract/session.ts';
+import { findEmail } from '#core/email.ts';
+import type { MembershipRecord } from '#core/members.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import { note } from './account-notes.ts';

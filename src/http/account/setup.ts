@@ -1,6 +1,6 @@
-import { Setup, SignedIn } from '../../contract/session.ts';
-import { AppError } from '../../core/errors.ts';
-import { checkTimeZone } from '../../core/time-zone.ts';
+import { Setup, SignedIn } from '#contract/session.ts';
+import { AppError } from '#core/errors.ts';
+import { checkTimeZone } from '#core/time-zone.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import { setCookies } from './cookies.ts';

@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
-import { findEmail } from '../../core/email.ts';
-import { AppError } from '../../core/errors.ts';
-import { RateLimiter, type RateState } from '../../core/rate-limit.ts';
-import { createRecentMap } from '../../core/recent-map.ts';
-import type { Rate } from '../../core/tenants.ts';
+import { findEmail } from '#core/email.ts';
+import { AppError } from '#core/errors.ts';
+import { RateLimiter, type RateState } from '#core/rate-limit.ts';
+import { createRecentMap } from '#core/recent-map.ts';
+import type { Rate } from '#core/tenants.ts';
 import type { People } from '../people.ts';
 import { rateHeaders } from '../rate-headers.ts';
 import type { Services } from '../services.ts';

@@ -1,7 +1,7 @@
-import { Membership } from '../../contract/session.ts';
-import { TenantCreate } from '../../contract/tenant.ts';
-import { AppError } from '../../core/errors.ts';
-import { checkTimeZone } from '../../core/time-zone.ts';
+import { Membership } from '#contract/session.ts';
+import { TenantCreate } from '#contract/tenant.ts';
+import { AppError } from '#core/errors.ts';
+import { checkTimeZone } from '#core/time-zone.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import type { AccountContext } from './sign-in-limits.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { BackupCodes, PasswordProof, TwoFactorBegun, TwoFactorCode } from '../../contract/account.ts';
-import { SignedIn, TwoFactorSignIn } from '../../contract/session.ts';
-import { AppError } from '../../core/errors.ts';
+import { BackupCodes, PasswordProof, TwoFactorBegun, TwoFactorCode } from '#contract/account.ts';
+import { SignedIn, TwoFactorSignIn } from '#contract/session.ts';
+import { AppError } from '#core/errors.ts';
 import { problems } from '../responses.ts';
 import type { App } from '../services.ts';
 import { note } from './account-notes.ts';

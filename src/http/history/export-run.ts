@@ -1,8 +1,8 @@
 /** History as a file of any size, in the memory of a page. */
-import { limits } from '../../contract/limits.ts';
-import { csvHeader, csvRow, ndjsonLine } from '../../core/export.ts';
-import type { TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
+import { limits } from '#contract/limits.ts';
+import { csvHeader, csvRow, ndjsonLine } from '#core/export.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
 /** A reader that has taken nothing for so long is let go. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { limits } from '../../contract/limits.ts';
-import { FieldValues } from '../../contract/overview.ts';
-import { type ValueField, valueFields } from '../../core/figures.ts';
-import type { TenantId } from '../../core/ports.ts';
+import { limits } from '#contract/limits.ts';
+import { FieldValues } from '#contract/overview.ts';
+import { type ValueField, valueFields } from '#core/figures.ts';
+import type { TenantId } from '#core/ports.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';

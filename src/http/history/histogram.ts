@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { limits } from '../../contract/limits.ts';
-import { Histogram } from '../../contract/overview.ts';
-import { badRequest } from '../../core/errors.ts';
-import type { Counted } from '../../core/figures.ts';
-import { type HistogramTimes, histogramTimes } from '../../core/histogram.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { limits } from '#contract/limits.ts';
+import { Histogram } from '#contract/overview.ts';
+import { badRequest } from '#core/errors.ts';
+import type { Counted } from '#core/figures.ts';
+import { type HistogramTimes, histogramTimes } from '#core/histogram.ts';
+import { iso } from '#core/stream/frames.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';

@@ -1,8 +1,8 @@
-import type { Directory } from '../../core/directory.ts';
-import type { Ref, TenantId } from '../../core/ports.ts';
-import { parseQuery } from '../../core/search/search.ts';
-import type { Query } from '../../core/search/search-query.ts';
-import type { TenantSnapshot } from '../../core/tenancy.ts';
+import type { Directory } from '#core/directory.ts';
+import type { Ref, TenantId } from '#core/ports.ts';
+import { parseQuery } from '#core/search/search.ts';
+import type { Query } from '#core/search/search-query.ts';
+import type { TenantSnapshot } from '#core/tenancy.ts';
 import type { Services } from '../services.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { limits } from '../../contract/limits.ts';
-import { HistoryPage } from '../../contract/notification.ts';
-import { AppError } from '../../core/errors.ts';
-import { historyView } from '../../core/history-view.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { limits } from '#contract/limits.ts';
+import { HistoryPage } from '#contract/notification.ts';
+import { AppError } from '#core/errors.ts';
+import { historyView } from '#core/history-view.ts';
+import { iso } from '#core/stream/frames.ts';
 import type { Authenticator } from '../auth.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { readLimit } from '../page-limit.ts';

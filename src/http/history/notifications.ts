@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox';
-import { minRankOf } from '../../contract/min-level.ts';
-import { NotificationDetail } from '../../contract/notification-detail.ts';
-import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '../../contract/panel.ts';
-import { actorOf, mayUsePanel, type Principal } from '../../core/access.ts';
-import { badRequest, notFound } from '../../core/errors.ts';
-import { historyView } from '../../core/history-view.ts';
-import type { HistoryRecord } from '../../core/ports.ts';
-import { traceOf } from '../../core/routing/recorded.ts';
-import { iso } from '../../core/stream/frames.ts';
-import { reaches } from '../../core/target.ts';
-import type { TenantSnapshot } from '../../core/tenancy.ts';
+import { minRankOf } from '#contract/min-level.ts';
+import { NotificationDetail } from '#contract/notification-detail.ts';
+import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
+import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
+import { badRequest, notFound } from '#core/errors.ts';
+import { historyView } from '#core/history-view.ts';
+import type { HistoryRecord } from '#core/ports.ts';
+import { traceOf } from '#core/routing/recorded.ts';
+import { iso } from '#core/stream/frames.ts';
+import { reaches } from '#core/target.ts';
+import type { TenantSnapshot } from '#core/tenancy.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
-import { SavedSearch, SavedSearchList, SavedSearchPut } from '../../contract/search.ts';
-import { actorOf } from '../../core/access.ts';
-import { notFound } from '../../core/errors.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { SavedSearch, SavedSearchList, SavedSearchPut } from '#contract/search.ts';
+import { actorOf } from '#core/access.ts';
+import { notFound } from '#core/errors.ts';
+import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 import { queryOf } from './history-query.ts';

@@ -1,4 +1,4 @@
-import { badRequest } from '../../core/errors.ts';
+import { badRequest } from '#core/errors.ts';
 
 const word = String.raw`=\?([A-Za-z0-9_.:-]{1,40})(?:\*[A-Za-z0-9-]{1,20})?\?([BbQq])\?([!->@-~]*)\?=`;
 /** With the white space behind it when another one follows. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 import { readFields } from './notify-fields.ts';
 
 type Headers = readonly (readonly [string, string | Buffer])[];

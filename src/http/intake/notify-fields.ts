@@ -1,8 +1,8 @@
 /** What a sender gave, from body and headers, merged field by field. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { AppError, badRequest } from '../../core/errors.ts';
-import { type FieldName, fieldNames, type SentFields } from '../../core/notification.ts';
+import { AppError, badRequest } from '#core/errors.ts';
+import { type FieldName, fieldNames, type SentFields } from '#core/notification.ts';
 import { decodeEncodedWords } from './encoded-words.ts';
 
 const fieldOfHeader: Readonly<Record<string, FieldName>> = Object.fromEntries(

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
-import type { Principal } from '../../core/access.ts';
-import { AppError } from '../../core/errors.ts';
-import { RateLimiter } from '../../core/rate-limit.ts';
-import type { Rate } from '../../core/tenants.ts';
+import type { Principal } from '#core/access.ts';
+import { AppError } from '#core/errors.ts';
+import { RateLimiter } from '#core/rate-limit.ts';
+import type { Rate } from '#core/tenants.ts';
 import { type NamedState, rateHeaders } from '../rate-headers.ts';
 import type { Services } from '../services.ts';
 

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { limits } from '../../contract/limits.ts';
-import { NotifyAccepted, NotifyBody } from '../../contract/notification.ts';
-import type { RejectionReason } from '../../contract/overview.ts';
-import { AppError, badRequest } from '../../core/errors.ts';
-import type { Sender } from '../../core/intake.ts';
-import { type CheckedFields, checkFields, type FieldName, fieldNames } from '../../core/notification.ts';
+import { limits } from '#contract/limits.ts';
+import { NotifyAccepted, NotifyBody } from '#contract/notification.ts';
+import type { RejectionReason } from '#contract/overview.ts';
+import { AppError, badRequest } from '#core/errors.ts';
+import type { Sender } from '#core/intake.ts';
+import { type CheckedFields, checkFields, type FieldName, fieldNames } from '#core/notification.ts';
 import { answerError } from '../errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RawConnection } from '../../../test/support/raw-http.ts';
+import { RawConnection } from '#test/support/raw-http.ts';
 import { guardIntake, IntakeGate } from './overload.ts';
 
 describe('the gate of intake', () => {

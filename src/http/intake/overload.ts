@@ -1,7 +1,7 @@
 /** What keeps the wait short when more is sent than can be stored: some are refused, so that the rest are answered in time. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorHeader, formatErrorHeader } from '../../contract/error-header.ts';
+import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 
 /** A request as the gate looks at it. */
 type Arriving = Pick<IncomingMessage, 'headers' | 'once'>;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { unavailable } from '../../core/errors.ts';
+import { unavailable } from '#core/errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,4 +1,4 @@
-import { errorHeader, formatErrorHeader } from '../../contract/error-header.ts';
+import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import type { Services } from '../services.ts';
 import { serverRegistry } from './metrics.ts';
 

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Type } from 'typebox';
-import { AppError } from '../../core/errors.ts';
-import type { TenantId } from '../../core/ports.ts';
+import { AppError } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 import { notReady } from './health.ts';

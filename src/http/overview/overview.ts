@@ -1,9 +1,9 @@
-import { limits } from '../../contract/limits.ts';
-import type { CountBucket } from '../../contract/overview.ts';
-import { Overview } from '../../contract/overview.ts';
-import type { MinuteCount } from '../../core/figures.ts';
-import type { TenantId } from '../../core/ports.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { limits } from '#contract/limits.ts';
+import type { CountBucket } from '#contract/overview.ts';
+import { Overview } from '#contract/overview.ts';
+import type { MinuteCount } from '#core/figures.ts';
+import type { TenantId } from '#core/ports.ts';
+import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 import { singleFlight } from '../single-flight.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { type PanelCommand, PanelCommanded, panelCommands } from '../../contract/panel.ts';
-import type { IdentifyEvent, ReloadEvent, TestEvent } from '../../contract/panel-events.ts';
-import { actorOf } from '../../core/access.ts';
-import { notFound } from '../../core/errors.ts';
+import { type PanelCommand, PanelCommanded, panelCommands } from '#contract/panel.ts';
+import type { IdentifyEvent, ReloadEvent, TestEvent } from '#contract/panel-events.ts';
+import { actorOf } from '#core/access.ts';
+import { notFound } from '#core/errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
-import { Panel, PanelList, PanelPatch, PanelRegister } from '../../contract/panel.ts';
-import { actorOf, mayUsePanel, type Principal } from '../../core/access.ts';
-import type { PanelRecord } from '../../core/directory.ts';
-import { AppError, badRequest, notFound } from '../../core/errors.ts';
-import { tooManyPanels } from '../../core/pairing.ts';
-import { iso } from '../../core/stream/frames.ts';
-import { checkTimeZone } from '../../core/time-zone.ts';
+import { Panel, PanelList, PanelPatch, PanelRegister } from '#contract/panel.ts';
+import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
+import type { PanelRecord } from '#core/directory.ts';
+import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { tooManyPanels } from '#core/pairing.ts';
+import { iso } from '#core/stream/frames.ts';
+import { checkTimeZone } from '#core/time-zone.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

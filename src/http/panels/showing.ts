@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { limits } from '../../contract/limits.ts';
-import { minRankOf } from '../../contract/min-level.ts';
-import { PanelShowing } from '../../contract/panel.ts';
-import { notFound } from '../../core/errors.ts';
-import { notificationEvent } from '../../core/stream/frames.ts';
+import { limits } from '#contract/limits.ts';
+import { minRankOf } from '#contract/min-level.ts';
+import { PanelShowing } from '#contract/panel.ts';
+import { notFound } from '#core/errors.ts';
+import { notificationEvent } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import type { Cursor } from '../../contract/sse.ts';
-import { parseCursor } from '../../contract/sse.ts';
-import { mayUsePanel } from '../../core/access.ts';
-import { AppError, notFound } from '../../core/errors.ts';
+import type { Cursor } from '#contract/sse.ts';
+import { parseCursor } from '#contract/sse.ts';
+import { mayUsePanel } from '#core/access.ts';
+import { AppError, notFound } from '#core/errors.ts';
 import type { Authenticator } from '../auth.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';

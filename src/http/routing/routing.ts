@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '../../contract/routing.ts';
-import { type Breathe, createBreathe } from '../../core/breathe.ts';
-import { AppError, badRequest, notFound } from '../../core/errors.ts';
-import type { Notification, TenantId } from '../../core/ports.ts';
-import { subjectOf } from '../../core/routing/recorded.ts';
-import { type Recorded, replay } from '../../core/routing/replay.ts';
-import { replayed, replayStart } from '../../core/routing/replay-range.ts';
-import { draftRouter, outcomeOf, typedSubject, wasThrottled } from '../../core/routing/routing-question.ts';
+import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
+import { type Breathe, createBreathe } from '#core/breathe.ts';
+import { AppError, badRequest, notFound } from '#core/errors.ts';
+import type { Notification, TenantId } from '#core/ports.ts';
+import { subjectOf } from '#core/routing/recorded.ts';
+import { type Recorded, replay } from '#core/routing/replay.ts';
+import { replayed, replayStart } from '#core/routing/replay-range.ts';
+import { draftRouter, outcomeOf, typedSubject, wasThrottled } from '#core/routing/routing-question.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

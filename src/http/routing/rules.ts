@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
-import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '../../contract/rule.ts';
-import { actorOf } from '../../core/access.ts';
-import { createBreathe } from '../../core/breathe.ts';
-import type { RuleRecord } from '../../core/directory.ts';
-import { AppError, badRequest, notFound } from '../../core/errors.ts';
-import type { TenantId } from '../../core/ports.ts';
-import { prepareRegexes } from '../../core/routing/regex-budget.ts';
-import { validateRule } from '../../core/routing/rule-check.ts';
-import { changedRule, newRule } from '../../core/routing/rules.ts';
-import type { TenantSnapshot } from '../../core/tenancy.ts';
+import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/rule.ts';
+import { actorOf } from '#core/access.ts';
+import { createBreathe } from '#core/breathe.ts';
+import type { RuleRecord } from '#core/directory.ts';
+import { AppError, badRequest, notFound } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
+import { prepareRegexes } from '#core/routing/regex-budget.ts';
+import { validateRule } from '#core/routing/rule-check.ts';
+import { changedRule, newRule } from '#core/routing/rules.ts';
+import type { TenantSnapshot } from '#core/tenancy.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { AuditPage } from '../../contract/audit.ts';
-import { limits } from '../../contract/limits.ts';
-import { AppError } from '../../core/errors.ts';
+import { AuditPage } from '#contract/audit.ts';
+import { limits } from '#contract/limits.ts';
+import { AppError } from '#core/errors.ts';
 import { readLimit } from '../page-limit.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';

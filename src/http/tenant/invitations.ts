@@ -1,15 +1,10 @@
 import { Type } from 'typebox';
-import {
-  type Invitation,
-  InvitationCreate,
-  InvitationCreated,
-  InvitationList,
-} from '../../contract/member.ts';
-import { actorOf, type Principal } from '../../core/access.ts';
-import { AppError, notFound } from '../../core/errors.ts';
-import { type InvitationRecord, newInvitation } from '../../core/invitations.ts';
-import { mayGive } from '../../core/members.ts';
-import { iso } from '../../core/stream/frames.ts';
+import { type Invitation, InvitationCreate, InvitationCreated, InvitationList } from '#contract/member.ts';
+import { actorOf, type Principal } from '#core/access.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import { type InvitationRecord, newInvitation } from '#core/invitations.ts';
+import { mayGive } from '#core/members.ts';
+import { iso } from '#core/stream/frames.ts';
 import { originReader } from '../origin.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { KeyCreate, KeyCreated, KeyList } from '../../contract/token.ts';
-import { actorOf } from '../../core/access.ts';
-import { keyView, newKey, refuseHigherRole, withinMaker } from '../../core/credentials.ts';
-import { notFound } from '../../core/errors.ts';
+import { KeyCreate, KeyCreated, KeyList } from '#contract/token.ts';
+import { actorOf } from '#core/access.ts';
+import { keyView, newKey, refuseHigherRole, withinMaker } from '#core/credentials.ts';
+import { notFound } from '#core/errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

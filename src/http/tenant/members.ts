@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
-import { Member, MemberList, MemberPatch } from '../../contract/member.ts';
-import { actorOf, type Principal } from '../../core/access.ts';
-import { AppError, notFound } from '../../core/errors.ts';
+import { Member, MemberList, MemberPatch } from '#contract/member.ts';
+import { actorOf, type Principal } from '#core/access.ts';
+import { AppError, notFound } from '#core/errors.ts';
 import {
   includesRole,
   type MemberChange,
   type MemberOutcome,
   type MemberRecord,
   mayGive,
-} from '../../core/members.ts';
-import { iso } from '../../core/stream/frames.ts';
+} from '#core/members.ts';
+import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

@@ -1,8 +1,8 @@
-import { Tenant, TenantPatch } from '../../contract/tenant.ts';
-import { actorOf } from '../../core/access.ts';
-import { iso } from '../../core/stream/frames.ts';
-import type { TenantRecord, Tenants } from '../../core/tenants.ts';
-import { checkTimeZone } from '../../core/time-zone.ts';
+import { Tenant, TenantPatch } from '#contract/tenant.ts';
+import { actorOf } from '#core/access.ts';
+import { iso } from '#core/stream/frames.ts';
+import type { TenantRecord, Tenants } from '#core/tenants.ts';
+import { checkTimeZone } from '#core/time-zone.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

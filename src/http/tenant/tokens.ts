@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { Token, TokenCreate, TokenCreated, TokenList, TokenPatch } from '../../contract/token.ts';
-import { actorOf } from '../../core/access.ts';
-import { newToken, tokenChange, tokenView } from '../../core/credentials.ts';
-import { notFound } from '../../core/errors.ts';
+import { Token, TokenCreate, TokenCreated, TokenList, TokenPatch } from '#contract/token.ts';
+import { actorOf } from '#core/access.ts';
+import { newToken, tokenChange, tokenView } from '#core/credentials.ts';
+import { notFound } from '#core/errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { flushToDisk } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';

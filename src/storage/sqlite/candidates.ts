@@ -1,8 +1,8 @@
 /** Rows that a query may mean, newest first: from the index, from what is not indexed yet, or from the list of what is live. */
-import type { TenantId } from '../../core/ports.ts';
-import { type CompiledQuery, compileQuery } from '../../core/search/search-compile.ts';
-import { type Matcher, matcherOf } from '../../core/search/search-evaluate.ts';
-import type { Query } from '../../core/search/search-query.ts';
+import type { TenantId } from '#core/ports.ts';
+import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
+import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
+import type { Query } from '#core/search/search-query.ts';
 import { partitionOf, rowAtOrAfter } from './log-lookup.ts';
 import { matchExpression } from './match-expression.ts';
 import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { instant, play, query, sizes, start, step } from '../../../test/support/arbitrary-history.ts';
-import { type CountTimes, HistoryModel } from '../../../test/support/history-model.ts';
-import { printQuery } from '../../core/search/search-print.ts';
-import type { Query } from '../../core/search/search-query.ts';
+import { printQuery } from '#core/search/search-print.ts';
+import type { Query } from '#core/search/search-query.ts';
+import { instant, play, query, sizes, start, step } from '#test/support/arbitrary-history.ts';
+import { type CountTimes, HistoryModel } from '#test/support/history-model.ts';
 import { countStep } from './count.ts';
 import { LevelsOfRows } from './level-rows.ts';
 

@@ -3,9 +3,9 @@
  * for the end of it. Where the index decides a query, numbers of rows are counted and no row is read: a row's time is known
  * from `row_minutes`, its level from the index too.
  */
-import type { CountTimes, LevelCount } from '../../core/figures.ts';
-import type { TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
+import type { CountTimes, LevelCount } from '#core/figures.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
 import {
   type CandidateRun,
   candidateRuns,

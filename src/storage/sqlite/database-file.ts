@@ -10,7 +10,7 @@ import {
   realpathSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 
 /** Marks a SQLite file as Belfry's ("Belf"): `PRAGMA application_id`, kept in the file's header. */
 export const applicationId = 0x42656c66;

@@ -1,5 +1,5 @@
-import { unavailable } from '../../core/errors.ts';
-import type { TenantId } from '../../core/ports.ts';
+import { unavailable } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
 
 /** Does some of the work, and answers undefined when there is more to do. */
 type Step<T> = () => Promise<T | undefined>;

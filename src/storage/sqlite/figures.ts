@@ -6,9 +6,9 @@ import type {
   Figures,
   MinuteCount,
   WantedValues,
-} from '../../core/figures.ts';
-import type { TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
+} from '#core/figures.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
 import { type CountRequest, type CountStep, Tally } from './count.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Thread } from './thread.ts';

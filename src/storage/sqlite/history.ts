@@ -14,10 +14,10 @@ import type {
   SearchOptions,
   SearchPage,
   TenantId,
-} from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
-import type { PanelAddress } from '../../core/target.ts';
-import { isEmpty } from '../../core/target.ts';
+} from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
+import type { PanelAddress } from '#core/target.ts';
+import { isEmpty } from '#core/target.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { DraftRow } from './jobs.ts';
 import type { RetentionStep } from './retention.ts';

@@ -1,5 +1,5 @@
 /** What the writer thread is asked to do, and what it answers: the language between `history.ts` and `writer-thread.ts`. */
-import type { ErrorCode } from '../../contract/errors.ts';
+import type { ErrorCode } from '#contract/errors.ts';
 import type {
   Clear,
   Idempotency,
@@ -7,8 +7,8 @@ import type {
   NotificationDraft,
   ReceiptWrite,
   TenantId,
-} from '../../core/ports.ts';
-import type { PanelAddress } from '../../core/target.ts';
+} from '#core/ports.ts';
+import type { PanelAddress } from '#core/target.ts';
 import type { SqlResult } from '../sql.ts';
 import type { RetentionStep } from './retention.ts';
 

@@ -1,7 +1,7 @@
 /** Which level each row of a partition has for one tenant, out of the index, without reading a row. */
 import { LRUCache } from 'lru-cache';
-import type { TenantId } from '../../core/ports.ts';
-import { valueTerm } from '../../core/search/index-terms.ts';
+import type { TenantId } from '#core/ports.ts';
+import { valueTerm } from '#core/search/index-terms.ts';
 import type { RowRange } from './candidates.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 

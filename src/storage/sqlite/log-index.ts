@@ -1,7 +1,7 @@
 /** The index of the newest partition: rows wait for it in memory, and enter it some hundred at a time, with a commit that is due anyway. */
 
-import type { Route, TenantId } from '../../core/ports.ts';
-import { type IndexedNotification, indexTerms } from '../../core/search/index-terms.ts';
+import type { Route, TenantId } from '#core/ports.ts';
+import { type IndexedNotification, indexTerms } from '#core/search/index-terms.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { type EntryRow, entryColumns, type NotificationRow, uuidToText } from './rows.ts';
 

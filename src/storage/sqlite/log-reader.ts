@@ -1,6 +1,6 @@
-import type { Entry, LiveNotification, LivePlace, LogBounds, LogPage, ReceiptRow } from '../../core/ports.ts';
-import type { PanelAddress } from '../../core/target.ts';
-import { isEmpty, reaches } from '../../core/target.ts';
+import type { Entry, LiveNotification, LivePlace, LogBounds, LogPage, ReceiptRow } from '#core/ports.ts';
+import type { PanelAddress } from '#core/target.ts';
+import { isEmpty, reaches } from '#core/target.ts';
 import type { TenantLivePlace } from './jobs.ts';
 import { findById, partitionOfPosition } from './log-lookup.ts';
 import { readPartitions, type Statements, tablesOf } from './partitions.ts';

@@ -1,6 +1,6 @@
-import { limits } from '../../contract/limits.ts';
-import type { Clear } from '../../core/ports.ts';
-import { reaches } from '../../core/target.ts';
+import { limits } from '#contract/limits.ts';
+import type { Clear } from '#core/ports.ts';
+import { reaches } from '#core/target.ts';
 import type { Db } from './database.ts';
 import type { AppendResult, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';

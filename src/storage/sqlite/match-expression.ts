@@ -1,4 +1,4 @@
-import type { TermExpression } from '../../core/search/search-compile.ts';
+import type { TermExpression } from '#core/search/search-compile.ts';
 
 /** A term expression as FTS5 takes it. A term in double quotes is one token, whatever it holds. */
 export function matchExpression(terms: TermExpression): string {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 import type { Db } from './database.ts';
 import { type ServerLock, tryServerLock } from './lock.ts';
 

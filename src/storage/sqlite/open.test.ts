@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { damagePage } from '../../../test/support/damage-page.ts';
+import { damagePage } from '#test/support/damage-page.ts';
 import { openSqlite, type SqliteStorage } from './open.ts';
 
 let folder: string;

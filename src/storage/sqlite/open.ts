@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely';
-import type { StorageHealth } from '../../core/ports.ts';
+import type { StorageHealth } from '#core/ports.ts';
 import type { SqlExecutor } from '../sql.ts';
 import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';

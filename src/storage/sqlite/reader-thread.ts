@@ -1,11 +1,11 @@
 /** A thread with a connection that cannot write: one runs the short reads, another the searches. */
 import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
-import { unavailable } from '../../core/errors.ts';
-import type { WantedValues } from '../../core/figures.ts';
-import type { SearchOptions } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
-import type { PanelAddress } from '../../core/target.ts';
+import { unavailable } from '#core/errors.ts';
+import type { WantedValues } from '#core/figures.ts';
+import type { SearchOptions } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
+import type { PanelAddress } from '#core/target.ts';
 import { letOthersGoFirst } from '../low-priority.ts';
 import { type CountRequest, countStep } from './count.ts';
 import { type Db, openReadOnly } from './database.ts';

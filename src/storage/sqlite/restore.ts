@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 import {
   assertIntact,
   copyWhole,

@@ -1,5 +1,5 @@
 /** How far retention goes: found by reading, so that the writer only has to move the beginning of a tenant's log. */
-import type { TenantId } from '../../core/ports.ts';
+import type { TenantId } from '#core/ports.ts';
 import { rowAtOrAfter } from './log-lookup.ts';
 import {
   lastRowOf,

@@ -1,5 +1,5 @@
 /** What routing decided, each distinct decision stored once and named by a number in the log. */
-import type { Route, TenantId } from '../../core/ports.ts';
+import type { Route, TenantId } from '#core/ports.ts';
 import type { Statements } from './partitions.ts';
 
 /** Routes of one tenant that are remembered; with more, they are looked up anew. */

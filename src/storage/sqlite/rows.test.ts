@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { Route } from '../../core/ports.ts';
+import type { Route } from '#core/ports.ts';
 import { Statements } from './partitions.ts';
 import { RouteReader } from './routes.ts';
 import { uuidToBlob, uuidToText } from './rows.ts';

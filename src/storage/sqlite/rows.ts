@@ -1,5 +1,5 @@
 /** How the log's rows become what core speaks of. Every reader of the log goes through here. */
-import type { Clear, Entry, Notification } from '../../core/ports.ts';
+import type { Clear, Entry, Notification } from '#core/ports.ts';
 import type { RouteReader } from './routes.ts';
 
 /** A row of a partition's log `n`, as {@link entryColumns} selects it. */

@@ -1,4 +1,4 @@
-import type { HistoryRecord, SearchOptions, SearchPage } from '../../core/ports.ts';
+import type { HistoryRecord, SearchOptions, SearchPage } from '#core/ports.ts';
 
 /** What a search may take of the search thread at once: another tenant's search waits no longer for it. */
 const stepMs = 100;

@@ -1,6 +1,6 @@
 /** Searches of history on one connection. */
-import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '../../core/ports.ts';
-import type { Query } from '../../core/search/search-query.ts';
+import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
 import {
   type CandidateRow,
   candidateRuns,

@@ -1,8 +1,8 @@
 /** Calls into a worker thread, and the other end of them. */
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import type { ErrorCode } from '../../contract/errors.ts';
-import { endsWithin } from '../../core/ends-within.ts';
-import { AppError, unavailable } from '../../core/errors.ts';
+import type { ErrorCode } from '#contract/errors.ts';
+import { endsWithin } from '#core/ends-within.ts';
+import { AppError, unavailable } from '#core/errors.ts';
 import { giveBackIdleMemory } from '../idle-memory.ts';
 
 interface Request {

@@ -4,7 +4,7 @@
  * The format is that of https://sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;

@@ -1,4 +1,4 @@
-import { AppError, unavailable } from '../../core/errors.ts';
+import { AppError, unavailable } from '#core/errors.ts';
 import { type PackedAnswers, packJobs, unpackAnswer, weightOf } from './batch.ts';
 import type { AppendResult, Job, JobAnswer, JobResults } from './jobs.ts';
 import type { Thread } from './thread.ts';

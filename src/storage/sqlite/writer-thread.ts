@@ -4,7 +4,7 @@
  */
 import { workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '#core/errors.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure, isFull } from './disk-errors.ts';

@@ -9,7 +9,7 @@ import './view/edges.css';
 import './view/overlay.css';
 import './view/pairing.css';
 import './view/settings.css';
-import { createPairingCalls } from '../../client/pairing.ts';
+import { createPairingCalls } from '#client/pairing.ts';
 import { createTranslate } from '../language.ts';
 import { pair } from './pair.ts';
 import { type PanelEnd, showPanel } from './panel-page.ts';

@@ -1,6 +1,6 @@
-import { ApiError } from '../../client/api-error.ts';
-import { backoffMs, pause } from '../../client/backoff.ts';
-import type { PairingCalls } from '../../client/pairing.ts';
+import { ApiError } from '#client/api-error.ts';
+import { backoffMs, pause } from '#client/backoff.ts';
+import type { PairingCalls } from '#client/pairing.ts';
 import type { StoredPairing } from './stored-pairing.ts';
 
 /** What the waiting screen says. */

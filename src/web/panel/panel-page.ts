@@ -1,8 +1,8 @@
 import { version } from 'virtual:version';
-import type { BoardChange, Card } from '../../client/board.ts';
-import { type Client, createClient } from '../../client/client.ts';
-import { createElapsedClock } from '../../client/elapsed-clock.ts';
-import type { SettingsEvent } from '../../contract/panel-events.ts';
+import type { BoardChange, Card } from '#client/board.ts';
+import { type Client, createClient } from '#client/client.ts';
+import { createElapsedClock } from '#client/elapsed-clock.ts';
+import type { SettingsEvent } from '#contract/panel-events.ts';
 import { createTranslate } from '../language.ts';
 import { Sound } from '../sound.ts';
 import { reloadAsTold, reloadWhenNew } from './page-version.ts';

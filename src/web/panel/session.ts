@@ -1,13 +1,13 @@
-import { ApiError } from '../../client/api-error.ts';
-import { pause } from '../../client/backoff.ts';
-import { Board, type BoardChange, type Card } from '../../client/board.ts';
-import { boardEvents } from '../../client/board-events.ts';
-import type { Client } from '../../client/client.ts';
-import type { ElapsedClock } from '../../client/elapsed-clock.ts';
-import type { PanelEvent } from '../../client/panel-event.ts';
-import type { Connection } from '../../client/panel-events.ts';
-import { ReceiptOutbox } from '../../client/receipt-outbox.ts';
-import type { PanelCommand } from '../../contract/panel.ts';
+import { ApiError } from '#client/api-error.ts';
+import { pause } from '#client/backoff.ts';
+import { Board, type BoardChange, type Card } from '#client/board.ts';
+import { boardEvents } from '#client/board-events.ts';
+import type { Client } from '#client/client.ts';
+import type { ElapsedClock } from '#client/elapsed-clock.ts';
+import type { PanelEvent } from '#client/panel-event.ts';
+import type { Connection } from '#client/panel-events.ts';
+import { ReceiptOutbox } from '#client/receipt-outbox.ts';
+import type { PanelCommand } from '#contract/panel.ts';
 import { type Contact, contactOf, type Line } from './state/contact.ts';
 
 /** Why a screen has to be paired again. */

@@ -5,7 +5,7 @@ import {
   type PanelLog,
   type Recorded,
   type Sent,
-} from '../../support/history-checker.ts';
+} from '#test/support/history-checker.ts';
 
 /** Ten notifications, one after the other, each acknowledged before the next is sent. */
 const sent: readonly Sent[] = Array.from({ length: 10 }, (_, i) => ({

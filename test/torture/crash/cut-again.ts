@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as moment } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { checkHistory, complaints } from '../../support/history-checker.ts';
-import { Load } from '../../support/load.ts';
-import { ServerProcess } from '../../support/server-process.ts';
-import { credentials } from '../../support/storage.ts';
+import { checkHistory, complaints } from '#test/support/history-checker.ts';
+import { Load } from '#test/support/load.ts';
+import { ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { readHistory } from '../witnesses.ts';
 import { makeImage, PowerImage, withoutWriteback } from './power-image.ts';
 

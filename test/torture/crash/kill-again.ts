@@ -1,8 +1,8 @@
 import { setTimeout as moment } from 'node:timers/promises';
-import { checkHistory, complaints, type Recorded } from '../../support/history-checker.ts';
-import { Load } from '../../support/load.ts';
-import { ServerProcess } from '../../support/server-process.ts';
-import { credentials } from '../../support/storage.ts';
+import { checkHistory, complaints, type Recorded } from '#test/support/history-checker.ts';
+import { Load } from '#test/support/load.ts';
+import { ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { ResumingPanel, readHistory, readHistoryAfter } from '../witnesses.ts';
 
 export interface KillOptions {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { endServers } from '../../support/server-process.ts';
+import { endServers } from '#test/support/server-process.ts';
 import { withDefect } from '../control/defects.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { gap } from '../gap.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { endServers, ServerProcess } from '../../support/server-process.ts';
+import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 import { killAgain } from './kill-again.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { acceptedId, seedOf, spread, storedIds, wrongWith } from '../../support/fuzz.ts';
-import { IntakeDesk } from '../../support/intake.ts';
-import { type RawAnswer, RawConnection } from '../../support/raw-http.ts';
+import { acceptedId, seedOf, spread, storedIds, wrongWith } from '#test/support/fuzz.ts';
+import { IntakeDesk } from '#test/support/intake.ts';
+import { type RawAnswer, RawConnection } from '#test/support/raw-http.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { ServerProcess } from '../../support/server-process.ts';
-import { credentials } from '../../support/storage.ts';
+import { ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import type { Document, Known } from './openapi-requests.ts';
 
 export interface FuzzWorld {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedOf } from '../../support/fuzz.ts';
-import { endServers } from '../../support/server-process.ts';
+import { seedOf } from '#test/support/fuzz.ts';
+import { endServers } from '#test/support/server-process.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 import { Dice } from './dice.ts';

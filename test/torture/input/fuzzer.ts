@@ -1,6 +1,6 @@
 /** Sends made-up requests over connections that stay open, and judges each answer. */
-import { type OpenApi, OpenApiCheck } from '../../support/openapi-check.ts';
-import { type RawAnswer, RawConnection, rawRequest } from '../../support/raw-http.ts';
+import { type OpenApi, OpenApiCheck } from '#test/support/openapi-check.ts';
+import { type RawAnswer, RawConnection, rawRequest } from '#test/support/raw-http.ts';
 import type { Dice } from './dice.ts';
 import type { FuzzWorld } from './fuzz-world.ts';
 import { type MadeRequest, RequestMaker, type Route, routesOf } from './openapi-requests.ts';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { wrongWith } from '../../support/fuzz.ts';
-import { RawConnection } from '../../support/raw-http.ts';
-import { endServers, ServerProcess } from '../../support/server-process.ts';
-import { credentials } from '../../support/storage.ts';
+import { wrongWith } from '#test/support/fuzz.ts';
+import { RawConnection } from '#test/support/raw-http.ts';
+import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 

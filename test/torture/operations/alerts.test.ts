@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { TestServer } from '../../support/server.ts';
-import { root } from '../../support/server-process.ts';
+import { TestServer } from '#test/support/server.ts';
+import { root } from '#test/support/server-process.ts';
 import { gap } from '../gap.ts';
 
 const rules = readFileSync(join(root, 'deploy/alerts.yml'), 'utf8');

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Load } from '../../support/load.ts';
-import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
-import { openStream } from '../../support/sse-client.ts';
-import { credentials } from '../../support/storage.ts';
+import { Load } from '#test/support/load.ts';
+import { belfry, endServers, ServerProcess } from '#test/support/server-process.ts';
+import { openStream } from '#test/support/sse-client.ts';
+import { credentials } from '#test/support/storage.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 

@@ -1,6 +1,6 @@
 /** Brings a database to the schema of a folder of migrations, in a process that can be killed: PATH FOLDER. */
-import { openWritable } from '../../../src/storage/sqlite/database.ts';
-import { migrate } from '../../../src/storage/sqlite/migrate.ts';
+import { openWritable } from '#storage/sqlite/database.ts';
+import { migrate } from '#storage/sqlite/migrate.ts';
 
 const [path = '', folder = ''] = process.argv.slice(2);
 const db = openWritable(path);

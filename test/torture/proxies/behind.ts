@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { endServers, ServerProcess } from '../../support/server-process.ts';
-import { credentials } from '../../support/storage.ts';
+import { endServers, ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { gap } from '../gap.ts';
 import type { ProxyKind, StartedProxy } from './proxy.ts';
 

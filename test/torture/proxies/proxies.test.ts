@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { RawConnection, rawRequest } from '../../support/raw-http.ts';
-import { openStream, type SseReader } from '../../support/sse-client.ts';
+import { RawConnection, rawRequest } from '#test/support/raw-http.ts';
+import { openStream, type SseReader } from '#test/support/sse-client.ts';
 import { report } from '../report.ts';
 import { describeBehind } from './behind.ts';
 import { caddy, nginx } from './proxy.ts';

@@ -3,8 +3,8 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../e2e/terminal.ts';
-import { Output, root } from '../../support/server-process.ts';
+import { freePort } from '#test/e2e/terminal.ts';
+import { Output, root } from '#test/support/server-process.ts';
 
 export interface StartedProxy {
   readonly url: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RawConnection } from '../../support/raw-http.ts';
+import { RawConnection } from '#test/support/raw-http.ts';
 import { report } from '../report.ts';
 import { describeBehind } from './behind.ts';
 import { caddy, nginx, nothing } from './proxy.ts';

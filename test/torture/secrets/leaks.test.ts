@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../e2e/terminal.ts';
-import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
-import { credentials } from '../../support/storage.ts';
+import { freePort } from '#test/e2e/terminal.ts';
+import { belfry, endServers, ServerProcess } from '#test/support/server-process.ts';
+import { credentials } from '#test/support/storage.ts';
 import { report } from '../report.ts';
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileRegex } from '../../../src/core/routing/regex.ts';
+import { compileRegex } from '#core/routing/regex.ts';
 import { Dice } from '../input/dice.ts';
 import { report } from '../report.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { History } from '../../../src/core/ports.ts';
-import { append, seededFolder } from '../../e2e/history-seed.ts';
-import { wrongWith } from '../../support/fuzz.ts';
-import { TestServer } from '../../support/server.ts';
+import type { History } from '#core/ports.ts';
+import { append, seededFolder } from '#test/e2e/history-seed.ts';
+import { wrongWith } from '#test/support/fuzz.ts';
+import { TestServer } from '#test/support/server.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { Dice } from '../input/dice.ts';
 import { hostileSearch } from '../input/hostile-values.ts';

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { Cli } from '../../support/cli.ts';
-import { RawConnection, rawRequest } from '../../support/raw-http.ts';
+import { Cli } from '#test/support/cli.ts';
+import { RawConnection, rawRequest } from '#test/support/raw-http.ts';
 import { hostileTexts } from '../input/hostile-values.ts';
 import { report } from '../report.ts';
 

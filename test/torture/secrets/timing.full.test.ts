@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mintSecret, secretMatches } from '../../../src/core/secrets.ts';
-import { makePerson, password } from '../../support/person.ts';
-import { TestServer } from '../../support/server.ts';
+import { mintSecret, secretMatches } from '#core/secrets.ts';
+import { makePerson, password } from '#test/support/person.ts';
+import { TestServer } from '#test/support/server.ts';
 import { report } from '../report.ts';
 
 let server: TestServer;

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Load } from '../../support/load.ts';
-import { belfry, endServers, ServerProcess } from '../../support/server-process.ts';
-import { openStream } from '../../support/sse-client.ts';
-import { credentials, onStorage, registerPanels } from '../../support/storage.ts';
+import { Load } from '#test/support/load.ts';
+import { belfry, endServers, ServerProcess } from '#test/support/server-process.ts';
+import { openStream } from '#test/support/sse-client.ts';
+import { credentials, onStorage, registerPanels } from '#test/support/storage.ts';
 import { report } from '../report.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-cursors-'));

@@ -1,7 +1,7 @@
 /** Thousands of panels in processes of their own, each a bare socket that remembers little: where it is, and what was wrong. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Recorded } from '../../support/history-checker.ts';
+import type { Recorded } from '#test/support/history-checker.ts';
 
 /** Reset, ended in order, or gone without a word: the connection stays open and nobody reads it. */
 export type Breakage = 'reset' | 'end' | 'silence';

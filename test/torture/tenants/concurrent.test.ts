@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRecipes, type Recipe } from '../../e2e/tenants-recipes.ts';
-import { type Caller, createWorld, strangers, type World } from '../../e2e/tenants-world.ts';
-import { TestServer } from '../../support/server.ts';
-import type { SseReader } from '../../support/sse-client.ts';
+import { createRecipes, type Recipe } from '#test/e2e/tenants-recipes.ts';
+import { type Caller, createWorld, strangers, type World } from '#test/e2e/tenants-world.ts';
+import { TestServer } from '#test/support/server.ts';
+import type { SseReader } from '#test/support/sse-client.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { Dice } from '../input/dice.ts';
 import { report } from '../report.ts';

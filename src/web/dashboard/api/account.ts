@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { AccountSession, Passkey, ProofState } from '../../../contract/account.ts';
+import type { AccountSession, Passkey, ProofState } from '#contract/account.ts';
 import { personApi } from './call.ts';
 
 export const sessionsQuery = queryOptions({

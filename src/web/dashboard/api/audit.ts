@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import type { AuditPage } from '../../../contract/audit.ts';
+import type { AuditPage } from '#contract/audit.ts';
 import type { Tenant } from './tenant.tsx';
 
 export interface AuditFilter {

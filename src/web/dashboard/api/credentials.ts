@@ -1,6 +1,6 @@
 /** API tokens and automation keys: what others come with. */
 import { queryOptions } from '@tanstack/react-query';
-import type { Key, Token } from '../../../contract/token.ts';
+import type { Key, Token } from '#contract/token.ts';
 import type { Tenant } from './tenant.tsx';
 
 /** Last use changes without anyone's doing. */

@@ -1,5 +1,5 @@
 /** The pages of a list of notifications, of which those near what is looked at have their rows. */
-import type { HistoryNotification } from '../../../contract/notification.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
 
 export interface HeldPage {
   readonly cursor: string | undefined;

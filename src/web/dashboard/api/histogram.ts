@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Histogram } from '../../../contract/overview.ts';
+import type { Histogram } from '#contract/overview.ts';
 import type { Api } from './call.ts';
 import { isStatus } from './call.ts';
 import type { Tenant } from './tenant.tsx';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
 import { HistoryPages } from './history-pages.ts';
 
 const row = (position: number, message = '', state: HistoryNotification['state'] = 'expired') =>

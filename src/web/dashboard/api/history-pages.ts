@@ -2,7 +2,7 @@
  * One search's notifications as a list that is read page by page and grows at its top. It holds a bounded part of them: pages
  * far from what is looked at are let go, and read again by their cursor when they are wanted.
  */
-import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
 import { type HeldPage, letGo, pageAt } from './held-pages.ts';
 
 export type LoadPage = (cursor: string | undefined) => Promise<HistoryPage>;

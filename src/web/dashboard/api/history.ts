@@ -1,9 +1,9 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useSyncExternalStore } from 'react';
-import { isCode } from '../../../client/api-error.ts';
-import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
-import type { NotificationDetail } from '../../../contract/notification-detail.ts';
-import type { RoutingOutcome } from '../../../contract/routing.ts';
+import { isCode } from '#client/api-error.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
+import type { RoutingOutcome } from '#contract/routing.ts';
 import { isStatus } from './call.ts';
 import { HistoryPages } from './history-pages.ts';
 import { noteStale, type StaleData } from './stale-data.ts';

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { Level } from '../../../contract/level.ts';
+import type { Level } from '#contract/level.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 export const levelsQuery = (tenant: Tenant) =>

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Invitation, Member } from '../../../contract/member.ts';
+import type { Invitation, Member } from '#contract/member.ts';
 import type { Tenant } from './tenant.tsx';
 
 export const membersQuery = ({ api, key }: Tenant) =>

@@ -1,5 +1,5 @@
 /** To mute something with one click: a routing rule with an end, put before all others. */
-import type { NewRule, Rule, RuleWhen } from '../../../contract/rule.ts';
+import type { NewRule, Rule, RuleWhen } from '#contract/rule.ts';
 import type { Api } from './call.ts';
 
 export interface Mute {

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Overview } from '../../../contract/overview.ts';
+import type { Overview } from '#contract/overview.ts';
 import type { Tenant } from './tenant.tsx';
 
 const freshMs = 5_000;

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Panel, PanelShowing } from '../../../contract/panel.ts';
+import type { Panel, PanelShowing } from '#contract/panel.ts';
 import type { Tenant } from './tenant.tsx';
 
 const freshMs = 4_000;

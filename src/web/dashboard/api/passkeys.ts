@@ -4,8 +4,8 @@ import {
   startAuthentication,
   startRegistration,
 } from '@simplewebauthn/browser';
-import type { Passkey } from '../../../contract/account.ts';
-import type { SignedIn } from '../../../contract/session.ts';
+import type { Passkey } from '#contract/account.ts';
+import type { SignedIn } from '#contract/session.ts';
 import { personApi } from './call.ts';
 
 /** Has the browser prove a passkey of its choice; answers what the server is to check. */

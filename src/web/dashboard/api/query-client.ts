@@ -1,5 +1,5 @@
 import { MutationCache, type Query, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiError, isCode } from '../../../client/api-error.ts';
+import { ApiError, isCode } from '#client/api-error.ts';
 import { isStatus } from './call.ts';
 import { noteStale } from './stale-data.ts';
 

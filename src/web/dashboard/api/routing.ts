@@ -1,13 +1,8 @@
 /** What rules do, asked without doing it. */
 import { queryOptions } from '@tanstack/react-query';
-import type { HistoryNotification, HistoryPage } from '../../../contract/notification.ts';
-import type { NotificationDetail } from '../../../contract/notification-detail.ts';
-import type {
-  ExplainRequest,
-  ReplayRequest,
-  ReplayResponse,
-  RoutingOutcome,
-} from '../../../contract/routing.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
+import type { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
 import { isStatus } from './call.ts';
 import type { Tenant } from './tenant.tsx';
 

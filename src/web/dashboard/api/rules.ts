@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { isCode } from '../../../client/api-error.ts';
-import type { NewRule, Rule, RulePatch } from '../../../contract/rule.ts';
+import { isCode } from '#client/api-error.ts';
+import type { NewRule, Rule, RulePatch } from '#contract/rule.ts';
 import type { Api } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { SavedSearch } from '../../../contract/search.ts';
+import type { SavedSearch } from '#contract/search.ts';
 import type { Tenant } from './tenant.tsx';
 
 export const searchesQuery = (tenant: Tenant) =>

@@ -1,9 +1,9 @@
 /** What matches a search, as it arrives: for as long as it is wanted, over every break of the line. */
 import { useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../../client/api-error.ts';
-import { backoffMs } from '../../../client/backoff.ts';
-import { sseMessages } from '../../../client/sse-messages.ts';
-import type { HistoryNotification } from '../../../contract/notification.ts';
+import { ApiError } from '#client/api-error.ts';
+import { backoffMs } from '#client/backoff.ts';
+import { sseMessages } from '#client/sse-messages.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
 import type { Api } from './call.ts';
 import { useTenant } from './tenant.tsx';
 

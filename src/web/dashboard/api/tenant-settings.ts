@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Tenant as TenantSettings } from '../../../contract/tenant.ts';
+import type { Tenant as TenantSettings } from '#contract/tenant.ts';
 import type { Tenant } from './tenant.tsx';
 
 /** The tenant's own settings. */

@@ -1,8 +1,8 @@
 /** The tenant that the page is about: it stands in the address, and everything asked is asked for it. */
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import type { Membership } from '../../../contract/session.ts';
-import type { Role } from '../../../contract/token.ts';
+import type { Membership } from '#contract/session.ts';
+import type { Role } from '#contract/token.ts';
 import { type Api, createApi } from './call.ts';
 import { sessionQuery } from './session.ts';
 

@@ -1,6 +1,6 @@
 import { type PointerEvent, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CountBucket } from '../../../contract/overview.ts';
+import type { CountBucket } from '#contract/overview.ts';
 import { useLevels } from '../api/levels.ts';
 import { useFormats } from '../pieces/formats.ts';
 import { useLevelLook } from '../pieces/level-mark.tsx';

@@ -1,6 +1,6 @@
 /** What a list of notifications does, whether it is drawn whole or as far as one sees. */
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
-import type { HistoryNotification } from '../../../contract/notification.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { fromDateTimeField, toDateTimeField } from '../pieces/time/wall-clock.ts';

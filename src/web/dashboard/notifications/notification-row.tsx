@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../contract/notification.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
 import { useFormats } from '../pieces/formats.ts';
 import { LevelMark } from '../pieces/level-mark.tsx';
 import styles from './notification-row.module.css';

@@ -1,8 +1,8 @@
 import { iconPaths } from 'virtual:icons';
 import { type CSSProperties, useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level } from '../../../contract/level.ts';
-import { type LevelLook, levelLook } from '../../level-look.ts';
+import type { Level } from '#contract/level.ts';
+import { type LevelLook, levelLook } from '#web/level-look.ts';
 import { useLevels } from '../api/levels.ts';
 import { useScheme } from '../theme/scheme.ts';
 import { Icon } from './icon.tsx';

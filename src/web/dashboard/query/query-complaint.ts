@@ -1,5 +1,5 @@
 /** What the server says is wrong with a search, at its place in the text. */
-import { ApiError, isCode } from '../../../client/api-error.ts';
+import { ApiError, isCode } from '#client/api-error.ts';
 import { quoteValue } from './refine.ts';
 
 export interface QueryComplaint {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../client/api-error.ts';
-import type { ErrorPlace } from '../../../contract/error-header.ts';
+import { ApiError } from '#client/api-error.ts';
+import type { ErrorPlace } from '#contract/error-header.ts';
 import { readComplaint } from './query-complaint.ts';
 import { paintQuery, readWords } from './query-words.ts';
 import { quoteValue, refine } from './refine.ts';

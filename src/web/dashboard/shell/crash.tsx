@@ -2,7 +2,7 @@ import bugIcon from 'virtual:icon/bug';
 import { Button } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '../../../client/api-error.ts';
+import { ApiError } from '#client/api-error.ts';
 import { sentenceOf } from '../api/call.ts';
 import { EmptyState, ErrorNotice } from '../pieces/notice.tsx';
 

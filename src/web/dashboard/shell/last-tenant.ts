@@ -1,5 +1,5 @@
 /** The tenant that was looked at last on this machine: where the bare address leads. */
-import type { Membership } from '../../../contract/session.ts';
+import type { Membership } from '#contract/session.ts';
 
 const storageKey = 'belfry.tenant';
 

@@ -2,7 +2,7 @@ import panelsIcon from 'virtual:icon/device-tv';
 import historyIcon from 'virtual:icon/history';
 import overviewIcon from 'virtual:icon/layout-dashboard';
 import rulesIcon from 'virtual:icon/route';
-import type { Role } from '../../../contract/token.ts';
+import type { Role } from '#contract/token.ts';
 
 type PlaceAddress =
   | `/t/$tenant/${'overview' | 'history' | 'panels' | 'rules'}`

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cardOf } from '../../../../test/support/card-of.ts';
-import type { Card } from '../../../client/board.ts';
+import type { Card } from '#client/board.ts';
+import { cardOf } from '#test/support/card-of.ts';
 import { arrange, gap } from './arrange.ts';
 
 const wall = { width: 1840, height: 940 };

@@ -1,5 +1,5 @@
 /** Which cards a screen shows, how large, and where: the highest in rank first, and one roll-up for what has no room. */
-import type { Card } from '../../../client/board.ts';
+import type { Card } from '#client/board.ts';
 import { isLong, type Shape, shapeOf } from './title-size.ts';
 
 /** In design pixels: what they are on a wall of 1920 × 1080. */

@@ -1,4 +1,4 @@
-import type { Connection } from '../../../client/panel-events.ts';
+import type { Connection } from '#client/panel-events.ts';
 
 /** How far the screen can be believed. */
 export interface Contact {

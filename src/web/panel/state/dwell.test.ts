@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cardOf } from '../../../../test/support/card-of.ts';
+import { cardOf } from '#test/support/card-of.ts';
 import { dwellMs, dwellOrder } from './dwell.ts';
 
 const cards = [

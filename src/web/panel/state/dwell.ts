@@ -1,4 +1,4 @@
-import type { Card } from '../../../client/board.ts';
+import type { Card } from '#client/board.ts';
 
 /** In a flood a card that came to the screen stays so long, however many newer ones there are: or nobody could read it. */
 export const dwellMs = 3_000;

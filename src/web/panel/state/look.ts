@@ -1,4 +1,4 @@
-import type { SettingsEvent } from '../../../contract/panel-events.ts';
+import type { SettingsEvent } from '#contract/panel-events.ts';
 import type { DailyWindow } from './clock.ts';
 
 /** What someone chose at this very screen; it goes before what is set for the panel. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cardOf } from '../../../../test/support/card-of.ts';
+import { cardOf } from '#test/support/card-of.ts';
 import { rollUp } from './roll-up.ts';
 
 test('counts by level, the most serious first, and knows the newest', () => {

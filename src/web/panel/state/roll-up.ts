@@ -1,4 +1,4 @@
-import type { Card } from '../../../client/board.ts';
+import type { Card } from '#client/board.ts';
 
 /** What is said of cards that have no room. */
 export interface RollUp {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { cardOf } from '../../../../test/support/card-of.ts';
-import type { Level } from '../../../contract/level.ts';
+import type { Level } from '#contract/level.ts';
+import { cardOf } from '#test/support/card-of.ts';
 import { type SoundContext, soundFor } from './sound-choice.ts';
 
 const level = (name: string): Level | undefined => {

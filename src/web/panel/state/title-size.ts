@@ -1,4 +1,4 @@
-import type { Card } from '../../../client/board.ts';
+import type { Card } from '#client/board.ts';
 
 export type Shape = 'critical' | 'major' | 'minor';
 

@@ -1,4 +1,4 @@
-import type { Translate } from '../../language.ts';
+import type { Translate } from '#web/language.ts';
 import type { en } from './en.ts';
 
 /** The keys of English are the keys of every language. */

@@ -1,4 +1,4 @@
-import type { Card } from '../../../client/board.ts';
+import type { Card } from '#client/board.ts';
 import { type Arrangement, arrange, type Place } from '../state/arrange.ts';
 import { dwellOrder } from '../state/dwell.ts';
 import { type CardContext, type CardView, createCardView } from './card-view.ts';

@@ -1,7 +1,7 @@
-import type { Card } from '../../../client/board.ts';
-import { element, setText } from '../../dom.ts';
-import { icon } from '../../icon.ts';
-import type { LevelLook } from '../../level-look.ts';
+import type { Card } from '#client/board.ts';
+import { element, setText } from '#web/dom.ts';
+import { icon } from '#web/icon.ts';
+import type { LevelLook } from '#web/level-look.ts';
 import type { Clock } from '../state/clock.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
 

@@ -1,4 +1,4 @@
-import { element, setText, svgElement } from '../../dom.ts';
+import { element, setText, svgElement } from '#web/dom.ts';
 
 export interface Notice {
   readonly head: string;

@@ -1,5 +1,5 @@
 /** What stands before everything else for a while, because somebody at the dashboard asked for it. */
-import { element, setText } from '../../dom.ts';
+import { element, setText } from '#web/dom.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
 import type { TestCard } from './test-card-view.ts';
 

@@ -1,5 +1,5 @@
 import { encode } from 'uqr';
-import { element, setText, svgElement } from '../../dom.ts';
+import { element, setText, svgElement } from '#web/dom.ts';
 import type { PairingProgress } from '../pair.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
 import { bell } from './notice-view.ts';

@@ -1,9 +1,9 @@
-import type { Card } from '../../../client/board.ts';
-import type { Connection } from '../../../client/panel-events.ts';
-import type { Level } from '../../../contract/level.ts';
-import { element, setText } from '../../dom.ts';
-import { icon } from '../../icon.ts';
-import { type LevelLook, levelLook } from '../../level-look.ts';
+import type { Card } from '#client/board.ts';
+import type { Connection } from '#client/panel-events.ts';
+import type { Level } from '#contract/level.ts';
+import { element, setText } from '#web/dom.ts';
+import { icon } from '#web/icon.ts';
+import { type LevelLook, levelLook } from '#web/level-look.ts';
 import { ageOf, type Clock } from '../state/clock.ts';
 import type { Contact } from '../state/contact.ts';
 import type { Look, OwnChoices } from '../state/look.ts';

@@ -1,6 +1,6 @@
-import type { Card } from '../../../client/board.ts';
-import { element, setText } from '../../dom.ts';
-import { icon } from '../../icon.ts';
+import type { Card } from '#client/board.ts';
+import { element, setText } from '#web/dom.ts';
+import { icon } from '#web/icon.ts';
 import type { Row } from '../state/arrange.ts';
 import { ageOf } from '../state/clock.ts';
 import { rollUp } from '../state/roll-up.ts';

@@ -1,5 +1,5 @@
-import { element } from '../../dom.ts';
-import { icon } from '../../icon.ts';
+import { element } from '#web/dom.ts';
+import { icon } from '#web/icon.ts';
 import type { OwnChoices } from '../state/look.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
 

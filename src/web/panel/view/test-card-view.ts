@@ -1,7 +1,7 @@
-import type { Level } from '../../../contract/level.ts';
-import { element } from '../../dom.ts';
-import { icon } from '../../icon.ts';
-import type { LevelLook } from '../../level-look.ts';
+import type { Level } from '#contract/level.ts';
+import { element } from '#web/dom.ts';
+import { icon } from '#web/icon.ts';
+import type { LevelLook } from '#web/level-look.ts';
 import type { PanelTranslate } from '../texts/panel-texts.ts';
 
 /** A picture of all that a screen draws with, to be looked at from where it is read. */

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { CopyField } from '../../pieces/fields/copy-field.tsx';
+import { CopyField } from '#web/dashboard/pieces/fields/copy-field.tsx';
 import styles from './account.module.css';
 
 /** Shown once, to be kept. */

@@ -2,13 +2,13 @@ import { Button, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AccountPatch } from '../../../../contract/account.ts';
-import type { Person } from '../../../../contract/session.ts';
-import { personApi } from '../../api/call.ts';
-import { usePerson } from '../../api/session.ts';
-import { showToast } from '../../pieces/layers/toast.ts';
-import { ErrorNotice } from '../../pieces/notice.tsx';
-import { Section } from '../../pieces/page.tsx';
+import type { AccountPatch } from '#contract/account.ts';
+import type { Person } from '#contract/session.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { usePerson } from '#web/dashboard/api/session.ts';
+import { showToast } from '#web/dashboard/pieces/layers/toast.ts';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
+import { Section } from '#web/dashboard/pieces/page.tsx';
 import styles from './account.module.css';
 
 export function ProfileSection() {

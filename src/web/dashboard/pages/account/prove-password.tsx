@@ -2,9 +2,9 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { PasswordField } from '../../pieces/fields/password-field.tsx';
-import { Dialog } from '../../pieces/layers/dialog.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import { PasswordField } from '#web/dashboard/pieces/fields/password-field.tsx';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 
 /** Asks for the password before something that a stranger at an open screen must not do. */
 export function ProvePassword({

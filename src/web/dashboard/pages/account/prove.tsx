@@ -2,15 +2,15 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isCode } from '../../../../client/api-error.ts';
-import type { ProofState } from '../../../../contract/account.ts';
-import { proofQuery } from '../../api/account.ts';
-import { personApi } from '../../api/call.ts';
-import { assertPasskey } from '../../api/passkeys.ts';
-import { beginAtProvider, useProviders } from '../../api/session.ts';
-import { PasswordField } from '../../pieces/fields/password-field.tsx';
-import { Dialog } from '../../pieces/layers/dialog.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import { isCode } from '#client/api-error.ts';
+import type { ProofState } from '#contract/account.ts';
+import { proofQuery } from '#web/dashboard/api/account.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { assertPasskey } from '#web/dashboard/api/passkeys.ts';
+import { beginAtProvider, useProviders } from '#web/dashboard/api/session.ts';
+import { PasswordField } from '#web/dashboard/pieces/fields/password-field.tsx';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 
 interface Waiting {
   readonly ways: ProofState;

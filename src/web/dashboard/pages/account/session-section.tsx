@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { AccountSession } from '../../../../contract/account.ts';
-import { sessionsQuery } from '../../api/account.ts';
-import { personApi } from '../../api/call.ts';
-import { useOwnFormats } from '../../pieces/formats.ts';
-import { ErrorNotice } from '../../pieces/notice.tsx';
-import { Section } from '../../pieces/page.tsx';
+import type { AccountSession } from '#contract/account.ts';
+import { sessionsQuery } from '#web/dashboard/api/account.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { useOwnFormats } from '#web/dashboard/pieces/formats.ts';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
+import { Section } from '#web/dashboard/pieces/page.tsx';
 import styles from './account.module.css';
 import { browserName } from './browser-name.ts';
 import { useProof } from './prove.tsx';

@@ -2,12 +2,12 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { TwoFactorBegun } from '../../../../contract/account.ts';
-import { personApi } from '../../api/call.ts';
-import { CopyField } from '../../pieces/fields/copy-field.tsx';
-import { showToast } from '../../pieces/layers/toast.ts';
-import { ErrorNotice } from '../../pieces/notice.tsx';
-import { QrCode } from '../../pieces/qr-code.tsx';
+import type { TwoFactorBegun } from '#contract/account.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { CopyField } from '#web/dashboard/pieces/fields/copy-field.tsx';
+import { showToast } from '#web/dashboard/pieces/layers/toast.ts';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
+import { QrCode } from '#web/dashboard/pieces/qr-code.tsx';
 import styles from './account.module.css';
 import { BackupCodes } from './backup-codes.tsx';
 

@@ -4,12 +4,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AuditEntry } from '../../../../contract/audit.ts';
-import { auditQuery } from '../../api/audit.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { EmptyState, ErrorNotice, Remark } from '../../pieces/notice.tsx';
-import { Page } from '../../pieces/page.tsx';
+import type { AuditEntry } from '#contract/audit.ts';
+import { auditQuery } from '#web/dashboard/api/audit.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { EmptyState, ErrorNotice, Remark } from '#web/dashboard/pieces/notice.tsx';
+import { Page } from '#web/dashboard/pieces/page.tsx';
 import styles from './audit.module.css';
 import { readDetail } from './audit-detail.ts';
 

@@ -1,8 +1,8 @@
 import { useTranslation } from 'react-i18next';
-import type { Histogram } from '../../../../contract/overview.ts';
-import type { TimeSpan } from '../../charts/level-bars.tsx';
-import { LevelChart } from '../../charts/level-chart.tsx';
-import { useFormats } from '../../pieces/formats.ts';
+import type { Histogram } from '#contract/overview.ts';
+import type { TimeSpan } from '#web/dashboard/charts/level-bars.tsx';
+import { LevelChart } from '#web/dashboard/charts/level-chart.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
 import styles from './history-bars.module.css';
 
 /** What the search finds, over its time: a part of it is chosen by drawing over it. The place is kept while it is counted. */

@@ -1,10 +1,10 @@
 import searchIcon from 'virtual:icon/search';
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { HistoryPages } from '../../api/history-pages.ts';
-import { ContinueSearch, useSearchedTo } from '../../notifications/continue-search.tsx';
-import { EmptyState } from '../../pieces/notice.tsx';
-import { readTimeRange, withTimeRange } from '../../query/time-range.ts';
+import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
+import { ContinueSearch, useSearchedTo } from '#web/dashboard/notifications/continue-search.tsx';
+import { EmptyState } from '#web/dashboard/pieces/notice.tsx';
+import { readTimeRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 
 /** Nothing was found, or nothing ever came: what to do about it. */
 export function HistoryEmpty({

@@ -3,9 +3,9 @@ import pauseIcon from 'virtual:icon/player-pause';
 import playIcon from 'virtual:icon/player-play';
 import { Button, Menu } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { TailState } from '../../api/tail.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Icon } from '../../pieces/icon.tsx';
+import type { TailState } from '#web/dashboard/api/tail.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import styles from './history-toolbar.module.css';
 import { SavedSearches } from './search/saved-searches.tsx';
 

@@ -1,9 +1,9 @@
 import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useChanges } from '../../api/history.ts';
-import type { HistoryPages } from '../../api/history-pages.ts';
-import { TableToggle } from '../../charts/level-chart.tsx';
-import { useFormats } from '../../pieces/formats.ts';
+import { useChanges } from '#web/dashboard/api/history.ts';
+import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
+import { TableToggle } from '#web/dashboard/charts/level-chart.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
 import styles from './result-line.module.css';
 import { TimeMenu } from './time-menu.tsx';
 

@@ -2,14 +2,14 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { createElement, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../../contract/notification.ts';
-import { sentenceOf } from '../../api/call.ts';
-import { useClear } from '../../api/history.ts';
-import { mute, unmute, whenSame } from '../../api/mute.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { showFailure, showToast } from '../../pieces/layers/toast.ts';
-import { nextClock } from '../../pieces/time/wall-clock.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { useClear } from '#web/dashboard/api/history.ts';
+import { mute, unmute, whenSame } from '#web/dashboard/api/mute.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { showFailure, showToast } from '#web/dashboard/pieces/layers/toast.ts';
+import { nextClock } from '#web/dashboard/pieces/time/wall-clock.ts';
 import { Undo } from './undo.tsx';
 
 export interface RowActions {

@@ -2,9 +2,9 @@ import chevronIcon from 'virtual:icon/chevron-down';
 import { Button, Popover, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useTenant } from '../../api/tenant.tsx';
-import { Icon } from '../../pieces/icon.tsx';
-import { fromDateTimeField, toDateTimeField } from '../../pieces/time/wall-clock.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { fromDateTimeField, toDateTimeField } from '#web/dashboard/pieces/time/wall-clock.ts';
 import {
   ageMs,
   ageText,
@@ -12,7 +12,7 @@ import {
   readTimeRange,
   type TimeRange,
   withTimeRange,
-} from '../../query/time-range.ts';
+} from '#web/dashboard/query/time-range.ts';
 import styles from './time-menu.module.css';
 
 /** The time the search is about: read from the search, and written into it. */

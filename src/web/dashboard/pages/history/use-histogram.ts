@@ -1,11 +1,11 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import type { Histogram } from '../../../../contract/overview.ts';
-import { histogramQuery } from '../../api/histogram.ts';
-import type { HistoryPages } from '../../api/history-pages.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { readTimeRange } from '../../query/time-range.ts';
+import type { Histogram } from '#contract/overview.ts';
+import { histogramQuery } from '#web/dashboard/api/histogram.ts';
+import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { readTimeRange } from '#web/dashboard/query/time-range.ts';
 
 const wideBuckets = 100;
 const narrowBuckets = 50;

@@ -1,9 +1,9 @@
 import { iconPaths } from 'virtual:icons';
 import type { CSSProperties } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level } from '../../../../contract/level.ts';
-import { levelLook } from '../../../level-look.ts';
-import { Icon } from '../../pieces/icon.tsx';
+import type { Level } from '#contract/level.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { levelLook } from '#web/level-look.ts';
 import styles from './card-preview.module.css';
 
 /** From here on a card is filled, as on a panel. */

@@ -1,10 +1,10 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level } from '../../../../contract/level.ts';
-import { builtInStyles } from '../../../../contract/level-styles.ts';
-import { Dialog } from '../../pieces/layers/dialog.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { Level } from '#contract/level.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import { isLevelName } from './level-draft.ts';
 import { usePutLevel } from './level-drawer.tsx';
 

@@ -1,8 +1,8 @@
 import { iconPaths } from 'virtual:icons';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type LevelStyle, levelIcons } from '../../../../contract/level-styles.ts';
-import { Icon } from '../../pieces/icon.tsx';
+import { type LevelStyle, levelIcons } from '#contract/level-styles.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import styles from './levels.module.css';
 
 /** One of the icons that panels can draw; arrows move between them, as in any group of radio buttons. */

@@ -1,9 +1,13 @@
 /** A level while somebody restyles it. */
 
-import type { Level, LevelPut } from '../../../../contract/level.ts';
-import type { LevelStyle } from '../../../../contract/level-styles.ts';
-import { limits } from '../../../../contract/limits.ts';
-import { type DurationDraft, durationDraftOf, durationOf } from '../../pieces/fields/duration-draft.ts';
+import type { Level, LevelPut } from '#contract/level.ts';
+import type { LevelStyle } from '#contract/level-styles.ts';
+import { limits } from '#contract/limits.ts';
+import {
+  type DurationDraft,
+  durationDraftOf,
+  durationOf,
+} from '#web/dashboard/pieces/fields/duration-draft.ts';
 
 export interface LevelDraft {
   readonly rank: number | string;

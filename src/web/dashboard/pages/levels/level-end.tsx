@@ -2,12 +2,12 @@ import { Button, Tooltip } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level, LevelPut } from '../../../../contract/level.ts';
-import { builtInStyles } from '../../../../contract/level-styles.ts';
-import { levelsQuery } from '../../api/levels.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Confirm, Consequences } from '../../pieces/layers/confirm.tsx';
-import { useLevelLook } from '../../pieces/level-mark.tsx';
+import type { Level, LevelPut } from '#contract/level.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import { levelsQuery } from '#web/dashboard/api/levels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Confirm, Consequences } from '#web/dashboard/pieces/layers/confirm.tsx';
+import { useLevelLook } from '#web/dashboard/pieces/level-mark.tsx';
 
 const isBuiltIn = (name: string): name is keyof typeof builtInStyles => Object.hasOwn(builtInStyles, name);
 

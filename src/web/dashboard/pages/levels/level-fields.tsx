@@ -1,11 +1,11 @@
 import { ColorInput, NumberInput, SegmentedControl, Select } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Level } from '../../../../contract/level.ts';
-import { builtInStyles, levelSounds } from '../../../../contract/level-styles.ts';
-import { shownColor } from '../../../level-look.ts';
-import { type DurationUnit, durationUnits } from '../../pieces/fields/duration-draft.ts';
-import { useLevelLook } from '../../pieces/level-mark.tsx';
+import type { Level } from '#contract/level.ts';
+import { builtInStyles, levelSounds } from '#contract/level-styles.ts';
+import { type DurationUnit, durationUnits } from '#web/dashboard/pieces/fields/duration-draft.ts';
+import { useLevelLook } from '#web/dashboard/pieces/level-mark.tsx';
+import { shownColor } from '#web/level-look.ts';
 import { CardPreview } from './card-preview.tsx';
 import { IconField } from './icon-field.tsx';
 import { type LevelDraft, levelOf, problemsOf } from './level-draft.ts';

@@ -1,10 +1,10 @@
 import { useTranslation } from 'react-i18next';
-import type { Level } from '../../../../contract/level.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { LevelMark } from '../../pieces/level-mark.tsx';
-import { useRowKeys } from '../../pieces/rows/row-keys.ts';
-import { OpeningRow, RowButton, RowTable } from '../../pieces/rows/row-table.tsx';
+import type { Level } from '#contract/level.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { LevelMark } from '#web/dashboard/pieces/level-mark.tsx';
+import { useRowKeys } from '#web/dashboard/pieces/rows/row-keys.ts';
+import { OpeningRow, RowButton, RowTable } from '#web/dashboard/pieces/rows/row-table.tsx';
 import { LevelStub } from './card-preview.tsx';
 import styles from './levels.module.css';
 import { SoundButton } from './sound-button.tsx';

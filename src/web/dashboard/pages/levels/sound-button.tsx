@@ -3,9 +3,9 @@ import silentIcon from 'virtual:icon/volume-off';
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { LevelStyle } from '../../../../contract/level-styles.ts';
-import { playOnce } from '../../../sound.ts';
-import { Icon } from '../../pieces/icon.tsx';
+import type { LevelStyle } from '#contract/level-styles.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { playOnce } from '#web/sound.ts';
 import styles from './levels.module.css';
 
 /** Says which sound it is, and plays it. */

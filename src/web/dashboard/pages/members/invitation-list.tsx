@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Invitation } from '../../../../contract/member.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { Invitation } from '#contract/member.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import styles from './members.module.css';
 
 /** Those who were asked and have not answered. */

@@ -2,12 +2,12 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { InvitationCreate, InvitationCreated } from '../../../../contract/member.ts';
-import { type Role, roles } from '../../../../contract/token.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { CopyField } from '../../pieces/fields/copy-field.tsx';
-import { Dialog } from '../../pieces/layers/dialog.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { InvitationCreate, InvitationCreated } from '#contract/member.ts';
+import { type Role, roles } from '#contract/token.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { CopyField } from '#web/dashboard/pieces/fields/copy-field.tsx';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import { RoleRadios } from './role-dialog.tsx';
 
 /** Makes an invitation link, and shows it once. */

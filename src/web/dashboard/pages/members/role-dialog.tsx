@@ -2,13 +2,13 @@ import { Button, Group, Radio, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Member } from '../../../../contract/member.ts';
-import { type Role, roles } from '../../../../contract/token.ts';
-import { usePerson } from '../../api/session.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Dialog } from '../../pieces/layers/dialog.tsx';
-import { showToast } from '../../pieces/layers/toast.ts';
-import { ErrorNotice, Remark } from '../../pieces/notice.tsx';
+import type { Member } from '#contract/member.ts';
+import { type Role, roles } from '#contract/token.ts';
+import { usePerson } from '#web/dashboard/api/session.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
+import { showToast } from '#web/dashboard/pieces/layers/toast.ts';
+import { ErrorNotice, Remark } from '#web/dashboard/pieces/notice.tsx';
 
 /** Changes a member's role; roles that the person may not give are not offered. */
 export function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }) {

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../../contract/notification.ts';
-import type { HistoryPages } from '../../api/history-pages.ts';
-import type { TailState } from '../../api/tail.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { NotificationGlance } from '../../notifications/notification-glance.tsx';
-import type { OnRefine } from '../../notifications/refine-chip.tsx';
+import type { HistoryNotification } from '#contract/notification.ts';
+import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
+import type { TailState } from '#web/dashboard/api/tail.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { NotificationGlance } from '#web/dashboard/notifications/notification-glance.tsx';
+import type { OnRefine } from '#web/dashboard/notifications/refine-chip.tsx';
 import styles from './overview-page.module.css';
 
 const newest = 50;

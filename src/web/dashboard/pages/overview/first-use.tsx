@@ -1,10 +1,10 @@
 import bellIcon from 'virtual:icon/bell';
 import { useTranslation } from 'react-i18next';
-import { curlWithJson } from '../../api/curl.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { CopyField } from '../../pieces/fields/copy-field.tsx';
-import { LinkButton } from '../../pieces/link-button.tsx';
-import { EmptyState } from '../../pieces/notice.tsx';
+import { curlWithJson } from '#web/dashboard/api/curl.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { CopyField } from '#web/dashboard/pieces/fields/copy-field.tsx';
+import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
+import { EmptyState } from '#web/dashboard/pieces/notice.tsx';
 import styles from './first-use.module.css';
 
 /** Before the first notification: how to send it. It gives way to the overview the moment one arrives. */

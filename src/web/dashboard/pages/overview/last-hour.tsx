@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Overview } from '../../../../contract/overview.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { totalOf } from '../../charts/buckets.ts';
-import type { TimeSpan } from '../../charts/level-bars.tsx';
-import { LevelChart, TableToggle } from '../../charts/level-chart.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { spanRange, withTimeRange } from '../../query/time-range.ts';
+import type { Overview } from '#contract/overview.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { totalOf } from '#web/dashboard/charts/buckets.ts';
+import type { TimeSpan } from '#web/dashboard/charts/level-bars.tsx';
+import { LevelChart, TableToggle } from '#web/dashboard/charts/level-chart.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './overview-page.module.css';
 
 const minuteMs = 60_000;

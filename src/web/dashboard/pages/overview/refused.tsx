@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import type { Overview } from '../../../../contract/overview.ts';
-import { useFormats } from '../../pieces/formats.ts';
+import type { Overview } from '#contract/overview.ts';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
 import styles from './overview-page.module.css';
 
 /** What was refused since the server started, by reason. */

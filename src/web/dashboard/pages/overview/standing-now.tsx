@@ -1,12 +1,12 @@
 import checkIcon from 'virtual:icon/circle-check';
 import { useTranslation } from 'react-i18next';
-import type { Overview } from '../../../../contract/overview.ts';
-import { useLevels } from '../../api/levels.ts';
-import { stackOf } from '../../charts/buckets.ts';
-import { useFormats } from '../../pieces/formats.ts';
-import { Icon } from '../../pieces/icon.tsx';
-import { LevelMark } from '../../pieces/level-mark.tsx';
-import { quoteValue } from '../../query/refine.ts';
+import type { Overview } from '#contract/overview.ts';
+import { useLevels } from '#web/dashboard/api/levels.ts';
+import { stackOf } from '#web/dashboard/charts/buckets.ts';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { LevelMark } from '#web/dashboard/pieces/level-mark.tsx';
+import { quoteValue } from '#web/dashboard/query/refine.ts';
 import styles from './overview-page.module.css';
 
 /** The figures one looks at first: what is on panels, how many of these are there, what came, what was refused. */

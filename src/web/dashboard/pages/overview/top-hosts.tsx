@@ -1,8 +1,8 @@
 import { useTranslation } from 'react-i18next';
-import type { Overview } from '../../../../contract/overview.ts';
-import { useFormats } from '../../pieces/formats.ts';
-import { LevelMark, useLevelLook } from '../../pieces/level-mark.tsx';
-import { quoteValue } from '../../query/refine.ts';
+import type { Overview } from '#contract/overview.ts';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { LevelMark, useLevelLook } from '#web/dashboard/pieces/level-mark.tsx';
+import { quoteValue } from '#web/dashboard/query/refine.ts';
 import styles from './overview-page.module.css';
 
 /** The hosts that sent most in 24 h, each with the highest of its levels. */

@@ -4,12 +4,12 @@ import reloadIcon from 'virtual:icon/refresh';
 import { ActionIcon } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Panel, PanelCommand } from '../../../../contract/panel.ts';
-import { sentenceOf } from '../../api/call.ts';
-import { panelPath } from '../../api/panels.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Icon } from '../../pieces/icon.tsx';
-import { showFailure, showToast } from '../../pieces/layers/toast.ts';
+import type { Panel, PanelCommand } from '#contract/panel.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { panelPath } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { showFailure, showToast } from '#web/dashboard/pieces/layers/toast.ts';
 import styles from './panel-list.module.css';
 
 export const commandIcons: Readonly<Record<PanelCommand, readonly string[]>> = {

@@ -2,8 +2,8 @@ import panelIcon from 'virtual:icon/device-tv';
 import openIcon from 'virtual:icon/external-link';
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { Icon } from '../../pieces/icon.tsx';
-import { EmptyState } from '../../pieces/notice.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { EmptyState } from '#web/dashboard/pieces/notice.tsx';
 import styles from './panel-list.module.css';
 
 /** A panel in a tab of this browser: it shows a code of its own, like any other screen. */

@@ -1,11 +1,11 @@
 import { Button, SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '../../../../contract/panel.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { FilterField } from '../../pieces/fields/filter-field.tsx';
-import { useRowKeys } from '../../pieces/rows/row-keys.ts';
-import { RowTable } from '../../pieces/rows/row-table.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { FilterField } from '#web/dashboard/pieces/fields/filter-field.tsx';
+import { useRowKeys } from '#web/dashboard/pieces/rows/row-keys.ts';
+import { RowTable } from '#web/dashboard/pieces/rows/row-table.tsx';
 import styles from './panel-list.module.css';
 import { PanelTableRow } from './panel-row.tsx';
 

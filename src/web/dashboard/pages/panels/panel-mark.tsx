@@ -2,8 +2,8 @@ import onlineIcon from 'virtual:icon/circle-check';
 import neverIcon from 'virtual:icon/clock';
 import offlineIcon from 'virtual:icon/plug-connected-x';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '../../../../contract/panel.ts';
-import { StateMark } from '../../pieces/state-mark.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { StateMark } from '#web/dashboard/pieces/state-mark.tsx';
 import styles from './panel-list.module.css';
 
 const looks = {

@@ -1,10 +1,10 @@
 import { useIntersection } from '@mantine/hooks';
 import { memo } from 'react';
-import type { Panel } from '../../../../contract/panel.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { OpeningRow, RowButton } from '../../pieces/rows/row-table.tsx';
-import { Ago } from '../../pieces/time/ago.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { OpeningRow, RowButton } from '#web/dashboard/pieces/rows/row-table.tsx';
+import { Ago } from '#web/dashboard/pieces/time/ago.tsx';
 import { CommandButtons, useCommandToast } from './commands.tsx';
 import styles from './panel-list.module.css';
 import { PanelMark } from './panel-mark.tsx';

@@ -1,11 +1,11 @@
 import { iconPaths } from 'virtual:icons';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { PanelShowing } from '../../../../contract/panel.ts';
-import { panelShowingQuery } from '../../api/panels.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Icon } from '../../pieces/icon.tsx';
-import { useLevelLook } from '../../pieces/level-mark.tsx';
+import type { PanelShowing } from '#contract/panel.ts';
+import { panelShowingQuery } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { useLevelLook } from '#web/dashboard/pieces/level-mark.tsx';
 import styles from './panel-list.module.css';
 
 const mostLevels = 4;

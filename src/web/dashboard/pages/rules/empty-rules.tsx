@@ -1,10 +1,10 @@
 import rulesIcon from 'virtual:icon/route';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { useTenant } from '../../api/tenant.tsx';
-import { EmptyState } from '../../pieces/notice.tsx';
-import type { RuleWords } from '../../pieces/rules/rule-sentence.ts';
-import { RuleText } from '../../pieces/rules/rule-text.tsx';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { EmptyState } from '#web/dashboard/pieces/notice.tsx';
+import type { RuleWords } from '#web/dashboard/pieces/rules/rule-sentence.ts';
+import { RuleText } from '#web/dashboard/pieces/rules/rule-text.tsx';
 import { exampleDraft, examples } from './editor/beginnings.ts';
 import { ruleOf } from './editor/draft.ts';
 import styles from './empty-rules.module.css';

@@ -1,10 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '../../../../contract/rule.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { EmptyState } from '../../pieces/notice.tsx';
-import type { RulesSearch } from '../../searches.ts';
+import type { Rule } from '#contract/rule.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { EmptyState } from '#web/dashboard/pieces/notice.tsx';
+import type { RulesSearch } from '#web/dashboard/searches.ts';
 import { beginningOf } from './editor/beginnings.ts';
 import { RuleSheet } from './editor/rule-sheet.tsx';
 import { ReadingSheet } from './reading-sheet.tsx';

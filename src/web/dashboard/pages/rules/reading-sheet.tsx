@@ -1,9 +1,9 @@
 import { Tabs } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '../../../../contract/rule.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Remark } from '../../pieces/notice.tsx';
-import { RuleText, useRuleWords } from '../../pieces/rules/rule-text.tsx';
+import type { Rule } from '#contract/rule.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Remark } from '#web/dashboard/pieces/notice.tsx';
+import { RuleText, useRuleWords } from '#web/dashboard/pieces/rules/rule-text.tsx';
 import { ExplainPanel } from './ask/explain-panel.tsx';
 import { JsonPanel } from './ask/json-panel.tsx';
 import { useExplain } from './ask/use-explain.ts';

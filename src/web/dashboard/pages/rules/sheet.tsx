@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { SideDrawer } from '../../pieces/layers/side-drawer.tsx';
+import { SideDrawer } from '#web/dashboard/pieces/layers/side-drawer.tsx';
 import styles from './sheet.module.css';
 
 /** What comes in from the side over the page: a rule, or a question about the rules. */

@@ -1,4 +1,4 @@
-import type { NotificationDetail } from '../../../../contract/notification-detail.ts';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
 
 /** How far a notification has come. */
 export interface Arrival {

@@ -3,12 +3,12 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Membership } from '../../../../contract/session.ts';
-import { personApi } from '../../api/call.ts';
-import { useForgetAll } from '../../api/session.ts';
-import { EntryFrame } from '../../pieces/entry-frame.tsx';
-import { LinkButton } from '../../pieces/link-button.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { Membership } from '#contract/session.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { useForgetAll } from '#web/dashboard/api/session.ts';
+import { EntryFrame } from '#web/dashboard/pieces/entry-frame.tsx';
+import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import { shortNameOf } from './short-name.ts';
 
 /** Another tenant, owned by whoever makes it. */

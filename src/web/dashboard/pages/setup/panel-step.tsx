@@ -3,10 +3,10 @@ import { Button, TextInput } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '../../../../contract/panel.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Icon } from '../../pieces/icon.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import styles from './welcome.module.css';
 
 /** Lets a screen in by the code it shows. */

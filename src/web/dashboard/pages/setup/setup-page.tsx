@@ -3,14 +3,14 @@ import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Setup } from '../../../../contract/session.ts';
-import { personApi } from '../../api/call.ts';
-import { useSecretInAddress } from '../../api/secret-in-address.ts';
-import { sessionQuery, useForgetAll } from '../../api/session.ts';
-import { EntryFrame } from '../../pieces/entry-frame.tsx';
-import { AccountFields, type NewAccount } from '../../pieces/fields/account-fields.tsx';
-import { LinkButton } from '../../pieces/link-button.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { Setup } from '#contract/session.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { useSecretInAddress } from '#web/dashboard/api/secret-in-address.ts';
+import { sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
+import { EntryFrame } from '#web/dashboard/pieces/entry-frame.tsx';
+import { AccountFields, type NewAccount } from '#web/dashboard/pieces/fields/account-fields.tsx';
+import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 
 /** The first account, by the one-time link that the server printed. */
 export function SetupPage() {

@@ -4,11 +4,11 @@ import { Button } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createClient } from '../../../../client/client.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { Icon } from '../../pieces/icon.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import { createClient } from '#client/client.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import { type Arrival, readArrival } from './arrival.ts';
 import styles from './welcome.module.css';
 

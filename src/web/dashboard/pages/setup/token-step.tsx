@@ -2,10 +2,10 @@ import { Button, SegmentedControl } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { curlWithHeaders, curlWithJson } from '../../api/curl.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { CopyField } from '../../pieces/fields/copy-field.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import { curlWithHeaders, curlWithJson } from '#web/dashboard/api/curl.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { CopyField } from '#web/dashboard/pieces/fields/copy-field.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import styles from './welcome.module.css';
 
 /** Makes a token, and shows how it is used. */

@@ -1,10 +1,10 @@
 import checkIcon from 'virtual:icon/check';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useTenant } from '../../api/tenant.tsx';
-import { Icon } from '../../pieces/icon.tsx';
-import { LinkButton } from '../../pieces/link-button.tsx';
-import { Page } from '../../pieces/page.tsx';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
+import { Page } from '#web/dashboard/pieces/page.tsx';
 import { PanelStep } from './panel-step.tsx';
 import { TestStep } from './test-step.tsx';
 import { TokenStep } from './token-step.tsx';

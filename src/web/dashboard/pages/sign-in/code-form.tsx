@@ -2,9 +2,9 @@ import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SignedIn, TwoFactorSignIn } from '../../../../contract/session.ts';
-import { personApi } from '../../api/call.ts';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { SignedIn, TwoFactorSignIn } from '#contract/session.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 
 /** Asks for the second factor: six digits of an app, or one of the codes kept for the day it is lost. */
 export function CodeForm({ onDone, onBack }: { onDone: () => Promise<void>; onBack: () => void }) {

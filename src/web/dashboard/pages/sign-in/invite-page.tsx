@@ -3,15 +3,15 @@ import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isCode } from '../../../../client/api-error.ts';
-import type { InvitationAccept, InvitationPreview } from '../../../../contract/member.ts';
-import { personApi } from '../../api/call.ts';
-import { keepSecret, useSecretInAddress } from '../../api/secret-in-address.ts';
-import { sessionQuery, useForgetAll } from '../../api/session.ts';
-import { EntryFrame } from '../../pieces/entry-frame.tsx';
-import { AccountFields, type NewAccount } from '../../pieces/fields/account-fields.tsx';
-import { LinkButton } from '../../pieces/link-button.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import { isCode } from '#client/api-error.ts';
+import type { InvitationAccept, InvitationPreview } from '#contract/member.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { keepSecret, useSecretInAddress } from '#web/dashboard/api/secret-in-address.ts';
+import { sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
+import { EntryFrame } from '#web/dashboard/pieces/entry-frame.tsx';
+import { AccountFields, type NewAccount } from '#web/dashboard/pieces/fields/account-fields.tsx';
+import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import styles from './sign-in.module.css';
 
 /** Joining a tenant by the link one was sent, with an account one has or one made here. */

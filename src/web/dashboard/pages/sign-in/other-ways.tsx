@@ -2,11 +2,11 @@ import fingerprintIcon from 'virtual:icon/fingerprint';
 import { Button, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Session } from '../../../../contract/session.ts';
-import { signInWithPasskey } from '../../api/passkeys.ts';
-import { beginAtProvider } from '../../api/session.ts';
-import { Icon } from '../../pieces/icon.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { Session } from '#contract/session.ts';
+import { signInWithPasskey } from '#web/dashboard/api/passkeys.ts';
+import { beginAtProvider } from '#web/dashboard/api/session.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import styles from './sign-in.module.css';
 
 /** The ways in without a password. */

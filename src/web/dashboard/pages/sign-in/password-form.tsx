@@ -2,10 +2,10 @@ import { Button, Checkbox, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SignedIn, SignIn } from '../../../../contract/session.ts';
-import { personApi } from '../../api/call.ts';
-import { PasswordField } from '../../pieces/fields/password-field.tsx';
-import { ErrorNotice } from '../../pieces/notice.tsx';
+import type { SignedIn, SignIn } from '#contract/session.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { PasswordField } from '#web/dashboard/pieces/fields/password-field.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import styles from './sign-in.module.css';
 
 /** Asks for e-mail and password. */

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Tenant as TenantSettings } from '../../../../contract/tenant.ts';
+import type { Tenant as TenantSettings } from '#contract/tenant.ts';
 import { SettingsSection } from './settings-section.tsx';
 import styles from './tenant.module.css';
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Tenant as TenantSettings } from '../../../../contract/tenant.ts';
-import { type RateDraft, RateField, rateDraftOf, rateOf } from '../../pieces/fields/rate-field.tsx';
+import type { Tenant as TenantSettings } from '#contract/tenant.ts';
+import { type RateDraft, RateField, rateDraftOf, rateOf } from '#web/dashboard/pieces/fields/rate-field.tsx';
 import { SettingsSection } from './settings-section.tsx';
 import styles from './tenant.module.css';
 

@@ -1,8 +1,8 @@
 import { NumberInput, SegmentedControl } from '@mantine/core';
 import { useId, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Tenant as TenantSettings } from '../../../../contract/tenant.ts';
-import { localeOf, separatorsOf } from '../../pieces/formats.ts';
+import type { Tenant as TenantSettings } from '#contract/tenant.ts';
+import { localeOf, separatorsOf } from '#web/dashboard/pieces/formats.ts';
 import { type LimitDraft, limitDraftOf, limitOf } from './limit-draft.ts';
 import { SettingsSection } from './settings-section.tsx';
 import styles from './tenant.module.css';

@@ -2,12 +2,12 @@ import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { TenantPatch, Tenant as TenantSettings } from '../../../../contract/tenant.ts';
-import { sessionQuery } from '../../api/session.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { tenantSettingsQuery } from '../../api/tenant-settings.ts';
-import { ErrorNotice } from '../../pieces/notice.tsx';
-import { Section } from '../../pieces/page.tsx';
+import type { TenantPatch, Tenant as TenantSettings } from '#contract/tenant.ts';
+import { sessionQuery } from '#web/dashboard/api/session.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { tenantSettingsQuery } from '#web/dashboard/api/tenant-settings.ts';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
+import { Section } from '#web/dashboard/pieces/page.tsx';
 import styles from './tenant.module.css';
 
 /** A part of the tenant's settings, saved by itself. */

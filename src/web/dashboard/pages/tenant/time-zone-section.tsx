@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Tenant as TenantSettings } from '../../../../contract/tenant.ts';
-import { TimeZoneSelect, timeIn } from '../../pieces/fields/time-zone-select.tsx';
+import type { Tenant as TenantSettings } from '#contract/tenant.ts';
+import { TimeZoneSelect, timeIn } from '#web/dashboard/pieces/fields/time-zone-select.tsx';
 import { SettingsSection } from './settings-section.tsx';
 import styles from './tenant.module.css';
 

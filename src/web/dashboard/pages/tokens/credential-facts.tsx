@@ -1,8 +1,8 @@
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../contract/token.ts';
-import { Facts } from '../../pieces/facts.tsx';
-import { useFormats } from '../../pieces/formats.ts';
-import { Ago } from '../../pieces/time/ago.tsx';
+import type { Key } from '#contract/token.ts';
+import { Facts } from '#web/dashboard/pieces/facts.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { Ago } from '#web/dashboard/pieces/time/ago.tsx';
 import { CredentialMark } from './credential-mark.tsx';
 
 /** What is known of a token or a key beside what can be changed. */

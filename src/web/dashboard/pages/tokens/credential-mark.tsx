@@ -3,8 +3,8 @@ import activeIcon from 'virtual:icon/circle-check';
 import expiredIcon from 'virtual:icon/clock-off';
 import expiringIcon from 'virtual:icon/hourglass-low';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../contract/token.ts';
-import { StateMark } from '../../pieces/state-mark.tsx';
+import type { Key } from '#contract/token.ts';
+import { StateMark } from '#web/dashboard/pieces/state-mark.tsx';
 import { stateOf } from './credential-state.ts';
 
 const looks = {

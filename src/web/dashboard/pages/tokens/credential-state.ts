@@ -1,5 +1,5 @@
 /** How a token or a key stands. */
-import type { Key } from '../../../../contract/token.ts';
+import type { Key } from '#contract/token.ts';
 
 export type CredentialState = 'active' | 'expiring' | 'expired' | 'revoked';
 

@@ -1,8 +1,8 @@
 import warnIcon from 'virtual:icon/hourglass-low';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../contract/token.ts';
-import { useFormats } from '../../pieces/formats.ts';
-import { Icon } from '../../pieces/icon.tsx';
+import type { Key } from '#contract/token.ts';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import { stateOf } from './credential-state.ts';
 import styles from './tokens.module.css';
 

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../contract/token.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { DrawerFoot, SideDrawer } from '../../pieces/layers/side-drawer.tsx';
+import type { Key } from '#contract/token.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { DrawerFoot, SideDrawer } from '#web/dashboard/pieces/layers/side-drawer.tsx';
 import { CredentialFacts } from './credential-facts.tsx';
 import { RevokeButton } from './revoke-button.tsx';
 import styles from './tokens.module.css';

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../contract/token.ts';
-import { keysQuery } from '../../api/credentials.ts';
-import { useTenant } from '../../api/tenant.tsx';
+import type { Key } from '#contract/token.ts';
+import { keysQuery } from '#web/dashboard/api/credentials.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CredentialTable } from './credential-table.tsx';
 import { KeyDrawer } from './key-drawer.tsx';
 import type { ListOptions } from './token-list.tsx';

@@ -2,11 +2,11 @@ import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../../../contract/token.ts';
-import { keysKey, tokensKey } from '../../api/credentials.ts';
-import { useTenant } from '../../api/tenant.tsx';
-import { Confirm, Consequences } from '../../pieces/layers/confirm.tsx';
-import { Ago } from '../../pieces/time/ago.tsx';
+import type { Key } from '#contract/token.ts';
+import { keysKey, tokensKey } from '#web/dashboard/api/credentials.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Confirm, Consequences } from '#web/dashboard/pieces/layers/confirm.tsx';
+import { Ago } from '#web/dashboard/pieces/time/ago.tsx';
 
 /** Says what stops before it does. */
 export function RevokeButton({

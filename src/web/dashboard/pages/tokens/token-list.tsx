@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Token } from '../../../../contract/token.ts';
-import { tokensQuery } from '../../api/credentials.ts';
-import { panelsQuery } from '../../api/panels.ts';
-import { useTenant } from '../../api/tenant.tsx';
+import type { Token } from '#contract/token.ts';
+import { tokensQuery } from '#web/dashboard/api/credentials.ts';
+import { panelsQuery } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CredentialTable } from './credential-table.tsx';
 import { TokenDrawer } from './token-drawer.tsx';
 

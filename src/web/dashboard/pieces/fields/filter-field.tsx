@@ -1,7 +1,7 @@
 import searchIcon from 'virtual:icon/search';
 import { Kbd, TextInput } from '@mantine/core';
 import { useRef } from 'react';
-import { useShortcuts } from '../../shell/shortcuts.ts';
+import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
 import { Icon } from '../icon.tsx';
 import styles from './filter-field.module.css';
 

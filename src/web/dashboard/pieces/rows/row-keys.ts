@@ -1,6 +1,6 @@
 /** Arrows in lists. What a row is opened with bears `data-row`; the arrows move the focus from one to the next. */
 import { type KeyboardEvent, type RefObject, useRef } from 'react';
-import { useShortcuts } from '../../shell/shortcuts.ts';
+import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
 
 const steps: Readonly<Record<string, (at: number, last: number) => number>> = {
   ArrowDown: (at, last) => Math.min(at + 1, last),

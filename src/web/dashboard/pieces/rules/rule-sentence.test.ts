@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { createInstance, type TFunction } from 'i18next';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
-import { de } from '../../texts/de.ts';
-import { en } from '../../texts/en.ts';
+import { ruleSpec } from '#test/support/arbitrary-rules.ts';
+import { de } from '#web/dashboard/texts/de.ts';
+import { en } from '#web/dashboard/texts/en.ts';
 import {
   type RuleWords,
   ruleSentence,

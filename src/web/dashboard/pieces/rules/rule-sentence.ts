@@ -1,8 +1,8 @@
 /** A routing rule as a sentence: in the list, above the editor, and where it is told why a notification went where it did. */
 import type { TFunction } from 'i18next';
-import type { Panel } from '../../../../contract/panel.ts';
-import type { RuleConditions, RuleCreate, RuleWindow, TextCondition } from '../../../../contract/rule.ts';
-import { weekdays } from '../../../../contract/weekdays.ts';
+import type { Panel } from '#contract/panel.ts';
+import type { RuleConditions, RuleCreate, RuleWindow, TextCondition } from '#contract/rule.ts';
+import { weekdays } from '#contract/weekdays.ts';
 
 /** `value` is what somebody typed, `mono` the same of the technical kind; `level` is told by its mark. */
 export interface SentencePart {

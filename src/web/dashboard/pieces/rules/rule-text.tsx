@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { weekdays } from '../../../../contract/weekdays.ts';
-import { panelsQuery } from '../../api/panels.ts';
-import { useTenant } from '../../api/tenant.tsx';
+import { weekdays } from '#contract/weekdays.ts';
+import { panelsQuery } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { localeOf, useFormats } from '../formats.ts';
 import { useLevelLook } from '../level-mark.tsx';
 import { type RuleWords, ruleSentence, type Sentence, type SentenceRule } from './rule-sentence.ts';

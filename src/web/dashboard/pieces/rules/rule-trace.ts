@@ -1,6 +1,6 @@
 /** What a rule had to do with a notification, as a sentence. */
-import type { RuleTrace } from '../../../../contract/routing.ts';
-import type { RuleConditions } from '../../../../contract/rule.ts';
+import type { RuleTrace } from '#contract/routing.ts';
+import type { RuleConditions } from '#contract/rule.ts';
 import {
   conditionSentence,
   type RuleWords,

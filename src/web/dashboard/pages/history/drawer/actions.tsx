@@ -2,16 +2,16 @@ import chevronIcon from 'virtual:icon/chevron-down';
 import { Button, Menu, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../../../contract/notification.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { Icon } from '../../../pieces/icon.tsx';
-import { Dialog } from '../../../pieces/layers/dialog.tsx';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
 import {
   fromDateTimeField,
   nextClock,
   nextMonday,
   toDateTimeField,
-} from '../../../pieces/time/wall-clock.ts';
+} from '#web/dashboard/pieces/time/wall-clock.ts';
 import { type RowActions, subjectOf } from '../row-actions.ts';
 import styles from './notification-drawer.module.css';
 

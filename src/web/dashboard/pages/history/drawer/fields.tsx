@@ -1,11 +1,11 @@
 import linkIcon from 'virtual:icon/external-link';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../../../contract/notification.ts';
-import { type OnRefine, RefineChip } from '../../../notifications/refine-chip.tsx';
-import { useFormats } from '../../../pieces/formats.ts';
-import { Icon } from '../../../pieces/icon.tsx';
-import type { RefineKey } from '../../../query/refine.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { type OnRefine, RefineChip } from '#web/dashboard/notifications/refine-chip.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import type { RefineKey } from '#web/dashboard/query/refine.ts';
 import styles from './notification-drawer.module.css';
 
 /** Everything else a notification says, each value a way to refine the search. */

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../../../contract/notification.ts';
-import { histogramQuery } from '../../../api/histogram.ts';
-import { useLevels } from '../../../api/levels.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { stackOf, totalOf } from '../../../charts/buckets.ts';
-import { useFormats } from '../../../pieces/formats.ts';
-import { quoteValue } from '../../../query/refine.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { histogramQuery } from '#web/dashboard/api/histogram.ts';
+import { useLevels } from '#web/dashboard/api/levels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { stackOf, totalOf } from '#web/dashboard/charts/buckets.ts';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { quoteValue } from '#web/dashboard/query/refine.ts';
 import styles from './notification-drawer.module.css';
 
 /** Those that have a plural of their own. */

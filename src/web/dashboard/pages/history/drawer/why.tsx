@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NotificationDetail } from '../../../../../contract/notification-detail.ts';
-import type { RoutingOutcome, RuleTrace } from '../../../../../contract/routing.ts';
-import { explainQuery } from '../../../api/history.ts';
-import { rulesQuery } from '../../../api/rules.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { useFormats } from '../../../pieces/formats.ts';
-import { useRuleWords } from '../../../pieces/rules/rule-text.tsx';
-import { type TracedNotification, traceSentence } from '../../../pieces/rules/rule-trace.ts';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
+import type { RoutingOutcome, RuleTrace } from '#contract/routing.ts';
+import { explainQuery } from '#web/dashboard/api/history.ts';
+import { rulesQuery } from '#web/dashboard/api/rules.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { useRuleWords } from '#web/dashboard/pieces/rules/rule-text.tsx';
+import { type TracedNotification, traceSentence } from '#web/dashboard/pieces/rules/rule-trace.ts';
 import styles from './notification-drawer.module.css';
 
 /** Rules that are told at first; those that matched are always told. */

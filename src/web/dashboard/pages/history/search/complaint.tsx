@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { QueryComplaint } from '../../../query/query-complaint.ts';
+import type { QueryComplaint } from '#web/dashboard/query/query-complaint.ts';
 import styles from './search-box.module.css';
 
 /** What is wrong with the search, in the server's words, and what it offers instead. */

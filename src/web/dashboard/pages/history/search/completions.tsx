@@ -1,6 +1,6 @@
 import type { CSSProperties } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { CompletionAsk } from '../../../query/completion.ts';
+import type { CompletionAsk } from '#web/dashboard/query/completion.ts';
 import styles from './completions.module.css';
 
 export const completionsId = 'search-completions';

@@ -1,6 +1,6 @@
 import type { Ref } from 'react';
-import type { QueryComplaint } from '../../../query/query-complaint.ts';
-import { paintQuery, type QueryPiece } from '../../../query/query-words.ts';
+import type { QueryComplaint } from '#web/dashboard/query/query-complaint.ts';
+import { paintQuery, type QueryPiece } from '#web/dashboard/query/query-words.ts';
 import styles from './search-box.module.css';
 
 type Piece = QueryPiece & { readonly start: number; readonly isBad: boolean };

@@ -4,11 +4,11 @@ import { ActionIcon, Button, Popover, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { SavedSearch } from '../../../../../contract/search.ts';
-import { sentenceOf } from '../../../api/call.ts';
-import { searchesQuery } from '../../../api/searches.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { Icon } from '../../../pieces/icon.tsx';
+import type { SavedSearch } from '#contract/search.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { searchesQuery } from '#web/dashboard/api/searches.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import styles from './saved-searches.module.css';
 
 /** The tenant's saved searches: run one, keep this one, forget one. */

@@ -6,7 +6,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { type CompletionAsk, complete, completionAt } from '../../../query/completion.ts';
+import { type CompletionAsk, complete, completionAt } from '#web/dashboard/query/completion.ts';
 import { useCompletions } from './use-completions.ts';
 
 export interface Completing {

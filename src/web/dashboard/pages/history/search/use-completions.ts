@@ -1,11 +1,17 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import { fieldValuesQuery } from '../../../api/field-values.ts';
-import { useLevels } from '../../../api/levels.ts';
-import { type Tenant, useTenant } from '../../../api/tenant.tsx';
-import { toDateTimeField } from '../../../pieces/time/wall-clock.ts';
-import { type CompletionAsk, fitting, type QueryKey, queryKeys, states } from '../../../query/completion.ts';
-import { quickRanges } from '../../../query/time-range.ts';
+import { fieldValuesQuery } from '#web/dashboard/api/field-values.ts';
+import { useLevels } from '#web/dashboard/api/levels.ts';
+import { type Tenant, useTenant } from '#web/dashboard/api/tenant.tsx';
+import { toDateTimeField } from '#web/dashboard/pieces/time/wall-clock.ts';
+import {
+  type CompletionAsk,
+  fitting,
+  type QueryKey,
+  queryKeys,
+  states,
+} from '#web/dashboard/query/completion.ts';
+import { quickRanges } from '#web/dashboard/query/time-range.ts';
 
 const most = 10;
 const settleMs = 120;

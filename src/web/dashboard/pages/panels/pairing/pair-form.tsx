@@ -2,11 +2,11 @@ import { Button, Group, SegmentedControl, Select, Stack, TextInput } from '@mant
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isCode } from '../../../../../client/api-error.ts';
-import type { PairingApprove, Panel } from '../../../../../contract/panel.ts';
-import { panelsKey } from '../../../api/panels.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { ErrorNotice } from '../../../pieces/notice.tsx';
+import { isCode } from '#client/api-error.ts';
+import type { PairingApprove, Panel } from '#contract/panel.ts';
+import { panelsKey } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import { isTag, knownTags } from '../tag.ts';
 import { TagsField } from '../tags-field.tsx';
 import { CodeField } from './code-field.tsx';

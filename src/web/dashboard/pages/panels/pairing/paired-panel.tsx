@@ -3,10 +3,10 @@ import waitingIcon from 'virtual:icon/hourglass';
 import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '../../../../../contract/panel.ts';
-import { panelsQuery } from '../../../api/panels.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { Icon } from '../../../pieces/icon.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { panelsQuery } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import styles from './pairing.module.css';
 
 /** The screen asks every two seconds: this says when it has come. */

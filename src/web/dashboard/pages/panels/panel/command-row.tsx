@@ -1,8 +1,8 @@
 import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '../../../../../contract/panel.ts';
-import { Icon } from '../../../pieces/icon.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import { commandIcons, commandsInOrder, useCommand } from '../commands.tsx';
 import styles from './panel.module.css';
 

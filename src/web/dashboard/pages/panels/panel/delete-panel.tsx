@@ -2,11 +2,11 @@ import { Button } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '../../../../../contract/panel.ts';
-import { panelPath, panelsKey } from '../../../api/panels.ts';
-import { rulesQuery } from '../../../api/rules.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { Confirm, Consequences } from '../../../pieces/layers/confirm.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { panelPath, panelsKey } from '#web/dashboard/api/panels.ts';
+import { rulesQuery } from '#web/dashboard/api/rules.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Confirm, Consequences } from '#web/dashboard/pieces/layers/confirm.tsx';
 
 /** Says what goes with the panel before it does. */
 export function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void }) {

@@ -1,10 +1,10 @@
 import { Autocomplete, NumberInput, SegmentedControl, Select, Switch, TextInput } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLevels } from '../../../api/levels.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { TimeZoneSelect } from '../../../pieces/fields/time-zone-select.tsx';
-import { LevelMark, useLevelLook } from '../../../pieces/level-mark.tsx';
+import { useLevels } from '#web/dashboard/api/levels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { TimeZoneSelect } from '#web/dashboard/pieces/fields/time-zone-select.tsx';
+import { LevelMark, useLevelLook } from '#web/dashboard/pieces/level-mark.tsx';
 import styles from './panel.module.css';
 import type { PanelDraft, PanelProblem } from './panel-draft.ts';
 import { ScreenPreview } from './screen-preview.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DisplaySettings } from '../../../../../contract/panel.ts';
+import type { DisplaySettings } from '#contract/panel.ts';
 import { draftOf, patchOf, problemsOf } from './panel-draft.ts';
 
 const plain = { name: 'NOC', tags: ['noc'], location: null, display: {} };

@@ -1,5 +1,5 @@
 /** A panel's settings while somebody edits them, and what is wrong with them. */
-import type { DisplaySettings, PanelPatch } from '../../../../../contract/panel.ts';
+import type { DisplaySettings, PanelPatch } from '#contract/panel.ts';
 import { isTag } from '../tag.ts';
 
 /** As the fields of the form have them: empty is "not set". */

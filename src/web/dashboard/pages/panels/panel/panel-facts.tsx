@@ -1,9 +1,9 @@
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '../../../../../contract/panel.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { Facts } from '../../../pieces/facts.tsx';
-import { useFormats } from '../../../pieces/formats.ts';
-import { LevelMark } from '../../../pieces/level-mark.tsx';
+import type { Panel } from '#contract/panel.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Facts } from '#web/dashboard/pieces/facts.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { LevelMark } from '#web/dashboard/pieces/level-mark.tsx';
 
 /** How a panel is set, for those who may look. */
 export function PanelFacts({ panel: { tags, location, display, createdAt } }: { panel: Panel }) {

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
-import { useLevels } from '../../../api/levels.ts';
-import { useLevelLook } from '../../../pieces/level-mark.tsx';
-import { useScheme } from '../../../theme/scheme.ts';
+import { useLevels } from '#web/dashboard/api/levels.ts';
+import { useLevelLook } from '#web/dashboard/pieces/level-mark.tsx';
+import { useScheme } from '#web/dashboard/theme/scheme.ts';
 import styles from './panel.module.css';
 import type { PanelDraft } from './panel-draft.ts';
 

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { panelShowingQuery } from '../../../api/panels.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { LevelMark } from '../../../pieces/level-mark.tsx';
-import { ErrorNotice } from '../../../pieces/notice.tsx';
-import { Ago } from '../../../pieces/time/ago.tsx';
+import { panelShowingQuery } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { LevelMark } from '#web/dashboard/pieces/level-mark.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
+import { Ago } from '#web/dashboard/pieces/time/ago.tsx';
 import styles from './panel.module.css';
 
 /** Everything the panel should be showing now, the most serious first. */

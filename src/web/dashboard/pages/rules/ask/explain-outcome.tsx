@@ -4,12 +4,12 @@ import panelsIcon from 'virtual:icon/device-tv';
 import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RoutingOutcome, RuleTrace } from '../../../../../contract/routing.ts';
-import { useFormats } from '../../../pieces/formats.ts';
-import { Icon } from '../../../pieces/icon.tsx';
-import { LevelMark } from '../../../pieces/level-mark.tsx';
-import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
-import { type TracedNotification, traceSentence } from '../../../pieces/rules/rule-trace.ts';
+import type { RoutingOutcome, RuleTrace } from '#contract/routing.ts';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { LevelMark } from '#web/dashboard/pieces/level-mark.tsx';
+import type { RuleWords } from '#web/dashboard/pieces/rules/rule-sentence.ts';
+import { type TracedNotification, traceSentence } from '#web/dashboard/pieces/rules/rule-trace.ts';
 import type { DraftRules } from '../editor/draft-set.ts';
 import styles from './ask.module.css';
 

@@ -1,8 +1,8 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ApiError } from '../../../../../client/api-error.ts';
-import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
+import { ApiError } from '#client/api-error.ts';
+import type { RuleWords } from '#web/dashboard/pieces/rules/rule-sentence.ts';
 import type { DraftRules } from '../editor/draft-set.ts';
 import styles from './ask.module.css';
 import { ExplainOutcome } from './explain-outcome.tsx';

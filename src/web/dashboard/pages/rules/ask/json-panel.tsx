@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { RuleCreate } from '../../../../../contract/rule.ts';
-import { CopyButton } from '../../../pieces/fields/copy-button.tsx';
+import type { RuleCreate } from '#contract/rule.ts';
+import { CopyButton } from '#web/dashboard/pieces/fields/copy-button.tsx';
 import { jsonOf, ruleFromJson } from '../editor/rule-json.ts';
 import styles from './ask.module.css';
 

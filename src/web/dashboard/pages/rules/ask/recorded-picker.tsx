@@ -3,11 +3,11 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '../../../../../contract/notification.ts';
-import { recordedQuery } from '../../../api/routing.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { LevelMark } from '../../../pieces/level-mark.tsx';
-import { Ago } from '../../../pieces/time/ago.tsx';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { recordedQuery } from '#web/dashboard/api/routing.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { LevelMark } from '#web/dashboard/pieces/level-mark.tsx';
+import { Ago } from '#web/dashboard/pieces/time/ago.tsx';
 import styles from './ask.module.css';
 
 /** One of the notifications in history. */

@@ -1,7 +1,7 @@
 /** The notification that is asked about: typed, or recorded. */
-import type { HistoryNotification } from '../../../../../contract/notification.ts';
-import type { ExplainRequest } from '../../../../../contract/routing.ts';
-import type { TracedNotification } from '../../../pieces/rules/rule-trace.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
+import type { ExplainRequest } from '#contract/routing.ts';
+import type { TracedNotification } from '#web/dashboard/pieces/rules/rule-trace.ts';
 
 export const typedFields = ['title', 'message', 'host', 'ip', 'key', 'sourceIp', 'token'] as const;
 

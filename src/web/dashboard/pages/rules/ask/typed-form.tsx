@@ -1,6 +1,6 @@
 import { Textarea, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useLevels } from '../../../api/levels.ts';
+import { useLevels } from '#web/dashboard/api/levels.ts';
 import styles from './ask.module.css';
 import type { Typed } from './subject.ts';
 

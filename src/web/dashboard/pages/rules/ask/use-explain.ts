@@ -1,10 +1,10 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { HistoryNotification } from '../../../../../contract/notification.ts';
-import type { RoutingOutcome } from '../../../../../contract/routing.ts';
-import { recordedOneQuery, routingQuery } from '../../../api/routing.ts';
-import { useTenant } from '../../../api/tenant.tsx';
+import type { HistoryNotification } from '#contract/notification.ts';
+import type { RoutingOutcome } from '#contract/routing.ts';
+import { recordedOneQuery, routingQuery } from '#web/dashboard/api/routing.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import type { DraftRules } from '../editor/draft-set.ts';
 import { askedOf, nothingTyped, type Subject } from './subject.ts';
 

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { ReplayResponse } from '../../../../../contract/routing.ts';
-import { askReplay } from '../../../api/routing.ts';
-import { useTenant } from '../../../api/tenant.tsx';
+import type { ReplayResponse } from '#contract/routing.ts';
+import { askReplay } from '#web/dashboard/api/routing.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import type { DraftRules } from '../editor/draft-set.ts';
 
 export const replayDays = [1, 7, 30] as const;

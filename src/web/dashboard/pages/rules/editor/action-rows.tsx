@@ -1,8 +1,8 @@
 import plusIcon from 'virtual:icon/plus';
 import { Button, Menu, MultiSelect } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type RuleThen, throttleFields } from '../../../../../contract/rule.ts';
-import { Icon } from '../../../pieces/icon.tsx';
+import { type RuleThen, throttleFields } from '#contract/rule.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import { LevelSelect } from './condition-rows.tsx';
 import { DurationField } from './duration-field.tsx';
 import styles from './editor.module.css';

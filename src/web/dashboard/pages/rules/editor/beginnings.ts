@@ -1,7 +1,7 @@
 /** What a new rule begins with: nothing, an example, a copy, or the mute of a host. */
-import type { Rule } from '../../../../../contract/rule.ts';
-import { muteUntil } from '../../../pieces/time/mute-ends.ts';
-import type { RulesSearch } from '../../../searches.ts';
+import type { Rule } from '#contract/rule.ts';
+import { muteUntil } from '#web/dashboard/pieces/time/mute-ends.ts';
+import type { RulesSearch } from '#web/dashboard/searches.ts';
 import { type Draft, draftOf, newDraft } from './draft.ts';
 
 export const examples = ['noc', 'night'] as const;

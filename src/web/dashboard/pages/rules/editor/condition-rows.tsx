@@ -2,9 +2,9 @@ import plusIcon from 'virtual:icon/plus';
 import { Button, Menu } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLevels } from '../../../api/levels.ts';
-import { Icon } from '../../../pieces/icon.tsx';
-import { conditionFields } from '../../../pieces/rules/rule-sentence.ts';
+import { useLevels } from '#web/dashboard/api/levels.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import { conditionFields } from '#web/dashboard/pieces/rules/rule-sentence.ts';
 import {
   type ConditionField,
   type DraftCondition,

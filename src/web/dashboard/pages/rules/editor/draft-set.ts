@@ -1,6 +1,6 @@
 /** The rules as they would be with a draft among them: what explain and replay are asked with. */
-import type { ReplayRequest } from '../../../../../contract/routing.ts';
-import type { Rule, RuleCreate } from '../../../../../contract/rule.ts';
+import type { ReplayRequest } from '#contract/routing.ts';
+import type { Rule, RuleCreate } from '#contract/rule.ts';
 
 export type DraftRules = ReplayRequest['rules'];
 

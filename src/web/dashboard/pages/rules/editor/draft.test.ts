@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ruleSpec } from '../../../../../../test/support/arbitrary-rules.ts';
-import { ApiError } from '../../../../../client/api-error.ts';
-import type { RuleCreate } from '../../../../../contract/rule.ts';
+import { ApiError } from '#client/api-error.ts';
+import type { RuleCreate } from '#contract/rule.ts';
+import { ruleSpec } from '#test/support/arbitrary-rules.ts';
 import { draftOf, missingIn, newDraft, patchOf, ruleOf } from './draft.ts';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
 import { locateProblem } from './rule-problem.ts';

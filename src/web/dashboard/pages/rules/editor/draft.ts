@@ -1,13 +1,7 @@
 /** A rule while it is being written: conditions in the order in which they were added, some of them not yet whole. */
-import type {
-  RuleConditions,
-  RuleCreate,
-  RulePatch,
-  RuleThen,
-  TextCondition,
-} from '../../../../../contract/rule.ts';
+import type { RuleConditions, RuleCreate, RulePatch, RuleThen, TextCondition } from '#contract/rule.ts';
 
-import { conditionFields } from '../../../pieces/rules/rule-sentence.ts';
+import { conditionFields } from '#web/dashboard/pieces/rules/rule-sentence.ts';
 
 export type ConditionField = keyof RuleConditions;
 export const textHows = ['contains', 'glob', 'regex'] as const;

@@ -1,7 +1,7 @@
 import removeIcon from 'virtual:icon/x';
 import { ActionIcon } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Icon } from '../../../pieces/icon.tsx';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import styles from './editor.module.css';
 import type { Fault } from './faults.ts';
 

@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { useTenant } from '../../../api/tenant.tsx';
-import { useFormats } from '../../../pieces/formats.ts';
-import { type MuteEnd, muteEnds, muteUntil } from '../../../pieces/time/mute-ends.ts';
-import { fromDateTimeField, toDateTimeField } from '../../../pieces/time/wall-clock.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { type MuteEnd, muteEnds, muteUntil } from '#web/dashboard/pieces/time/mute-ends.ts';
+import { fromDateTimeField, toDateTimeField } from '#web/dashboard/pieces/time/wall-clock.ts';
 import styles from './editor.module.css';
 
 /** When a rule ends: one click for what is wanted most, or a date and time of the tenant's clock. */

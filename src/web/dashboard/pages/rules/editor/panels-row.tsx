@@ -1,9 +1,9 @@
 import { MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { PanelsTarget } from '../../../../../contract/notification.ts';
-import { panelsQuery } from '../../../api/panels.ts';
-import { useTenant } from '../../../api/tenant.tsx';
+import type { PanelsTarget } from '#contract/notification.ts';
+import { panelsQuery } from '#web/dashboard/api/panels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import styles from './editor.module.css';
 import { EditorRow } from './editor-row.tsx';
 import { ValueField } from './value-field.tsx';

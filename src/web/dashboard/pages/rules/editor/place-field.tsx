@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '../../../../../contract/rule.ts';
+import type { Rule } from '#contract/rule.ts';
 import styles from './editor.module.css';
 
 /** Where a new rule is to stand: the first that matches and does not go on ends the walk. */

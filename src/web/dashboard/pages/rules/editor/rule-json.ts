@@ -1,6 +1,6 @@
 /** A rule as the JSON that the API takes: to keep as code, and to bring back. */
-import type { RuleCreate } from '../../../../../contract/rule.ts';
-import { conditionFields } from '../../../pieces/rules/rule-sentence.ts';
+import type { RuleCreate } from '#contract/rule.ts';
+import { conditionFields } from '#web/dashboard/pieces/rules/rule-sentence.ts';
 
 export type JsonFault =
   | { readonly fault: 'syntax'; readonly detail: string }

@@ -1,5 +1,5 @@
 /** Where in a rule an error of the server belongs. */
-import { ApiError } from '../../../../../client/api-error.ts';
+import { ApiError } from '#client/api-error.ts';
 
 export interface RuleProblem {
   /** As in `when.host`, `then.panels` or `activeUntil`; undefined: it is not about a field of this rule. */

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
-import { ApiError } from '../../../../../client/api-error.ts';
-import type { Rule, RuleCreate } from '../../../../../contract/rule.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { type RuleWords, suggestedName } from '../../../pieces/rules/rule-sentence.ts';
+import { ApiError } from '#client/api-error.ts';
+import type { Rule, RuleCreate } from '#contract/rule.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { type RuleWords, suggestedName } from '#web/dashboard/pieces/rules/rule-sentence.ts';
 import { type Explain, useExplain } from '../ask/use-explain.ts';
 import type { Beginning } from './beginnings.ts';
 import { type Draft, draftOf, isSame, missingIn, ruleOf } from './draft.ts';

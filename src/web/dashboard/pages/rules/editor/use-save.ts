@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
-import type { ReplayResponse } from '../../../../../contract/routing.ts';
-import { useRuleChanges } from '../../../api/rules.ts';
+import type { ReplayResponse } from '#contract/routing.ts';
+import { useRuleChanges } from '#web/dashboard/api/rules.ts';
 import type { Replay, ReplayOutcome } from '../ask/use-replay.ts';
 import { patchOf } from './draft.ts';
 import type { RuleDraft } from './use-rule-draft.ts';

@@ -2,9 +2,9 @@ import { Pill, TagsInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldValuesQuery } from '../../../api/field-values.ts';
-import { useLevels } from '../../../api/levels.ts';
-import { useTenant } from '../../../api/tenant.tsx';
+import { fieldValuesQuery } from '#web/dashboard/api/field-values.ts';
+import { useLevels } from '#web/dashboard/api/levels.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import type { ConditionField } from './draft.ts';
 import styles from './editor.module.css';
 

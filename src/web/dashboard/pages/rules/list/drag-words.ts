@@ -1,7 +1,7 @@
 import type { Announcements, DndContextProps, UniqueIdentifier } from '@dnd-kit/core';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '../../../../../contract/rule.ts';
+import type { Rule } from '#contract/rule.ts';
 
 /** What screen readers hear of dragging, in the reader's language. */
 export function useDragWords(

@@ -12,9 +12,9 @@ import { SortableContext, sortableKeyboardCoordinates } from '@dnd-kit/sortable'
 import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '../../../../../contract/rule.ts';
-import type { RuleWords } from '../../../pieces/rules/rule-sentence.ts';
-import { RuleText } from '../../../pieces/rules/rule-text.tsx';
+import type { Rule } from '#contract/rule.ts';
+import type { RuleWords } from '#web/dashboard/pieces/rules/rule-sentence.ts';
+import { RuleText } from '#web/dashboard/pieces/rules/rule-text.tsx';
 import { useDragWords } from './drag-words.ts';
 import styles from './rule-list.module.css';
 import { type RuleActions, RuleRow } from './rule-row.tsx';

@@ -4,9 +4,9 @@ import goOnIcon from 'virtual:icon/corner-right-down';
 import endIcon from 'virtual:icon/hourglass';
 import offIcon from 'virtual:icon/player-pause';
 import { useTranslation } from 'react-i18next';
-import type { Rule } from '../../../../../contract/rule.ts';
-import { type Formats, useFormats } from '../../../pieces/formats.ts';
-import { Icon } from '../../../pieces/icon.tsx';
+import type { Rule } from '#contract/rule.ts';
+import { type Formats, useFormats } from '#web/dashboard/pieces/formats.ts';
+import { Icon } from '#web/dashboard/pieces/icon.tsx';
 import styles from './rule-marks.module.css';
 import { isMute, ruleState } from './rule-state.ts';
 

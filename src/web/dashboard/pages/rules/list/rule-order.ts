@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Rule } from '../../../../../contract/rule.ts';
-import { rulesQuery } from '../../../api/rules.ts';
-import { useTenant } from '../../../api/tenant.tsx';
+import type { Rule } from '#contract/rule.ts';
+import { rulesQuery } from '#web/dashboard/api/rules.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 
 /** Moves in quick succession are one change of the order. */
 const settleMs = 400;

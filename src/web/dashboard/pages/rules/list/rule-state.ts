@@ -1,6 +1,6 @@
 /** What becomes of a rule with time. */
-import { type Rule, type RuleWindow, weekdays } from '../../../../../contract/rule.ts';
-import { wallTimeOf } from '../../../pieces/time/wall-clock.ts';
+import { type Rule, type RuleWindow, weekdays } from '#contract/rule.ts';
+import { wallTimeOf } from '#web/dashboard/pieces/time/wall-clock.ts';
 
 /** `early` and `ended` are outside of its dates, `resting` is outside of its hours of the week. */
 export type RuleState = 'active' | 'disabled' | 'early' | 'ended' | 'resting';

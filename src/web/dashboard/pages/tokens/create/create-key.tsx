@@ -2,11 +2,11 @@ import { Button, Group, Radio, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Key, type KeyCreate, type Role, roles } from '../../../../../contract/token.ts';
-import { keysKey } from '../../../api/credentials.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { Dialog } from '../../../pieces/layers/dialog.tsx';
-import { ErrorNotice } from '../../../pieces/notice.tsx';
+import { type Key, type KeyCreate, type Role, roles } from '#contract/token.ts';
+import { keysKey } from '#web/dashboard/api/credentials.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import styles from './create.module.css';
 import {
   AllowField,

@@ -2,11 +2,11 @@ import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Token, TokenCreate } from '../../../../../contract/token.ts';
-import { tokensKey } from '../../../api/credentials.ts';
-import { useTenant } from '../../../api/tenant.tsx';
-import { Dialog } from '../../../pieces/layers/dialog.tsx';
-import { ErrorNotice } from '../../../pieces/notice.tsx';
+import type { Token, TokenCreate } from '#contract/token.ts';
+import { tokensKey } from '#web/dashboard/api/credentials.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Dialog } from '#web/dashboard/pieces/layers/dialog.tsx';
+import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
 import { SecretShown } from './secret-shown.tsx';
 import { newTokenDraft, type TokenDraft, TokenFields, tokenOf } from './token-fields.tsx';
 

@@ -1,7 +1,7 @@
 import { SegmentedControl, Textarea, TextInput } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useTenant } from '../../../api/tenant.tsx';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { entriesOf, wrongEntry } from './allow-list.ts';
 import styles from './create.module.css';
 import { type ExpiryDraft, expiresAtOf, expiryDraftOf, expiryPresets } from './expiry.ts';

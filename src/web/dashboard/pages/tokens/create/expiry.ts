@@ -1,5 +1,5 @@
 /** When a token ends, as people choose it. */
-import { fromDateTimeField, toDateTimeField } from '../../../pieces/time/wall-clock.ts';
+import { fromDateTimeField, toDateTimeField } from '#web/dashboard/pieces/time/wall-clock.ts';
 
 export const expiryPresets = ['never', '30', '90', '365', 'date'] as const;
 

@@ -1,9 +1,9 @@
 import { Button, Group, SegmentedControl, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Scope } from '../../../../../contract/token.ts';
-import { curlGet, curlWithHeaders, curlWithJson } from '../../../api/curl.ts';
-import { CopyField } from '../../../pieces/fields/copy-field.tsx';
+import type { Scope } from '#contract/token.ts';
+import { curlGet, curlWithHeaders, curlWithJson } from '#web/dashboard/api/curl.ts';
+import { CopyField } from '#web/dashboard/pieces/fields/copy-field.tsx';
 import styles from './create.module.css';
 
 /** The secret, and commands that use it at this very server. */

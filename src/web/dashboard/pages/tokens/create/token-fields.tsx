@@ -1,7 +1,7 @@
 import { Checkbox } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { type Scope, scopes, type Token, type TokenCreate } from '../../../../../contract/token.ts';
-import { type RateDraft, RateField, rateDraftOf, rateOf } from '../../../pieces/fields/rate-field.tsx';
+import { type Scope, scopes, type Token, type TokenCreate } from '#contract/token.ts';
+import { type RateDraft, RateField, rateDraftOf, rateOf } from '#web/dashboard/pieces/fields/rate-field.tsx';
 import styles from './create.module.css';
 import {
   AllowField,
