@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { processorMs } from '#test/support/processor-time.ts';
 import { findEmail, readEmail } from './email.ts';
 
 test.each([
@@ -32,8 +33,6 @@ test.each([
 
 test('hostile text is judged at once', () => {
   for (const text of [`${'a.'.repeat(50_000)}@`, `a@${'a-'.repeat(50_000)}`, `a@${'a.'.repeat(50_000)}1`]) {
-    const began = performance.now();
-    findEmail(text);
-    expect(performance.now() - began).toBeLessThan(200);
+    expect(processorMs(() => findEmail(text))).toBeLessThan(200);
   }
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { processorMs } from '#test/support/processor-time.ts';
 import { passwordProblem } from './passwords.ts';
 
 const anna = ['Anna-Maria Huber', 'ahuber@example.org'];
@@ -42,8 +43,7 @@ test.each([
 
 test('a password of any length and kind is judged at once', () => {
   for (const piece of ['a', 'ab', '\u{1f989}', '\ud800', 'é', '\u0000', 'password1', ' ']) {
-    const began = performance.now();
-    passwordProblem(piece.repeat(Math.floor(256 / piece.length)), [piece.repeat(100)]);
-    expect(performance.now() - began).toBeLessThan(100);
+    const judge = () => passwordProblem(piece.repeat(Math.floor(256 / piece.length)), [piece.repeat(100)]);
+    expect(processorMs(judge)).toBeLessThan(100);
   }
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Bus, Entry } from '#core/ports.ts';
 import { type Follower, follow } from '#core/stream/follow.ts';
 import { ModelLog, notification } from '../support/model-log.ts';
+import { limitMs } from '../support/patience.ts';
 
 /** A bus to test, and how to give back what it holds. */
 export interface OpenedBus {
@@ -10,7 +11,7 @@ export interface OpenedBus {
 }
 
 /** Longer than any bus may take to ring, and shorter than the floor of `follow()`, which is kept out of these tests. */
-const soonMs = 1_000;
+const soonMs = limitMs(1_000);
 const floorMs = 60_000;
 
 /** Resolves with what `look` answers once that is not undefined; looks again at every ring of `told`. */

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backUp } from '#app.ts';
+import { limitMs } from '../support/patience.ts';
 import { makePerson, password, sessionCookie, TestBrowser, type TestPerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 import { totpCode } from '../support/totp.ts';
@@ -111,10 +112,12 @@ describe('a server that knows somebody', () => {
 
   test('takes the time of a hash for nobody too, and answers the same', async () => {
     const answers = new Set<string>();
+    // Of this process, the server and its threads: what others do on the machine does not count.
     const took = async (email: string) => {
-      const began = performance.now();
+      const before = process.cpuUsage();
       answers.add((await new TestBrowser(server).post('/api/session', { email, password: 'wrong' })).text);
-      return performance.now() - began;
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
     };
     await took(anna.email);
     const shortest: Record<'known' | 'unknown' | 'none', number> = {
@@ -203,7 +206,7 @@ describe('a server that knows somebody', () => {
       const began = performance.now();
       await end();
       await stream.ended;
-      expect([how, performance.now() - began < 2_000]).toEqual([how, true]);
+      expect([how, performance.now() - began < limitMs(2_000)]).toEqual([how, true]);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Role } from '#contract/token.ts';
+import { limitMs } from '../support/patience.ts';
 import { makePerson, password, TestBrowser } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 import { openStream, type SseReader } from '../support/sse-client.ts';
@@ -83,7 +84,7 @@ test('a removed member is refused at once, and the open streams end within two s
   for (const path of ['/api/history', '/api/panels', '/api/members', '/api/tenant'])
     expect([path, (await other.browser.get(path)).status]).toEqual([path, 403]);
   for (const life of await Promise.all(streams.map((stream) => lifeOf(stream, from))))
-    expect(life).toBeLessThan(2_000);
+    expect(life).toBeLessThan(limitMs(2_000));
   // Signed in as before, and a member of nothing.
   expect((await other.browser.get('/api/session')).json).toMatchObject({
     person: { id: other.id },

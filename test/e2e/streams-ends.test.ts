@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseSecret } from '#core/secrets.ts';
+import { limitMs } from '../support/patience.ts';
 import { TestServer } from '../support/server.ts';
 import type { SseReader } from '../support/sse-client.ts';
 
@@ -22,7 +23,7 @@ async function endsWithin(stream: SseReader, ms: number): Promise<number> {
   await Promise.race([stream.ended, late]).finally(() => clearTimeout(timer));
   return performance.now() - began;
 }
-const revokedMs = 2_000;
+const revokedMs = limitMs(2_000);
 
 test('a token that is revoked is refused at once, and its streams end within 2 s; those of others go on', async () => {
   const [token, other] = [await server.token({ scopes: ['panel', 'notify'] }), await server.token()];

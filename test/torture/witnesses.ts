@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createParser } from 'eventsource-parser';
 import type { PanelLog, Recorded } from '../support/history-checker.ts';
+import { limitMs } from '../support/patience.ts';
 
 interface HistoryRow {
   readonly id: string;
@@ -109,7 +110,7 @@ export class ResumingPanel {
   }
 
   /** Resolves once everything up to a position has arrived. */
-  reached(position: number, withinMs = 10_000): Promise<void> {
+  reached(position: number, withinMs = limitMs(10_000)): Promise<void> {
     return this.#until(() => this.position >= position, `position ${position}`, withinMs);
   }
 
@@ -119,7 +120,7 @@ export class ResumingPanel {
     return this.#until(() => (this.events.get(event) ?? 0) > before, `another ${event}`);
   }
 
-  #until(is: () => boolean, what: string, withinMs = 10_000): Promise<void> {
+  #until(is: () => boolean, what: string, withinMs = limitMs(10_000)): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
         if (!is()) return;

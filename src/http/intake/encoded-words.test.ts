@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { processorMs } from '#test/support/processor-time.ts';
 import { decodeEncodedWords } from './encoded-words.ts';
 
 const decode = (value: string) => decodeEncodedWords(value, 'X-Title');
@@ -60,15 +61,16 @@ describe('RFC 2047 encoded words', () => {
   });
 
   it('reads 64 KiB of half-begun words in linear time', () => {
-    const started = performance.now();
-    for (const piece of ['=?a?b?', '?= ', '=?utf-8?Q?', '?=\t =?', '=? ', '=?a']) {
-      const value = piece.repeat(Math.floor(65_536 / piece.length));
-      try {
-        decode(value);
-      } catch (error) {
-        expect(error).toMatchObject({ code: 'bad-request' });
+    const tookMs = processorMs(() => {
+      for (const piece of ['=?a?b?', '?= ', '=?utf-8?Q?', '?=\t =?', '=? ', '=?a']) {
+        const value = piece.repeat(Math.floor(65_536 / piece.length));
+        try {
+          decode(value);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'bad-request' });
+        }
       }
-    }
-    expect(performance.now() - started).toBeLessThan(1_000);
+    });
+    expect(tookMs).toBeLessThan(1_000);
   });
 });

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
+import { limitMs } from '#test/support/patience.ts';
 import { openSqlite, type SqliteStorage } from './open.ts';
 
 let folder: string;
@@ -60,7 +61,7 @@ describe('closing the storage', () => {
     const reading = read(long).catch((error: Error) => error.message);
     const began = performance.now();
     expect(await storage.close(1_500)).toBe(false);
-    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(performance.now() - began).toBeLessThan(limitMs(1_500));
     expect(await reading).toBe('storage is closed');
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '#test/support/eventually.ts';
 import { checkHistory, complaints } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
+import { limitMs } from '#test/support/patience.ts';
 import { endServers, ServerProcess, type StartOptions } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import { countOf, timeLimit } from '../counts.ts';
@@ -14,8 +15,8 @@ import { ResumingPanel, readHistory } from '../witnesses.ts';
 import { limitedFiles, smallDisk } from './broken-disk.ts';
 import { missingStrace, straced } from './strace.ts';
 
-const refusedWithinMs = 1_000;
-const backWithinMs = 5_000;
+const refusedWithinMs = limitMs(1_000);
+const backWithinMs = limitMs(5_000);
 const faults = countOf('faults');
 const flaws = countOf('flaws');
 

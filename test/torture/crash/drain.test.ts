@@ -5,6 +5,7 @@ import { setTimeout as moment } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { checkHistory, complaints } from '#test/support/history-checker.ts';
 import { Load } from '#test/support/load.ts';
+import { limitMs } from '#test/support/patience.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import { countOf, timeLimit } from '../counts.ts';
@@ -18,7 +19,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const drainedWithinMs = 10_000;
+const drainedWithinMs = limitMs(10_000);
 
 test(`${drains} servers told to stop under load answer what they accepted, tell panels, and exit with 0 in time`, {
   timeout: timeLimit(150_000),

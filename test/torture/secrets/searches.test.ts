@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { History } from '#core/ports.ts';
 import { append, seededFolder } from '#test/e2e/history-seed.ts';
 import { wrongWith } from '#test/support/fuzz.ts';
+import { limitMs } from '#test/support/patience.ts';
 import { TestServer } from '#test/support/server.ts';
 import { countOf, timeLimit } from '../counts.ts';
 import { Dice } from '../input/dice.ts';
@@ -10,8 +11,8 @@ import { report } from '../report.ts';
 
 const searches = countOf('searches');
 const rows = 20_000;
-/** Far beyond what any of them takes, far below what anybody waits for; on a busy machine too. */
-const boundMs = 2_000;
+/** Far beyond what any of them takes, far below what anybody waits for. */
+const boundMs = limitMs(2_000);
 
 let server: TestServer;
 let key: string;
