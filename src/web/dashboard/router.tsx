@@ -22,10 +22,9 @@ import {
   readSignInSearch,
   readStartSearch,
   readTokensSearch,
-} from './searches.ts';
-import { Crash } from './shell/crash.tsx';
+} from './search-params.ts';
 import { lastTenant, rememberTenant } from './shell/last-tenant.ts';
-import { NotFound, NotMember } from './shell/nowhere.tsx';
+import { Crash, NotFound, NotMember } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
 interface RouterContext {
@@ -167,7 +166,7 @@ const tenantSettings = createRoute({
 const audit = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/audit',
-  component: page(() => import('./pages/audit/audit-page.tsx'), 'AuditPage', 'members'),
+  component: page(() => import('./pages/members/audit-page.tsx'), 'AuditPage', 'members'),
 });
 const welcome = createRoute({
   getParentRoute: () => tenant,
@@ -202,7 +201,7 @@ const signIn = createRoute({
 const setup = createRoute({
   getParentRoute: () => open,
   path: '/setup',
-  component: page(() => import('./pages/setup/setup-page.tsx'), 'SetupPage', 'entry'),
+  component: page(() => import('./pages/sign-in/setup-page.tsx'), 'SetupPage', 'entry'),
 });
 const invite = createRoute({
   getParentRoute: () => open,

@@ -5,7 +5,7 @@
 import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
 import { type HeldPage, letGo, pageAt } from './held-pages.ts';
 
-export type LoadPage = (cursor: string | undefined) => Promise<HistoryPage>;
+type LoadPage = (cursor: string | undefined) => Promise<HistoryPage>;
 
 /** New ones are held up to this number; beyond it the list begins anew at its head. */
 const heldArrivals = 1_000;

@@ -1,12 +1,14 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { isCode } from '#client/api-error.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
 import type { NotificationDetail } from '#contract/notification-detail.ts';
+import type { Histogram } from '#contract/overview.ts';
 import type { RoutingOutcome } from '#contract/routing.ts';
-import { isStatus } from './call.ts';
+import { type Api, isStatus } from './call.ts';
 import { HistoryPages } from './history-pages.ts';
 import { noteStale, type StaleData } from './stale-data.ts';
+import { type TailState, useTail } from './tail.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 const pageRows = 100;
@@ -111,3 +113,79 @@ export function useClear(): (notification: HistoryNotification) => Promise<void>
       if (data instanceof HistoryPages) data.update(row);
   };
 }
+
+/** Panels confirm what they show within moments: what came is read again then, with their receipts. */
+const settleMs = 2_500;
+
+/** Lets new ones into a list as they arrive, or has them wait while somebody reads. */
+export function useLivePages(pages: HistoryPages, q: string, enabled: boolean): TailState {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      timer.current = undefined;
+    },
+    [],
+  );
+  return useTail(q, enabled, {
+    onArrived: (rows) => {
+      pages.add(rows, pages.isFree);
+      timer.current ??= setTimeout(() => {
+        timer.current = undefined;
+        void pages.refresh(pages.isFree);
+      }, settleMs);
+    },
+    onGap: () => void pages.refresh(pages.isFree),
+  });
+}
+
+interface HistogramAsk {
+  readonly q: string;
+  /** At most so many. */
+  readonly buckets: number;
+  /** All there is, where the search names no time; otherwise the last 24 hours are counted then. */
+  readonly allTime?: boolean;
+}
+
+/** How many a search finds, over time and by level. */
+export const histogramQuery = (tenant: Tenant, ask: HistogramAsk) =>
+  queryOptions({
+    queryKey: [...tenant.key, 'histogram', ask],
+    queryFn: ({ signal }) =>
+      ask.allTime ? wholeExtent(tenant.api, ask, signal) : count(tenant.api, ask, undefined, signal),
+    retry: (failures, error) => failures < 1 && isStatus(error, 0),
+  });
+
+const count = (api: Api, { q, buckets }: HistogramAsk, after: string | undefined, signal: AbortSignal) =>
+  api.get<Histogram>('/api/history/histogram', { q: q || undefined, after, buckets }, signal);
+
+/** Bars that begin where something is: each round asks about what is left after the empty beginning. */
+async function wholeExtent(api: Api, ask: HistogramAsk, signal: AbortSignal): Promise<Histogram> {
+  const all = await count(api, { ...ask, buckets: 200 }, new Date(0).toISOString(), signal);
+  let histogram = all;
+  for (let round = 0; round < 4; round++) {
+    const first = firstFilled(histogram);
+    if (first < 0 || (round > 0 && first < histogram.buckets.length / 2)) break;
+    const bucket = histogram.buckets[first];
+    const finer = await count(api, ask, bucket?.at, signal);
+    if (finer.bucketMs >= histogram.bucketMs) break;
+    histogram = finer;
+  }
+  const { total, searchedTo } = all;
+  return {
+    ...histogram,
+    buckets: histogram.buckets.slice(emptyAtFirst(histogram)),
+    total: Math.max(total, histogram.total),
+    searchedTo: histogram.searchedTo ?? searchedTo,
+  };
+}
+
+/** Fewer bars than these would be blocks. */
+const fewest = 48;
+
+/** How many of the bars before the first filled one are left out. */
+const emptyAtFirst = (histogram: Histogram) =>
+  Math.max(0, Math.min(firstFilled(histogram), histogram.buckets.length - fewest));
+
+const firstFilled = ({ buckets }: Histogram) =>
+  buckets.findIndex(({ counts }) => Object.values(counts).some((each) => each > 0));

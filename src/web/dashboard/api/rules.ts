@@ -1,7 +1,10 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { isCode } from '#client/api-error.ts';
-import type { NewRule, Rule, RulePatch } from '#contract/rule.ts';
-import type { Api } from './call.ts';
+import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
+import type { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
+import type { NewRule, Rule, RulePatch, RuleWhen } from '#contract/rule.ts';
+import { type Api, isStatus } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 /** The rules in the order in which they are tried. */
@@ -12,7 +15,7 @@ export const rulesQuery = (tenant: Tenant) =>
       (await tenant.api.get<{ rules: Rule[] }>('/api/rules', undefined, signal)).rules,
   });
 
-export interface RuleChanges {
+interface RuleChanges {
   create(rule: NewRule): Promise<Rule>;
   /** Shown at once, and taken back when the server refuses it. */
   change(id: string, patch: RulePatch): Promise<void>;
@@ -71,4 +74,77 @@ async function removeRule(api: Api, id: string): Promise<void> {
   } catch (error) {
     if (!isCode(error, 'not-found')) throw error;
   }
+}
+
+/** @param version Names the rules in force: an answer from before they were changed is none. */
+export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: string) =>
+  queryOptions({
+    queryKey: [...tenant.key, 'routing', request, version],
+    queryFn: ({ signal }) => tenant.api.post<RoutingOutcome>('/api/rules/explain', request, { signal }),
+    staleTime: 30_000,
+    gcTime: 10_000,
+    // Two drafts of a tenant are looked at together; whoever writes a third asks again.
+    retry: (failures, error) => failures < 3 && isStatus(error, 429),
+    retryDelay: 1_000,
+  });
+
+/** Thirty days of a busy tenant take minutes; whoever waits can cancel. */
+const replayTimeoutMs = 600_000;
+
+export const askReplay = (tenant: Tenant, request: ReplayRequest, signal: AbortSignal) =>
+  tenant.api.post<ReplayResponse>('/api/rules/replay', request, { signal, timeoutMs: replayTimeoutMs });
+
+/** The newest that a query finds, to choose one of. */
+export const recordedQuery = (tenant: Tenant, q: string) =>
+  queryOptions({
+    queryKey: [...tenant.key, 'recorded', q],
+    queryFn: async ({ signal }) =>
+      (await tenant.api.get<HistoryPage>('/api/history', { q: q === '' ? undefined : q, limit: 8 }, signal))
+        .notifications,
+    retry: false,
+  });
+
+export const recordedOneQuery = (tenant: Tenant, id: string) =>
+  queryOptions({
+    queryKey: [...tenant.key, 'recorded-one', id],
+    queryFn: ({ signal }): Promise<HistoryNotification> =>
+      tenant.api.get<NotificationDetail>(`/api/notifications/${encodeURIComponent(id)}`, undefined, signal),
+    placeholderData: () => undefined,
+    staleTime: 60_000,
+  });
+
+interface Mute {
+  readonly name: string;
+  /** What is muted, as a rule says it. */
+  readonly when: RuleWhen;
+  readonly until: Date;
+  readonly note?: string;
+}
+
+/** Records what matches and shows it nowhere, until then; holds at once. Answers the rule, which stands first. */
+export function mute(api: Api, { name, when, until, note }: Mute): Promise<Rule> {
+  return api.post<Rule>('/api/rules', {
+    name: [...name].slice(0, 100).join(''),
+    when,
+    then: { mute: true },
+    activeUntil: until.toISOString(),
+    position: 1,
+    ...(note !== undefined && { note }),
+  } satisfies NewRule);
+}
+
+export async function unmute(api: Api, { id }: Pick<Rule, 'id'>): Promise<void> {
+  await api.delete(`/api/rules/${encodeURIComponent(id)}`);
+}
+
+/** What a rule must say to mean what sent this: its host; else its ip; else its title, from the token it came by. */
+export function whenSame(notification: {
+  readonly host: string | null;
+  readonly ip: string | null;
+  readonly title: string;
+  readonly token: { readonly id: string };
+}): RuleWhen {
+  if (notification.host !== null) return { host: [notification.host] };
+  if (notification.ip !== null) return { ip: [notification.ip] };
+  return { token: [notification.token.id], title: { contains: notification.title } };
 }

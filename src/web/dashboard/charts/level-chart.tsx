@@ -1,8 +1,10 @@
 import tableIcon from 'virtual:icon/table';
 import { useTranslation } from 'react-i18next';
-import { Icon } from '../pieces/icon.tsx';
-import { BarsTable } from './bars-table.tsx';
-import { LevelBars, type LevelBarsProps } from './level-bars.tsx';
+import { useLevels } from '../api/queries.ts';
+import { useFormats } from '../components/formats.ts';
+import { Icon } from '../components/icon.tsx';
+import { useLevelLook } from '../components/level-mark.tsx';
+import { bucketSpan, LevelBars, type LevelBarsProps, stackOf, totalOf } from './level-bars.tsx';
 import styles from './level-chart.module.css';
 
 /** How many of each level came over time: as bars, or as the table that says the same. */
@@ -24,5 +26,58 @@ export function TableToggle({ asTable, onToggle }: { asTable: boolean; onToggle:
     >
       <Icon paths={tableIcon} size={14} />
     </button>
+  );
+}
+
+/** What bars say, as a table: the newest first, empty times left out. */
+function BarsTable({ label, buckets, bucketMs, onSelect }: Omit<LevelBarsProps, 'isOld'>) {
+  const { t } = useTranslation('charts');
+  const formats = useFormats();
+  const levels = useLevels();
+  const look = useLevelLook();
+  const rank = (name: string) => levels.get(name)?.rank ?? 20;
+  const filled = buckets.filter(({ counts }) => totalOf(counts) > 0).reverse();
+  const sums: Record<string, number> = {};
+  for (const { counts } of filled)
+    for (const [level, count] of Object.entries(counts)) sums[level] = (sums[level] ?? 0) + count;
+  const columns = stackOf(sums, rank).map(({ level }) => level);
+  return (
+    <section className={styles.frame} aria-label={label}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th>{t('time')}</th>
+            {columns.map((level) => (
+              <th key={level} className="end">
+                {look(level).word}
+              </th>
+            ))}
+            <th className="end">{t('sum')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {filled.map(({ at, counts }) => (
+            <tr key={at}>
+              <td>
+                <button
+                  type="button"
+                  className={styles.time}
+                  onClick={() => onSelect({ from: Date.parse(at), until: Date.parse(at) + bucketMs })}
+                >
+                  {bucketSpan(at, bucketMs, formats)}
+                </button>
+              </td>
+              {columns.map((level) => (
+                <td key={level} className="end">
+                  {counts[level] ? formats.number(counts[level]) : ''}
+                </td>
+              ))}
+              <td className="end">{formats.number(totalOf(counts))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {filled.length === 0 && <p className={styles.none}>{t('nothing')}</p>}
+    </section>
   );
 }

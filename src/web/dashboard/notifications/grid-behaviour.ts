@@ -3,9 +3,8 @@ import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRe
 import type { HistoryNotification } from '#contract/notification.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { useTenant } from '../api/tenant.tsx';
-import { fromDateTimeField, toDateTimeField } from '../pieces/time/wall-clock.ts';
-import type { RowLayout } from './notification-row.tsx';
-import type { OnRefine } from './refine-chip.tsx';
+import { fromDateTimeField, toDateTimeField } from '../components/wall-clock.ts';
+import type { OnRefine, RowLayout } from './notification-row.tsx';
 
 /** What a list of notifications is given. */
 export interface GridProps {

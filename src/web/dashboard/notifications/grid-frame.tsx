@@ -1,8 +1,20 @@
-import type { KeyboardEvent, MouseEvent, ReactNode, RefObject } from 'react';
+import arrowUpIcon from 'virtual:icon/arrow-up';
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HistoryPages } from '../api/history-pages.ts';
+import { useFormats } from '../components/formats.ts';
+import { Icon } from '../components/icon.tsx';
 import { type GridProps, useDayStart, useHolding } from './grid-behaviour.ts';
-import { GridHead } from './grid-head.tsx';
-import { NewOnes } from './new-ones.tsx';
 import styles from './notification-grid.module.css';
+import rowStyles from './notification-row.module.css';
 import { NotificationRow, type RowLayout, rowId } from './notification-row.tsx';
 
 interface FrameProps extends GridProps {
@@ -74,4 +86,91 @@ function rowAt({ target, detail }: MouseEvent): number {
   const row = (target as Element).closest('[role="row"]');
   // The head is the first.
   return Number(row?.getAttribute('aria-rowindex') ?? 1) - 2;
+}
+
+const all = ['time', 'level', 'notification', 'host', 'ip', 'sourceIp', 'panels'] as const;
+const columns = {
+  roomy: all,
+  wide: all,
+  medium: ['time', 'level', 'notification', 'host', 'ip', 'panels'],
+  narrow: ['time', 'level', 'notification', 'host', 'panels'],
+  card: ['level', 'notification'],
+} as const;
+
+/** The names of the columns; unseen where rows are cards. */
+function GridHead({ layout }: { layout: RowLayout }) {
+  const { t } = useTranslation('history');
+  return (
+    <div role="rowgroup" className={layout === 'card' ? 'hidden' : rowStyles.top}>
+      <div role="row" aria-rowindex={1} className={`${rowStyles.head} ${rowStyles[layout]}`}>
+        {columns[layout].map((name) => (
+          <div role="columnheader" key={name}>
+            {t(`column.${name}`)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const widths = [58, 44, 66, 52, 61, 40, 70, 48, 55, 63, 46, 59];
+
+/** Stands where rows will be, at the very first load only. */
+export function SkeletonRows() {
+  return (
+    <div aria-hidden="true">
+      {widths.map((width) => (
+        <div key={width} className={styles.skeleton}>
+          <span style={{ width: 78 }} />
+          <span style={{ width: 66 }} />
+          <span style={{ width: `${width * 0.7}%` }} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+const calmMs = 10_000;
+
+/** How many wait while the list is being read, and the way to them. */
+function NewOnes({ pages, scroller }: { pages: HistoryPages; scroller: RefObject<HTMLElement | null> }) {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const { waiting, waitingMore } = pages;
+  const calm = useCalm(waiting);
+  const show = () => {
+    scroller.current?.scrollTo({ top: 0 });
+    pages.scrollTop = 0;
+    pages.letIn();
+    scroller.current?.focus();
+  };
+  return (
+    <div className={styles.new}>
+      <span role="status" className="hidden">
+        {calm > 0 && t('newOnes', { count: calm, number: formats.number(calm) })}
+      </span>
+      {waiting > 0 && (
+        <button type="button" onClick={show}>
+          <Icon paths={arrowUpIcon} size={14} />
+          {t('newOnes', { count: waiting, number: formats.number(waiting) + (waitingMore ? '+' : '') })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The number as it is said aloud: no oftener than one can listen. */
+function useCalm(value: number): number {
+  const [said, setSaid] = useState(value);
+  const saidAt = useRef(0);
+  useEffect(() => {
+    if (said === value) return;
+    const waitMs = value === 0 ? 0 : Math.max(0, saidAt.current + calmMs - Date.now());
+    const timer = setTimeout(() => {
+      if (value > 0) saidAt.current = Date.now();
+      setSaid(value);
+    }, waitMs);
+    return () => clearTimeout(timer);
+  }, [said, value]);
+  return said;
 }

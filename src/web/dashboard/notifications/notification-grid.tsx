@@ -1,14 +1,14 @@
+import { Button } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChanges } from '../api/history.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
-import { ErrorNotice } from '../pieces/notice.tsx';
-import { ContinueSearch, useSearchedTo } from './continue-search.tsx';
+import { useFormats } from '../components/formats.ts';
+import { ErrorNotice } from '../components/notice.tsx';
 import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
-import { GridFrame } from './grid-frame.tsx';
+import { GridFrame, SkeletonRows } from './grid-frame.tsx';
 import styles from './notification-grid.module.css';
-import { SkeletonRows } from './skeleton-rows.tsx';
 
 interface NotificationGridProps extends GridProps {
   /** The rows are of a search before the one that is being read. */
@@ -76,4 +76,23 @@ function GridFoot({ pages }: { pages: HistoryPages }) {
       </div>
     );
   return <div className={styles.foot}>{pages.isWhole ? t('allShown') : t('readingMore')}</div>;
+}
+
+/** How far back a search got before it ran out of time; undefined when it did not. */
+export function useSearchedTo(pages: HistoryPages): string | undefined {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  useChanges(pages);
+  if (pages.searchedTo === null) return undefined;
+  return t('searchedTo', { time: formats.dateTime(pages.searchedTo) });
+}
+
+export function ContinueSearch({ pages }: { pages: HistoryPages }) {
+  const { t } = useTranslation('history');
+  useChanges(pages);
+  return (
+    <Button size="xs" loading={pages.isExtending} onClick={() => void pages.extend()}>
+      {t('continueSearch')}
+    </Button>
+  );
 }

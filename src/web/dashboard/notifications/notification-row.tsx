@@ -1,17 +1,20 @@
-import { memo } from 'react';
+import excludeIcon from 'virtual:icon/circle-minus';
+import { type MouseEvent, memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
-import { useFormats } from '../pieces/formats.ts';
-import { LevelMark } from '../pieces/level-mark.tsx';
+import { useFormats } from '../components/formats.ts';
+import { Icon } from '../components/icon.tsx';
+import { LevelMark } from '../components/level-mark.tsx';
+import { type RefineKey, type Refinement, termOf } from '../query/query-words.ts';
 import styles from './notification-row.module.css';
-import { type OnRefine, RefineChip } from './refine-chip.tsx';
+import chipStyles from './refine-chip.module.css';
 
 export type RowLayout = 'roomy' | 'wide' | 'medium' | 'narrow' | 'card';
 
 /** A row draws its beginning: a message of 16,384 characters is read beside it. */
 const messageChars = 240;
 
-export interface NotificationRowProps {
+interface NotificationRowProps {
   readonly notification: HistoryNotification;
   readonly layout: RowLayout;
   readonly index: number;
@@ -135,3 +138,61 @@ function ShownOn({ notification }: { notification: HistoryNotification }) {
     </span>
   );
 }
+
+export type OnRefine = (refinement: Refinement) => void;
+
+/**
+ * A value that narrows the search to itself when it is clicked; with Alt or Shift, to everything else. Beside it, where
+ * there is room, a button does the same for those who have no such keys.
+ */
+export function RefineChip({
+  refineKey,
+  value,
+  children,
+  onRefine,
+  quiet = false,
+  inRow = false,
+}: {
+  refineKey: RefineKey;
+  value: string;
+  children?: ReactNode;
+  onRefine: OnRefine;
+  quiet?: boolean;
+  /** In a row, keys go to the row; what is open beside it has the same chips. */
+  inRow?: boolean;
+}) {
+  const { t } = useTranslation('history');
+  const refine = (event: MouseEvent, negated: boolean) => {
+    event.stopPropagation();
+    onRefine({ key: refineKey, value, negated });
+  };
+  const term = clip(termOf({ key: refineKey, value, negated: false }));
+  const chip = (
+    <button
+      type="button"
+      className={`${chipStyles.chip} ${quiet ? chipStyles.quiet : ''} ${inRow ? chipStyles.inRow : ''}`}
+      title={t('refineHint', { term })}
+      onClick={(event) => refine(event, event.altKey || event.shiftKey)}
+      {...(inRow && { tabIndex: -1 })}
+    >
+      {children ?? <bdi>{value}</bdi>}
+    </button>
+  );
+  if (inRow) return chip;
+  return (
+    <>
+      {chip}
+      <button
+        type="button"
+        className={chipStyles.exclude}
+        aria-label={t('exclude', { term })}
+        title={t('exclude', { term })}
+        onClick={(event) => refine(event, true)}
+      >
+        <Icon paths={excludeIcon} size={14} />
+      </button>
+    </>
+  );
+}
+
+const clip = (term: string) => (term.length > 80 ? `${term.slice(0, 80)}…` : term);

@@ -1,6 +1,5 @@
 /** What can stand where the caret is in a search. */
-import { readWords } from './query-words.ts';
-import { quoteValue } from './refine.ts';
+import { quoteValue, readWords } from './query-words.ts';
 
 export const queryKeys = [
   'level',

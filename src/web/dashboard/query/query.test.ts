@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '#client/api-error.ts';
 import type { ErrorPlace } from '#contract/error-header.ts';
-import { readComplaint } from './query-complaint.ts';
-import { paintQuery, readWords } from './query-words.ts';
-import { quoteValue, refine } from './refine.ts';
+import { readComplaint } from './query-error.ts';
+import { paintQuery, quoteValue, readWords, refine } from './query-words.ts';
 import { ageMs, ageText, instantText, readTimeRange, withTimeRange } from './time-range.ts';
 
 const painted = (text: string) =>

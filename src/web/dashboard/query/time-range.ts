@@ -1,7 +1,6 @@
 /** The time a search is about, read from its text and written into it: `since:`, `after:` and `before:`. */
-import { fromDateTimeField, toDateTimeField } from '../pieces/time/wall-clock.ts';
-import { type QueryWord, readWords } from './query-words.ts';
-import { joinTerm, withoutWords } from './refine.ts';
+import { fromDateTimeField, toDateTimeField } from '../components/wall-clock.ts';
+import { joinTerm, type QueryWord, readWords, withoutWords } from './query-words.ts';
 
 export const quickRanges = ['15m', '1h', '24h', '7d', '30d'] as const;
 

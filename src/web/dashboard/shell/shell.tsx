@@ -1,23 +1,22 @@
 /** The frame of every page of a tenant: navigation at the side (behind a button on a phone), the page beside it. */
-
 import menuIcon from 'virtual:icon/menu-2';
+import unpluggedIcon from 'virtual:icon/plug-connected-x';
 import { ActionIcon } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { retryStale, useStaleSince } from '../api/stale-data.ts';
 import { useTenant } from '../api/tenant.tsx';
-import { Icon } from '../pieces/icon.tsx';
-import { Navigation } from './navigation.tsx';
-import type { Place } from './places.ts';
+import { useFormats } from '../components/formats.ts';
+import { Icon } from '../components/icon.tsx';
+import { Navigation, type Place, TenantSwitcher } from './navigation.tsx';
 import styles from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
-import { StaleBar } from './stale-bar.tsx';
-import { TenantSwitcher } from './tenant-switcher.tsx';
 
 // Dialogs are what a first look does without.
-const PhoneMenu = lazy(async () => ({ default: (await import('./phone-menu.tsx')).PhoneMenu }));
-const KeysDialog = lazy(async () => ({ default: (await import('./keys-dialog.tsx')).KeysDialog }));
+const PhoneMenu = lazy(async () => ({ default: (await import('./shell-dialogs.tsx')).PhoneMenu }));
+const KeysDialog = lazy(async () => ({ default: (await import('./shell-dialogs.tsx')).KeysDialog }));
 
 export function Shell() {
   const { t } = useTranslation();
@@ -65,5 +64,33 @@ function useGoTo(onHelp: () => void): void {
       'g r': go('/t/$tenant/rules'),
     },
     'frame',
+  );
+}
+
+const retryMs = 5_000;
+const dayMs = 86_400_000;
+
+/** Says that the page cannot be refreshed and how old its data is, and tries again until it can. */
+function StaleBar() {
+  const { t } = useTranslation();
+  const formats = useFormats();
+  const since = useStaleSince();
+  const isStale = since !== undefined;
+  useEffect(() => {
+    if (!isStale) return;
+    const timer = setInterval(retryStale, retryMs);
+    return () => clearInterval(timer);
+  }, [isStale]);
+  return (
+    <div role="status">
+      {isStale && (
+        <div className={styles.stale}>
+          <Icon paths={unpluggedIcon} size={18} />
+          {t('stale', {
+            time: Date.now() - since < dayMs / 2 ? formats.shortClock(since) : formats.dateTime(since),
+          })}
+        </div>
+      )}
+    </div>
   );
 }

@@ -1,17 +1,23 @@
 import backIcon from 'virtual:icon/arrow-left';
-import { useSuspenseQuery } from '@tanstack/react-query';
+import { Button, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { sessionQuery } from '#web/dashboard/api/session.ts';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { Page, Section } from '#web/dashboard/pieces/page.tsx';
+import type { AccountPatch, PasswordChange } from '#contract/account.ts';
+import type { Person } from '#contract/session.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { sessionQuery, usePerson } from '#web/dashboard/api/session.ts';
+import { NewPasswordField, PasswordField } from '#web/dashboard/components/account-fields.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Page, Section } from '#web/dashboard/components/page.tsx';
+import { showToast } from '#web/dashboard/components/toast.tsx';
 import { lastTenant } from '#web/dashboard/shell/last-tenant.ts';
 import styles from './account.module.css';
-import { PasskeySection } from './passkey-section.tsx';
-import { PasswordSection } from './password-section.tsx';
-import { ProfileSection } from './profile-section.tsx';
-import { SessionSection } from './session-section.tsx';
-import { TwoFactorSection } from './two-factor-section.tsx';
+import { PasskeySection } from './passkeys.tsx';
+import { SessionSection } from './sessions.tsx';
+import { TwoFactorSection } from './two-factor.tsx';
 
 /** What belongs to the person and to no tenant. */
 export function AccountPage() {
@@ -54,6 +60,96 @@ function TenantSection() {
           </li>
         ))}
       </ul>
+    </Section>
+  );
+}
+
+function ProfileSection() {
+  const { t } = useTranslation('account');
+  const { t: shell } = useTranslation('shell');
+  const person = usePerson();
+  const client = useQueryClient();
+  const [name, setName] = useState(person.name);
+  const save = useMutation({
+    mutationFn: (body: AccountPatch) => personApi.patch<Person>('/api/account', body),
+    onSuccess: async () => {
+      showToast({ message: shell('saved') });
+      await client.invalidateQueries({ queryKey: ['session'] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate({ name: name.trim() });
+  };
+  return (
+    <Section title={t('profile')}>
+      <form className={styles.fields} onSubmit={submit}>
+        {save.error && <ErrorNotice error={save.error} title={shell('failed')} />}
+        <TextInput
+          label={t('name')}
+          autoComplete="name"
+          required
+          maxLength={100}
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <TextInput label={t('email')} description={t('emailHint')} readOnly value={person.email} />
+        <div>
+          <Button type="submit" disabled={name.trim() === person.name} loading={save.isPending}>
+            {shell('save')}
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+const empty: PasswordChange = { currentPassword: '', newPassword: '' };
+
+function PasswordSection() {
+  const { t } = useTranslation('account');
+  const person = usePerson();
+  const client = useQueryClient();
+  const [passwords, setPasswords] = useState(empty);
+  const change = useMutation({
+    mutationFn: (body: PasswordChange) => personApi.post('/api/account/password', body),
+    onSuccess: async () => {
+      setPasswords(empty);
+      showToast({ message: t('passwordChanged') });
+      await client.invalidateQueries({ queryKey: ['account', 'sessions'] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate(passwords);
+  };
+  return (
+    <Section title={t('password')}>
+      <p className={styles.hint}>{t('passwordHint')}</p>
+      <form className={styles.fields} onSubmit={submit}>
+        {change.error && <ErrorNotice error={change.error} title={t('passwordFailed')} />}
+        {/* Tells password managers whose password this is. */}
+        <input type="email" autoComplete="username" value={person.email} readOnly hidden />
+        <PasswordField
+          label={t('currentPassword')}
+          autoComplete="current-password"
+          required
+          value={passwords.currentPassword}
+          onChange={({ currentTarget }) =>
+            setPasswords({ ...passwords, currentPassword: currentTarget.value })
+          }
+        />
+        <NewPasswordField
+          label={t('newPassword')}
+          value={passwords.newPassword}
+          onChange={(newPassword) => setPasswords({ ...passwords, newPassword })}
+        />
+        <div>
+          <Button type="submit" loading={change.isPending}>
+            {t('changePassword')}
+          </Button>
+        </div>
+      </form>
     </Section>
   );
 }

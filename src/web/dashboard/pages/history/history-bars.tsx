@@ -1,8 +1,15 @@
+import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Histogram } from '#contract/overview.ts';
+import { histogramQuery } from '#web/dashboard/api/history.ts';
+import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import type { TimeSpan } from '#web/dashboard/charts/level-bars.tsx';
 import { LevelChart } from '#web/dashboard/charts/level-chart.tsx';
-import { useFormats } from '#web/dashboard/pieces/formats.ts';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { readTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './history-bars.module.css';
 
 /** What the search finds, over its time: a part of it is chosen by drawing over it. The place is kept while it is counted. */
@@ -37,4 +44,37 @@ export function HistoryBars({
       )}
     </div>
   );
+}
+
+const wideBuckets = 100;
+const narrowBuckets = 50;
+/** Counting is work for the server: no more often than this while new ones come in. */
+const againMs = 4_000;
+
+/** The bars of a search, counted again as new ones come in; those of before stay until then. */
+export function useHistogram(
+  q: string,
+  pages: HistoryPages,
+): { histogram: Histogram | undefined; isCounting: boolean } {
+  const isNarrow = useMediaQuery('(max-width: 760px)', undefined, { getInitialValueInEffect: false });
+  const allTime = Object.keys(readTimeRange(q)).length === 0;
+  const ask = { q, buckets: isNarrow ? narrowBuckets : wideBuckets, allTime };
+  const { data, isPlaceholderData, refetch, error } = useQuery({
+    ...histogramQuery(useTenant(), ask),
+    // A search that cannot be read is not counted either.
+    enabled: pages.isReady,
+    staleTime: againMs,
+  });
+  const newest = pages.newest;
+  const counted = useRef({ newest, at: 0 });
+  useEffect(() => {
+    if (!pages.isReady || counted.current.newest === newest) return;
+    const waitMs = Math.max(0, counted.current.at + againMs - Date.now());
+    const timer = setTimeout(() => {
+      counted.current = { newest, at: Date.now() };
+      void refetch();
+    }, waitMs);
+    return () => clearTimeout(timer);
+  }, [pages, newest, refetch]);
+  return { histogram: error ? undefined : data, isCounting: isPlaceholderData };
 }

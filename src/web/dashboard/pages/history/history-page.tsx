@@ -1,29 +1,32 @@
+import searchIcon from 'virtual:icon/search';
+import { Button } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
 import { isStatus } from '#web/dashboard/api/call.ts';
-import { useChanges, useHistoryPages } from '#web/dashboard/api/history.ts';
+import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
-import { useLivePages } from '#web/dashboard/api/live-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { NotificationGrid } from '#web/dashboard/notifications/notification-grid.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { PageHeading } from '#web/dashboard/pieces/page.tsx';
-import { readComplaint } from '#web/dashboard/query/query-complaint.ts';
-import { type Refinement, refine } from '#web/dashboard/query/refine.ts';
-import { spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
-import type { HistorySearch } from '#web/dashboard/searches.ts';
+import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { PageHeading } from '#web/dashboard/components/page.tsx';
+import {
+  ContinueSearch,
+  NotificationGrid,
+  useSearchedTo,
+} from '#web/dashboard/notifications/notification-grid.tsx';
+import { readComplaint } from '#web/dashboard/query/query-error.ts';
+import { type Refinement, refine } from '#web/dashboard/query/query-words.ts';
+import { readTimeRange, spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
+import type { HistorySearch } from '#web/dashboard/search-params.ts';
 import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { NotificationDrawer } from './drawer/notification-drawer.tsx';
-import { HistoryBars } from './history-bars.tsx';
-import { HistoryEmpty } from './history-empty.tsx';
+import { HistoryBars, useHistogram } from './history-bars.tsx';
 import styles from './history-page.module.css';
 import { HistoryToolbar } from './history-toolbar.tsx';
+import { useRowActions } from './notification-actions.tsx';
+import { NotificationDrawer } from './notification-drawer.tsx';
 import { ResultLine } from './result-line.tsx';
-import { useRowActions } from './row-actions.ts';
-import { SearchBox } from './search/search-box.tsx';
-import { useHistogram } from './use-histogram.ts';
+import { SearchBox } from './search-box.tsx';
 
 const route = getRouteApi('/signed-in/t/$tenant/history');
 
@@ -183,4 +186,41 @@ function useShown(pages: HistoryPages): HistoryPages {
   const before = useRef(pages);
   if (pages.isReady) before.current = pages;
   return before.current.isReady ? before.current : pages;
+}
+
+/** Nothing was found, or nothing ever came: what to do about it. */
+function HistoryEmpty({
+  q,
+  pages,
+  onSearch,
+}: {
+  q: string;
+  pages: HistoryPages;
+  onSearch: (text: string) => void;
+}) {
+  const { t } = useTranslation('history');
+  const searchedTo = useSearchedTo(pages);
+  if (searchedTo !== undefined)
+    return (
+      <EmptyState icon={searchIcon} title={t('nothingFoundYet')} action={<ContinueSearch pages={pages} />}>
+        <span role="status">{searchedTo}</span>
+      </EmptyState>
+    );
+  if (q === '') return <EmptyState title={t('nothingYet')}>{t('nothingYetHint')}</EmptyState>;
+  const hasTime = Object.keys(readTimeRange(q)).length > 0;
+  return (
+    <EmptyState
+      icon={searchIcon}
+      title={t('nothingFound')}
+      action={
+        hasTime ? (
+          <Button onClick={() => onSearch(withTimeRange(q, {}))}>{t('searchAllTime')}</Button>
+        ) : (
+          <Button onClick={() => onSearch('')}>{t('showAll')}</Button>
+        )
+      }
+    >
+      {hasTime ? t('nothingFoundInTime') : t('nothingFoundHint')}
+    </EmptyState>
+  );
 }

@@ -1,10 +1,16 @@
+import playIcon from 'virtual:icon/player-play';
+import silentIcon from 'virtual:icon/volume-off';
 import { iconPaths } from 'virtual:icons';
-import type { CSSProperties } from 'react';
+import { Button } from '@mantine/core';
+import { type CSSProperties, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level } from '#contract/level.ts';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
+import type { LevelStyle } from '#contract/level-styles.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
 import { levelLook } from '#web/level-look.ts';
+import { playOnce } from '#web/sound.ts';
 import styles from './card-preview.module.css';
+import levelStyles from './levels.module.css';
 
 /** From here on a card is filled, as on a panel. */
 const filledRank = 50;
@@ -57,5 +63,37 @@ export function CardPreview(options: PreviewOptions) {
       </div>
       <span className={styles.scheme}>{t(`scheme.${options.scheme}`)}</span>
     </div>
+  );
+}
+
+/** Says which sound it is, and plays it. */
+export function SoundButton({ sound, level }: { sound: LevelStyle['sound']; level: string }) {
+  const { t } = useTranslation('levels');
+  const [playing, setPlaying] = useState(false);
+  if (sound === 'none') {
+    return (
+      <span className={levelStyles.silent}>
+        <Icon paths={silentIcon} size={14} />
+        {t('sound.none')}
+      </span>
+    );
+  }
+  const play = async () => {
+    setPlaying(true);
+    const lastsMs = await playOnce(sound);
+    setTimeout(() => setPlaying(false), lastsMs ?? 0);
+  };
+  return (
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      leftSection={<Icon paths={playIcon} size={14} />}
+      {...(playing && { 'data-disabled': true })}
+      aria-disabled={playing}
+      aria-label={t('play', { sound: t(`sound.${sound}`), level })}
+      onClick={() => void (playing || play())}
+    >
+      {t(`sound.${sound}`)}
+    </Button>
   );
 }

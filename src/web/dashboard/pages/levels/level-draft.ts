@@ -3,11 +3,7 @@
 import type { Level, LevelPut } from '#contract/level.ts';
 import type { LevelStyle } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
-import {
-  type DurationDraft,
-  durationDraftOf,
-  durationOf,
-} from '#web/dashboard/pieces/fields/duration-draft.ts';
+import { type DurationDraft, durationDraftOf, durationOf } from '#web/dashboard/components/duration.ts';
 
 export interface LevelDraft {
   readonly rank: number | string;

@@ -1,23 +1,22 @@
-import { Button, Group } from '@mantine/core';
+import { Button, Group, Tooltip } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level, LevelPut } from '#contract/level.ts';
-import { levelsQuery } from '#web/dashboard/api/levels.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import { levelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Facts } from '#web/dashboard/pieces/facts.tsx';
-import { useDraft } from '#web/dashboard/pieces/fields/use-draft.ts';
-import { useFormats } from '#web/dashboard/pieces/formats.ts';
-import { DrawerFoot, SideDrawer } from '#web/dashboard/pieces/layers/side-drawer.tsx';
-import { useUnsavedQuestion } from '#web/dashboard/pieces/layers/unsaved-question.tsx';
-import { LevelMark } from '#web/dashboard/pieces/level-mark.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { CardPreview } from './card-preview.tsx';
+import { Confirm, Consequences, useUnsavedQuestion } from '#web/dashboard/components/confirm.tsx';
+import { Facts } from '#web/dashboard/components/facts.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { useDraft } from '#web/dashboard/components/use-draft.ts';
+import { CardPreview, SoundButton } from './card-preview.tsx';
 import { levelDraftOf, styleOf } from './level-draft.ts';
-import { LevelEnd } from './level-end.tsx';
 import { LevelFields } from './level-fields.tsx';
 import styles from './levels.module.css';
-import { SoundButton } from './sound-button.tsx';
 
 interface DrawerOptions {
   readonly level: Level;
@@ -134,4 +133,78 @@ export function usePutLevel(name: string) {
       );
     },
   });
+}
+
+const isBuiltIn = (name: string): name is keyof typeof builtInStyles => Object.hasOwn(builtInStyles, name);
+
+/** A custom level can be deleted, a built-in one only be what it was at first. */
+function LevelEnd({
+  level,
+  onReset,
+  onDeleted,
+}: {
+  level: Level;
+  onReset: (style: LevelPut) => void;
+  onDeleted: () => void;
+}) {
+  const { t } = useTranslation('levels');
+  const [asking, setAsking] = useState(false);
+  const { name } = level;
+  if (isBuiltIn(name)) {
+    const style = builtInStyles[name];
+    const isAsAtFirst = Object.entries(style).every(([key, value]) => level[key as keyof Level] === value);
+    return (
+      <Tooltip label={t(isAsAtFirst ? 'resetDone' : 'resetHint')}>
+        <span>
+          <Button variant="subtle" disabled={isAsAtFirst} onClick={() => onReset(style)}>
+            {t('reset')}
+          </Button>
+        </span>
+      </Tooltip>
+    );
+  }
+  return (
+    <>
+      <Button variant="subtle" color="error" onClick={() => setAsking(true)}>
+        {t('delete')}
+      </Button>
+      {asking && <DeleteLevel name={name} onClose={() => setAsking(false)} onDeleted={onDeleted} />}
+    </>
+  );
+}
+
+function DeleteLevel({
+  name,
+  onClose,
+  onDeleted,
+}: {
+  name: string;
+  onClose: () => void;
+  onDeleted: () => void;
+}) {
+  const { t } = useTranslation('levels');
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const lookOf = useLevelLook();
+  const remove = async () => {
+    await tenant.api.delete(`/api/levels/${encodeURIComponent(name)}`);
+    client.setQueryData(levelsQuery(tenant).queryKey, (levels) =>
+      levels?.filter((each) => each.name !== name),
+    );
+    onDeleted();
+  };
+  return (
+    <Confirm
+      title={t('deleteTitle', { name: lookOf(name).word })}
+      action={t('deleteDo')}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      <Consequences>
+        <li>{t('deleteHistory')}</li>
+        <li>{t('deleteAgain')}</li>
+        <li>{t('deleteRules')}</li>
+      </Consequences>
+    </Confirm>
+  );
 }

@@ -1,16 +1,16 @@
+import { iconPaths } from 'virtual:icons';
 import { ColorInput, NumberInput, SegmentedControl, Select } from '@mantine/core';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level } from '#contract/level.ts';
-import { builtInStyles, levelSounds } from '#contract/level-styles.ts';
-import { type DurationUnit, durationUnits } from '#web/dashboard/pieces/fields/duration-draft.ts';
-import { useLevelLook } from '#web/dashboard/pieces/level-mark.tsx';
+import { builtInStyles, type LevelStyle, levelIcons, levelSounds } from '#contract/level-styles.ts';
+import { type DurationUnit, durationUnits } from '#web/dashboard/components/duration.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { shownColor } from '#web/level-look.ts';
-import { CardPreview } from './card-preview.tsx';
-import { IconField } from './icon-field.tsx';
+import { CardPreview, SoundButton } from './card-preview.tsx';
 import { type LevelDraft, levelOf, problemsOf } from './level-draft.ts';
 import styles from './levels.module.css';
-import { SoundButton } from './sound-button.tsx';
 
 const isBuiltIn = (name: string): name is keyof typeof builtInStyles => Object.hasOwn(builtInStyles, name);
 const swatches = [...Object.values(builtInStyles).map(({ color }) => color), '#a78bfa', '#2dd4bf', '#97a3b6'];
@@ -164,5 +164,38 @@ function DurationField({
         </div>
       )}
     </div>
+  );
+}
+
+/** One of the icons that panels can draw; arrows move between them, as in any group of radio buttons. */
+function IconField({
+  value,
+  onChange,
+}: {
+  value: LevelStyle['icon'];
+  onChange: (icon: LevelStyle['icon']) => void;
+}) {
+  const { t } = useTranslation('levels');
+  const name = useId();
+  return (
+    <fieldset className={styles.icons}>
+      <legend>{t('icon')}</legend>
+      <p className={styles.about}>{t('iconHint')}</p>
+      <div>
+        {levelIcons.map((icon) => (
+          <label key={icon} title={icon} className={icon === value ? styles.iconChosen : styles.icon}>
+            <input
+              type="radio"
+              className="hidden"
+              name={name}
+              checked={icon === value}
+              onChange={() => onChange(icon)}
+              aria-label={icon}
+            />
+            <Icon paths={iconPaths[icon] ?? []} size={18} />
+          </label>
+        ))}
+      </div>
+    </fieldset>
   );
 }

@@ -1,18 +1,25 @@
 import plusIcon from 'virtual:icon/plus';
-import { Button } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { levelsQuery } from '#web/dashboard/api/levels.ts';
+import type { Level } from '#contract/level.ts';
+import { builtInStyles } from '#contract/level-styles.ts';
+import { levelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { ErrorNotice, Remark } from '#web/dashboard/pieces/notice.tsx';
-import { Page } from '#web/dashboard/pieces/page.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { Page } from '#web/dashboard/components/page.tsx';
+import { OpeningRow, RowButton, RowTable, useRowKeys } from '#web/dashboard/components/row-table.tsx';
 import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { CreateLevel } from './create-level.tsx';
-import { LevelDrawer } from './level-drawer.tsx';
-import { LevelList } from './level-list.tsx';
+import { LevelStub, SoundButton } from './card-preview.tsx';
+import { isLevelName } from './level-draft.ts';
+import { LevelDrawer, usePutLevel } from './level-drawer.tsx';
+import styles from './levels.module.css';
 
 const route = '/signed-in/t/$tenant/settings/levels';
 
@@ -66,5 +73,123 @@ export function LevelsPage() {
         />
       )}
     </Page>
+  );
+}
+
+/** @param props.levels the highest in rank first; undefined until they are here. */
+function LevelList({
+  levels,
+  onOpen,
+}: {
+  levels: readonly Level[] | undefined;
+  onOpen: (name: string) => void;
+}) {
+  const { t } = useTranslation('levels');
+  const { may } = useTenant();
+  const rows = useRowKeys<HTMLTableElement>();
+  return (
+    <RowTable
+      rows={rows}
+      caption={t('title')}
+      isWaiting={!levels}
+      hint={may('admin') ? `${t('keys')} · ${t('keys.admin')}` : t('keys')}
+      head={
+        <>
+          <th className={styles.rank}>{t('rank')}</th>
+          <th>{t('level')}</th>
+          <th className={styles.preview}>{t('onPanels')}</th>
+          <th className={styles.duration}>{t('duration')}</th>
+          <th className={styles.sound}>{t('sound')}</th>
+          <th className={styles.kind}>{t('kind')}</th>
+        </>
+      }
+    >
+      {levels?.map((level) => (
+        <Row key={level.name} level={level} onOpen={() => onOpen(level.name)} />
+      ))}
+    </RowTable>
+  );
+}
+
+function Row({ level, onOpen }: { level: Level; onOpen: () => void }) {
+  const { t } = useTranslation('levels');
+  const formats = useFormats();
+  return (
+    <OpeningRow onOpen={onOpen}>
+      <td className={`${styles.rank} mono muted`}>{level.rank}</td>
+      <td>
+        <RowButton onOpen={onOpen}>
+          <LevelMark name={level.name} as={level} />
+        </RowButton>
+      </td>
+      <td className={styles.preview}>
+        <span className={styles.stubs} aria-hidden="true">
+          <LevelStub level={level} scheme="dark" />
+          <LevelStub level={level} scheme="light" />
+        </span>
+      </td>
+      <td className={styles.duration}>
+        {level.durationMs === 0 ? t('untilCleared') : formats.duration(level.durationMs)}
+      </td>
+      <td className={styles.sound}>
+        <SoundButton sound={level.sound} level={level.name} />
+      </td>
+      <td className={`${styles.kind} muted`}>{t(level.builtIn ? 'builtIn' : 'custom')}</td>
+    </OpeningRow>
+  );
+}
+
+/** A name is enough: it begins as info looks, and is styled next. */
+function CreateLevel({
+  levels,
+  onClose,
+  onCreated,
+}: {
+  levels: readonly Level[];
+  onClose: () => void;
+  onCreated: (name: string) => void;
+}) {
+  const { t } = useTranslation('levels');
+  const [typed, setTyped] = useState('');
+  const name = typed.trim().toLowerCase();
+  const taken = levels.some((level) => level.name === name);
+  const { mutate, error, isPending } = usePutLevel(name);
+  const problem = taken ? t('nameTaken') : name !== '' && !isLevelName(name) ? t('nameWrong') : undefined;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name !== '' && problem === undefined)
+      mutate(builtInStyles.info, { onSuccess: (level) => onCreated(level.name) });
+  };
+  return (
+    <Dialog onClose={onClose} title={t('create')}>
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          <TextInput
+            label={t('name')}
+            description={t('nameHint')}
+            placeholder="deploy"
+            value={typed}
+            maxLength={32}
+            spellCheck={false}
+            autoCapitalize="none"
+            error={problem}
+            data-autofocus
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+          {error && <ErrorNotice error={error} title={t('saveFailed')} />}
+          <Group justify="flex-end" gap="xs">
+            <Button onClick={onClose}>{t('cancel', { ns: 'shell' })}</Button>
+            <Button
+              type="submit"
+              variant="filled"
+              loading={isPending}
+              disabled={name === '' || problem !== undefined}
+            >
+              {t('createDo')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
   );
 }

@@ -1,19 +1,22 @@
 import editIcon from 'virtual:icon/pencil';
 import shieldIcon from 'virtual:icon/shield-check';
-import { Button } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { Button, Group, Radio, Stack } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Member } from '#contract/member.ts';
+import { type Role, roles } from '#contract/token.ts';
 import { useForgetAll, usePerson } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/pieces/formats.ts';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { Confirm } from '#web/dashboard/pieces/layers/confirm.tsx';
-import { Ago } from '#web/dashboard/pieces/time/ago.tsx';
+import { Ago } from '#web/dashboard/components/ago.tsx';
+import { Confirm } from '#web/dashboard/components/confirm.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { showToast } from '#web/dashboard/components/toast.tsx';
 import styles from './members.module.css';
-import { RoleDialog } from './role-dialog.tsx';
 
 /** The tenant's people with their roles. */
 export function MemberTable({ members }: { members: readonly Member[] }) {
@@ -146,5 +149,73 @@ function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void
     >
       {isSelf ? t('leaveText') : t('removeText', { name: member.name, email: member.email })}
     </Confirm>
+  );
+}
+
+/** Changes a member's role; roles that the person may not give are not offered. */
+function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  const { api, key, may } = useTenant();
+  const person = usePerson();
+  const client = useQueryClient();
+  const [role, setRole] = useState<Role>(member.role);
+  const change = useMutation({
+    mutationFn: () => api.patch<Member>(`/api/members/${member.id}`, { role }),
+    onSuccess: (changed) => {
+      showToast({ message: t('changed', { name: changed.name, role: shell(`role.${changed.role}`) }) });
+      onClose();
+    },
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: [...key, 'members'] });
+      void client.invalidateQueries({ queryKey: ['session'] });
+    },
+  });
+  const losesRights = member.id === person.id && roles.indexOf(role) < roles.indexOf(member.role);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate();
+  };
+  return (
+    <Dialog onClose={onClose} title={t('roleTitle', { name: member.name })}>
+      <form onSubmit={submit}>
+        <Stack gap="md">
+          {change.error && <ErrorNotice error={change.error} title={t('changeFailed')} />}
+          <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
+          {losesRights && <Remark>{t('roleOwn')}</Remark>}
+          <Group justify="flex-end">
+            <Button onClick={onClose}>{shell('cancel')}</Button>
+            <Button type="submit" variant="filled" loading={change.isPending} disabled={role === member.role}>
+              {t('roleChange')}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Roles to choose from, each with what it allows. */
+export function RoleRadios({
+  label,
+  value,
+  offered,
+  onChange,
+}: {
+  label: string;
+  value: Role;
+  offered: readonly Role[];
+  onChange: (role: Role) => void;
+}) {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  return (
+    <Radio.Group label={label} value={value} onChange={(chosen) => onChange(chosen as Role)}>
+      <Stack gap="xs">
+        {offered.map((each) => (
+          <Radio key={each} value={each} label={shell(`role.${each}`)} description={t(`can.${each}`)} />
+        ))}
+      </Stack>
+    </Radio.Group>
   );
 }

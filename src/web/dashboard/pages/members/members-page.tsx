@@ -1,17 +1,21 @@
 import plusIcon from 'virtual:icon/user-plus';
-import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { invitationsQuery, membersQuery } from '#web/dashboard/api/members.ts';
+import type { Invitation, InvitationCreate, InvitationCreated } from '#contract/member.ts';
+import { type Role, roles } from '#contract/token.ts';
+import { invitationsQuery, membersQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { Page, Section } from '#web/dashboard/pieces/page.tsx';
+import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Page, Section } from '#web/dashboard/components/page.tsx';
 import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { InvitationList } from './invitation-list.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { MemberTable } from './member-table.tsx';
+import { MemberTable, RoleRadios } from './member-table.tsx';
+import styles from './members.module.css';
 
 /** The people of the tenant, and those who are asked to join. */
 export function MembersPage() {
@@ -52,5 +56,99 @@ export function MembersPage() {
       )}
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
     </Page>
+  );
+}
+
+/** Those who were asked and have not answered. */
+function InvitationList({ invitations }: { invitations: readonly Invitation[] }) {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  const formats = useFormats();
+  const { api, key } = useTenant();
+  const client = useQueryClient();
+  const withdraw = useMutation({
+    mutationFn: (id: string) => api.delete(`/api/invitations/${id}`),
+    onSettled: () => client.invalidateQueries({ queryKey: [...key, 'invitations'] }),
+  });
+  if (invitations.length === 0) return <p className="muted">{t('noInvitations')}</p>;
+  return (
+    <>
+      {withdraw.error && <ErrorNotice error={withdraw.error} title={shell('failed')} />}
+      <ul className={styles.list}>
+        {invitations.map(({ id, email, role, expiresAt, createdBy }) => (
+          <li key={id} className={styles.invitation}>
+            <span>
+              <bdi>{email ?? t('anyone')}</bdi>
+              <span className="muted"> · {createdBy}</span>
+            </span>
+            <span>{shell(`role.${role}`)}</span>
+            <span className="muted">{t('expires', { when: formats.relative(expiresAt) })}</span>
+            <Button
+              size="xs"
+              variant="subtle"
+              aria-label={t('withdrawOf', { who: email ?? t('anyone') })}
+              onClick={() => withdraw.mutate(id)}
+            >
+              {t('withdraw')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Makes an invitation link, and shows it once. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  const { api, key, may } = useTenant();
+  const client = useQueryClient();
+  const [role, setRole] = useState<Role>('member');
+  const [email, setEmail] = useState('');
+  const create = useMutation({
+    mutationFn: (body: InvitationCreate) => api.post<InvitationCreated>('/api/invitations', body),
+    onSuccess: () => client.invalidateQueries({ queryKey: [...key, 'invitations'] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ role, ...(email.trim() !== '' && { email: email.trim() }) });
+  };
+  return (
+    <Dialog onClose={onClose} title={t('inviteTitle')}>
+      {create.data ? (
+        <Stack gap="md">
+          <p>{t('inviteReady')}</p>
+          <CopyField text={create.data.link} label={t('inviteLink')} />
+          <Group justify="flex-end">
+            <Button variant="filled" onClick={onClose}>
+              {t('done')}
+            </Button>
+          </Group>
+        </Stack>
+      ) : (
+        <form onSubmit={submit}>
+          <Stack gap="md">
+            <p className="muted">{t('inviteHint')}</p>
+            {create.error && <ErrorNotice error={create.error} title={t('inviteFailed')} />}
+            <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
+            <TextInput
+              label={t('inviteEmail')}
+              description={t('inviteEmailHint')}
+              type="email"
+              maxLength={254}
+              value={email}
+              onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+            />
+            <Group justify="flex-end">
+              <Button onClick={onClose}>{shell('cancel')}</Button>
+              <Button type="submit" variant="filled" loading={create.isPending}>
+                {t('inviteCreate')}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Dialog>
   );
 }

@@ -1,21 +1,24 @@
+import bellIcon from 'virtual:icon/bell';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useChanges, useHistoryPages } from '#web/dashboard/api/history.ts';
-import { useLivePages } from '#web/dashboard/api/live-pages.ts';
-import { overviewQuery } from '#web/dashboard/api/overview.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { curlWithJson } from '#web/dashboard/api/curl.ts';
+import { useChanges, useHistoryPages, useLivePages } from '#web/dashboard/api/history.ts';
+import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
+import { overviewQuery } from '#web/dashboard/api/queries.ts';
+import type { TailState } from '#web/dashboard/api/tail.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { PageHeading } from '#web/dashboard/pieces/page.tsx';
-import { refine } from '#web/dashboard/query/refine.ts';
-import { Feed } from './feed.tsx';
-import { FirstUse } from './first-use.tsx';
-import { LastHour } from './last-hour.tsx';
+import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
+import { NotificationGlance } from '#web/dashboard/notifications/latest-notifications.tsx';
+import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
+import { refine } from '#web/dashboard/query/query-words.ts';
 import styles from './overview-page.module.css';
-import { PanelsNow } from './panels-now.tsx';
-import { Refused } from './refused.tsx';
-import { StandingNow } from './standing-now.tsx';
-import { TopHosts } from './top-hosts.tsx';
+import { PanelsNow, Refused, TopHosts } from './side-lists.tsx';
+import { LastHour, StandingNow } from './status.tsx';
 
 /** How the tenant stands, now: what arrives, what is on panels, what is not as it should be. */
 export function OverviewPage() {
@@ -59,5 +62,79 @@ export function OverviewPage() {
         </div>
       )}
     </>
+  );
+}
+
+const newest = 50;
+
+/** The newest as they arrive; everything about one is in history. */
+function Feed({
+  pages,
+  tail,
+  onOpen,
+  onRefine,
+}: {
+  pages: HistoryPages;
+  tail: TailState;
+  onOpen: (notification: HistoryNotification) => void;
+  onRefine: OnRefine;
+}) {
+  const { t } = useTranslation('overview');
+  const { name } = useTenant();
+  const [activeId, setActiveId] = useState<string>();
+  return (
+    <section className={styles.feed} aria-label={t('feed')}>
+      <div className={styles.feedHead}>
+        <h2>{t('feed')}</h2>
+        <span className={styles.pulse} data-state={tail} aria-hidden="true" />
+        <span>{tail !== 'off' && t(`tail.${tail}`)}</span>
+        <Link to="/t/$tenant/history" params={{ tenant: name }} search={{ live: true }}>
+          {t('toHistory')}
+        </Link>
+      </div>
+      <div className={styles.grid}>
+        <NotificationGlance
+          label={t('feed')}
+          pages={pages}
+          most={newest}
+          activeId={activeId}
+          onOpen={onOpen}
+          onMove={({ id }) => setActiveId(id)}
+          onRefine={onRefine}
+        />
+      </div>
+    </section>
+  );
+}
+
+/** Before the first notification: how to send it. It gives way to the overview the moment one arrives. */
+function FirstUse() {
+  const { t } = useTranslation('overview');
+  const { name, may } = useTenant();
+  const example = { title: t('exampleTitle'), message: t('exampleMessage'), level: 'warning', host: 'db-01' };
+  return (
+    <div className={styles.frame}>
+      <EmptyState
+        icon={bellIcon}
+        title={t('waiting')}
+        action={
+          may('admin') && (
+            <div className={styles.ways}>
+              <LinkButton to="/t/$tenant/settings/tokens" params={{ tenant: name }} variant="filled">
+                {t('makeToken')}
+              </LinkButton>
+              <LinkButton to="/t/$tenant/welcome" params={{ tenant: name }}>
+                {t('stepByStep')}
+              </LinkButton>
+            </div>
+          )
+        }
+      >
+        {may('admin') ? t('waitingHint') : t('waitingHintViewer')}
+      </EmptyState>
+      <div className={styles.command}>
+        <CopyField text={curlWithJson(location.origin, t('yourToken'), example)} label="curl" />
+      </div>
+    </div>
   );
 }

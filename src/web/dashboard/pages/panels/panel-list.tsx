@@ -1,13 +1,29 @@
+import onlineIcon from 'virtual:icon/circle-check';
+import neverIcon from 'virtual:icon/clock';
+import offlineIcon from 'virtual:icon/plug-connected-x';
+import { iconPaths } from 'virtual:icons';
 import { Button, SegmentedControl } from '@mantine/core';
-import { useState } from 'react';
+import { useIntersection } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { memo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '#contract/panel.ts';
+import type { Panel, PanelShowing } from '#contract/panel.ts';
+import { panelShowingQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { FilterField } from '#web/dashboard/pieces/fields/filter-field.tsx';
-import { useRowKeys } from '#web/dashboard/pieces/rows/row-keys.ts';
-import { RowTable } from '#web/dashboard/pieces/rows/row-table.tsx';
+import { Ago } from '#web/dashboard/components/ago.tsx';
+import { StateMark } from '#web/dashboard/components/facts.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
+import {
+  FilterField,
+  OpeningRow,
+  RowButton,
+  RowTable,
+  useRowKeys,
+} from '#web/dashboard/components/row-table.tsx';
+import { CommandButtons, useCommandToast } from './panel-commands.tsx';
 import styles from './panel-list.module.css';
-import { PanelTableRow } from './panel-row.tsx';
 
 const states = ['all', 'online', 'offline'] as const;
 /** A table of thousands would keep the page busy: more come when they are asked for. */
@@ -111,3 +127,119 @@ function PanelTable({
 const matches = ({ name, location, tags, address }: Panel, wanted: string) =>
   wanted === '' ||
   [name, location ?? '', address ?? '', ...tags].some((text) => text.toLowerCase().includes(wanted));
+
+/** One line a panel. The name opens it; so does a click anywhere that is nothing else. */
+const PanelTableRow = memo(function PanelTableRow({
+  panel,
+  onOpen,
+}: {
+  panel: Panel;
+  onOpen: (id: string) => void;
+}) {
+  const formats = useFormats();
+  const { may } = useTenant();
+  const { ref, entry } = useIntersection<HTMLTableRowElement>({ rootMargin: '200px' });
+  const command = useCommandToast(panel);
+  const open = () => onOpen(panel.id);
+  return (
+    <OpeningRow ref={ref} onOpen={open}>
+      <td className={styles.state}>
+        <PanelMark panel={panel} />
+      </td>
+      <td>
+        <RowButton
+          onOpen={open}
+          onKeyDown={(event) => {
+            if (event.key === 'i' && may('member')) command('identify');
+          }}
+        >
+          <strong>
+            <bdi>{panel.name}</bdi>
+          </strong>{' '}
+          {panel.location !== null && <bdi className={styles.location}>{panel.location}</bdi>}
+        </RowButton>
+      </td>
+      <td className={styles.shows}>{entry?.isIntersecting && <ShowingCounts id={panel.id} />}</td>
+      <td className={styles.tags} title={panel.tags.join(', ')}>
+        {panel.tags.map((tag) => (
+          <span key={tag} className="chip">
+            {tag}
+          </span>
+        ))}
+      </td>
+      <td className={styles.seen}>{panel.lastSeenAt !== null && <Ago at={panel.lastSeenAt} />}</td>
+      <td className={`${styles.lag} ${panel.lag === 0 ? 'muted' : ''}`}>{formats.number(panel.lag)}</td>
+      <td className={`${styles.version} mono`} title={panel.version ?? undefined}>
+        {panel.version}
+      </td>
+      <td className={`${styles.address} mono`} title={panel.address ?? undefined}>
+        {panel.address}
+      </td>
+      {may('member') && (
+        <td className={`${styles.actions} ${styles.actionsCell}`}>
+          <CommandButtons panel={panel} onCommand={command} />
+        </td>
+      )}
+    </OpeningRow>
+  );
+});
+
+const mostLevels = 4;
+
+/** What a panel shows now, as a number a level, the most serious first. */
+function ShowingCounts({ id }: { id: string }) {
+  const { t } = useTranslation('panels');
+  const lookOf = useLevelLook();
+  const { data } = useQuery(panelShowingQuery(useTenant(), id));
+  if (!data) return null;
+  const counts = countByLevel(data);
+  const rest = counts.slice(mostLevels).reduce((sum, { count }) => sum + count, data.more);
+  if (counts.length === 0) return <span className="muted">{t('quiet')}</span>;
+  return (
+    <span className={styles.counts}>
+      {counts.slice(0, mostLevels).map(({ level, count }) => {
+        const { word, icon, color } = lookOf(level);
+        return (
+          <span key={level} className={styles.count} style={{ color }} title={`${count} ${word}`}>
+            <Icon paths={iconPaths[icon] ?? iconPaths.bell ?? []} size={15} />
+            {count}
+            <span className="hidden"> {word}</span>
+          </span>
+        );
+      })}
+      {rest > 0 && <span className="muted">+{rest}</span>}
+    </span>
+  );
+}
+
+function countByLevel({ notifications }: Pick<PanelShowing, 'notifications'>) {
+  const counts = new Map<string, { level: string; rank: number; count: number }>();
+  for (const { level, rank } of notifications) {
+    const entry = counts.get(level) ?? { level, rank, count: 0 };
+    entry.count += 1;
+    counts.set(level, entry);
+  }
+  return [...counts.values()].sort((a, b) => b.rank - a.rank);
+}
+
+const looks = {
+  online: { icon: onlineIcon, tone: 'good' },
+  offline: { icon: offlineIcon, tone: 'doubtful' },
+  never: { icon: neverIcon, tone: 'quiet' },
+} as const;
+
+function stateOf({ online, lastSeenAt }: Pick<Panel, 'online' | 'lastSeenAt'>): keyof typeof looks {
+  if (online) return 'online';
+  return lastSeenAt === null ? 'never' : 'offline';
+}
+
+/** Whether a panel is connected: word, icon and colour. */
+export function PanelMark({ panel }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
+  const state = stateOf(panel);
+  return (
+    <StateMark {...looks[state]} title={t(`state.${state}.hint`)}>
+      <span className={styles.word}>{t(`state.${state}`)}</span>
+    </StateMark>
+  );
+}

@@ -1,18 +1,20 @@
+import panelIcon from 'virtual:icon/device-tv';
+import openIcon from 'virtual:icon/external-link';
 import plusIcon from 'virtual:icon/plus';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { livePanelsQuery } from '#web/dashboard/api/panels.ts';
+import { livePanelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { Page } from '#web/dashboard/pieces/page.tsx';
-import type { PanelsSearch } from '#web/dashboard/searches.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Page } from '#web/dashboard/components/page.tsx';
+import type { PanelsSearch } from '#web/dashboard/search-params.ts';
 import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { EmptyPanels, OpenHere } from './empty-panels.tsx';
-import { AskAdminDialog, PairDialog } from './pairing/pair-dialog.tsx';
-import { PanelDrawer } from './panel/panel-drawer.tsx';
+import { AskAdminDialog, PairDialog } from './pair-dialog.tsx';
+import { PanelDrawer } from './panel-drawer.tsx';
+import styles from './panel-list.module.css';
 import { PanelList } from './panel-list.tsx';
 
 const route = '/signed-in/t/$tenant/panels';
@@ -69,5 +71,68 @@ export function PanelsPage() {
         />
       )}
     </Page>
+  );
+}
+
+/** A panel in a tab of this browser: it shows a code of its own, like any other screen. */
+function OpenHere() {
+  const { t } = useTranslation('panels');
+  return (
+    <Button
+      component="a"
+      href="/panel"
+      target="_blank"
+      rel="noopener"
+      leftSection={<Icon paths={openIcon} />}
+    >
+      {t('openHere')}
+    </Button>
+  );
+}
+
+/** The two ways to a first panel. Without `onApprove` the person may not approve one. */
+function EmptyPanels({ onApprove }: { onApprove: (() => void) | undefined }) {
+  const { t } = useTranslation('panels');
+  return (
+    <EmptyState icon={panelIcon} title={t('empty')} action={<Ways onApprove={onApprove} />}>
+      {t('emptyText')}
+    </EmptyState>
+  );
+}
+
+function Ways({ onApprove }: { onApprove: (() => void) | undefined }) {
+  const { t } = useTranslation('panels');
+  return (
+    <div className={styles.ways}>
+      <section>
+        <h2>{t('wayTv')}</h2>
+        <ol>
+          <li>
+            {t('wayTv1')} <span className="mono">{`${location.origin}/panel`}</span>
+          </li>
+          <li>{t('wayTv2')}</li>
+          <li>{t('wayTv3')}</li>
+        </ol>
+        {onApprove ? (
+          <div className={styles.waysAction}>
+            <Button variant="filled" onClick={onApprove}>
+              {t('approve')}
+            </Button>
+          </div>
+        ) : (
+          <p className="muted">{t('approveNeedsAdmin')}</p>
+        )}
+      </section>
+      <section>
+        <h2>{t('wayHere')}</h2>
+        <ol>
+          <li>{t('wayHere1')}</li>
+          <li>{t('wayHere2')}</li>
+        </ol>
+        <div className={styles.waysAction}>
+          <OpenHere />
+        </div>
+      </section>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { TagsInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { isTag } from './tag.ts';
+import { isTag } from './panel-draft.ts';
 
 const most = 50;
 

@@ -5,13 +5,13 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '#contract/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/pieces/formats.ts';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { type RuleWords, whenSentence } from '#web/dashboard/pieces/rules/rule-sentence.ts';
-import { SentenceText } from '#web/dashboard/pieces/rules/rule-text.tsx';
-import { endText } from './list/rule-marks.tsx';
-import { endedRules, mutesInForce } from './list/rule-state.ts';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { type RuleWords, whenSentence } from '#web/dashboard/components/rule-sentence.ts';
+import { SentenceText } from '#web/dashboard/components/rule-text.tsx';
 import styles from './mutes.module.css';
+import { endText } from './rule-row.tsx';
+import { endedRules, mutesInForce } from './rule-state.ts';
 
 const shownMost = 3;
 

@@ -1,26 +1,28 @@
 import plusIcon from 'virtual:icon/plus';
+import rulesIcon from 'virtual:icon/route';
 import explainIcon from 'virtual:icon/zoom-question';
 import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule, RulePatch } from '#contract/rule.ts';
 import { rulesQuery, useRuleChanges } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { Confirm } from '#web/dashboard/pieces/layers/confirm.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { Page } from '#web/dashboard/pieces/page.tsx';
-import { type RuleWords, ruleSentence, sentenceText } from '#web/dashboard/pieces/rules/rule-sentence.ts';
-import { useRuleWords } from '#web/dashboard/pieces/rules/rule-text.tsx';
-import { useNow } from '#web/dashboard/pieces/time/now.ts';
+import { useNow } from '#web/dashboard/components/ago.tsx';
+import { Confirm } from '#web/dashboard/components/confirm.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Page } from '#web/dashboard/components/page.tsx';
+import { type RuleWords, ruleSentence, sentenceText } from '#web/dashboard/components/rule-sentence.ts';
+import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx';
 import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { EmptyRules } from './empty-rules.tsx';
-import { RuleList } from './list/rule-list.tsx';
-import { type RuleOrder, useRuleOrder } from './list/rule-order.ts';
+import { ruleOf } from '../rule-editor/draft.ts';
+import { exampleDraft, examples } from '../rule-editor/initial-draft.ts';
+import { OpenSheet } from '../rule-editor/open-rule.tsx';
 import { Mutes } from './mutes.tsx';
-import { OpenSheet } from './open-sheet.tsx';
+import { RuleList } from './rule-list.tsx';
+import { type RuleOrder, useRuleOrder } from './rule-order.ts';
 import styles from './rules-page.module.css';
 
 const route = getRouteApi('/signed-in/t/$tenant/rules');
@@ -198,5 +200,33 @@ function Skeleton() {
         </div>
       ))}
     </div>
+  );
+}
+
+/** Without rules everything goes to every panel: says so, and offers two to start from. */
+function EmptyRules({ words }: { words: RuleWords }) {
+  const { t } = useTranslation('rules');
+  const { may, timeZone } = useTenant();
+  return (
+    <EmptyState
+      icon={rulesIcon}
+      title={t('emptyTitle')}
+      action={
+        may('admin') && (
+          <ul className={styles.examples}>
+            {examples.map((name) => (
+              <li key={name}>
+                <Link from="/t/$tenant/rules" to="." search={{ id: 'new', example: name }}>
+                  <strong>{t(`start.${name}`)}</strong>
+                  <RuleText rule={ruleOf(exampleDraft(name, timeZone), '')} words={words} />
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    >
+      {t(may('admin') ? 'emptyAbout' : 'emptyReading')}
+    </EmptyState>
   );
 }

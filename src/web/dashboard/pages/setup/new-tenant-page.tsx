@@ -6,9 +6,9 @@ import { useTranslation } from 'react-i18next';
 import type { Membership } from '#contract/session.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { useForgetAll } from '#web/dashboard/api/session.ts';
-import { EntryFrame } from '#web/dashboard/pieces/entry-frame.tsx';
-import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
+import { EntryFrame } from '#web/dashboard/components/auth-layout.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { LinkButton } from '#web/dashboard/components/page.tsx';
 import { shortNameOf } from './short-name.ts';
 
 /** Another tenant, owned by whoever makes it. */

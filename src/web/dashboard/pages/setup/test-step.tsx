@@ -5,11 +5,11 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createClient } from '#client/client.ts';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/pieces/formats.ts';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { type Arrival, readArrival } from './arrival.ts';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import styles from './welcome.module.css';
 
 /** Sends a notification as any sender would, and shows how far it came. */
@@ -91,4 +91,25 @@ function Reached({ children }: { children: string }) {
       <Icon paths={checkIcon} /> <bdi>{children}</bdi>
     </li>
   );
+}
+
+/** How far a notification has come. */
+interface Arrival {
+  readonly panelCount: number;
+  /** The panels that said they show it, and how long after it was received. */
+  readonly shown: readonly { readonly name: string; readonly afterMs: number }[];
+}
+
+function readArrival({
+  panelCount,
+  receivedAt,
+  deliveries,
+}: Pick<NotificationDetail, 'panelCount' | 'receivedAt' | 'deliveries'>): Arrival {
+  const received = new Date(receivedAt).getTime();
+  const shown = deliveries.flatMap(({ panel, shownAt }) =>
+    shownAt === null
+      ? []
+      : [{ name: panel.name, afterMs: Math.max(0, new Date(shownAt).getTime() - received) }],
+  );
+  return { panelCount, shown };
 }

@@ -1,13 +1,17 @@
 import checkIcon from 'virtual:icon/check';
-import { type ReactNode, useState } from 'react';
+import openIcon from 'virtual:icon/external-link';
+import { Button, SegmentedControl, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Panel } from '#contract/panel.ts';
+import { curlWithHeaders, curlWithJson } from '#web/dashboard/api/curl.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
-import { Page } from '#web/dashboard/pieces/page.tsx';
-import { PanelStep } from './panel-step.tsx';
+import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { LinkButton, Page } from '#web/dashboard/components/page.tsx';
 import { TestStep } from './test-step.tsx';
-import { TokenStep } from './token-step.tsx';
 import styles from './welcome.module.css';
 
 /** What a new owner does first. The token lives in this page alone: leaving it forgets it. */
@@ -71,5 +75,125 @@ function Step({
         {children}
       </section>
     </li>
+  );
+}
+
+/** Makes a token, and shows how it is used. */
+function TokenStep({ token, onToken }: { token: string | undefined; onToken: (token: string) => void }) {
+  const { t } = useTranslation('welcome');
+  const { api, key } = useTenant();
+  const client = useQueryClient();
+  const [form, setForm] = useState<'json' | 'headers'>('json');
+  const create = useMutation({
+    mutationFn: () => api.post<{ token: string }>('/api/tokens', { name: t('tokenName') }),
+    onSuccess: async (created) => {
+      onToken(created.token);
+      await client.invalidateQueries({ queryKey: [...key, 'tokens'] });
+    },
+  });
+  if (token === undefined) {
+    return (
+      <div className={styles.stack}>
+        <p className={styles.hint}>{t('tokenHint')}</p>
+        {create.error && <ErrorNotice error={create.error} title={t('tokenFailed')} />}
+        <div>
+          <Button variant="filled" loading={create.isPending} onClick={() => create.mutate()}>
+            {t('tokenCreate')}
+          </Button>
+        </div>
+      </div>
+    );
+  }
+  const example = { title: t('curlTitle'), message: t('curlMessage') };
+  const command = form === 'json' ? curlWithJson : curlWithHeaders;
+  return (
+    <div className={styles.stack}>
+      <p className={styles.hint}>{t('tokenOnce')}</p>
+      <CopyField text={token} label={t('tokenLabel')} />
+      <div>
+        <SegmentedControl
+          size="xs"
+          value={form}
+          onChange={(value) => setForm(value === 'headers' ? 'headers' : 'json')}
+          data={[
+            { value: 'json', label: t('asJson') },
+            { value: 'headers', label: t('asHeaders') },
+          ]}
+        />
+      </div>
+      <CopyField text={command(location.origin, token, example)} label="curl" />
+    </div>
+  );
+}
+
+/** Lets a screen in by the code it shows. */
+function PanelStep({ onReady }: { onReady: () => void }) {
+  const { t } = useTranslation('welcome');
+  const { api, key } = useTenant();
+  const [code, setCode] = useState('');
+  const [name, setName] = useState('');
+  const { data: panels, refetch } = useQuery({
+    queryKey: [...key, 'panels'],
+    queryFn: async ({ signal }) =>
+      (await api.get<{ panels: Panel[] }>('/api/panels', undefined, signal)).panels,
+  });
+  const count = panels?.length ?? 0;
+  useEffect(() => {
+    if (count > 0) onReady();
+  }, [count, onReady]);
+  const approve = useMutation({
+    mutationFn: () =>
+      api.post<Panel>(`/api/pairings/${encodeURIComponent(code.trim())}/approve`, { name: name.trim() }),
+    onSuccess: async () => {
+      setCode('');
+      await refetch();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    approve.mutate();
+  };
+  return (
+    <form className={styles.stack} onSubmit={submit}>
+      <p className={styles.hint}>{t('panelHint', { address: `${location.origin}/panel` })}</p>
+      {count > 0 && !approve.data && <p className={styles.hint}>{t('panelHave', { count })}</p>}
+      {approve.error && <ErrorNotice error={approve.error} title={t('panelFailed')} />}
+      {approve.data && (
+        <p role="status">
+          <bdi>{t('panelIn', { name: approve.data.name })}</bdi>
+        </p>
+      )}
+      <div className={styles.row}>
+        <Button
+          component="a"
+          href="/panel"
+          target="_blank"
+          rel="noopener"
+          leftSection={<Icon paths={openIcon} />}
+        >
+          {t('panelOpen')}
+        </Button>
+        <TextInput
+          className={styles.code ?? ''}
+          label={t('panelCode')}
+          required
+          maxLength={10}
+          autoComplete="off"
+          value={code}
+          onChange={({ currentTarget }) => setCode(currentTarget.value)}
+        />
+        <TextInput
+          label={t('panelName')}
+          placeholder={t('panelNameExample')}
+          required
+          maxLength={100}
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        <Button type="submit" loading={approve.isPending}>
+          {t('panelApprove')}
+        </Button>
+      </div>
+    </form>
   );
 }

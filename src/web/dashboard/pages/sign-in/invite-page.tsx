@@ -6,12 +6,12 @@ import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/api-error.ts';
 import type { InvitationAccept, InvitationPreview } from '#contract/member.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { keepSecret, useSecretInAddress } from '#web/dashboard/api/secret-in-address.ts';
 import { sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
-import { EntryFrame } from '#web/dashboard/pieces/entry-frame.tsx';
-import { AccountFields, type NewAccount } from '#web/dashboard/pieces/fields/account-fields.tsx';
-import { LinkButton } from '#web/dashboard/pieces/link-button.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
+import { AccountFields, type NewAccount } from '#web/dashboard/components/account-fields.tsx';
+import { EntryFrame } from '#web/dashboard/components/auth-layout.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { LinkButton } from '#web/dashboard/components/page.tsx';
+import { keepSecret, useSecretInAddress } from './link-secret.ts';
 import styles from './sign-in.module.css';
 
 /** Joining a tenant by the link one was sent, with an account one has or one made here. */

@@ -1,13 +1,18 @@
-import { useSuspenseQuery } from '@tanstack/react-query';
+import fingerprintIcon from 'virtual:icon/fingerprint';
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
+import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
-import { EntryFrame } from '#web/dashboard/pieces/entry-frame.tsx';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { CodeForm } from './code-form.tsx';
-import { OtherWays } from './other-ways.tsx';
-import { PasswordForm } from './password-form.tsx';
+import type { Session, SignedIn, SignIn, TwoFactorSignIn } from '#contract/session.ts';
+import { signInWithPasskey } from '#web/dashboard/api/account.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { beginAtProvider, sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
+import { PasswordField } from '#web/dashboard/components/account-fields.tsx';
+import { EntryFrame } from '#web/dashboard/components/auth-layout.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import styles from './sign-in.module.css';
 
 const route = getRouteApi('/open/sign-in');
 
@@ -44,4 +49,159 @@ const reasons = ['denied', 'not-linked', 'not-invited', 'not-verified', 'expired
 /** Whatever stands in the address: an unknown word is a fault of the provider's. */
 function providerText(error: string): `provider.${(typeof reasons)[number] | 'provider'}` {
   return `provider.${reasons.find((each) => each === error) ?? 'provider'}`;
+}
+
+/** Asks for e-mail and password. */
+function PasswordForm({ onDone, onTwoFactor }: { onDone: () => Promise<void>; onTwoFactor: () => void }) {
+  const { t } = useTranslation('entry');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [remember, setRemember] = useState(false);
+  const signIn = useMutation({
+    mutationFn: (body: SignIn) => personApi.post<SignedIn>('/api/session', body),
+    onSuccess: ({ twoFactor }) => (twoFactor ? onTwoFactor() : onDone()),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    signIn.mutate({ email, password, remember });
+  };
+  return (
+    <form onSubmit={submit} className={styles.form}>
+      <Stack gap="md">
+        {signIn.error && <ErrorNotice error={signIn.error} title={t('signInFailed')} />}
+        <TextInput
+          label={t('email')}
+          type="email"
+          name="email"
+          autoComplete="username webauthn"
+          required
+          data-autofocus
+          autoFocus
+          value={email}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <PasswordField
+          label={t('password')}
+          name="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        <Checkbox
+          label={t('remember')}
+          checked={remember}
+          onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
+        />
+        <Button type="submit" variant="filled" fullWidth loading={signIn.isPending}>
+          {t('signIn')}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** Asks for the second factor: six digits of an app, or one of the codes kept for the day it is lost. */
+function CodeForm({ onDone, onBack }: { onDone: () => Promise<void>; onBack: () => void }) {
+  const { t } = useTranslation('entry');
+  const [kind, setKind] = useState<TwoFactorSignIn['kind']>('totp');
+  const [code, setCode] = useState('');
+  const [trustDevice, setTrustDevice] = useState(false);
+  const prove = useMutation({
+    mutationFn: (body: TwoFactorSignIn) => personApi.post<SignedIn>('/api/session/two-factor', body),
+    onSuccess: onDone,
+    onError: () => setCode(''),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    prove.mutate({ code: code.trim(), kind, trustDevice });
+  };
+  const swap = () => {
+    setKind(kind === 'totp' ? 'backup' : 'totp');
+    setCode('');
+    prove.reset();
+  };
+  const isTotp = kind === 'totp';
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        {prove.error && <ErrorNotice error={prove.error} title={t('signInFailed')} />}
+        <TextInput
+          key={kind}
+          label={isTotp ? t('code') : t('backupCode')}
+          description={isTotp ? t('codeHint') : t('backupHint')}
+          inputMode={isTotp ? 'numeric' : 'text'}
+          autoComplete="one-time-code"
+          pattern={isTotp ? '[0-9]{6}' : undefined}
+          maxLength={32}
+          required
+          autoFocus
+          value={code}
+          onChange={({ currentTarget }) => setCode(currentTarget.value)}
+        />
+        <Checkbox
+          label={t('trust')}
+          checked={trustDevice}
+          onChange={({ currentTarget }) => setTrustDevice(currentTarget.checked)}
+        />
+        <Button type="submit" variant="filled" fullWidth loading={prove.isPending}>
+          {t('continue')}
+        </Button>
+        <Group justify="space-between">
+          <Button variant="subtle" size="xs" onClick={onBack}>
+            {t('back')}
+          </Button>
+          <Button variant="subtle" size="xs" onClick={swap}>
+            {isTotp ? t('useBackup') : t('useApp')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** The ways in without a password. */
+function OtherWays({
+  providers,
+  returnTo,
+  onDone,
+}: {
+  providers: Session['providers'];
+  returnTo: string | undefined;
+  onDone: () => Promise<void>;
+}) {
+  const { t } = useTranslation('entry');
+  const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onDone });
+  const provider = useMutation({
+    mutationFn: (id: string) => beginAtProvider(id, returnTo ?? '/'),
+  });
+  // Passkeys are for secure origins; elsewhere the browser has no word of them.
+  const hasPasskeys = 'PublicKeyCredential' in globalThis;
+  const error = passkey.error ?? provider.error;
+  return (
+    <>
+      {(hasPasskeys || providers.length > 0) && <p className={styles.or}>{t('or')}</p>}
+      <Stack gap="xs">
+        {error && (
+          <ErrorNotice error={error} title={passkey.error ? t('passkeyFailed') : t('signInFailed')} />
+        )}
+        {hasPasskeys && (
+          <Button
+            fullWidth
+            leftSection={<Icon paths={fingerprintIcon} size={18} />}
+            loading={passkey.isPending}
+            onClick={() => passkey.mutate()}
+          >
+            {t('withPasskey')}
+          </Button>
+        )}
+        {providers.map(({ id, name }) => (
+          <Button key={id} fullWidth loading={provider.isPending} onClick={() => provider.mutate(id)}>
+            {t('withProvider', { name })}
+          </Button>
+        ))}
+      </Stack>
+      <p className={styles.forgot}>{t('forgot')}</p>
+    </>
+  );
 }

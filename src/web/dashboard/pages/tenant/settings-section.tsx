@@ -3,11 +3,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { TenantPatch, Tenant as TenantSettings } from '#contract/tenant.ts';
+import { tenantSettingsQuery } from '#web/dashboard/api/queries.ts';
 import { sessionQuery } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { tenantSettingsQuery } from '#web/dashboard/api/tenant-settings.ts';
-import { ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { Section } from '#web/dashboard/pieces/page.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Section } from '#web/dashboard/components/page.tsx';
 import styles from './tenant.module.css';
 
 /** A part of the tenant's settings, saved by itself. */

@@ -1,18 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Tenant as TenantSettings } from '#contract/tenant.ts';
+import { tenantSettingsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { tenantSettingsQuery } from '#web/dashboard/api/tenant-settings.ts';
-import { Facts } from '#web/dashboard/pieces/facts.tsx';
-import { timeIn } from '#web/dashboard/pieces/fields/time-zone-select.tsx';
-import { useFormats } from '#web/dashboard/pieces/formats.ts';
-import { ErrorNotice, Remark } from '#web/dashboard/pieces/notice.tsx';
-import { Page, Section } from '#web/dashboard/pieces/page.tsx';
-import { NameSection } from './name-section.tsx';
-import { RateSection } from './rate-section.tsx';
-import { RetentionSection } from './retention-section.tsx';
+import { Facts } from '#web/dashboard/components/facts.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { Page, Section } from '#web/dashboard/components/page.tsx';
+import { timeIn } from '#web/dashboard/components/time-zone-select.tsx';
+import { NameSection, RateSection, RetentionSection, TimeZoneSection } from './settings-sections.tsx';
 import styles from './tenant.module.css';
-import { TimeZoneSection } from './time-zone-section.tsx';
 
 /** What holds for the whole tenant. Admins change it, a part at a time; everyone may look. */
 export function TenantPage() {

@@ -1,17 +1,26 @@
+import revokedIcon from 'virtual:icon/ban';
+import activeIcon from 'virtual:icon/circle-check';
+import expiredIcon from 'virtual:icon/clock-off';
+import warnIcon from 'virtual:icon/hourglass-low';
+import expiringIcon from 'virtual:icon/hourglass-low';
 import keyIcon from 'virtual:icon/key';
 import { Button, Switch } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '#contract/token.ts';
-import { FilterField } from '#web/dashboard/pieces/fields/filter-field.tsx';
-import { useFormats } from '#web/dashboard/pieces/formats.ts';
-import { EmptyState, ErrorNotice } from '#web/dashboard/pieces/notice.tsx';
-import { useRowKeys } from '#web/dashboard/pieces/rows/row-keys.ts';
-import { OpeningRow, RowButton, RowTable } from '#web/dashboard/pieces/rows/row-table.tsx';
-import { Ago } from '#web/dashboard/pieces/time/ago.tsx';
-import { CredentialMark } from './credential-mark.tsx';
-import { isOver, stateOf } from './credential-state.ts';
-import { ExpiryWarning } from './expiry-warning.tsx';
+import { Ago } from '#web/dashboard/components/ago.tsx';
+import { StateMark } from '#web/dashboard/components/facts.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import {
+  FilterField,
+  OpeningRow,
+  RowButton,
+  RowTable,
+  useRowKeys,
+} from '#web/dashboard/components/row-table.tsx';
+import { isOver, stateOf } from './credential.ts';
 import styles from './tokens.module.css';
 
 type Credential = Omit<Key, 'role'>;
@@ -143,4 +152,49 @@ function Row<C extends Credential>({ credential, options }: { credential: C; opt
       </td>
     </OpeningRow>
   );
+}
+
+/** Names what ends within the next days, before whoever uses it is refused. */
+function ExpiryWarning({
+  credentials,
+  onOpen,
+}: {
+  credentials: readonly Omit<Key, 'role'>[];
+  onOpen: (id: string) => void;
+}) {
+  const { t } = useTranslation('tokens');
+  const formats = useFormats();
+  const ending = credentials.filter((each) => stateOf(each, Date.now()) === 'expiring');
+  if (ending.length === 0) return null;
+  return (
+    <div className={styles.warning}>
+      <Icon paths={warnIcon} size={18} />
+      <div>
+        {t('endingSoon', { count: ending.length })}{' '}
+        {ending.map(({ id, name, expiresAt }, n) => (
+          <span key={id}>
+            {n > 0 && ', '}
+            <button type="button" className={styles.link} onClick={() => onOpen(id)}>
+              <bdi>{name}</bdi>
+            </button>{' '}
+            {expiresAt !== null && formats.relative(expiresAt)}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const looks = {
+  active: { icon: activeIcon, tone: 'good' },
+  expiring: { icon: expiringIcon, tone: 'doubtful' },
+  expired: { icon: expiredIcon, tone: 'quiet' },
+  revoked: { icon: revokedIcon, tone: 'quiet' },
+} as const;
+
+/** Whether it still opens the door: word, icon and colour. */
+export function CredentialMark({ credential }: { credential: Pick<Key, 'revokedAt' | 'expiresAt'> }) {
+  const { t } = useTranslation('tokens');
+  const state = stateOf(credential, Date.now());
+  return <StateMark {...looks[state]}>{t(`state.${state}`)}</StateMark>;
 }

@@ -1,17 +1,20 @@
 import plusIcon from 'virtual:icon/plus';
 import { Button, Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { Key, Token } from '#contract/token.ts';
+import { keysQuery, panelsQuery, tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/pieces/icon.tsx';
-import { Remark } from '#web/dashboard/pieces/notice.tsx';
-import { Page } from '#web/dashboard/pieces/page.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { Remark } from '#web/dashboard/components/notice.tsx';
+import { Page } from '#web/dashboard/components/page.tsx';
 import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { CreateKey } from './create/create-key.tsx';
-import { CreateToken } from './create/create-token.tsx';
-import { KeyList } from './key-list.tsx';
-import { TokenList } from './token-list.tsx';
+import { CreateKey, CreateToken } from './create-credential.tsx';
+import { KeyDrawer, TokenDrawer } from './credential-drawer.tsx';
+import { CredentialTable } from './credential-table.tsx';
+import styles from './tokens.module.css';
 
 const route = '/signed-in/t/$tenant/settings/tokens';
 
@@ -75,5 +78,80 @@ function Credentials() {
       {creating && tab === 'tokens' && <CreateToken onClose={() => setCreating(false)} />}
       {creating && tab === 'keys' && <CreateKey onClose={() => setCreating(false)} />}
     </Page>
+  );
+}
+
+interface ListOptions {
+  readonly opened: string | undefined;
+  readonly onOpen: (id: string | undefined) => void;
+  readonly onCreate: () => void;
+}
+
+function TokenList({ opened, onOpen, onCreate }: ListOptions) {
+  const { t } = useTranslation('tokens');
+  const tenant = useTenant();
+  const query = useQuery(tokensQuery(tenant));
+  const { data: panels = [] } = useQuery(panelsQuery(tenant));
+  const panelNames = new Map(panels.map(({ id, name }) => [id, name]));
+  const remark = ({ panelId, name }: Token) => {
+    if (panelId === null) return false;
+    const panel = panelNames.get(panelId) ?? t('deletedPanel');
+    // As pairing names it: the panel need not be told twice.
+    return name === `panel ${panel}` ? t('screensOwn') : t('ofPanel', { name: panel });
+  };
+  const token = query.data?.find(({ id }) => id === opened);
+  return (
+    <>
+      <CredentialTable
+        credentials={query.data}
+        error={query.error}
+        onRetry={() => void query.refetch()}
+        onOpen={onOpen}
+        onCreate={onCreate}
+        kind="tokens"
+        columnTitle={t('scopes')}
+        column={(each: Token) => (
+          <>
+            {each.scopes.map((scope) => (
+              <span key={scope} className="chip mono">
+                {scope}
+              </span>
+            ))}
+          </>
+        )}
+        remark={remark}
+      />
+      {token && (
+        <TokenDrawer
+          key={token.id}
+          token={token}
+          panel={token.panelId === null ? undefined : (panelNames.get(token.panelId) ?? t('deletedPanel'))}
+          onClose={() => onOpen(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function KeyList({ opened, onOpen, onCreate }: ListOptions) {
+  const { t } = useTranslation('tokens');
+  const query = useQuery(keysQuery(useTenant()));
+  const key = query.data?.find(({ id }) => id === opened);
+  return (
+    <>
+      <p className={styles.about}>{t('keysAbout')}</p>
+      <CredentialTable
+        credentials={query.data}
+        error={query.error}
+        onRetry={() => void query.refetch()}
+        onOpen={onOpen}
+        onCreate={onCreate}
+        kind="keys"
+        columnTitle={t('role')}
+        column={(each: Key) => t(`role.${each.role}`, { ns: 'shell' })}
+        remark={() => false}
+      />
+      {key && <KeyDrawer key={key.id} credential={key} onClose={() => onOpen(undefined)} />}
+    </>
   );
 }

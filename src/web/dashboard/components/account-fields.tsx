@@ -1,0 +1,80 @@
+import { PasswordInput, type PasswordInputProps, TextInput } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+
+export interface NewAccount {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** What a new account needs: name, e-mail, password. */
+export function AccountFields({
+  value,
+  onChange,
+  fixedEmail = false,
+}: {
+  value: NewAccount;
+  onChange: (value: NewAccount) => void;
+  /** The address is given, as by an invitation. */
+  fixedEmail?: boolean;
+}) {
+  const { t } = useTranslation('entry');
+  return (
+    <>
+      <TextInput
+        label={t('yourName')}
+        autoComplete="name"
+        required
+        maxLength={100}
+        value={value.name}
+        onChange={({ currentTarget }) => onChange({ ...value, name: currentTarget.value })}
+      />
+      <TextInput
+        label={t('email')}
+        type="email"
+        autoComplete="username"
+        required
+        maxLength={254}
+        readOnly={fixedEmail}
+        value={value.email}
+        onChange={({ currentTarget }) => onChange({ ...value, email: currentTarget.value })}
+      />
+      <NewPasswordField
+        label={t('newPassword')}
+        value={value.password}
+        onChange={(password) => onChange({ ...value, password })}
+      />
+    </>
+  );
+}
+
+/** A field for a password, which can be looked at while it is typed. */
+export function PasswordField(props: PasswordInputProps) {
+  const { t } = useTranslation('entry');
+  return <PasswordInput {...props} visibilityToggleButtonProps={{ 'aria-label': t('lookAtIt') }} />;
+}
+
+/** For a password that is chosen here: says what the server will ask of it. */
+export function NewPasswordField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+}) {
+  const { t } = useTranslation('entry');
+  return (
+    <PasswordField
+      label={label}
+      description={t('newPasswordHint')}
+      autoComplete="new-password"
+      required
+      minLength={10}
+      maxLength={256}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,37 @@
+import { Fragment, type ReactNode } from 'react';
+import styles from './facts.module.css';
+import { Icon } from './icon.tsx';
+
+/** What is known of a thing: a name and a value a line. */
+export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className={styles.facts}>
+      {of.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}
+
+/** How something stands, in icon, colour and word. */
+export function StateMark({
+  icon,
+  tone,
+  title,
+  children,
+}: {
+  icon: readonly string[];
+  tone: 'good' | 'doubtful' | 'quiet';
+  title?: string;
+  children: ReactNode;
+}) {
+  return (
+    <span className={`${styles.mark} ${styles[tone]}`} title={title}>
+      <Icon paths={icon} size={15} />
+      {children}
+    </span>
+  );
+}

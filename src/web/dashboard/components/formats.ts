@@ -1,0 +1,113 @@
+/** Dates and numbers: in the reader's language, and in the time zone of the tenant. */
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useTenant } from '../api/tenant.tsx';
+
+type Instant = string | number | Date;
+
+export interface Formats {
+  /** 21:41:07.214 */
+  clock(at: Instant): string;
+  /** 21:41 */
+  shortClock(at: Instant): string;
+  /** 21 Nov 2026, 21:41 */
+  dateTime(at: Instant): string;
+  /** 21 Nov, 21:41:07.214; what a list of several days shows. */
+  dayClock(at: Instant): string;
+  /** 21 Nov 21:41; the short form of it, 21.11. 21:41 where months are long. */
+  dayTime(at: Instant): string;
+  date(at: Instant): string;
+  /** "3 minutes ago", "in 2 days". */
+  relative(at: Instant, now?: number): string;
+  number(value: number): string;
+  /** "30 s", "2 min", "1 h 30 min". */
+  duration(ms: number): string;
+}
+
+const steps = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const;
+
+function createFormats(locale: string, timeZone: string): Formats {
+  const make = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, { timeZone, hourCycle: 'h23', ...options });
+    return (at: Instant) => format.format(typeof at === 'string' ? new Date(at) : at);
+  };
+  const time = { hour: '2-digit', minute: '2-digit' } as const;
+  const exact = { ...time, second: '2-digit', fractionalSecondDigits: 3 } as const;
+  const shortClock = make(time);
+  const dayInWords = make({ day: '2-digit', month: 'short' });
+  const dayInNumbers = make({ day: '2-digit', month: '2-digit' });
+  const day = (at: Instant) => (dayInWords(at).length <= 6 ? dayInWords(at) : dayInNumbers(at));
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+  const number = new Intl.NumberFormat(locale);
+  const unit = (value: number, name: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'short' }).format(value);
+  return {
+    clock: make(exact),
+    shortClock,
+    dateTime: make({ day: 'numeric', month: 'short', year: 'numeric', ...time }),
+    dayClock: make({ day: '2-digit', month: 'short', ...exact }),
+    dayTime: (at) => `${day(at)} ${shortClock(at)}`,
+    date: make({ day: 'numeric', month: 'short', year: 'numeric' }),
+    relative(at, now = Date.now()) {
+      const distance = new Date(at).getTime() - now;
+      const [name, ms] = steps.find(([, length]) => Math.abs(distance) >= length) ?? steps[3];
+      return relative.format(Math.trunc(distance / ms), name);
+    },
+    number: (value) => number.format(value),
+    duration(ms) {
+      if (ms < 1_000) return unit(ms, 'millisecond');
+      const parts: string[] = [];
+      let rest = ms;
+      for (const [name, length] of steps) {
+        const count = Math.floor(rest / length);
+        if (count > 0 && parts.length < 2) parts.push(unit(count, name));
+        rest -= count * length;
+      }
+      return parts.join(' ');
+    },
+  };
+}
+
+/** Made once for each language and time zone: a list draws hundreds of times with them. */
+const made = new Map<string, Formats>();
+
+function formatsFor(locale: string, timeZone: string): Formats {
+  const key = `${locale} ${timeZone}`;
+  const formats = made.get(key) ?? createFormats(locale, timeZone);
+  made.set(key, formats);
+  return formats;
+}
+
+export function useFormats(): Formats {
+  const { timeZone } = useTenant();
+  const { i18n } = useTranslation();
+  const language = i18n.language;
+  return useMemo(() => formatsFor(localeOf(language), timeZone), [language, timeZone]);
+}
+
+/** For what belongs to no tenant: in the time zone of this machine. */
+export function useOwnFormats(): Formats {
+  const { i18n } = useTranslation();
+  const language = i18n.language;
+  return useMemo(
+    () => createFormats(localeOf(language), Intl.DateTimeFormat().resolvedOptions().timeZone),
+    [language],
+  );
+}
+
+/** How the language parts thousands, and the whole from its parts: 1,234.5 or 1.234,5. */
+export function separatorsOf(locale: string): { thousandSeparator: string; decimalSeparator: string } {
+  const parts = new Intl.NumberFormat(locale).formatToParts(1_234_567.5);
+  const separator = (type: 'group' | 'decimal') => parts.find((part) => part.type === type)?.value;
+  return { thousandSeparator: separator('group') ?? '', decimalSeparator: separator('decimal') ?? '.' };
+}
+
+/** The browser's own kind of the language that was chosen (de-CH for de), or the language itself. */
+export function localeOf(language: string): string {
+  return navigator.languages.find((tag) => tag.toLowerCase().startsWith(language)) ?? language;
+}

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { createInstance, type TFunction } from 'i18next';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ruleSpec } from '../../../../test/support/arbitrary-rules.ts';
+import { de } from '../texts/de.ts';
+import { en } from '../texts/en.ts';
+import {
+  type RuleWords,
+  ruleSentence,
+  type SentenceRule,
+  sentenceText,
+  suggestedName,
+} from './rule-sentence.ts';
+import { traceSentence } from './rule-trace.ts';
+
+const wordsOf = (t: TFunction<'ruleSentence'>): RuleWords => ({
+  t,
+  level: (name) => name,
+  duration: (ms) => `${ms / 1000} s`,
+  dateTime: (at) => at.slice(0, 16),
+  weekday: (day) => day,
+  panels: [
+    { id: 'p1', name: 'NOC east', tags: ['noc'] },
+    { id: 'p2', name: 'NOC west', tags: ['noc', 'wall'] },
+  ],
+});
+let english: RuleWords;
+let german: RuleWords;
+beforeAll(async () => {
+  const texts = createInstance();
+  await texts.init({
+    lng: 'en',
+    resources: { en, de },
+    keySeparator: false,
+    nsSeparator: false,
+    interpolation: { escapeValue: false },
+  });
+  english = wordsOf(texts.getFixedT('en', 'ruleSentence'));
+  german = wordsOf(texts.getFixedT('de', 'ruleSentence'));
+});
+const say = (rule: SentenceRule, words = english) => sentenceText(ruleSentence(rule, words));
+
+const toNoc: SentenceRule = {
+  when: { host: ['db-*'], minLevel: 'warning' },
+  then: { panels: { tags: ['noc'] }, setTtl: 5000 },
+};
+
+test('a rule reads as a sentence, in each language', () => {
+  expect(say(toNoc)).toBe(
+    'When host matches db-* and level is at least warning → 2 panels tagged noc, show 5 s, then stop',
+  );
+  expect(say(toNoc, german)).toBe(
+    'Wenn Host zu db-* passt und Stufe mindestens warning ist → 2 Anzeigen mit Tag noc, 5 s zeigen, dann Ende',
+  );
+});
+
+test.each<[string, SentenceRule]>([
+  ['Every notification → every panel, then go on', { then: { panels: 'all' }, continue: true }],
+  [
+    'When host is db-1 → mute it, then stop · until 2026-11-22T08:00',
+    { when: { host: ['db-1'] }, then: { mute: true }, activeUntil: '2026-11-22T08:00:00Z' },
+  ],
+  [
+    'When ip is in 10.0.0.0/8 and Source IP is not 10.0.0.5 → no panel, then stop',
+    { when: { ip: ['10.0.0.0/8'], not: { sourceIp: ['10.0.0.5'] } }, then: { panels: 'none' } },
+  ],
+  [
+    'When title matches /^disk/ and message does not contain “test” or “dry run” → make it error, then stop',
+    {
+      when: { title: { regex: '^disk' }, not: { message: { contains: ['test', 'dry run'] } } },
+      then: { setLevel: 'error' },
+    },
+  ],
+  [
+    'When level is info → show until cleared, show one in 60 s of the same host and title, count the rest, then stop · mon–fri 08:00–18:00 (UTC)',
+    {
+      when: { level: ['info'] },
+      then: { setTtl: 0, throttle: { by: ['host', 'title'], perMs: 60_000 } },
+      windows: [{ days: ['fri', 'mon', 'tue', 'wed', 'thu'], from: '08:00', until: '18:00' }],
+      timeZone: 'UTC',
+    },
+  ],
+  [
+    'When host is a, b, c or 3 more → NOC east, a panel that is gone, then stop',
+    { when: { host: ['a', 'b', 'c', 'd', 'e', 'f'] }, then: { panels: { ids: ['p1', 'p9'] } } },
+  ],
+])('%s', (sentence, rule) => {
+  expect(say(rule)).toBe(sentence);
+});
+
+test('what somebody typed is never taken for a word of the sentence, nor for a slot in it', () => {
+  const nasty = '{{values}} \uE000values\uE000 $t(and) <b>';
+  const sentence = ruleSentence({ when: { host: [nasty], title: { contains: nasty } }, then: {} }, english);
+  expect(sentence.filter(({ kind }) => kind !== 'word').map(({ text }) => text)).toEqual([
+    nasty,
+    `“${nasty}”`,
+  ]);
+});
+
+test('a name tells what a rule is about, and what it does', () => {
+  const mute = { then: { mute: true } };
+  expect(suggestedName({ when: { host: ['db-1'] }, ...mute }, english)).toBe('Mute db-1');
+  expect(suggestedName({ when: { not: { host: ['db-1'] } }, ...mute }, english)).toBe(
+    'Mute host is not db-1',
+  );
+  expect(suggestedName(toNoc, english)).toBe(
+    'host matches db-* and level is at least warning → 2 panels tagged noc, show 5 s',
+  );
+  expect(suggestedName({ then: { panels: 'none' } }, german)).toBe('alles → keine Anzeige');
+});
+
+test('every rule has a sentence and a name that the server takes, in each language', () => {
+  fc.assert(
+    fc.property(ruleSpec, (rule) => {
+      for (const words of [english, german]) {
+        expect(say(rule, words)).not.toMatch(/undefined|\{\{|\uE000/);
+        expect([...suggestedName(rule, words)].length).toBeLessThanOrEqual(100);
+        expect(suggestedName(rule, words)).toMatch(/\S/);
+      }
+    }),
+  );
+});
+
+describe('why a rule did not match', () => {
+  const trace = { id: 'r1', name: 'r', reason: 'in the words of the server' } as const;
+  const told = (
+    ...[given, rest, words = english]: [object, Parameters<typeof traceSentence>[2], RuleWords?]
+  ) => traceSentence({ ...trace, outcome: 'failed', ...given }, words, rest);
+
+  test('the condition that failed is named, and what it looked at', () => {
+    const notification = { host: 'web-1', level: 'info' };
+    expect(told({ condition: 'host' }, { rule: toNoc, notification })).toBe(
+      'Does not hold: host matches db-* (it is web-1)',
+    );
+    expect(told({ condition: 'minLevel' }, { rule: toNoc, notification }, german)).toBe(
+      'Es trifft nicht zu, dass Stufe mindestens warning ist (es ist info)',
+    );
+    expect(told({ condition: 'host' }, { rule: toNoc, notification: { host: null } })).toBe(
+      'Does not hold: host matches db-* (none was sent)',
+    );
+  });
+
+  test('a rule that is gone or was changed is told in the words of the server', () => {
+    expect(told({ condition: 'host' }, {})).toBe('in the words of the server');
+    expect(told({ condition: 'not.ip' }, { rule: toNoc })).toBe('in the words of the server');
+  });
+
+  test('times and the end of the walk are told', () => {
+    const now = Date.parse('2026-11-21T12:00:00Z');
+    const until = { ...toNoc, activeUntil: '2026-11-21T08:00:00Z' };
+    expect(told({ outcome: 'inactive' }, { rule: until, now })).toBe('Not active since 2026-11-21T08:00');
+    expect(told({ outcome: 'not-tried' }, { rule: toNoc, endedBy: 2 })).toBe(
+      'Not tried: rule 2 ends the walk',
+    );
+    expect(told({ outcome: 'matched' }, { rule: toNoc })).toBe('2 panels tagged noc, show 5 s, then stop');
+  });
+});

@@ -1,0 +1,279 @@
+/** A routing rule as a sentence: in the list, above the editor, and where it is told why a notification went where it did. */
+import type { TFunction } from 'i18next';
+import type { Panel } from '#contract/panel.ts';
+import type { RuleConditions, RuleCreate, RuleWindow, TextCondition } from '#contract/rule.ts';
+import { weekdays } from '#contract/weekdays.ts';
+
+/** `value` is what somebody typed, `mono` the same of the technical kind; `level` is told by its mark. */
+interface SentencePart {
+  readonly kind: 'word' | 'value' | 'mono' | 'level';
+  readonly text: string;
+  /** The level's name, where `kind` is `level`; `text` is its word. */
+  readonly level?: string;
+}
+export type Sentence = readonly SentencePart[];
+
+/** What a sentence is made of, in the reader's language. */
+export interface RuleWords {
+  readonly t: TFunction<'ruleSentence'>;
+  level(name: string): string;
+  duration(ms: number): string;
+  dateTime(at: string): string;
+  weekday(day: (typeof weekdays)[number]): string;
+  /** Undefined while they are not known: they are not counted then. */
+  readonly panels?: readonly Pick<Panel, 'id' | 'name' | 'tags'>[] | undefined;
+}
+
+/** What decides in a rule; the rest has the server's defaults. */
+export type SentenceRule = Pick<RuleCreate, 'when' | 'then'> &
+  Partial<Pick<RuleCreate, 'continue' | 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>>;
+
+type Field = keyof RuleConditions;
+
+/** In the order in which they are best read. */
+export const conditionFields = [
+  'host',
+  'level',
+  'minLevel',
+  'ip',
+  'sourceIp',
+  'title',
+  'message',
+  'token',
+  'key',
+] as const satisfies readonly Field[];
+const shownMost = 4;
+
+export const sentenceText = (sentence: Sentence): string => sentence.map(({ text }) => text).join('');
+
+/** The whole: "When host matches db-* → 2 panels tagged noc, show 5 s, then stop · until 22 Nov, 08:00". */
+export function ruleSentence(rule: SentenceRule, words: RuleWords): Sentence {
+  const times = timesSentence(rule, words);
+  return [
+    ...whenSentence(rule.when ?? {}, words),
+    word(' → '),
+    ...thenSentence(rule.then, words),
+    word(`, ${words.t(rule.continue ? 'goOn' : 'stop')}`),
+    ...(times.length > 0 ? [word(' · '), ...times] : []),
+  ];
+}
+
+export function whenSentence(when: NonNullable<RuleCreate['when']>, words: RuleWords): Sentence {
+  const conditions = conditionSentences(when, words);
+  if (conditions.length === 0) return [word(words.t('every'))];
+  return fill(words.t('when', { conditions: slot('conditions') }), {
+    conditions: join(conditions, words.t('and')),
+  });
+}
+
+/** Each condition by its name, as in `host` or `not.ip`: "host does not match db-*". */
+export function conditionSentence(
+  when: NonNullable<RuleCreate['when']>,
+  name: string,
+  words: RuleWords,
+): Sentence | undefined {
+  const isNot = name.startsWith('not.');
+  const field = conditionFields.find((each) => each === (isNot ? name.slice(4) : name));
+  const given = isNot ? when.not : when;
+  return field && given?.[field] !== undefined ? oneCondition(given, field, isNot, words) : undefined;
+}
+
+/** What is done: "2 panels tagged noc, show 5 s". */
+export function thenSentence(then: RuleCreate['then'], words: RuleWords): Sentence {
+  const { t } = words;
+  const done: Sentence[] = [];
+  if (then.mute) done.push([word(t('mute'))]);
+  if (then.panels !== undefined) done.push(panelsSentence(then.panels, words));
+  if (then.setLevel !== undefined)
+    done.push(fill(t('setLevel', valuesSlot), { values: [level(then.setLevel, words)] }));
+  if (then.setTtl !== undefined) {
+    done.push(
+      then.setTtl === 0
+        ? [word(t('showUntilCleared'))]
+        : fill(t('showFor', valuesSlot), { values: [value(words.duration(then.setTtl))] }),
+    );
+  }
+  if (then.throttle) {
+    const { by, perMs } = then.throttle;
+    const fields = by.map((field) => [word(t(`field.${field}`))]);
+    done.push(
+      fill(t(by.length > 0 ? 'throttleBy' : 'throttle', { duration: slot('duration'), ...valuesSlot }), {
+        duration: [value(words.duration(perMs))],
+        values: join(fields, t('sameAnd')),
+      }),
+    );
+  }
+  return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
+}
+
+/** When it holds: "until 22 Nov, 08:00, Mon–Fri 08:00–18:00 (Europe/Berlin)"; nothing, when always. */
+function timesSentence(
+  rule: Pick<SentenceRule, 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>,
+  words: RuleWords,
+): Sentence {
+  const times: Sentence[] = [];
+  const instant = (key: 'from' | 'until', at: string) =>
+    fill(words.t(key, { time: slot('time') }), { time: [value(words.dateTime(at))] });
+  if (rule.activeFrom) times.push(instant('from', rule.activeFrom));
+  if (rule.activeUntil) times.push(instant('until', rule.activeUntil));
+  if (rule.windows && rule.windows.length > 0)
+    times.push([value(windowsText(rule.windows, rule.timeZone, words))]);
+  return join(times, ', ');
+}
+
+/** "Mon–Fri 08:00–18:00, Sat 10:00–12:00 (Europe/Berlin)" */
+export function windowsText(
+  windows: readonly RuleWindow[],
+  timeZone: string | undefined,
+  words: RuleWords,
+): string {
+  const each = windows.map(({ days, from, until }) =>
+    words.t('window', { days: daysText(days, words), from, until }),
+  );
+  const text = each.join(', ');
+  return timeZone === undefined ? text : words.t('windowZone', { windows: text, zone: timeZone });
+}
+
+/** A name for a rule that has none yet: what it is about, and what it does. At most 100 characters. */
+export function suggestedName(rule: SentenceRule, words: RuleWords): string {
+  const when = rule.when ?? {};
+  const conditions = conditionSentences(when, words);
+  const [only] = conditions.length === 1 && !when.not ? conditionFields.filter((field) => when[field]) : [];
+  const what =
+    conditions.length === 0
+      ? words.t('name.everything')
+      : sentenceText(
+          only ? anyOf(comparison(when, only, words).values, words) : join(conditions, words.t('and')),
+        );
+  const name = rule.then.mute
+    ? words.t('name.mute', { what })
+    : `${what} → ${sentenceText(thenSentence(rule.then, words))}`;
+  const letters = [...name];
+  return letters.length > 100 ? `${letters.slice(0, 99).join('')}…` : name;
+}
+
+function conditionSentences(when: NonNullable<RuleCreate['when']>, words: RuleWords): Sentence[] {
+  return [false, true].flatMap((isNot) => {
+    const given: RuleConditions = isNot ? (when.not ?? {}) : when;
+    return conditionFields
+      .filter((field) => given[field] !== undefined)
+      .map((field) => oneCondition(given, field, isNot, words));
+  });
+}
+
+function oneCondition(given: RuleConditions, field: Field, isNot: boolean, words: RuleWords): Sentence {
+  const { verb, values } = comparison(given, field, words);
+  const sentence = words.t(`${verb}${isNot ? 'Not' : ''}`, { field: slot('field'), ...valuesSlot });
+  return fill(sentence, {
+    field: [word(words.t(`field.${field}`))],
+    values: anyOf(values, words),
+  });
+}
+
+type Verb = 'is' | 'matches' | 'within' | 'contains' | 'atLeast';
+
+function comparison(
+  given: RuleConditions,
+  field: Field,
+  words: RuleWords,
+): { readonly verb: Verb; readonly values: readonly SentencePart[] } {
+  switch (field) {
+    case 'minLevel':
+      return { verb: 'atLeast', values: [level(given.minLevel ?? '', words)] };
+    case 'level':
+      return { verb: 'is', values: (given.level ?? []).map((name) => level(name, words)) };
+    case 'token':
+      return { verb: 'is', values: (given.token ?? []).map(value) };
+    case 'ip':
+    case 'sourceIp': {
+      const patterns = given[field] ?? [];
+      return {
+        verb: patterns.some((each) => /[/-]/.test(each)) ? 'within' : 'is',
+        values: patterns.map(mono),
+      };
+    }
+    case 'host':
+    case 'key': {
+      const globs = given[field] ?? [];
+      return { verb: globs.some((each) => /[*?]/.test(each)) ? 'matches' : 'is', values: globs.map(mono) };
+    }
+    case 'title':
+    case 'message':
+      return textComparison(given[field] as TextCondition);
+  }
+}
+
+function textComparison(condition: TextCondition): ReturnType<typeof comparison> {
+  const many = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given);
+  if ('contains' in condition)
+    return { verb: 'contains', values: many(condition.contains).map((each) => value(`“${each}”`)) };
+  if ('glob' in condition) return { verb: 'matches', values: many(condition.glob).map(mono) };
+  return { verb: 'matches', values: many(condition.regex).map((each) => mono(`/${each}/`)) };
+}
+
+function panelsSentence(target: NonNullable<RuleCreate['then']['panels']>, words: RuleWords): Sentence {
+  const { t, panels } = words;
+  if (target === 'all') return [word(t('everyPanel'))];
+  if (target === 'none') return [word(t('noPanel'))];
+  if ('tags' in target) {
+    const values = anyOf(target.tags.map(mono), words);
+    if (!panels) return fill(t('tagged', valuesSlot), { values });
+    const count = panels.filter(({ tags }) => tags.some((tag) => target.tags.includes(tag))).length;
+    return fill(t('taggedCount', { count, ...valuesSlot }), { values });
+  }
+  const names = target.ids.map((id) => {
+    const known = panels?.find((panel) => panel.id === id);
+    return known ? value(known.name) : panels ? word(t('unknownPanel')) : mono(id);
+  });
+  return names.length > shownMost
+    ? anyOf(names, words)
+    : join(
+        names.map((name) => [name]),
+        ', ',
+      );
+}
+
+/** Days in a row as a span. */
+function daysText(days: RuleWindow['days'], words: RuleWords): string {
+  const sorted = weekdays.filter((day) => days.includes(day));
+  const first = weekdays.indexOf(sorted[0] ?? 'mon');
+  const inARow = sorted.length > 2 && sorted.every((day, i) => weekdays.indexOf(day) === first + i);
+  const [from, until] = [sorted[0], sorted.at(-1)];
+  if (inARow && from && until) return `${words.weekday(from)}–${words.weekday(until)}`;
+  return sorted.map((day) => words.weekday(day)).join(', ');
+}
+
+function anyOf(values: readonly SentencePart[], words: RuleWords): Sentence {
+  const or = words.t('or');
+  const shown = values.length > shownMost ? values.slice(0, shownMost - 1) : values;
+  const head = join(
+    shown.map((each) => [each]),
+    shown.length < values.length ? ', ' : or,
+  );
+  if (shown.length === values.length) return head;
+  return fill(words.t('more', { ...valuesSlot, count: values.length - shown.length }), { values: head });
+}
+
+/** Stands in a translated text where a part comes. */
+const slot = (name: string) => `\uE000${name}\uE000`;
+const valuesSlot = { values: slot('values') };
+
+/** Puts parts where a text has their slots. */
+function fill(text: string, parts: Readonly<Record<string, Sentence>>): Sentence {
+  return text
+    .split('\uE000')
+    .flatMap((piece, i) => (i % 2 === 1 ? (parts[piece] ?? []) : piece === '' ? [] : [word(piece)]));
+}
+
+function join(sentences: readonly Sentence[], between: string): Sentence {
+  return sentences.flatMap((sentence, i) => (i === 0 ? sentence : [word(between), ...sentence]));
+}
+
+const word = (text: string): SentencePart => ({ kind: 'word', text });
+const value = (text: string): SentencePart => ({ kind: 'value', text });
+const mono = (text: string): SentencePart => ({ kind: 'mono', text });
+const level = (name: string, words: RuleWords): SentencePart => ({
+  kind: 'level',
+  text: words.level(name),
+  level: name,
+});

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { weekdays } from '#contract/weekdays.ts';
+import { panelsQuery } from '../api/queries.ts';
+import { useTenant } from '../api/tenant.tsx';
+import { localeOf, useFormats } from './formats.ts';
+import { useLevelLook } from './level-mark.tsx';
+import { type RuleWords, ruleSentence, type Sentence, type SentenceRule } from './rule-sentence.ts';
+import styles from './rule-text.module.css';
+
+/** The words of rules in the reader's language, with this tenant's levels and panels. */
+export function useRuleWords(): RuleWords {
+  const { t, i18n } = useTranslation('ruleSentence');
+  const formats = useFormats();
+  const look = useLevelLook();
+  const { data: panels } = useQuery(panelsQuery(useTenant()));
+  const language = i18n.language;
+  return useMemo(() => {
+    const weekday = new Intl.DateTimeFormat(localeOf(language), { weekday: 'short', timeZone: 'UTC' });
+    return {
+      t,
+      panels,
+      level: (name) => look(name).word,
+      duration: formats.duration,
+      dateTime: formats.dateTime,
+      // 5 January 1970 was a Monday.
+      weekday: (day) => weekday.format((4 + weekdays.indexOf(day)) * 86_400_000),
+    };
+  }, [t, formats, look, panels, language]);
+}
+
+/** A rule as a sentence, its values told apart from the words around them. */
+export function RuleText({ rule, words }: { rule: SentenceRule; words: RuleWords }) {
+  return <SentenceText sentence={ruleSentence(rule, words)} />;
+}
+
+/** Nobody reads more of a value in a sentence; the form and the JSON have all of it. */
+const longest = 120;
+const shortened = (text: string): string =>
+  text.length <= longest ? text : `${[...text].slice(0, longest).join('')}…`;
+
+export function SentenceText({ sentence }: { sentence: Sentence }) {
+  const look = useLevelLook();
+  return (
+    <span className={styles.sentence}>
+      {sentence.map(({ kind, text, level }, i) => {
+        const key = `${i} ${text}`;
+        if (kind === 'word') return <span key={key}>{text}</span>;
+        if (kind === 'level')
+          return (
+            <b key={key} style={{ color: look(level ?? '').color }}>
+              {text}
+            </b>
+          );
+        return (
+          <bdi key={key} className={kind === 'mono' ? styles.mono : styles.value}>
+            {shortened(text)}
+          </bdi>
+        );
+      })}
+    </span>
+  );
+}

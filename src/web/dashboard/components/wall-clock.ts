@@ -1,0 +1,96 @@
+/** The clock on the wall of a place, which need not be where the reader sits. */
+
+interface WallTime {
+  readonly year: number;
+  /** 1 to 12. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** What the clocks of a time zone show at an instant. */
+export function wallTimeOf(at: number, timeZone: string): WallTime {
+  const read: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+  for (const { type, value } of formatOf(timeZone).formatToParts(at)) read[type] = Number(value);
+  const { year = 0, month = 0, day = 0, hour = 0, minute = 0 } = read;
+  return { year, month, day, hour, minute };
+}
+
+/**
+ * The instant at which the clocks of a time zone show this; days and hours may run over, as in the 32nd. A time that is
+ * skipped in spring is an hour later, of one that is repeated in autumn it is one of the two.
+ */
+function instantOf({ year, month, day, hour, minute }: WallTime, timeZone: string): number {
+  const asUtc = Date.UTC(year, month - 1, day, hour, minute);
+  const guess = asUtc - offsetMs(asUtc, timeZone);
+  return asUtc - offsetMs(guess, timeZone);
+}
+
+/** The next time that the clocks show this, after `now`. */
+export function nextClock(now: number, timeZone: string, hour: number, minute = 0): number {
+  const today = { ...wallTimeOf(now, timeZone), hour, minute };
+  const at = instantOf(today, timeZone);
+  return at > now ? at : instantOf({ ...today, day: today.day + 1 }, timeZone);
+}
+
+/** The beginning of the next Monday's work, after `now`. */
+export function nextMonday(now: number, timeZone: string, hour: number): number {
+  const today = { ...wallTimeOf(now, timeZone), hour, minute: 0 };
+  const weekday = new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay();
+  const at = instantOf({ ...today, day: today.day + ((8 - weekday) % 7) }, timeZone);
+  return at > now ? at : instantOf({ ...today, day: today.day + 7 }, timeZone);
+}
+
+/** As the browser's date and time field has it: 2026-11-21T08:00. */
+export function toDateTimeField(at: number, timeZone: string): string {
+  const { year, month, day, hour, minute } = wallTimeOf(at, timeZone);
+  const two = (value: number) => String(value).padStart(2, '0');
+  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}`;
+}
+
+/** undefined when the field does not hold a whole date and time. */
+export function fromDateTimeField(text: string, timeZone: string): number | undefined {
+  const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(text);
+  if (!found) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = found.slice(1).map(Number);
+  return instantOf({ year, month, day, hour, minute }, timeZone);
+}
+
+function offsetMs(at: number, timeZone: string): number {
+  const { year, month, day, hour, minute } = wallTimeOf(at, timeZone);
+  return Date.UTC(year, month - 1, day, hour, minute) - Math.floor(at / 60_000) * 60_000;
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  let format = formats.get(timeZone);
+  if (!format) {
+    const part = '2-digit';
+    format = new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      hourCycle: 'h23',
+      ...{ year: 'numeric', month: part, day: part, hour: part, minute: part },
+    });
+    formats.set(timeZone, format);
+  }
+  return format;
+}
+
+export const muteEnds = ['hour', 'morning', 'monday', 'never'] as const;
+export type MuteEnd = (typeof muteEnds)[number];
+
+/** When work begins: nights and weekends are muted until then. */
+const morningHour = 8;
+
+/** null: the mute has no end. */
+export function muteUntil(end: MuteEnd, now: number, timeZone: string): string | null {
+  const at = {
+    hour: () => now + 3_600_000,
+    morning: () => nextClock(now, timeZone, morningHour),
+    monday: () => nextMonday(now, timeZone, morningHour),
+    never: () => null,
+  }[end]();
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,47 @@
+import { useRef } from 'react';
+import { useChanges } from '../api/history.ts';
+import { ErrorNotice } from '../components/notice.tsx';
+import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
+import { GridFrame, SkeletonRows } from './grid-frame.tsx';
+
+/** The newest few notifications, all of them drawn: a glance, where NotificationGrid is a list to scroll through. */
+export function NotificationGlance(props: GridProps & { readonly most: number }) {
+  const { pages, most, activeId } = props;
+  useChanges(pages);
+  const scroller = useRef<HTMLDivElement>(null);
+  const layout = useLayout(scroller);
+  const count = Math.min(pages.count, most);
+  const rowHeight = rowHeightOf(layout);
+  const activeIndex = activeId === undefined ? -1 : pages.indexOf(activeId);
+  const keys = useGridKeys(props, count, activeIndex, (index) =>
+    scrollIntoSight(scroller.current, index, rowHeight),
+  );
+  return (
+    <GridFrame
+      {...props}
+      scroller={scroller}
+      layout={layout}
+      rowCount={count + 1}
+      activeIndex={activeIndex}
+      items={Array.from({ length: count }, (_, index) => ({ index, start: index * rowHeight }))}
+      height={count * rowHeight}
+      onKeyDown={keys}
+    >
+      {!pages.isReady &&
+        (pages.error === undefined ? (
+          <SkeletonRows />
+        ) : (
+          <ErrorNotice error={pages.error} onRetry={() => void pages.start()} />
+        ))}
+    </GridFrame>
+  );
+}
+
+/** As little as it takes; the head of the list covers the first row's height. */
+function scrollIntoSight(scroller: HTMLElement | null, index: number, rowHeight: number): void {
+  if (!scroller) return;
+  const top = index * rowHeight;
+  const room = scroller.clientHeight - 2 * rowHeight;
+  if (top < scroller.scrollTop) scroller.scrollTop = top;
+  else if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;
+}

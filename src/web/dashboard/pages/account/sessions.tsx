@@ -1,0 +1,79 @@
+import { Button } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { AccountSession } from '#contract/account.ts';
+import { sessionsQuery } from '#web/dashboard/api/account.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { useOwnFormats } from '#web/dashboard/components/formats.ts';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Section } from '#web/dashboard/components/page.tsx';
+import styles from './account.module.css';
+import { browserName } from './browser-name.ts';
+import { useProof } from './reauthentication.tsx';
+
+/** Where the person is signed in, and the way to end it. */
+export function SessionSection() {
+  const { t } = useTranslation('account');
+  const { t: shell } = useTranslation('shell');
+  const { data: sessions, error, refetch } = useQuery(sessionsQuery);
+  const client = useQueryClient();
+  const end = useMutation({
+    mutationFn: (id: string | undefined) =>
+      personApi.delete(`/api/account/sessions${id === undefined ? '' : `/${encodeURIComponent(id)}`}`),
+    onSettled: () => client.invalidateQueries(sessionsQuery),
+  });
+  const { whenProven, error: unproven, dialog } = useProof();
+  return (
+    <Section
+      title={t('sessions')}
+      actions={
+        (sessions?.length ?? 0) > 1 && (
+          <Button size="xs" loading={end.isPending} onClick={() => whenProven(() => end.mutate(undefined))}>
+            {t('endOthers')}
+          </Button>
+        )
+      }
+    >
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {unproven && <ErrorNotice error={unproven} />}
+      {end.error && <ErrorNotice error={end.error} title={shell('failed')} />}
+      <ul className={styles.list}>
+        {sessions?.map((session) => (
+          <SessionItem
+            key={session.id}
+            session={session}
+            onEnd={() => whenProven(() => end.mutate(session.id))}
+          />
+        ))}
+      </ul>
+      {dialog}
+    </Section>
+  );
+}
+
+function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () => void }) {
+  const { t } = useTranslation('account');
+  const formats = useOwnFormats();
+  const { browser, system } = browserName(session.userAgent);
+  const what =
+    browser === undefined
+      ? t('unknownBrowser')
+      : system === undefined
+        ? browser
+        : t('browserOn', { browser, system });
+  return (
+    <li className={styles.item}>
+      <span title={session.userAgent ?? undefined}>
+        {what}
+        {session.current && <span className={styles.current}>{t('thisSession')}</span>}
+      </span>
+      <span className="mono muted">{session.address}</span>
+      <span className="muted">{t('lastSeen', { when: formats.relative(session.lastSeenAt) })}</span>
+      {!session.current && (
+        <Button size="xs" variant="subtle" aria-label={t('endSessionOf', { what })} onClick={onEnd}>
+          {t('endSession')}
+        </Button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,160 @@
+import { Button, Group, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { encode } from 'uqr';
+import type { TwoFactorBegun } from '#contract/account.ts';
+import { personApi } from '#web/dashboard/api/call.ts';
+import { usePerson } from '#web/dashboard/api/session.ts';
+import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Section } from '#web/dashboard/components/page.tsx';
+import { showToast } from '#web/dashboard/components/toast.tsx';
+import styles from './account.module.css';
+import { ProvePassword } from './reauthentication.tsx';
+
+type Asking = 'on' | 'off' | 'codes';
+
+/** An authenticator app beside the password. */
+export function TwoFactorSection() {
+  const { t } = useTranslation('account');
+  const person = usePerson();
+  const client = useQueryClient();
+  const [asking, setAsking] = useState<Asking>();
+  const [begun, setBegun] = useState<TwoFactorBegun>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  const told = () => client.invalidateQueries({ queryKey: ['session'] });
+  const prove: Readonly<Record<Asking, (password: string) => Promise<unknown>>> = {
+    on: async (password) =>
+      setBegun(await personApi.post<TwoFactorBegun>('/api/account/two-factor', { password })),
+    off: async (password) => {
+      await personApi.delete('/api/account/two-factor', { password });
+      setCodes(undefined);
+      await told();
+    },
+    codes: async (password) => {
+      const path = '/api/account/two-factor/backup-codes';
+      setCodes((await personApi.post<{ backupCodes: string[] }>(path, { password })).backupCodes);
+    },
+  };
+  const words = { on: t('turnOn'), off: t('turnOff'), codes: t('newBackupCodes') } as const;
+  const finish = async () => {
+    setBegun(undefined);
+    await told();
+  };
+  return (
+    <Section title={t('twoFactor')}>
+      <p className={styles.hint}>{person.twoFactor ? t('twoFactorOn') : t('twoFactorOff')}</p>
+      {begun ? (
+        <TwoFactorSetup begun={begun} onDone={finish} onCancel={() => setBegun(undefined)} />
+      ) : (
+        <Group gap="xs">
+          {person.twoFactor ? (
+            <>
+              <Button onClick={() => setAsking('codes')}>{t('newBackupCodes')}</Button>
+              <Button color="error" onClick={() => setAsking('off')}>
+                {t('turnOff')}
+              </Button>
+            </>
+          ) : (
+            <Button variant="filled" onClick={() => setAsking('on')}>
+              {t('turnOn')}
+            </Button>
+          )}
+        </Group>
+      )}
+      {codes && person.twoFactor && <BackupCodes codes={codes} />}
+      {asking && (
+        <ProvePassword
+          {...(asking === 'off' && { title: t('turnOffTitle'), danger: true })}
+          action={words[asking]}
+          onProve={prove[asking]}
+          onClose={() => setAsking(undefined)}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** The key for the app, the codes for the day it is lost, and the proof that the app has the key. */
+function TwoFactorSetup({
+  begun,
+  onDone,
+  onCancel,
+}: {
+  begun: TwoFactorBegun;
+  onDone: () => Promise<void>;
+  onCancel: () => void;
+}) {
+  const { t } = useTranslation('account');
+  const { t: shell } = useTranslation('shell');
+  const [code, setCode] = useState('');
+  const verify = useMutation({
+    mutationFn: () => personApi.post('/api/account/two-factor/verify', { code }),
+    onSuccess: () => {
+      showToast({ message: t('twoFactorDone') });
+      return onDone();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    verify.mutate();
+  };
+  return (
+    <form className={styles.begin} onSubmit={submit}>
+      <QrCode text={begun.totpUri} label={t('scanLabel')} size={184} />
+      <div className={styles.fields}>
+        <p className={styles.hint}>{t('scan')}</p>
+        <CopyField text={new URL(begun.totpUri).searchParams.get('secret') ?? ''} label={t('secretKey')} />
+        <BackupCodes codes={begun.backupCodes} />
+        {verify.error && <ErrorNotice error={verify.error} title={t('codeFailed')} />}
+        <TextInput
+          label={t('enterCode')}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          pattern="[0-9]{6}"
+          maxLength={6}
+          required
+          value={code}
+          onChange={({ currentTarget }) => setCode(currentTarget.value)}
+        />
+        <Group gap="xs">
+          <Button onClick={onCancel}>{shell('cancel')}</Button>
+          <Button type="submit" variant="filled" loading={verify.isPending}>
+            {t('confirmCode')}
+          </Button>
+        </Group>
+      </div>
+    </form>
+  );
+}
+
+/** Shown once, to be kept. */
+function BackupCodes({ codes }: { codes: readonly string[] }) {
+  const { t } = useTranslation('account');
+  return (
+    <div className={styles.fields}>
+      <p className={styles.hint}>{t('backupCodesHint')}</p>
+      <CopyField text={codes.join('\n')} label={t('backupCodes')} />
+    </div>
+  );
+}
+
+/** As one path: every dark square, on white with the quiet zone that scanners want. */
+function QrCode({ text, label, size }: { text: string; label: string; size: number }) {
+  const { data, size: modules } = encode(text, { ecc: 'M', border: 3 });
+  const d = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
+  return (
+    <svg
+      width={size}
+      height={size}
+      viewBox={`0 0 ${modules} ${modules}`}
+      shapeRendering="crispEdges"
+      role="img"
+      aria-label={label}
+    >
+      <path d={`M0 0h${modules}v${modules}H0z`} fill="#fff" />
+      <path d={d} fill="#0b0e14" />
+    </svg>
+  );
+}

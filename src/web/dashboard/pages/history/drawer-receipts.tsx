@@ -1,0 +1,170 @@
+import warnIcon from 'virtual:icon/alert-triangle';
+import goodIcon from 'virtual:icon/circle-check';
+import openIcon from 'virtual:icon/circle-dashed';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HistoryNotification } from '#contract/notification.ts';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
+import type { PanelReceipt } from '#contract/panel.ts';
+import { histogramQuery } from '#web/dashboard/api/history.ts';
+import { panelsQuery, useLevels } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { stackOf, totalOf } from '#web/dashboard/charts/level-bars.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
+import { quoteValue } from '#web/dashboard/query/query-words.ts';
+import styles from './notification-drawer.module.css';
+
+const toldAtFirst = 8;
+
+/** What each panel says of it: proof that it was shown, or why there is none yet. */
+export function DrawerProof({ detail, onRefine }: { detail: NotificationDetail; onRefine: OnRefine }) {
+  const { t } = useTranslation('history');
+  const [all, setAll] = useState(false);
+  const { deliveries } = detail;
+  if (deliveries.length === 0) return null;
+  const told = all ? deliveries : deliveries.slice(0, toldAtFirst);
+  return (
+    <section className={styles.section}>
+      <h3>{t('proof')}</h3>
+      <ul className={styles.steps}>
+        {told.map((receipt) => (
+          <li key={receipt.panel.id}>
+            <Receipt detail={detail} receipt={receipt} onRefine={onRefine} />
+          </li>
+        ))}
+      </ul>
+      {told.length < deliveries.length && (
+        <button type="button" className={styles.link} onClick={() => setAll(true)}>
+          {t('allPanels', { count: deliveries.length - told.length })}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Receipt({
+  detail,
+  receipt,
+  onRefine,
+}: {
+  detail: NotificationDetail;
+  receipt: PanelReceipt;
+  onRefine: OnRefine;
+}) {
+  const { panel, shownAt } = receipt;
+  const isMissing = shownAt === null && !receipt.hidden && !receipt.online && detail.state === 'live';
+  const icon = shownAt !== null ? goodIcon : isMissing ? warnIcon : openIcon;
+  const tone = shownAt !== null ? styles.good : isMissing ? styles.warn : styles.quiet;
+  return (
+    <>
+      <span className={tone}>
+        <Icon paths={icon} />
+      </span>
+      <span>
+        <RefineChip refineKey="panel" value={panel.id} onRefine={onRefine}>
+          <bdi>{panel.name}</bdi>
+        </RefineChip>{' '}
+        <span className={styles.quiet}>{useReceiptText(detail, receipt)}</span>
+      </span>
+    </>
+  );
+}
+
+function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): string {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const { data: panels } = useQuery(panelsQuery(useTenant()));
+  const { shownAt, clearedAt, expiredAt, online, sent, hidden } = receipt;
+  if (shownAt !== null) {
+    const time = formats.duration(Math.max(0, Date.parse(shownAt) - Date.parse(detail.receivedAt)));
+    const shown = t('proof.shown', { time });
+    const end = clearedAt ?? expiredAt;
+    if (end === null) return shown;
+    return `${shown}, ${t(clearedAt ? 'proof.cleared' : 'proof.expired', { time: formats.shortClock(end) })}`;
+  }
+  if (hidden) return t('proof.hidden');
+  const isLive = detail.state === 'live';
+  if (online) return t(sent ? 'proof.unconfirmed' : 'proof.onItsWay');
+  const seen = panels?.find(({ id }) => id === receipt.panel.id)?.lastSeenAt;
+  if (!seen) return t(isLive ? 'proof.neverCatchUp' : 'proof.never');
+  return t(isLive ? 'proof.offlineCatchUp' : 'proof.offline', { time: formats.dateTime(seen) });
+}
+
+/** Those that have a plural of their own. */
+const builtIn = ['success', 'info', 'warning', 'error', 'critical'] as const;
+/** A quarter of an hour each: that fine is the time of the first told. */
+const buckets = 100;
+
+/** What else there was of this host, and with this key, in 24 h: each a search. */
+export function DrawerSame({
+  notification: { host, ip, key },
+  onSearch,
+}: {
+  notification: HistoryNotification;
+  onSearch: (text: string) => void;
+}) {
+  const { t } = useTranslation('history');
+  const origin =
+    host !== null ? `host:${quoteValue(host)}` : ip !== null ? `ip:${quoteValue(ip)}` : undefined;
+  return (
+    <>
+      {origin !== undefined && (
+        <Counts title={t(host !== null ? 'sameHost' : 'sameIp')} term={origin} onSearch={onSearch} />
+      )}
+      {key !== null && <Counts title={t('sameKey')} term={`key:${quoteValue(key)}`} onSearch={onSearch} />}
+    </>
+  );
+}
+
+function Counts({
+  title,
+  term,
+  onSearch,
+}: {
+  title: string;
+  term: string;
+  onSearch: (text: string) => void;
+}) {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const levels = useLevels();
+  const q = `${term} since:24h`;
+  const { data } = useQuery({
+    ...histogramQuery(useTenant(), { q, buckets }),
+    placeholderData: () => undefined,
+    refetchInterval: 15_000,
+  });
+  const sums: Record<string, number> = {};
+  for (const { counts } of data?.buckets ?? [])
+    for (const [level, count] of Object.entries(counts)) sums[level] = (sums[level] ?? 0) + count;
+  const counted = (level: string, count: number) => {
+    const number = formats.number(count);
+    const known = builtIn.find((each) => each === level);
+    return known ? t(`counted.${known}`, { count, number }) : `${number} ${level}`;
+  };
+  const first = data?.buckets.find(({ counts }) => totalOf(counts) > 0);
+  return (
+    <section className={styles.section}>
+      <h3>{title}</h3>
+      <p className={styles.counts}>
+        {stackOf(sums, (name) => levels.get(name)?.rank ?? 20).map(({ level, count }) => (
+          <button
+            key={level}
+            type="button"
+            className={styles.link}
+            onClick={() => onSearch(`${q} level:${quoteValue(level)}`)}
+          >
+            {counted(level, count)}
+          </button>
+        ))}
+        {data?.total === 0 && <span className={styles.quiet}>{t('noneIn24h')}</span>}
+        {first && (
+          <span className={styles.quiet}>{t('firstAround', { time: formats.dayTime(first.at) })}</span>
+        )}
+      </p>
+    </section>
+  );
+}

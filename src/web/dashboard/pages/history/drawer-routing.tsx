@@ -1,0 +1,148 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { NotificationDetail } from '#contract/notification-detail.ts';
+import type { RoutingOutcome, RuleTrace } from '#contract/routing.ts';
+import { explainQuery } from '#web/dashboard/api/history.ts';
+import { rulesQuery } from '#web/dashboard/api/rules.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
+import { type TracedNotification, traceSentence } from '#web/dashboard/components/rule-trace.ts';
+import styles from './notification-drawer.module.css';
+
+/** Rules that are told at first; those that matched are always told. */
+const toldAtFirst = 8;
+
+/** Why it is, or is not, on which screens: by the rules of then, and what today's would do otherwise. */
+export function DrawerWhy({ detail, onOpen }: { detail: NotificationDetail; onOpen: (id: string) => void }) {
+  const { t } = useTranslation('history');
+  const summary = useSummary(detail);
+  const onScreens = detail.state === 'live' && detail.panelCount > 0;
+  const wasOn = detail.state === 'expired' || detail.state === 'cleared';
+  return (
+    <section className={styles.section}>
+      <h3>{t(onScreens ? 'whyOn' : wasOn ? 'whyWasOn' : 'whyNot')}</h3>
+      <p>{summary}</p>
+      {detail.throttledOn !== null && (
+        <button type="button" className={styles.link} onClick={() => onOpen(detail.throttledOn as string)}>
+          {t('openEarlier')}
+        </button>
+      )}
+      <Trace detail={detail} />
+      <Today detail={detail} />
+    </section>
+  );
+}
+
+/** What became of it, in a sentence. */
+function useSummary(detail: NotificationDetail): string {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const { state, panelCount, rules, cleared, expiresAt } = detail;
+  const rule = rules.at(-1)?.name ?? '';
+  switch (state) {
+    case 'muted':
+      return t('why.muted', { rule });
+    case 'throttled':
+      return t('why.throttled', { rule });
+    case 'unrouted':
+      return t('why.unrouted');
+    case 'cleared':
+      return t(cleared?.reason === 'replaced' ? 'why.replaced' : 'why.cleared', {
+        time: formats.dateTime(cleared?.at ?? 0),
+        by: cleared?.by ?? '',
+      });
+    case 'expired':
+      return t('why.expired', { time: formats.dateTime(expiresAt ?? 0) });
+    case 'live':
+      if (panelCount === 0) return t('why.noPanels');
+      return expiresAt === null
+        ? t('why.liveUntilCleared', { count: panelCount })
+        : t('why.liveUntil', { count: panelCount, time: formats.clock(expiresAt) });
+  }
+}
+
+/** Each rule's part in the walk. A rule that was changed since is told in the server's words: those of today are not why. */
+function Trace({ detail }: { detail: NotificationDetail }) {
+  const { t } = useTranslation('history');
+  const { trace } = detail;
+  const words = useRuleWords();
+  const { data: rules } = useQuery(rulesQuery(useTenant()));
+  const seen: TracedNotification = { ...detail, level: detail.sent.level, token: detail.token.name };
+  const sentence = (part: RuleTrace) =>
+    traceSentence(part, words, {
+      rule: rules?.find(({ id, updatedAt }) => id === part.id && updatedAt <= detail.receivedAt),
+      endedBy: trace.findLastIndex(({ outcome }) => outcome === 'matched') + 1,
+      notification: seen,
+      now: Date.parse(detail.receivedAt),
+    });
+  const [all, setAll] = useState(false);
+  if (trace.length === 0) return <p className={styles.quiet}>{t('noRules')}</p>;
+  const told = trace
+    .map((rule, i) => ({ rule, number: i + 1 }))
+    .filter(({ rule, number }) => all || number <= toldAtFirst || rule.outcome === 'matched');
+  return (
+    <>
+      <ol className={styles.steps}>
+        {told.map(({ rule, number }) => (
+          <li key={rule.id} className={rule.outcome === 'matched' ? '' : styles.quiet}>
+            <span className={rule.outcome === 'matched' ? styles.good : styles.quiet}>{number}</span>
+            <span>
+              {rule.outcome === 'matched' ? (
+                <strong>
+                  <bdi>{rule.name}</bdi>
+                </strong>
+              ) : (
+                <bdi>{rule.name}</bdi>
+              )}
+              : {sentence(rule)}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {told.length < trace.length && (
+        <button type="button" className={styles.link} onClick={() => setAll(true)}>
+          {t('allRules', { count: trace.length - told.length })}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Said only where today's rules would decide otherwise. */
+function Today({ detail }: { detail: NotificationDetail }) {
+  const { t } = useTranslation('history');
+  const { data: today } = useQuery(explainQuery(useTenant(), detail.id));
+  if (!today) return null;
+  const sentences = differences(detail, today).map(({ key, values }) => t(key, values));
+  if (sentences.length === 0) return null;
+  return (
+    <div className={styles.today}>
+      <strong>{t('today')}</strong> {sentences.join(' ')}
+    </div>
+  );
+}
+
+type Difference = {
+  readonly key: 'today.muted' | 'today.notMuted' | 'today.level' | 'today.panels' | 'today.nobody';
+  readonly values: { rule: string; level: string; count: number; panels: string };
+};
+
+function differences(then: NotificationDetail, now: RoutingOutcome): Difference[] {
+  const rule = now.rules.findLast(({ outcome }) => outcome === 'matched')?.name ?? '';
+  const panels = now.panels.map(({ name }) => name).join(', ');
+  const values = { rule, level: now.level, count: now.panelCount, panels };
+  if (now.muted && then.state !== 'muted') return [{ key: 'today.muted', values }];
+  const found: Difference[] = [];
+  if (!now.muted && then.state === 'muted') found.push({ key: 'today.notMuted', values });
+  if (now.level !== then.level) found.push({ key: 'today.level', values });
+  if (found.length > 0 && then.state === 'muted') return found;
+  if (sameTarget(then.target, now.target)) return found;
+  return [...found, { key: now.panelCount === 0 ? 'today.nobody' : 'today.panels', values }];
+}
+
+const sameTarget = (a: NotificationDetail['target'], b: NotificationDetail['target']) =>
+  a.all === b.all && sameSet(a.ids, b.ids) && sameSet(a.tags, b.tags);
+const sameSet = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((each) => b.includes(each));

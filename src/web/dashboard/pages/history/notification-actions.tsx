@@ -1,0 +1,102 @@
+import { Button } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { createElement, useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { sentenceOf } from '#web/dashboard/api/call.ts';
+import { useClear } from '#web/dashboard/api/history.ts';
+import { mute, unmute, whenSame } from '#web/dashboard/api/rules.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { showFailure, showToast } from '#web/dashboard/components/toast.tsx';
+import { nextClock } from '#web/dashboard/components/wall-clock.ts';
+import styles from './undo.module.css';
+
+export interface RowActions {
+  readonly mayClear: boolean;
+  readonly mayMute: boolean;
+  clear(row: HistoryNotification): Promise<void>;
+  muteUntil(row: HistoryNotification, until: Date): Promise<void>;
+  /** Until the next 08:00 of the tenant's day. */
+  muteUntilMorning(row: HistoryNotification): Promise<void>;
+  explain(row: HistoryNotification): void;
+}
+
+/** What mutes it is called by: the host, else the ip, else the title. */
+export const subjectOf = ({ host, ip, title }: HistoryNotification): string => host ?? ip ?? title;
+
+/** What can be done about a notification; each says what came of it. */
+export function useRowActions(): RowActions {
+  const { t } = useTranslation('history');
+  const { t: general } = useTranslation();
+  const tenant = useTenant();
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const clear = useClear();
+  const formats = useFormats();
+  return useMemo(() => {
+    const say = (message: string) => showToast({ message });
+    const fail = (error: unknown) => showFailure({ title: general('failed'), message: sentenceOf(error) });
+    const mayClear = tenant.may('member');
+    const mayMute = tenant.may('admin');
+    const rulesChanged = () => client.invalidateQueries({ queryKey: [...tenant.key, 'rules'] });
+    const muteUntil = async (row: HistoryNotification, until: Date) => {
+      if (!mayMute) return void say(t('mayNotMute'));
+      const subject = subjectOf(row);
+      const time = formats.dateTime(until);
+      try {
+        const name = t('muteName', { subject: clip(subject, 50), time });
+        const rule = await mute(tenant.api, { name, when: whenSame(row), until });
+        void rulesChanged();
+        const message = t('muted', { subject: clip(subject, 80), time });
+        const shown = showToast({
+          autoClose: 12_000,
+          message: createElement(Undo, {
+            message,
+            label: t('undo'),
+            onUndo: () => {
+              shown();
+              unmute(tenant.api, rule)
+                .then(() => say(t('unmuted', { subject: clip(subject, 80) })), fail)
+                .finally(rulesChanged);
+            },
+          }),
+        });
+      } catch (error) {
+        fail(error);
+      }
+    };
+    return {
+      mayClear,
+      mayMute,
+      muteUntil,
+      async clear(row) {
+        if (!mayClear) return void say(t('mayNotClear'));
+        if (row.state !== 'live') return void say(t('notLive'));
+        await clear(row).then(() => say(t('cleared', { title: clip(row.title, 80) })), fail);
+      },
+      muteUntilMorning: (row) => muteUntil(row, new Date(nextClock(Date.now(), tenant.timeZone, 8))),
+      explain: (row) =>
+        void navigate({
+          to: '/t/$tenant/rules',
+          params: { tenant: tenant.name },
+          search: { explain: row.id },
+        }),
+    };
+  }, [t, general, tenant, client, navigate, clear, formats]);
+}
+
+const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+/** What was done, and the way back. */
+function Undo({ message, label, onUndo }: { message: string; label: string; onUndo: () => void }) {
+  return (
+    <span className={styles.undo}>
+      <span>{message}</span>
+      <Button size="xs" onClick={onUndo}>
+        {label}
+      </Button>
+    </span>
+  );
+}

@@ -1,0 +1,163 @@
+import linkIcon from 'virtual:icon/external-link';
+import closeIcon from 'virtual:icon/x';
+import { ActionIcon } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isCode } from '#client/api-error.ts';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { notificationQuery } from '#web/dashboard/api/history.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
+import type { RefineKey } from '#web/dashboard/query/query-words.ts';
+import { DrawerActions } from './drawer-actions.tsx';
+import { DrawerProof, DrawerSame } from './drawer-receipts.tsx';
+import { DrawerWhy } from './drawer-routing.tsx';
+import type { RowActions } from './notification-actions.tsx';
+import styles from './notification-drawer.module.css';
+
+interface DrawerProps {
+  readonly id: string;
+  /** The row that was opened: shown at once, before everything about it is here. */
+  readonly row: HistoryNotification | undefined;
+  readonly onClose: () => void;
+  readonly onRefine: OnRefine;
+  readonly onOpen: (id: string) => void;
+  readonly onSearch: (text: string) => void;
+  readonly actions: RowActions;
+}
+
+/** One notification: what it says, why it is or is not on which panels, what became of it, what can be done. */
+export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearch, actions }: DrawerProps) {
+  const { t } = useTranslation('history');
+  const { t: general } = useTranslation();
+  const tenant = useTenant();
+  const { data: detail, error, refetch } = useQuery(notificationQuery(tenant, id));
+  const isGone = isCode(error, 'not-found');
+  const notification = isGone ? undefined : (detail ?? row);
+  const close = useRef<HTMLButtonElement>(null);
+  useFocusAsSheet(close);
+  return (
+    <aside className={styles.drawer} aria-label={t('detail')}>
+      <header className={styles.head}>
+        {notification && (
+          <>
+            <RefineChip refineKey="level" value={notification.level} onRefine={onRefine}>
+              <LevelMark name={notification.level} />
+            </RefineChip>
+            <DrawerTime at={notification.receivedAt} />
+          </>
+        )}
+        <ActionIcon
+          ref={close}
+          size="md"
+          className={styles.close}
+          onClick={onClose}
+          aria-label={general('close')}
+        >
+          <Icon paths={closeIcon} />
+        </ActionIcon>
+      </header>
+      <div className={styles.body}>
+        {notification ? (
+          <>
+            <h2 className={styles.title}>
+              <bdi>{notification.title}</bdi>
+            </h2>
+            <p className={styles.message}>{notification.message}</p>
+            <DrawerFields notification={notification} onRefine={onRefine} />
+            {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+            {detail && (
+              <>
+                <DrawerWhy detail={detail} onOpen={onOpen} />
+                <DrawerProof detail={detail} onRefine={onRefine} />
+                <DrawerSame notification={detail} onSearch={onSearch} />
+              </>
+            )}
+          </>
+        ) : isGone ? (
+          <EmptyState title={t('gone')}>{t('goneHint')}</EmptyState>
+        ) : (
+          error && <ErrorNotice error={error} onRetry={() => void refetch()} />
+        )}
+      </div>
+      {notification && <DrawerActions notification={notification} actions={actions} />}
+    </aside>
+  );
+}
+
+function DrawerTime({ at }: { at: string }) {
+  const formats = useFormats();
+  return (
+    <time className={styles.time} dateTime={at} title={formats.dateTime(at)}>
+      {formats.dayClock(at)}
+    </time>
+  );
+}
+
+/** Where it covers the list, as on a phone, the focus goes with it. */
+function useFocusAsSheet(target: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    if (matchMedia('(max-width: 1000px)').matches) target.current?.focus();
+  }, [target]);
+}
+
+/** Everything else a notification says, each value a way to refine the search. */
+function DrawerFields({ notification, onRefine }: { notification: HistoryNotification; onRefine: OnRefine }) {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const { host, ip, sourceIp, token, key, url, ttl, sent, level, rules, position } = notification;
+  const chip = (refineKey: RefineKey, value: string, label?: string) => (
+    <RefineChip refineKey={refineKey} value={value} onRefine={onRefine}>
+      <bdi>{label ?? value}</bdi>
+    </RefineChip>
+  );
+  return (
+    <dl className={styles.fields}>
+      {host !== null && <Field name={t('field.host')} mono value={chip('host', host)} />}
+      {ip !== null && <Field name={t('field.ip')} mono value={chip('ip', ip)} />}
+      <Field name={t('field.sourceIp')} mono value={chip('source', sourceIp)} />
+      <Field name={t('field.token')} value={chip('token', token.id, token.name)} />
+      <Field
+        name={t('field.display')}
+        value={ttl === 0 ? t('untilCleared') : t('shownFor', { time: formats.duration(ttl) })}
+      />
+      {key !== null && <Field name={t('field.key')} mono value={chip('key', key)} />}
+      {sent.level !== level && (
+        <Field name={t('field.sentAs')} value={t('sentLevel', { level: sent.level })} />
+      )}
+      {rules.length > 0 && (
+        <Field
+          name={t('field.rules')}
+          value={rules.map((rule) => <div key={rule.id}>{chip('rule', rule.id, rule.name)}</div>)}
+        />
+      )}
+      {url !== null && <Field name={t('field.link')} value={<OutsideLink url={url} />} />}
+      <Field name={t('field.position')} value={<span className={styles.quiet}>{position}</span>} />
+    </dl>
+  );
+}
+
+function Field({ name, value, mono = false }: { name: string; value: ReactNode; mono?: boolean }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd data-mono={mono}>{value}</dd>
+    </>
+  );
+}
+
+/** Only http and https are taken at intake; what came another way is text here. */
+function OutsideLink({ url }: { url: string }) {
+  if (!/^https?:\/\//i.test(url)) return <bdi>{url}</bdi>;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer nofollow">
+      <bdi>{url}</bdi>
+      <Icon paths={linkIcon} size={13} />
+    </a>
+  );
+}

@@ -1,0 +1,155 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import {
+  type ChangeEvent,
+  type KeyboardEvent,
+  type RefObject,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { fieldValuesQuery, useLevels } from '#web/dashboard/api/queries.ts';
+import { type Tenant, useTenant } from '#web/dashboard/api/tenant.tsx';
+import { toDateTimeField } from '#web/dashboard/components/wall-clock.ts';
+import {
+  type CompletionAsk,
+  complete,
+  completionAt,
+  fitting,
+  type QueryKey,
+  queryKeys,
+  states,
+} from '#web/dashboard/query/completion.ts';
+import { quickRanges } from '#web/dashboard/query/time-range.ts';
+
+export interface Completing {
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly draft: string;
+  readonly onDraft: (text: string) => void;
+  /** To the rows. */
+  readonly onDown: () => void;
+}
+
+/** What the input does with the keyboard while something is offered, and when nothing is. */
+export function useCompleting(
+  { input, draft, onDraft, onDown }: Completing,
+  onMoved: () => void,
+): {
+  readonly ask: CompletionAsk | undefined;
+  readonly choices: readonly string[];
+  readonly active: number;
+  readonly take: (choice: string) => void;
+  readonly close: () => void;
+  readonly field: object;
+} {
+  /** Where the caret is while something may be offered. */
+  const [caret, setCaret] = useState<number>();
+  const [active, setActive] = useState(-1);
+  const wanted = useRef<number>(undefined);
+  const ask = caret === undefined ? undefined : worthOffering(draft, completionAt(draft, caret));
+  const choices = useCompletions(ask);
+  useLayoutEffect(() => {
+    if (wanted.current !== undefined) input.current?.setSelectionRange(wanted.current, wanted.current);
+    wanted.current = undefined;
+    onMoved();
+  });
+  const close = () => {
+    setCaret(undefined);
+    setActive(-1);
+  };
+  const take = (choice: string) => {
+    if (!ask) return;
+    const done = complete(draft, ask, choice);
+    wanted.current = done.caret;
+    onDraft(done.text);
+    setActive(-1);
+    // Behind a key its values follow.
+    setCaret(ask.key === undefined ? done.caret : undefined);
+  };
+  const isOpen = ask !== undefined && choices.length > 0;
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    const chosen = choices[active];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === ' ' && event.ctrlKey) {
+      event.preventDefault();
+      setCaret(event.currentTarget.selectionStart ?? draft.length);
+    } else if (isOpen && step !== undefined) {
+      event.preventDefault();
+      setActive((active + step + choices.length + (active < 0 && step < 0 ? 1 : 0)) % choices.length);
+    } else if (isOpen && chosen !== undefined && (event.key === 'Enter' || event.key === 'Tab')) {
+      event.preventDefault();
+      take(chosen);
+    } else if (event.key === 'ArrowDown') {
+      event.preventDefault();
+      onDown();
+    } else if (event.key === 'Escape') {
+      if (isOpen) close();
+      else input.current?.blur();
+    }
+  };
+  return {
+    ask: isOpen ? ask : undefined,
+    choices,
+    active,
+    take,
+    close,
+    field: {
+      onKeyDown,
+      onBlur: close,
+      onChange: (event: ChangeEvent<HTMLInputElement>) => {
+        onDraft(event.currentTarget.value);
+        setCaret(event.currentTarget.selectionStart ?? undefined);
+        setActive(-1);
+      },
+      onFocus: () => draft === '' && setCaret(0),
+      onSelect: onMoved,
+    },
+  };
+}
+
+/** Not between words, where anything could follow; but in an empty search the keys say what can be asked. */
+function worthOffering(text: string, ask: CompletionAsk | undefined): CompletionAsk | undefined {
+  if (ask?.key !== undefined || ask?.prefix !== '' || text === '') return ask;
+  return undefined;
+}
+
+const most = 10;
+const settleMs = 120;
+/** Keys whose values the server knows. */
+const served = ['host', 'ip', 'source', 'token', 'panel', 'rule', 'key'] as const;
+
+/** What can stand at the caret, the likeliest first. */
+function useCompletions(ask: CompletionAsk | undefined): readonly string[] {
+  const tenant = useTenant();
+  const levels = useLevels();
+  const key = ask?.key;
+  const asked = served.find((each) => each === key);
+  const [prefix] = useDebouncedValue(ask?.prefix ?? '', settleMs);
+  const { data } = useQuery({
+    ...fieldValuesQuery(tenant, asked ?? 'host', prefix.slice(0, 255)),
+    enabled: asked !== undefined,
+    // Values of another key are no stand-in.
+    placeholderData: (previous, query) => (query?.queryKey.at(-2) === key ? previous : undefined),
+  });
+  if (!ask) return [];
+  if (key === undefined) return fitting(queryKeys, ask.prefix, queryKeys.length);
+  if (asked) return fitting(data ?? [], ask.prefix, most);
+  if (key === 'level') return fitting(levelChoices([...levels.values()], ask), ask.prefix, most * 2);
+  return fitting(fixed(key, tenant), ask.prefix, most);
+}
+
+function levelChoices(
+  levels: readonly { readonly name: string; readonly rank: number }[],
+  { operator, prefix }: CompletionAsk,
+): string[] {
+  const names = levels.toSorted((a, b) => b.rank - a.rank).map(({ name }) => name);
+  if (operator !== '' || prefix !== '') return names;
+  return [...names, ...names.slice(1, -1).map((name) => `>=${name}`)];
+}
+
+function fixed(key: QueryKey, { timeZone }: Tenant): readonly string[] {
+  if (key === 'is') return states;
+  if (key === 'since') return quickRanges;
+  const day = (ago: number) => toDateTimeField(Date.now() - ago * 86_400_000, timeZone);
+  return [...[0, 1, 7].map((ago) => day(ago).slice(0, 10)), `${day(0).slice(0, 13)}:00`];
+}

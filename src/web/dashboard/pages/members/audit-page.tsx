@@ -1,0 +1,125 @@
+import listIcon from 'virtual:icon/clipboard-list';
+import { Button, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AuditEntry } from '#contract/audit.ts';
+import { auditQuery } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { EmptyState, ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { Page } from '#web/dashboard/components/page.tsx';
+import styles from './audit.module.css';
+import { readDetail } from './audit-detail.ts';
+
+/** Who changed what, the newest first. */
+export function AuditPage() {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  const { may, role } = useTenant();
+  return (
+    <Page title={t('auditTitle')} about={t('auditAbout')} wide>
+      {may('admin') ? <Entries /> : <Remark>{shell('mayNotSee', { role: shell(`role.${role}`) })}</Remark>}
+    </Page>
+  );
+}
+
+function Entries() {
+  const { t } = useTranslation('members');
+  const { t: shell } = useTranslation('shell');
+  const tenant = useTenant();
+  const [by, setBy] = useState('');
+  const [action, setAction] = useState('');
+  // The same object while nothing changes: another one each time would be waited for, and drawn, without end.
+  const typed = useMemo(() => ({ by: by.trim(), action: action.trim() }), [by, action]);
+  const [filter] = useDebouncedValue(typed, 250);
+  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(
+    auditQuery(tenant, filter),
+  );
+  const entries = data?.pages.flatMap((page) => page.entries);
+  const isFiltered = filter.by !== '' || filter.action !== '';
+  return (
+    <>
+      <div className={styles.filters}>
+        <TextInput
+          aria-label={t('filterBy')}
+          placeholder={t('filterBy')}
+          value={by}
+          onChange={({ currentTarget }) => setBy(currentTarget.value)}
+        />
+        <TextInput
+          aria-label={t('filterAction')}
+          placeholder={t('filterAction')}
+          value={action}
+          onChange={({ currentTarget }) => setAction(currentTarget.value)}
+        />
+      </div>
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {entries?.length === 0 &&
+        (isFiltered ? (
+          <EmptyState title={t('auditNoMatch')} />
+        ) : (
+          <EmptyState icon={listIcon} title={t('auditEmpty')}>
+            {t('auditEmptyHint')}
+          </EmptyState>
+        ))}
+      {entries !== undefined && entries.length > 0 && <EntryList entries={entries} />}
+      {hasNextPage && (
+        <div className={styles.more}>
+          <Button loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {shell('more')}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function EntryList({ entries }: { entries: readonly AuditEntry[] }) {
+  const { t } = useTranslation('members');
+  return (
+    <table className={`table ${styles.table}`}>
+      <thead>
+        <tr>
+          {(['at', 'by', 'action', 'subject', 'detail'] as const).map((column) => (
+            <th key={column} scope="col">
+              {t(column)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {entries.map((entry) => (
+          <EntryRow key={entry.id} entry={entry} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function EntryRow({ entry: { at, by, action, subject, detail } }: { entry: AuditEntry }) {
+  const formats = useFormats();
+  const { name, facts } = readDetail(detail);
+  return (
+    <tr>
+      <td className={styles.at}>
+        <time dateTime={at} title={formats.relative(at)}>
+          {formats.dayClock(at).replace(/[.,]\d{3}$/, '')}
+        </time>
+      </td>
+      <td className={styles.by}>
+        <bdi>{by}</bdi>
+      </td>
+      <td className={styles.action}>{action}</td>
+      <td className={styles.subject} title={subject}>
+        <bdi className={name === undefined ? 'mono' : undefined}>{name ?? subject}</bdi>
+      </td>
+      <td className={styles.facts}>
+        {facts.map((fact) => (
+          <bdi key={fact}>{fact}</bdi>
+        ))}
+      </td>
+    </tr>
+  );
+}

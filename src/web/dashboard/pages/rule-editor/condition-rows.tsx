@@ -1,0 +1,246 @@
+import plusIcon from 'virtual:icon/plus';
+import { Button, Menu } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useLevels } from '#web/dashboard/api/queries.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
+import {
+  type ConditionField,
+  type DraftCondition,
+  isTaken,
+  isText,
+  placeOf,
+  type TextHow,
+  textHows,
+} from './draft.ts';
+import styles from './editor.module.css';
+import { EditorRow } from './editor-row.tsx';
+import type { Faults } from './rule-problem.ts';
+import { useOffers, ValueField } from './value-field.tsx';
+
+const monoFields: readonly ConditionField[] = ['host', 'ip', 'sourceIp', 'key'];
+
+/** "When host is … and level is at least …": a row for each condition, and one more for the next. */
+export function ConditionRows({
+  conditions,
+  onChange,
+  faults,
+}: {
+  conditions: readonly DraftCondition[];
+  onChange: (conditions: readonly DraftCondition[]) => void;
+  faults: Faults;
+}) {
+  const { t } = useTranslation('rules');
+  const [added, setAdded] = useState<string>();
+  const put = (index: number, condition: DraftCondition) => onChange(conditions.with(index, condition));
+  return (
+    <>
+      {conditions.map((condition, index) => (
+        <ConditionRow
+          key={placeOf(condition)}
+          lead={t(index === 0 ? 'lead.when' : 'lead.and')}
+          condition={condition}
+          canNegate={!isTaken(conditions, condition.field, !condition.not)}
+          isNew={added === placeOf(condition)}
+          onChange={(next) => put(index, next)}
+          onRemove={() => onChange(conditions.toSpliced(index, 1))}
+          faults={faults}
+        />
+      ))}
+      <div className={styles.row}>
+        <span className={styles.lead}>{t(conditions.length === 0 ? 'lead.always' : 'lead.and')}</span>
+        <AddCondition
+          conditions={conditions}
+          onAdd={(condition) => {
+            setAdded(placeOf(condition));
+            onChange([...conditions, condition]);
+          }}
+        />
+      </div>
+    </>
+  );
+}
+
+function AddCondition({
+  conditions,
+  onAdd,
+}: {
+  conditions: readonly DraftCondition[];
+  onAdd: (condition: DraftCondition) => void;
+}) {
+  const { t } = useTranslation('rules');
+  const { t: words } = useTranslation('ruleSentence');
+  const levels = useLevels();
+  const add = (field: ConditionField) => {
+    const middle = levels.has('warning') ? 'warning' : [...levels.keys()][0];
+    onAdd({
+      field,
+      not: isTaken(conditions, field, false),
+      how: 'contains',
+      values: field === 'minLevel' && middle !== undefined ? [middle] : [],
+    });
+  };
+  const left = conditionFields.filter(
+    (field) => !(isTaken(conditions, field, false) && isTaken(conditions, field, true)),
+  );
+  return (
+    // The focus goes to the new row, not back to the button.
+    <Menu position="bottom-start" width={240} returnFocus={false}>
+      <Menu.Target>
+        <Button
+          size="xs"
+          variant="subtle"
+          className={styles.add ?? ''}
+          data-autofocus
+          leftSection={<Icon paths={plusIcon} size={14} />}
+        >
+          {t('addCondition')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {left.map((field) => (
+          <Menu.Item key={field} onClick={() => add(field)}>
+            <span className={styles.menuField}>
+              {field === 'minLevel' ? t('minLevelChoice') : words(`field.${field}`)}
+            </span>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function ConditionRow({
+  lead,
+  condition,
+  canNegate,
+  isNew,
+  onChange,
+  onRemove,
+  faults,
+}: {
+  lead: string;
+  condition: DraftCondition;
+  canNegate: boolean;
+  isNew: boolean;
+  onChange: (condition: DraftCondition) => void;
+  onRemove: () => void;
+  faults: Faults;
+}) {
+  const { t } = useTranslation('rules');
+  const { t: words } = useTranslation('ruleSentence');
+  const { field, not, how, values } = condition;
+  const name = words(`field.${field}`);
+  const { offers, search } = useOffers(field);
+  const fault = faults.at(placeOf(condition));
+  return (
+    <EditorRow lead={lead} fault={fault} removeLabel={t('removeCondition', { name })} onRemove={onRemove}>
+      <span className={styles.field}>{name}</span>
+      <Operator
+        label={t('operatorOf', { name })}
+        {...{ field, not, how, canNegate }}
+        onChange={(next) => onChange({ ...condition, ...next })}
+      />
+      {field === 'minLevel' ? (
+        <LevelSelect
+          label={t('valuesOf', { name })}
+          value={values[0] ?? ''}
+          onChange={(level) => onChange({ ...condition, values: [level] })}
+        />
+      ) : (
+        <ValueField
+          label={t('valuesOf', { name })}
+          placeholder={t(
+            `example.${isText(field) ? (how === 'regex' ? 'regex' : how === 'glob' ? 'glob' : 'text') : field}`,
+          )}
+          values={values}
+          onChange={(next) => onChange({ ...condition, values: next })}
+          offers={offers}
+          onSearch={search}
+          splitChars={isText(field) ? [] : field === 'token' ? [','] : [',', ' ']}
+          isWrong={fault !== undefined}
+          wrongAt={fault?.at}
+          describedBy={fault?.id ?? ''}
+          isMono={monoFields.includes(field) || (isText(field) && how !== 'contains')}
+          autoFocus={isNew}
+        />
+      )}
+    </EditorRow>
+  );
+}
+
+/** Is, is not; for texts also how they are compared. */
+function Operator({
+  label,
+  field,
+  not,
+  how,
+  canNegate,
+  onChange,
+}: {
+  label: string;
+  field: ConditionField;
+  not: boolean;
+  how: TextHow;
+  canNegate: boolean;
+  onChange: (next: Pick<DraftCondition, 'not' | 'how'>) => void;
+}) {
+  const { t } = useTranslation('rules');
+  const kind = operatorKind(field);
+  const hows = isText(field) ? textHows : ([how] as const);
+  return (
+    <select
+      className={styles.select}
+      aria-label={label}
+      value={`${not} ${how}`}
+      onChange={({ target }) => {
+        const [isNot, nextHow] = target.value.split(' ');
+        onChange({ not: isNot === 'true', how: nextHow as TextHow });
+      }}
+    >
+      {hows.flatMap((each) =>
+        [false, true].map((isNot) => (
+          <option key={`${isNot} ${each}`} value={`${isNot} ${each}`} disabled={isNot !== not && !canNegate}>
+            {t(`operator.${kind ?? each}${isNot ? 'Not' : ''}`)}
+          </option>
+        )),
+      )}
+    </select>
+  );
+}
+
+function operatorKind(field: ConditionField): 'is' | 'within' | 'matches' | 'atLeast' | undefined {
+  if (isText(field)) return undefined;
+  if (field === 'minLevel') return 'atLeast';
+  if (field === 'ip' || field === 'sourceIp') return 'within';
+  return field === 'host' || field === 'key' ? 'matches' : 'is';
+}
+
+export function LevelSelect({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (level: string) => void;
+}) {
+  const levels = useLevels();
+  const { t } = useTranslation('level');
+  const names = [...levels.keys()];
+  return (
+    <select
+      className={styles.select}
+      aria-label={label}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    >
+      {(names.includes(value) ? names : [value, ...names]).map((name) => (
+        <option key={name} value={name}>
+          {levels.get(name)?.builtIn ? t(name as 'info') : name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '#client/api-error.ts';
+import type { RuleCreate } from '#contract/rule.ts';
+import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
+import { draftOf, missingIn, newDraft, patchOf, ruleOf } from './draft.ts';
+import { jsonOf, ruleFromJson } from './rule-json.ts';
+import { locateProblem } from './rule-problem.ts';
+
+const rule = ruleSpec.map(({ id: _, ...given }): Required<RuleCreate> => given);
+/** A list of one and the one say the same, and so do no `not` and an empty one. */
+const unlisted = (value: unknown) =>
+  JSON.parse(JSON.stringify(value), (key, given) => {
+    if (key === 'not' && Object.keys(given).length === 0) return undefined;
+    const isList = ['contains', 'glob', 'regex'].includes(key) && Array.isArray(given);
+    return isList && given.length === 1 ? given[0] : given;
+  });
+
+test('a rule that is opened and not touched says what it said', () => {
+  fc.assert(
+    fc.property(rule, (given) => {
+      expect(ruleOf(draftOf(given, 'UTC'), 'suggested')).toEqual(unlisted(given));
+    }),
+  );
+});
+
+test('a rule that was copied as JSON comes back as it was, counts left out', () => {
+  fc.assert(
+    fc.property(rule, (given) => {
+      const kept = given.windows.length > 0 ? given : { ...given, timeZone: 'UTC' };
+      const read = ruleFromJson(jsonOf(kept));
+      expect('rule' in read && ruleOf(draftOf(read.rule, 'UTC'), '')).toEqual(unlisted(kept));
+    }),
+  );
+  expect(ruleFromJson('{"id":"1","hits":3,"name":"a","then":{"mute":true}}')).toEqual({
+    rule: { name: 'a', then: { mute: true } },
+  });
+});
+
+test.each([
+  ['{', 'syntax', expect.any(String)],
+  ['[]', 'shape', expect.any(String)],
+  ['{"then":{},"wen":{}}', 'unknown', 'wen'],
+  ['{"name":"a"}', 'shape', 'then'],
+  ['{"then":{"panel":"all"}}', 'unknown', 'then.panel'],
+  ['{"then":{"panels":"some"}}', 'shape', 'then.panels'],
+  ['{"then":{},"when":{"not":{"hots":["a"]}}}', 'unknown', 'when.not.hots'],
+  ['{"then":{},"when":{"host":"a"}}', 'shape', 'when.host'],
+  ['{"then":{},"when":{"title":{"like":"a"}}}', 'shape', 'when.title'],
+  ['{"then":{},"windows":[{"days":"mon"}]}', 'shape', 'windows'],
+  ['{"then":{},"activeUntil":"soon"}', 'shape', 'activeUntil'],
+])('of %s it is told what is wrong', (text, fault, detail) => {
+  expect(ruleFromJson(text)).toEqual({ fault, detail });
+});
+
+test('only what was changed is sent', () => {
+  const before = ruleOf(newDraft('UTC', { name: 'a', then: { mute: true } }), '');
+  expect(patchOf(before, { ...before, then: { mute: true } })).toEqual({});
+  expect(patchOf(before, { ...before, note: 'b', when: { host: ['c'] } })).toEqual({
+    note: 'b',
+    when: { host: ['c'] },
+  });
+});
+
+test('what misses something is named before the server is asked', () => {
+  const draft = newDraft('UTC', {
+    conditions: [{ field: 'host', not: true, how: 'contains', values: [] }],
+    then: { panels: { tags: [] } },
+  });
+  expect([...missingIn(draft)]).toEqual(['when.not.host', 'then.panels']);
+  expect([...missingIn(newDraft('UTC'))]).toEqual(['then']);
+});
+
+describe('the server says where it is wrong', () => {
+  test.each([
+    ['rule "a": when.ip[2]: "x" is no address', '/rules/3/when/ip/2', 'when.ip', 2, '"x" is no address'],
+    [
+      'rule "a": when.not.title.regex: "("',
+      '/rules/3/when/not/title/regex',
+      'when.not.title',
+      undefined,
+      '"("',
+    ],
+    ['rule "a": then.panels.ids[1]: "p"', '/rules/3/then/panels/ids/1', 'then.panels', 1, '"p"'],
+    ['rule "a": then: does nothing', '/rules/3/then', 'then', undefined, 'does nothing'],
+    ['rule "a": windows[0].from: "x"', '/rules/3/windows/0/from', 'windows', 0, '"x"'],
+    [
+      'body.rules.3.when.host.1 must',
+      '/rules/3/when/host/1',
+      'when.host',
+      1,
+      'body.rules.3.when.host.1 must',
+    ],
+    ['rule "b": when.ip[2]: "x"', '/rules/4/when/ip/2', undefined, undefined, 'rule "b": when.ip[2]: "x"'],
+    ['too many', '/rules', undefined, undefined, 'too many'],
+    ['not signed in', undefined, undefined, undefined, 'not signed in'],
+  ])('%s', (message, pointer, place, at, text) => {
+    const error = new ApiError(400, message, { code: 'bad-request', place: pointer ? { pointer } : {} });
+    expect(locateProblem(error, 3)).toEqual({
+      ...(place !== undefined && { place }),
+      ...(at !== undefined && { at }),
+      text,
+    });
+  });
+
+  test('of one rule that was sent alone', () => {
+    const place = { pointer: '/activeUntil' };
+    expect(locateProblem(new ApiError(400, 'activeUntil: must be after', { place }))).toEqual({
+      place: 'activeUntil',
+      text: 'must be after',
+    });
+  });
+});

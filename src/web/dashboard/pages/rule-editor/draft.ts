@@ -1,0 +1,150 @@
+/** A rule while it is being written: conditions in the order in which they were added, some of them not yet whole. */
+
+import type { ReplayRequest } from '#contract/routing.ts';
+import type { Rule, RuleConditions, RuleCreate, RulePatch, RuleThen, TextCondition } from '#contract/rule.ts';
+import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
+
+export type ConditionField = keyof RuleConditions;
+export const textHows = ['contains', 'glob', 'regex'] as const;
+export type TextHow = (typeof textHows)[number];
+
+export interface DraftCondition {
+  readonly field: ConditionField;
+  readonly not: boolean;
+  /** How title and message are compared; no other field asks. */
+  readonly how: TextHow;
+  readonly values: readonly string[];
+}
+
+export interface Draft extends Required<Omit<RuleCreate, 'when' | 'then'>> {
+  readonly conditions: readonly DraftCondition[];
+  readonly then: RuleThen;
+}
+
+export const isText = (field: ConditionField): field is 'title' | 'message' =>
+  field === 'title' || field === 'message';
+
+export function newDraft(timeZone: string, given: Partial<Draft> = {}): Draft {
+  return {
+    name: '',
+    enabled: true,
+    conditions: [],
+    then: {},
+    continue: false,
+    activeFrom: null,
+    activeUntil: null,
+    windows: [],
+    timeZone,
+    note: '',
+    ...given,
+  };
+}
+
+export function draftOf(rule: RuleCreate, timeZone: string): Draft {
+  const { when = {}, then, ...rest } = rule;
+  const { not = {}, ...positive } = when;
+  const given = Object.fromEntries(Object.entries(rest).filter(([key]) => key in newDraft(timeZone)));
+  return {
+    ...newDraft(timeZone),
+    ...given,
+    conditions: [...conditionsOf(positive, false), ...conditionsOf(not, true)],
+    then: { ...then },
+  };
+}
+
+function conditionsOf(given: RuleConditions, not: boolean): DraftCondition[] {
+  return conditionFields
+    .map((field): [ConditionField, unknown] => [field, given[field]])
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => {
+      if (!isText(field)) return { field, not, how: 'contains', values: many(value) };
+      const [how, values] = Object.entries(value as TextCondition)[0] ?? ['contains', []];
+      return { field, not, how: how as TextHow, values: many(values) };
+    });
+}
+
+const many = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [String(value)]);
+
+/** What is sent to the server. @param name Stands in while the rule has none of its own. */
+export function ruleOf({ conditions, then, ...draft }: Draft, name: string): Required<RuleCreate> {
+  const not = whenOf(conditions.filter((each) => each.not));
+  return {
+    ...draft,
+    name: draft.name.trim() || name,
+    when: {
+      ...whenOf(conditions.filter((each) => !each.not)),
+      ...(Object.keys(not).length > 0 && { not }),
+    },
+    then,
+  };
+}
+
+function whenOf(conditions: readonly DraftCondition[]): RuleConditions {
+  return Object.fromEntries(
+    conditions.map(({ field, how, values }) => {
+      if (field === 'minLevel') return [field, values[0] ?? ''];
+      return [field, isText(field) ? { [how]: oneOrMany(values) } : [...values]];
+    }),
+  );
+}
+
+const oneOrMany = (values: readonly string[]) => (values.length === 1 ? values[0] : [...values]);
+
+/** What was changed: fields that others change meanwhile keep what they gave them. */
+export function patchOf(before: RuleCreate, after: Required<RuleCreate>): RulePatch {
+  return Object.fromEntries(
+    Object.entries(after).filter(([key, value]) => !isSame(before[key as keyof RuleCreate], value)),
+  );
+}
+
+/** Whether two values say the same; the order of an object's keys says nothing. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [as, bs] = [Object.entries(a), Object.entries(b)];
+  return as.length === bs.length && as.every(([key, value]) => key in b && isSame(value, (b as never)[key]));
+}
+
+/** What still misses something, as in `when.host`; the server need not be asked before. */
+export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
+  const missing = new Set<string>();
+  for (const condition of conditions) if (condition.values.length === 0) missing.add(placeOf(condition));
+  if (Object.keys(then).length === 0) missing.add('then');
+  if (typeof then.panels === 'object' && Object.values(then.panels)[0]?.length === 0)
+    missing.add('then.panels');
+  return missing;
+}
+
+/** As the server names it in what it refuses. */
+export const placeOf = ({ field, not }: Pick<DraftCondition, 'field' | 'not'>): string =>
+  `when.${not ? 'not.' : ''}${field}`;
+
+/** A field stands once as it is and once negated. */
+export const isTaken = (
+  conditions: readonly DraftCondition[],
+  field: ConditionField,
+  not: boolean,
+): boolean => conditions.some((each) => each.field === field && each.not === not);
+
+export type DraftRules = ReplayRequest['rules'];
+
+/** The id that a rule goes by while it has none. */
+export const newRuleId = 'new';
+
+/** @param place Where a new rule is to stand, counted from 0; one that is there stays where it is. */
+export function withDraft(
+  rules: readonly Rule[],
+  draft: RuleCreate,
+  { id, place }: { readonly id: string; readonly place: number },
+): { readonly rules: DraftRules; readonly index: number } {
+  const set: DraftRules = rules.map(specOf);
+  const known = rules.findIndex((rule) => rule.id === id);
+  const index = known >= 0 ? known : Math.min(place, set.length);
+  set.splice(index, known >= 0 ? 1 : 0, { id, ...draft });
+  return { rules: set, index };
+}
+
+/** A rule without what is counted. */
+export function specOf({ hits: _h, lastHitAt: _l, createdAt: _c, updatedAt: _u, ...spec }: Rule) {
+  return spec;
+}

@@ -1,0 +1,230 @@
+import muteIcon from 'virtual:icon/bell-off';
+import matchIcon from 'virtual:icon/check';
+import panelsIcon from 'virtual:icon/device-tv';
+import { Button, SegmentedControl } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiError } from '#client/api-error.ts';
+import type { RoutingOutcome, RuleTrace } from '#contract/routing.ts';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import type { RuleWords } from '#web/dashboard/components/rule-sentence.ts';
+import { type TracedNotification, traceSentence } from '#web/dashboard/components/rule-trace.ts';
+import type { DraftRules } from './draft.ts';
+import { RecordedPicker, TypedForm } from './explain-form.tsx';
+import styles from './try-panels.module.css';
+import { type Explain, isBlank, nothingTyped, tracedOf, typedFrom } from './use-explain.ts';
+
+/** Where would this notification go, and why? */
+export function ExplainPanel({
+  explain,
+  rules,
+  words,
+  own,
+  isWaiting = false,
+}: {
+  explain: Explain;
+  /** As they were asked about. */
+  rules: DraftRules;
+  words: RuleWords;
+  /** The id of the rule that is being written. */
+  own?: string | undefined;
+  /** The rule that is being written cannot be asked about as it is. */
+  isWaiting?: boolean;
+}) {
+  const { t } = useTranslation('rules');
+  const { subject, setSubject, recorded, outcome, error } = explain;
+  const [way, setWay] = useState(subject.kind);
+  const hasNothing =
+    subject.kind !== way || (subject.kind === 'typed' && isBlank(subject.typed)) || outcome === undefined;
+  const complaint = error?.message;
+  const fault = faultInForm(error);
+  return (
+    <div className={styles.panel}>
+      <SegmentedControl
+        size="xs"
+        fullWidth
+        aria-label={t('explain.way')}
+        value={way}
+        onChange={(next) => {
+          setWay(next as typeof way);
+          if (next === 'typed' && subject.kind === 'recorded')
+            setSubject({ kind: 'typed', typed: recorded ? typedFrom(recorded) : nothingTyped });
+        }}
+        data={[
+          { value: 'typed', label: t('explain.typed') },
+          { value: 'recorded', label: t('explain.recorded') },
+        ]}
+      />
+      {way === 'typed' ? (
+        <TypedForm
+          typed={subject.kind === 'typed' ? subject.typed : nothingTyped}
+          onChange={(typed) => setSubject({ kind: 'typed', typed })}
+          fault={fault}
+        />
+      ) : (
+        <RecordedPicker
+          chosen={subject.kind === 'recorded' ? recorded : undefined}
+          onChoose={(id) => setSubject({ kind: 'recorded', id })}
+        />
+      )}
+      <section aria-label={t('explain.answer')} aria-live="polite" className={styles.answer}>
+        {isWaiting ? (
+          <p className={styles.hint}>{t('explain.notWhole')}</p>
+        ) : (
+          <>
+            {hasNothing && !complaint && <p className={styles.hint}>{t('explain.hint')}</p>}
+            {complaint && !fault && <p className={styles.complaint}>{complaint}</p>}
+            {!hasNothing && !complaint && (
+              <ExplainOutcome
+                outcome={outcome}
+                rules={rules}
+                words={words}
+                own={own}
+                notification={tracedOf(subject, recorded)}
+              />
+            )}
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** The field of the typed notification that the server refuses. */
+function faultInForm(error: Error | null): { field: string; text: string } | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const field = /^\/notification\/(\w+)$/.exec(error.place.pointer ?? '')?.[1];
+  return field === undefined ? undefined : { field, text: error.messageAfter(`notification.${field}`) };
+}
+
+/** So many rules are told of at once; then those that matched, until all are asked for. */
+const shownMost = 12;
+
+/** The panels it reaches, how it looks there, and what each rule had to do with it. */
+function ExplainOutcome({
+  outcome,
+  rules,
+  words,
+  own,
+  notification,
+}: {
+  outcome: RoutingOutcome;
+  rules: DraftRules;
+  words: RuleWords;
+  own: string | undefined;
+  notification: TracedNotification;
+}) {
+  const { t } = useTranslation('rules');
+  const [all, setAll] = useState(false);
+  const numbers = new Map(rules.map(({ id }, index) => [id, index + 1]));
+  const endedBy = outcome.rules.findLast(
+    ({ id, outcome: did }) => did === 'matched' && !rules[(numbers.get(id) ?? 0) - 1]?.continue,
+  );
+  const isShort = all || outcome.rules.length <= shownMost;
+  const shown = isShort
+    ? outcome.rules
+    : outcome.rules.filter(({ id, outcome: did }) => did === 'matched' || id === own);
+  const left = outcome.rules.length - shown.length + outcome.rulesOmitted;
+  return (
+    <>
+      <Headline outcome={outcome} />
+      {outcome.rules.length === 0 && <p className={styles.hint}>{t('explain.noRules')}</p>}
+      <ol className={styles.walk}>
+        {shown.map((trace) => {
+          const number = numbers.get(trace.id);
+          return (
+            <Step
+              key={trace.id}
+              trace={trace}
+              number={number}
+              isOwn={trace.id === own}
+              text={traceSentence(trace, words, {
+                rule: number === undefined ? undefined : rules[number - 1],
+                endedBy: endedBy && numbers.get(endedBy.id),
+                notification,
+              })}
+            />
+          );
+        })}
+      </ol>
+      {left > 0 && (
+        <Button size="compact-xs" variant="subtle" onClick={() => setAll(true)} disabled={all}>
+          {t('explain.others', { count: left })}
+        </Button>
+      )}
+      {outcome.rules.length > 0 && endedBy === undefined && !outcome.rules.some(isMatch) && (
+        <p className={styles.hint}>{t('explain.noneMatched')}</p>
+      )}
+    </>
+  );
+}
+
+const isMatch = ({ outcome }: RuleTrace) => outcome === 'matched';
+
+function Headline({ outcome }: { outcome: RoutingOutcome }) {
+  const { t } = useTranslation('rules');
+  const formats = useFormats();
+  const { muted, throttled, panels, panelCount, level, ttl } = outcome;
+  const isShown = !muted && !throttled && panelCount > 0;
+  const more = panelCount - panels.length;
+  return (
+    <div className={styles.headline} data-shown={isShown}>
+      <Icon paths={isShown ? panelsIcon : muteIcon} size={18} />
+      <div>
+        <strong>
+          {muted && t('outcome.muted')}
+          {!muted && throttled && t('outcome.throttled')}
+          {!muted &&
+            !throttled &&
+            (isShown ? t('outcome.shown', { count: panelCount }) : t('outcome.nowhere'))}
+        </strong>
+        {isShown && (
+          <p className={styles.panels}>
+            {panels.map(({ id, name }, index) => (
+              <span key={id}>
+                {index > 0 && ', '}
+                <bdi>{name}</bdi>
+              </span>
+            ))}
+            {more > 0 && ` ${t('outcome.more', { count: more })}`}
+          </p>
+        )}
+        {isShown && (
+          <p className={styles.looks}>
+            <LevelMark name={level} />
+            <span>{ttl === 0 ? t('ttl.cleared') : t('outcome.for', { time: formats.duration(ttl) })}</span>
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Step({
+  trace,
+  number,
+  text,
+  isOwn,
+}: {
+  trace: RuleTrace;
+  number: number | undefined;
+  text: string;
+  isOwn: boolean;
+}) {
+  const { t } = useTranslation('rules');
+  return (
+    <li className={styles.step} data-outcome={trace.outcome} data-own={isOwn || undefined}>
+      <span className={styles.stepNumber}>
+        {isMatch(trace) ? <Icon paths={matchIcon} size={14} /> : null}
+        {number}
+      </span>
+      <span>
+        <bdi className={styles.stepName}>{trace.name}</bdi>
+        {isOwn && <span className={styles.own}> {t('explain.own')}</span>}
+        <bdi className={styles.stepText}>{text}</bdi>
+      </span>
+    </li>
+  );
+}

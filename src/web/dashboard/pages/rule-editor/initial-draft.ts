@@ -1,0 +1,55 @@
+/** What a new rule begins with: nothing, an example, a copy, or the mute of a host. */
+import type { Rule } from '#contract/rule.ts';
+import { muteUntil } from '#web/dashboard/components/wall-clock.ts';
+import type { RulesSearch } from '#web/dashboard/search-params.ts';
+import { type Draft, draftOf, newDraft } from './draft.ts';
+
+export const examples = ['noc', 'night'] as const;
+type ExampleName = (typeof examples)[number];
+
+export interface Beginning {
+  readonly draft: Draft;
+  /** Where it is to stand, counted from 0. */
+  readonly place: number;
+}
+
+export function exampleDraft(name: ExampleName, timeZone: string): Draft {
+  if (name === 'noc')
+    return newDraft(timeZone, {
+      conditions: [
+        { field: 'host', not: false, how: 'contains', values: ['db-*'] },
+        { field: 'minLevel', not: false, how: 'contains', values: ['warning'] },
+      ],
+      then: { panels: { tags: ['noc'] } },
+    });
+  return newDraft(timeZone, {
+    conditions: [{ field: 'minLevel', not: true, how: 'contains', values: ['error'] }],
+    then: { mute: true },
+    windows: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '22:00', until: '07:00' }],
+  });
+}
+
+/** @param copyName Names a copy of a rule. */
+export function beginningOf(
+  { mute, copy, example }: RulesSearch,
+  rules: readonly Rule[],
+  { timeZone, copyName }: { readonly timeZone: string; readonly copyName: (name: string) => string },
+): Beginning {
+  const copied = rules.findIndex(({ id }) => id === copy);
+  const original = rules[copied];
+  if (original) {
+    const draft = { ...draftOf(original, timeZone), name: copyName(original.name).slice(0, 100) };
+    return { draft, place: copied + 1 };
+  }
+  if (mute !== undefined) {
+    const draft = newDraft(timeZone, {
+      conditions: [{ field: 'host', not: false, how: 'contains', values: [mute] }],
+      then: { mute: true },
+      activeUntil: muteUntil('morning', Date.now(), timeZone),
+    });
+    // A mute behind a rule that ends the walk would mute nothing.
+    return { draft, place: 0 };
+  }
+  const known = examples.find((name) => name === example);
+  return { draft: known ? exampleDraft(known, timeZone) : newDraft(timeZone), place: rules.length };
+}

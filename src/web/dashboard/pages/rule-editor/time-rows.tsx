@@ -1,0 +1,248 @@
+import plusIcon from 'virtual:icon/plus';
+import { Button } from '@mantine/core';
+import { useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { type RuleWindow, weekdays } from '#contract/rule.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
+import {
+  fromDateTimeField,
+  type MuteEnd,
+  muteEnds,
+  muteUntil,
+  toDateTimeField,
+} from '#web/dashboard/components/wall-clock.ts';
+import type { Draft } from './draft.ts';
+import styles from './editor.module.css';
+import { EditorRow } from './editor-row.tsx';
+import type { Faults } from './rule-problem.ts';
+
+type Times = Pick<Draft, 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>;
+
+const workHours: RuleWindow = { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', until: '18:00' };
+
+/** When the rule holds: from, until, and the hours of the week. */
+export function TimeRows({
+  times,
+  onChange,
+  faults,
+  endIsElsewhere,
+}: {
+  times: Times;
+  onChange: (times: Partial<Times>) => void;
+  faults: Faults;
+  /** A mute says its end where it says that it mutes. */
+  endIsElsewhere: boolean;
+}) {
+  const { t } = useTranslation('rules');
+  return (
+    <>
+      <EditorRow lead={t('from')} fault={faults.at('activeFrom')}>
+        <InstantField
+          label={t('from')}
+          value={times.activeFrom}
+          onChange={(activeFrom) => onChange({ activeFrom })}
+        />
+        {times.activeFrom === null && <span className={styles.words}>{t('fromNow')}</span>}
+      </EditorRow>
+      {!endIsElsewhere && (
+        <EditorRow lead={t('until')} fault={faults.at('activeUntil')}>
+          <EndPicker value={times.activeUntil} onChange={(activeUntil) => onChange({ activeUntil })} />
+        </EditorRow>
+      )}
+      <Windows times={times} onChange={onChange} faults={faults} />
+    </>
+  );
+}
+
+function Windows({
+  times: { windows, timeZone },
+  onChange,
+  faults,
+}: {
+  times: Times;
+  onChange: (times: Partial<Times>) => void;
+  faults: Faults;
+}) {
+  const { t } = useTranslation('rules');
+  const fault = faults.at('windows');
+  return (
+    <>
+      {windows.map((window, index) => (
+        <EditorRow
+          // biome-ignore lint/suspicious/noArrayIndexKey: windows have no identity, and their fields no state.
+          key={index}
+          lead={index === 0 ? t('on') : t('lead.or')}
+          fault={fault?.at === index ? fault : undefined}
+          removeLabel={t('removeWindow')}
+          onRemove={() => onChange({ windows: windows.toSpliced(index, 1) })}
+        >
+          <WindowFields
+            window={window}
+            onChange={(next) => onChange({ windows: windows.with(index, next) })}
+          />
+        </EditorRow>
+      ))}
+      <div className={styles.row}>
+        <span className={styles.lead}>{windows.length === 0 ? t('on') : t('lead.or')}</span>
+        <div className={styles.inline}>
+          {windows.length === 0 && <span className={styles.words}>{t('everyHour')}</span>}
+          <Button
+            size="xs"
+            variant="subtle"
+            className={styles.add ?? ''}
+            leftSection={<Icon paths={plusIcon} size={14} />}
+            onClick={() => onChange({ windows: [...windows, workHours] })}
+          >
+            {t('addWindow')}
+          </Button>
+        </div>
+      </div>
+      {windows.length > 0 && (
+        <ZoneRow
+          timeZone={timeZone}
+          onChange={(zone) => onChange({ timeZone: zone })}
+          fault={faults.at('timeZone')}
+        />
+      )}
+    </>
+  );
+}
+
+function WindowFields({ window, onChange }: { window: RuleWindow; onChange: (window: RuleWindow) => void }) {
+  const { t } = useTranslation('rules');
+  const words = useRuleWords();
+  const toggle = (day: RuleWindow['days'][number]) => {
+    const days = window.days.includes(day)
+      ? window.days.filter((each) => each !== day)
+      : weekdays.filter((each) => each === day || window.days.includes(each));
+    // A window without a day would be none.
+    if (days.length > 0) onChange({ ...window, days });
+  };
+  return (
+    <>
+      <span className={styles.days}>
+        {weekdays.map((day) => (
+          <button
+            key={day}
+            type="button"
+            aria-pressed={window.days.includes(day)}
+            onClick={() => toggle(day)}
+          >
+            {words.weekday(day)}
+          </button>
+        ))}
+      </span>
+      <input
+        type="time"
+        className={styles.input}
+        aria-label={t('from')}
+        value={window.from}
+        onChange={({ target }) => target.value !== '' && onChange({ ...window, from: target.value })}
+      />
+      <span className={styles.words}>–</span>
+      <input
+        type="time"
+        className={styles.input}
+        aria-label={t('until')}
+        value={window.until === '24:00' ? '00:00' : window.until}
+        onChange={({ target }) => target.value !== '' && onChange({ ...window, until: target.value })}
+      />
+      {window.until !== '24:00' && window.until <= window.from && (
+        <span className={styles.words}>{t('nextDay')}</span>
+      )}
+    </>
+  );
+}
+
+function ZoneRow({
+  timeZone,
+  onChange,
+  fault,
+}: {
+  timeZone: string;
+  onChange: (timeZone: string) => void;
+  fault: ReturnType<Faults['at']>;
+}) {
+  const { t } = useTranslation('rules');
+  const id = useId();
+  return (
+    <EditorRow lead={t('in')} fault={fault}>
+      <input
+        className={styles.zone}
+        aria-label={t('timeZone')}
+        aria-invalid={fault !== undefined}
+        list={id}
+        value={timeZone}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <datalist id={id}>
+        {Intl.supportedValuesOf('timeZone').map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </EditorRow>
+  );
+}
+
+/** When a rule ends: one click for what is wanted most, or a date and time of the tenant's clock. */
+export function EndPicker({
+  value,
+  onChange,
+}: {
+  value: string | null;
+  onChange: (value: string | null) => void;
+}) {
+  const { t } = useTranslation('rules');
+  const { timeZone } = useTenant();
+  const formats = useFormats();
+  const now = Date.now();
+  const text = (end: MuteEnd) => {
+    const at = muteUntil(end, now, timeZone);
+    return t(`end.${end}`, { time: at === null ? '' : formats.shortClock(at) });
+  };
+  return (
+    <span className={styles.ends}>
+      {muteEnds.map((end) => (
+        <Button
+          key={end}
+          size="compact-xs"
+          variant={end === 'never' && value === null ? 'light' : 'default'}
+          aria-pressed={end === 'never' ? value === null : undefined}
+          onClick={() => onChange(muteUntil(end, Date.now(), timeZone))}
+        >
+          {text(end)}
+        </Button>
+      ))}
+      <InstantField label={t('endAt')} value={value} onChange={onChange} />
+    </span>
+  );
+}
+
+/** A date and time by the tenant's clock; empty is null. */
+function InstantField({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | null;
+  onChange: (value: string | null) => void;
+}) {
+  const { timeZone } = useTenant();
+  return (
+    <input
+      type="datetime-local"
+      className={styles.input}
+      aria-label={`${label} (${timeZone})`}
+      title={timeZone}
+      value={value === null ? '' : toDateTimeField(Date.parse(value), timeZone)}
+      onChange={({ target }) => {
+        const at = fromDateTimeField(target.value, timeZone);
+        onChange(at === undefined ? null : new Date(at).toISOString());
+      }}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+/** What the server says is wrong with a search, at its place in the text. */
+import { ApiError, isCode } from '#client/api-error.ts';
+import { quoteValue } from './query-words.ts';
+
+export interface QueryComplaint {
+  /** The server's sentence, without the name of the field. */
+  readonly sentence: string;
+  /** The place, in UTF-16 units; empty when the server named none. */
+  readonly start: number;
+  readonly end: number;
+  /** What it offers instead, the nearest first. */
+  readonly offers: readonly { readonly name: string; readonly text: string }[];
+}
+
+/** @returns undefined for an error that is not about the search. */
+export function readComplaint(error: unknown, text: string): QueryComplaint | undefined {
+  if (!(error instanceof ApiError) || !error.code?.startsWith('query.')) return undefined;
+  const { at, length, nearest = [] } = error.place;
+  const sentence = error.messageAfter('q');
+  if (at === undefined) return { sentence, start: 0, end: 0, offers: [] };
+  const from = unitsOf(text, at - 1);
+  const { start, end } =
+    length === undefined ? wordAt(text, from) : { start: from, end: unitsOf(text, at - 1 + length) };
+  const isKey = isCode(error, 'query.unknown-key');
+  const offers = nearest.map((name) => ({
+    name,
+    text: text.slice(0, start) + (isKey ? name : quoteValue(name)) + text.slice(end),
+  }));
+  return { sentence, start, end, offers };
+}
+
+function wordAt(text: string, from: number): { start: number; end: number } {
+  const length = /^[^\s,()]+/.exec(text.slice(from))?.[0].length ?? 0;
+  // At the very end something is missing: the last character stands for it.
+  return length === 0
+    ? { start: Math.max(0, Math.min(from, text.length) - 1), end: Math.min(text.length, from + 1) }
+    : { start: from, end: from + length };
+}
+
+/** How many UTF-16 units the first `characters` characters take. */
+const unitsOf = (text: string, characters: number): number => [...text].slice(0, characters).join('').length;

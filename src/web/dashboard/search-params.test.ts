@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { readHistorySearch, readPanelsSearch, readSignInSearch, readTokensSearch } from './search-params.ts';
+
+test('what does not fit is as if it were not there', () => {
+  expect(readHistorySearch({ q: ['a'], id: '', live: 'yes', other: 1 })).toEqual({});
+  expect(readTokensSearch({ tab: 'secrets', id: {} })).toEqual({});
+});
+
+test('a code of digits alone is still text', () => {
+  expect(readPanelsSearch({ pair: 234567 })).toEqual({ pair: '234567' });
+});
+
+test.each(['https://evil.example', '//evil.example', '/\\evil.example', 'evil', ''])(
+  'a sign-in leads to no other place: %s',
+  (to) => {
+    expect(readSignInSearch({ to })).toEqual({});
+  },
+);
+
+test('a sign-in leads back to a page of ours', () => {
+  expect(readSignInSearch({ to: '/t/default/history?q=a' })).toEqual({ to: '/t/default/history?q=a' });
+});

@@ -1,0 +1,62 @@
+import bugIcon from 'virtual:icon/bug';
+import { Button } from '@mantine/core';
+import { useSuspenseQuery } from '@tanstack/react-query';
+import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { ApiError } from '#client/api-error.ts';
+import { sentenceOf } from '../api/call.ts';
+import { sessionQuery } from '../api/session.ts';
+import { EmptyState, ErrorNotice } from '../components/notice.tsx';
+import { LinkButton } from '../components/page.tsx';
+
+/** An address without a page. */
+export function NotFound() {
+  const { t } = useTranslation();
+  return (
+    <main>
+      <EmptyState title={t('notFound')} action={<LinkButton to="/">{t('toOverview')}</LinkButton>}>
+        {t('notFoundHint')}
+      </EmptyState>
+    </main>
+  );
+}
+
+/** The address of a tenant that is not the person's, or that there is none of: the two are not told apart. */
+export function NotMember({ name }: { name: string }) {
+  const { t } = useTranslation();
+  const { data } = useSuspenseQuery(sessionQuery);
+  return (
+    <main>
+      <EmptyState title={t('notMember', { name })}>
+        <p>{t('notMemberHint')}</p>
+        <ul>
+          {data.tenants.map((each) => (
+            <li key={each.name}>
+              <Link to="/t/$tenant/overview" params={{ tenant: each.name }}>
+                {each.title}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </EmptyState>
+    </main>
+  );
+}
+
+/** What is shown when a page cannot be drawn: the server's sentence, or the admission of a fault of ours. */
+export function Crash({ error, reset }: ErrorComponentProps) {
+  const { t } = useTranslation();
+  if (error instanceof ApiError) return <ErrorNotice error={error} onRetry={reset} />;
+  return (
+    <div role="alert">
+      <EmptyState
+        icon={bugIcon}
+        title={t('crashed')}
+        action={<Button onClick={() => location.reload()}>{t('reload')}</Button>}
+      >
+        <p>{t('crashedHint')}</p>
+        <p className="mono">{sentenceOf(error)}</p>
+      </EmptyState>
+    </div>
+  );
+}
