@@ -2,9 +2,10 @@
  * How long a histogram takes for each filter of the query language, over a day, a week and everything, and how long values
  * take to complete, on a history made by history-data.ts. Run: node bench/figures.ts FILE [SEARCHES PER KIND]
  */
-import { valueFields } from '#core/figures.ts';
+
 import { histogramTimes } from '#core/histogram.ts';
 import { parseQuery } from '#core/search/search.ts';
+import { valueFields } from '#core/statistics.ts';
 import { countStep } from '#storage/sqlite/count.ts';
 import { openReadOnly } from '#storage/sqlite/database.ts';
 import { LevelsOfRows } from '#storage/sqlite/level-rows.ts';

@@ -4,11 +4,11 @@
  */
 import { RE2JS } from 're2js';
 import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
-import { createBreathe } from '#core/breathe.ts';
+import { compileRules, compileRulesInSlices } from '#core/routing/compile-rules.ts';
 import { compileRegex, maxRegexPositions } from '#core/routing/regex.ts';
 import type { Router } from '#core/routing/router.ts';
-import { compileRules, compileRulesInSlices } from '#core/routing/routing.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';
+import { createYieldToEventLoop } from '#core/yield-to-event-loop.ts';
 
 const levels = new Map([
   ['info', { rank: 20, durationMs: 30_000 }],
@@ -150,7 +150,7 @@ for (const [name, set] of [
     previous = await compileRulesInSlices(
       { revision: 1, rules: set },
       { levels },
-      { breathe: createBreathe(), previous },
+      { yieldToEventLoop: createYieldToEventLoop(), previous },
     );
   });
   console.log(

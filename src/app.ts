@@ -7,19 +7,19 @@ import { createInProcessBus } from './bus/in-process.ts';
 import { watchClock } from './clock-watch.ts';
 import type { Config } from './config.ts';
 import type { AccountStore } from './core/accounts.ts';
-import { Bookkeeping } from './core/bookkeeping.ts';
 import type { Directory } from './core/directory.ts';
 import { AppError } from './core/errors.ts';
 import { Intake } from './core/intake.ts';
 import { Metrics } from './core/metrics.ts';
 import type { NotificationDraft } from './core/ports.ts';
-import { Explainer } from './core/routing/routing-explain.ts';
+import { Explainer } from './core/routing/explain.ts';
 import { Throttle } from './core/routing/throttle.ts';
-import type { ClockMemory } from './core/settled-clock.ts';
-import { SetUp } from './core/setup.ts';
-import { Feeds } from './core/stream/feed.ts';
+import { InitialSetup } from './core/setup.ts';
+import { TenantStreams } from './core/stream/tenant-streams.ts';
 import { isEmpty } from './core/target.ts';
 import { Tenancy } from './core/tenancy.ts';
+import type { ClockMemory } from './core/trusted-clock.ts';
+import { UsageRecorder } from './core/usage-recorder.ts';
 import { startMetricsListener } from './http/operator/metrics-listener.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
@@ -85,10 +85,10 @@ export async function openStorage(
     role,
     queueCapacity: config.intakeQueue,
     minFreeBytes: config.minFreeBytes,
-    onTrouble: (message) =>
+    onProblem: (message) =>
       message === undefined
         ? logger.info('storage works again')
-        : logger.error({ trouble: message }, 'storage is in trouble'),
+        : logger.error({ problem: message }, 'storage is in trouble'),
   });
   const builder = createSqliteBuilder();
   const directory = createDirectory(builder, storage.executor);
@@ -164,7 +164,7 @@ async function listen(config: Config, services: Services, { app }: Server) {
     return { url, metricsListener: await startMetricsListener(config.metrics, services) };
   } catch (error) {
     await app.close();
-    services.feeds.close();
+    services.tenantStreams.close();
     throw error;
   }
 }
@@ -204,49 +204,49 @@ async function createServices(
   const tenancy = new Tenancy({ directory, onError });
   await tenancy.poll();
   const metrics = new Metrics(now());
-  const bookkeeping = new Bookkeeping(directory);
+  const usage = new UsageRecorder(directory);
   const onStored = (tenant: number, draft: NotificationDraft) => {
     const ofTenant = metrics.of(tenant);
     ofTenant.received(draft.sentLevel);
     if (draft.route.muted) ofTenant.muted();
     else if (isEmpty(draft.route.target)) ofTenant.unrouted();
-    bookkeeping.hit(
+    usage.hit(
       tenant,
       draft.route.rules.map(({ id }) => id),
       draft.receivedAt,
     );
   };
-  const feeds = new Feeds({
+  const tenantStreams = new TenantStreams({
     history,
     bus,
     tenancy,
     now,
-    ticks: () => performance.now(),
+    monotonicNow: () => performance.now(),
     onError,
     epoch: await directory.epoch(),
     heartbeatMs: config.heartbeatMs,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
-    onSeen: (tenant, panel) => bookkeeping.seen({ tenant, ...panel, at: now() }),
+    onSeen: (tenant, panel) => usage.seen({ tenant, ...panel, at: now() }),
   });
   return {
     directory,
     history,
     receipts: history,
-    figures: storage.figures,
+    statistics: storage.figures,
     bus,
     tenancy,
-    feeds,
+    tenantStreams,
     metrics,
-    bookkeeping,
+    usage,
     accounts,
     signIn: createAccounts({
       store: accounts,
       oidc: config.oidc,
       key: openKeyFile(`${realDatabasePath(config.database.path)}.key`),
       now,
-      onTrouble: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
+      onProblem: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
     }),
-    setUp: new SetUp(),
+    setUp: new InitialSetup(),
     storage,
     now,
     version,

@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import { forgetAudit } from './core/audit.ts';
 import type { Directory } from './core/directory.ts';
 import { enforceRetention } from './core/retention.ts';
-import type { ClockMemory, SettledClock } from './core/settled-clock.ts';
+import type { ClockMemory, TrustedClock } from './core/trusted-clock.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import type { SqliteStorage } from './storage/sqlite/open.ts';
@@ -20,7 +20,7 @@ interface Background {
   readonly storage: SqliteStorage;
   readonly directory: Directory;
   readonly clockMemory: ClockMemory;
-  readonly clock: SettledClock;
+  readonly clock: TrustedClock;
 }
 
 /**
@@ -33,7 +33,7 @@ export function startLoops(
   services: Services,
   { storage, directory, clockMemory, clock }: Background,
 ): () => Promise<void> {
-  const { tenancy, bookkeeping, history, bus, accounts, now } = services;
+  const { tenancy, usage, history, bus, accounts, now } = services;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
@@ -66,11 +66,11 @@ export function startLoops(
   };
   const retain = async () => {
     await clockMemory.write(clock.observe());
-    await enforceRetention({ ...retention, settledNow: () => clock.now() }, () => signal.aborted);
+    await enforceRetention({ ...retention, trustedNow: () => clock.now() }, () => signal.aborted);
   };
   const loops = [
     loop('poll', pollMs, () => tenancy.poll()),
-    loop('flush', flushMs, () => bookkeeping.flush()),
+    loop('flush', flushMs, () => usage.flush()),
     loop('sweep', sweepMs, sweep),
     loop('audit', retentionMs, forget),
     loop('retention', retentionMs, retain),

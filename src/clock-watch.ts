@@ -1,4 +1,4 @@
-import { type ClockMemory, SettledClock } from './core/settled-clock.ts';
+import { type ClockMemory, TrustedClock } from './core/trusted-clock.ts';
 import type { Logger } from './log.ts';
 
 const words = {
@@ -13,11 +13,11 @@ export async function watchClock(
   memory: ClockMemory,
   logger: Logger,
   now: () => number,
-): Promise<SettledClock> {
+): Promise<TrustedClock> {
   const iso = (at: number) => new Date(at).toISOString();
-  return new SettledClock({
+  return new TrustedClock({
     now,
-    ticks: () => performance.now(),
+    monotonicNow: () => performance.now(),
     remembered: await memory.read(),
     onTurn: (what, { wall, settled }) =>
       logger.warn({ clock: iso(wall), settled: iso(settled) }, words[what]),

@@ -1,5 +1,5 @@
 /** The end of a running server: in order, and in bounded time whatever hangs. */
-import { endsWithin } from './core/ends-within.ts';
+import { settlesWithin } from './core/settles-within.ts';
 import type { Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
@@ -11,7 +11,7 @@ const leastTotalMs = 9_500;
 
 export interface ShutdownSteps {
   readonly logger: Logger;
-  readonly services: Pick<Services, 'feeds' | 'bookkeeping'>;
+  readonly services: Pick<Services, 'tenantStreams' | 'usage'>;
   readonly server: Server;
   /** How long clients have for what they began. */
   readonly drainMs: number;
@@ -30,17 +30,18 @@ export async function shutDown(steps: ShutdownSteps): Promise<boolean> {
   const end = performance.now() + Math.max(leastTotalMs, drainMs + closingMs);
   const leftMs = () => end - performance.now();
   const step = async (what: string, work: Promise<unknown>, withinMs: number) => {
-    if (!(await endsWithin(work, withinMs))) logger.warn(`stopping: ${what} took too long and was given up`);
+    if (!(await settlesWithin(work, withinMs)))
+      logger.warn(`stopping: ${what} took too long and was given up`);
   };
   const closing = server.app.close();
-  services.feeds.drain();
+  services.tenantStreams.drain();
   server.closeIdleConnections();
-  await endsWithin(closing, drainMs);
+  await settlesWithin(closing, drainMs);
   server.app.server.closeAllConnections();
-  services.feeds.close();
+  services.tenantStreams.close();
   // A hanging disk holds these up, and then it holds up the storage, too, which needs the most of what is left.
   await step('background work', Promise.all([stopLoops(), closeMetrics()]), leftMs() / 4);
-  const written = services.bookkeeping
+  const written = services.usage
     .flush()
     .catch((error: unknown) => logger.warn({ err: error }, 'last uses were not written'));
   await step('writing last uses', written, leftMs() / 4);

@@ -22,13 +22,13 @@ export interface AccountsOptions {
   /** An identity provider, if people may sign in with one. */
   readonly oidc: OidcSettings | undefined;
   readonly now: () => number;
-  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly onProblem: (message: string, error: unknown) => void;
 }
 
 /** People's accounts over the library, which is loaded when somebody first signs in. */
 export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
-  const { store, key, now, onTrouble } = options;
-  const library = () => ({ store, key, now, onTrouble });
+  const { store, key, now, onProblem } = options;
+  const library = () => ({ store, key, now, onProblem });
   const ask = createAsk(library);
   const secondFactors = createSecondFactors({ ask, store, key, now });
   const passkeys = createPasskeys(ask, store);
@@ -57,7 +57,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     const expiresAt = session.remembered ? session.expiresAt : at + idleMs;
     store
       .touchSession(session.id, at, expiresAt)
-      .catch((error: unknown) => onTrouble('a session could not be kept', error));
+      .catch((error: unknown) => onProblem('a session could not be kept', error));
   };
 
   return {

@@ -23,7 +23,7 @@ export interface LibraryOptions {
   /** Set where it is the provider that one signs in with. */
   readonly oidc?: OidcSettings;
   /** Hears of what the library itself found wrong; never with what a person typed. */
-  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly onProblem: (message: string, error: unknown) => void;
 }
 
 /** The library's log of one's own doings says who tried what: only its errors matter. */
@@ -32,7 +32,7 @@ type LogLevel = 'info' | 'warn' | 'error' | 'debug' | 'success';
 export type Library = ReturnType<typeof createLibrary>;
 
 /** The library for one origin: its cookies and passkeys are bound to it. */
-export function createLibrary({ store, key, now, onTrouble, oidc }: LibraryOptions, origin: string) {
+export function createLibrary({ store, key, now, onProblem, oidc }: LibraryOptions, origin: string) {
   const isSecure = origin.startsWith('https:');
   return betterAuth({
     appName: 'Belfry',
@@ -45,7 +45,7 @@ export function createLibrary({ store, key, now, onTrouble, oidc }: LibraryOptio
       disableColors: true,
       log: (level: LogLevel, message: string, ...details: unknown[]) => {
         if (level === 'error')
-          onTrouble(
+          onProblem(
             message,
             details.find((detail) => detail instanceof Error),
           );

@@ -1,30 +1,30 @@
 import type { Bus, Entry, TenantId } from '#core/ports.ts';
 
-type Ring = (entries: readonly Entry[]) => void;
+type Listener = (entries: readonly Entry[]) => void;
 
 /**
- * The bell of a single process: it neither loses nor repeats, and carries the entries themselves. `onError` hears of a
- * listener that throws; publishers and the other listeners do not.
+ * The bus of a single process: it neither loses nor repeats a wake-up, and carries the entries. An error that a listener
+ * throws goes to `onError` and reaches neither the publisher nor the other listeners.
  */
 export function createInProcessBus(onError: (error: unknown) => void): Bus {
-  const byTenant = new Map<TenantId, Set<Ring>>();
+  const byTenant = new Map<TenantId, Set<Listener>>();
   return {
     publish(tenant, entries) {
-      for (const ring of byTenant.get(tenant) ?? []) {
+      for (const listener of byTenant.get(tenant) ?? []) {
         try {
-          ring(entries);
+          listener(entries);
         } catch (error) {
           onError(error);
         }
       }
     },
-    subscribe(tenant, ring) {
-      const rings = byTenant.get(tenant) ?? new Set();
-      byTenant.set(tenant, rings);
-      rings.add(ring);
+    subscribe(tenant, listener) {
+      const listeners = byTenant.get(tenant) ?? new Set();
+      byTenant.set(tenant, listeners);
+      listeners.add(listener);
       return () => {
-        rings.delete(ring);
-        if (rings.size === 0 && byTenant.get(tenant) === rings) byTenant.delete(tenant);
+        listeners.delete(listener);
+        if (listeners.size === 0 && byTenant.get(tenant) === listeners) byTenant.delete(tenant);
       };
     },
   };

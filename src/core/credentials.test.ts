@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
+  assertMayGrantRole,
   keyView,
   newKey,
   newPanelToken,
   newToken,
-  refuseHigherRole,
   tokenChange,
   tokenView,
 } from './credentials.ts';
@@ -105,8 +105,8 @@ test('a change holds what was named and nothing else', () => {
 test('a key reaches up to its own role, and a token to none', () => {
   const key = { kind: 'key', tenant: 1, id: 'k', name: 'k', role: 'admin' } as const;
   for (const role of ['viewer', 'member', 'admin'] as const)
-    expect(() => refuseHigherRole(key, role)).not.toThrow();
-  expect(() => refuseHigherRole(key, 'owner')).toThrow('forbidden');
+    expect(() => assertMayGrantRole(key, role)).not.toThrow();
+  expect(() => assertMayGrantRole(key, 'owner')).toThrow('forbidden');
   const token = {
     kind: 'token',
     tenant: 1,
@@ -116,5 +116,5 @@ test('a key reaches up to its own role, and a token to none', () => {
     rate: null,
     panelId: null,
   } as const;
-  expect(() => refuseHigherRole(token, 'viewer')).toThrow('forbidden');
+  expect(() => assertMayGrantRole(token, 'viewer')).toThrow('forbidden');
 });

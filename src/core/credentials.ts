@@ -69,7 +69,7 @@ export function tokenChange(patch: TokenPatch, now: number): Parameters<Credenti
 }
 
 /** Nobody makes or revokes a key that may do more than they may. @throws AppError `forbidden`. */
-export function refuseHigherRole(principal: Principal, role: Role | null): void {
+export function assertMayGrantRole(principal: Principal, role: Role | null): void {
   const own = principal.kind === 'token' ? undefined : principal.role;
   if (own === undefined || roles.indexOf(role ?? 'owner') > roles.indexOf(own))
     throw new AppError('forbidden', 'forbidden');
@@ -79,9 +79,9 @@ export function refuseHigherRole(principal: Principal, role: Role | null): void 
  * What a caller asks for, within the limits of the key that asks: what is not named, it gets from that key.
  * @throws AppError `forbidden` for a key that would outlive its maker, or be good from more addresses.
  */
-export function withinMaker(wanted: KeyCreate, maker: CredentialRecord | undefined): KeyCreate {
-  if (!maker) return wanted;
-  const { expiresAt, allowFrom } = maker;
+export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | undefined): KeyCreate {
+  if (!creator) return wanted;
+  const { expiresAt, allowFrom } = creator;
   const latest = expiresAt === null ? null : iso(expiresAt);
   const own = wanted.expiresAt === undefined ? latest : wanted.expiresAt;
   if (latest !== null && (own === null || Date.parse(own) > Date.parse(latest)))

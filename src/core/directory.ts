@@ -81,7 +81,7 @@ export interface Pairing {
 
 export interface Credentials {
   /** @throws AppError `forbidden` when the right of `maker` has ended. */
-  add(record: CredentialRecord, maker?: Principal): Promise<void>;
+  add(record: CredentialRecord, creator?: Principal): Promise<void>;
   /** By the public id alone: this is how a request finds its tenant. */
   find(id: string): Promise<CredentialRecord | undefined>;
   list(tenant: TenantId, kind: 'token' | 'key'): Promise<readonly CredentialRecord[]>;

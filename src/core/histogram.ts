@@ -1,7 +1,7 @@
 /** Which buckets a histogram over history is drawn with. */
 import { badRequest } from './errors.ts';
-import type { CountTimes } from './figures.ts';
 import type { Query } from './search/search-query.ts';
+import type { CountTimes } from './statistics.ts';
 import { zoneOffset } from './time-zone.ts';
 
 const secondMs = 1_000;

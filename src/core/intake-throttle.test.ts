@@ -5,7 +5,7 @@ import { unavailable } from './errors.ts';
 import { Intake, type Sender } from './intake.ts';
 import type { CheckedFields } from './notification.ts';
 import type { AppendOutcome, NotificationDraft } from './ports.ts';
-import { compileRules } from './routing/routing.ts';
+import { compileRules } from './routing/compile-rules.ts';
 import { Throttle } from './routing/throttle.ts';
 import type { Tenancy } from './tenancy.ts';
 

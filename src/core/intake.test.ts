@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Intake } from './intake.ts';
 import { checkFields } from './notification.ts';
 import type { NotificationDraft } from './ports.ts';
-import { compileRules } from './routing/routing.ts';
+import { compileRules } from './routing/compile-rules.ts';
 import { Throttle } from './routing/throttle.ts';
 import type { Tenancy } from './tenancy.ts';
 

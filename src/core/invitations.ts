@@ -28,7 +28,7 @@ export interface Invitations {
    * @throws AppError `conflict` when the address is a member's already, or 200 are waiting; `forbidden` when the right
    * of `maker` has ended.
    */
-  create(invitation: InvitationRecord, secretHash: string, maker?: Principal): Promise<void>;
+  create(invitation: InvitationRecord, secretHash: string, creator?: Principal): Promise<void>;
   /** Those that wait, the newest first. */
   list(tenant: TenantId, at: number): Promise<readonly InvitationRecord[]>;
   find(tenant: TenantId, id: string, at: number): Promise<InvitationRecord | undefined>;

@@ -63,7 +63,7 @@ export interface Clear {
 }
 
 /** Where something that is live stands. */
-export interface LivePlace {
+export interface LivePosition {
   readonly rank: number;
   readonly position: number;
 }
@@ -176,17 +176,17 @@ export interface History {
     panel: PanelAddress,
     now: number,
     limit: number,
-  ): Promise<{ readonly head: number; readonly places: readonly LivePlace[] }>;
+  ): Promise<{ readonly head: number; readonly places: readonly LivePosition[] }>;
   /**
    * Those of the notifications at `positions` that are live at `now`, in the order given: as many as have `chars` characters
    * together in title, message, host, key and url, but at least one. `looked` positions were looked at for it.
    */
-  stillLive(
+  readLive(
     tenant: TenantId,
     positions: readonly number[],
     now: number,
     chars: number,
-  ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly looked: number }>;
+  ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly scanned: number }>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
   /** Each call searches some more of the log, however short its time is. Searches of one tenant do not hold up another's. */
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
@@ -236,14 +236,14 @@ export interface ReceiptStore {
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
 }
 
-/** A bell per tenant. It may lose and repeat rings; the entries a ring carries are used when they are exactly the next ones. */
+/** Wakes the followers of a tenant's log. It may lose and repeat wake-ups; a follower uses the entries they carry only if they are exactly the next ones. */
 export interface Bus {
   publish(tenant: TenantId, entries: readonly Entry[]): void;
-  subscribe(tenant: TenantId, ring: (entries: readonly Entry[]) => void): () => void;
+  subscribe(tenant: TenantId, listener: (entries: readonly Entry[]) => void): () => void;
 }
 
 /** What the readiness check asks of storage. */
 export interface StorageHealth {
   /** undefined when intake works, else a sentence that says why not. */
-  trouble(): string | undefined;
+  problem(): string | undefined;
 }

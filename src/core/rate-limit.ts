@@ -1,4 +1,4 @@
-import { createRecentMap } from './recent-map.ts';
+import { createLruMap } from './lru-map.ts';
 import type { Rate } from './tenants.ts';
 
 interface Bucket {
@@ -18,7 +18,7 @@ const maxKeys = 100_000;
 
 /** Token buckets by key. Time is the caller's and may jump back: a bucket then simply does not fill. */
 export class RateLimiter<K extends string | number> {
-  readonly #buckets = createRecentMap<K, Bucket>(maxKeys);
+  readonly #buckets = createLruMap<K, Bucket>(maxKeys);
 
   /** Takes one, when there is one. */
   take(key: K, rate: Rate, now: number): RateState {

@@ -14,7 +14,7 @@ export interface RetentionOptions {
   readonly count: number | 'off';
   readonly now: () => number;
   /** The time by which age is judged: behind `now` while that is in doubt. */
-  readonly settledNow: () => number;
+  readonly trustedNow: () => number;
   /** When, and at which revision of its rules, a tenant was last tidied; empty at first, and to be kept from run to run. */
   readonly tidied: Map<TenantId, { readonly at: number; readonly revision: number }>;
 }
@@ -54,7 +54,7 @@ async function tidy(
 
 /** Answers how many it dropped. */
 async function pruneTenant(
-  { history, bus, now, settledNow }: RetentionOptions,
+  { history, bus, now, trustedNow }: RetentionOptions,
   { id }: TenantRecord,
   keep: number | null,
   days: number | null,
@@ -62,7 +62,7 @@ async function pruneTenant(
 ): Promise<number> {
   let all = 0;
   while (!stopped()) {
-    const olderThan = days === null ? null : settledNow() - days * dayMs;
+    const olderThan = days === null ? null : trustedNow() - days * dayMs;
     const began = performance.now();
     const dropped = await history.prune(id, { olderThan, keep }, now());
     const tookMs = performance.now() - began;

@@ -1,7 +1,7 @@
 import { hashSecret, randomSecret, secretMatches } from './secrets.ts';
 
 /** The one-time secret with which the first account is made. It lives in memory alone, and dies with its use. */
-export class SetUp {
+export class InitialSetup {
   #secret: string | undefined;
 
   /** Makes the secret, and answers it: for a server that has no account yet. */

@@ -1,12 +1,12 @@
 import type { Level } from '#contract/level.ts';
 import type { Role } from '#contract/token.ts';
-import { createBreathe } from './breathe.ts';
 import type { CredentialRecord, Directory, PanelRecord } from './directory.ts';
+import { createLruMap } from './lru-map.ts';
 import type { TenantId } from './ports.ts';
-import { createRecentMap } from './recent-map.ts';
+import { compileRulesInSlices } from './routing/compile-rules.ts';
 import type { Router } from './routing/router.ts';
-import { compileRulesInSlices } from './routing/routing.ts';
 import type { TenantRecord } from './tenants.ts';
+import { createYieldToEventLoop } from './yield-to-event-loop.ts';
 
 /** A tenant's configuration as of one moment; replaced as a whole. Only a panel that registers is added to it. */
 export interface TenantSnapshot {
@@ -45,7 +45,7 @@ export class Tenancy {
   readonly #snapshots = new Map<TenantId, Kept>();
   readonly #reads = new Set<Read>();
   readonly #loading = new Map<TenantId, Promise<TenantSnapshot>>();
-  readonly #credentials = createRecentMap<string, CredentialRecord>(maxCredentials);
+  readonly #credentials = createLruMap<string, CredentialRecord>(maxCredentials);
   readonly #finding = new Map<
     string,
     { readonly generation: number; readonly found: Promise<CredentialRecord | undefined> }
@@ -198,7 +198,7 @@ export class Tenancy {
     return compileRulesInSlices(
       set,
       { levels, onError: this.#onError },
-      { breathe: createBreathe(), previous },
+      { yieldToEventLoop: createYieldToEventLoop(), previous },
     );
   }
 }

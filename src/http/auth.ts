@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows, isForPeople, type Policy, type Principal } from '#core/access.ts';
 import type { CredentialRecord } from '#core/directory.ts';
 import { AppError } from '#core/errors.ts';
+import { createLruMap } from '#core/lru-map.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
-import { createRecentMap } from '#core/recent-map.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/secrets.ts';
 import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
@@ -39,9 +39,9 @@ export class Authenticator {
   readonly #failures = new RateLimiter<string>();
   readonly #limits: ApiLimits;
   /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
-  readonly #proven = createRecentMap<string, string>(50_000);
+  readonly #proven = createLruMap<string, string>(50_000);
   /** The headers of callers who were right, with the record they were right about. Held in memory alone. */
-  readonly #recognised = createRecentMap<string, CredentialRecord>(10_000);
+  readonly #recognised = createLruMap<string, CredentialRecord>(10_000);
   readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
   readonly #sourceOf;
   readonly people: People;
@@ -164,8 +164,8 @@ export class Authenticator {
     if (!this.#isInForce(record)) return undefined;
     const { principal, allowsFrom } = this.#prepare(record);
     if (allowsFrom && !allowsFrom(source)) return undefined;
-    const { bookkeeping, now } = this.#services;
-    bookkeeping.used({ tenant: record.tenant, id: record.id, at: now(), from: source });
+    const { usage, now } = this.#services;
+    usage.used({ tenant: record.tenant, id: record.id, at: now(), from: source });
     return principal;
   }
 

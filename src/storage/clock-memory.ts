@@ -1,4 +1,4 @@
-import type { ClockMemory, ClockState } from '#core/settled-clock.ts';
+import type { ClockMemory, ClockState } from '#core/trusted-clock.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -27,8 +27,8 @@ export function createClockMemory(db: Builder, executor: SqlExecutor): ClockMemo
 }
 
 function parse(text: string): ClockState | undefined {
-  const { settled, seen, doubtedSince } = JSON.parse(text) as Partial<ClockState>;
-  return Number.isFinite(settled) && Number.isFinite(seen) && doubtedSince !== undefined
-    ? ({ settled, seen, doubtedSince } as ClockState)
+  const { settled, seen, jumpedAt } = JSON.parse(text) as Partial<ClockState>;
+  return Number.isFinite(settled) && Number.isFinite(seen) && jumpedAt !== undefined
+    ? ({ settled, seen, jumpedAt } as ClockState)
     : undefined;
 }

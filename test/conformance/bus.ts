@@ -12,7 +12,7 @@ export interface OpenedBus {
 
 /** Longer than any bus may take to ring, and shorter than the floor of `follow()`, which is kept out of these tests. */
 const soonMs = limitMs(1_000);
-const floorMs = 60_000;
+const pollMs = 60_000;
 
 /** Resolves with what `look` answers once that is not undefined; looks again at every ring of `told`. */
 class Bell {
@@ -134,7 +134,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
           tenant,
           from: 0,
           pageSize,
-          floorMs,
+          pollMs,
           deliver: (entries) => {
             seen.push(...entries.map(({ position }) => position));
             bell.told();

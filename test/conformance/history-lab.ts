@@ -1,6 +1,5 @@
 import { uuidv7 } from 'uuidv7';
 import type { Directory } from '#core/directory.ts';
-import type { Figures } from '#core/figures.ts';
 import type {
   AppendOutcome,
   Entry,
@@ -12,12 +11,13 @@ import type {
   Route,
   TenantId,
 } from '#core/ports.ts';
+import type { Statistics } from '#core/statistics.ts';
 import type { PanelAddress, Target } from '#core/target.ts';
 
 /** A backend opened on an empty database. */
 export interface HistoryDatabase {
   readonly history: History;
-  readonly figures: Figures;
+  readonly figures: Statistics;
   readonly receipts: ReceiptStore;
   readonly directory: Directory;
   /** Takes expired notifications out of the live set, as the server does now and then. */
@@ -128,9 +128,9 @@ export async function liveOn(
   let positions = places.map(({ position }) => position).sort((a, b) => a - b);
   const all: LiveNotification[] = [];
   while (positions.length > 0) {
-    const { notifications, looked } = await history.stillLive(tenant, positions, at, 10);
+    const { notifications, scanned } = await history.readLive(tenant, positions, at, 10);
     all.push(...notifications);
-    positions = positions.slice(looked);
+    positions = positions.slice(scanned);
   }
   return all;
 }

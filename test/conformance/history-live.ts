@@ -17,7 +17,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
     expect(await database.history.live(tenant, lobby, now, 500)).toEqual({ head: 0, places: [] });
-    expect(await database.history.stillLive(tenant, [], now, 500)).toEqual({ notifications: [], looked: 0 });
+    expect(await database.history.readLive(tenant, [], now, 500)).toEqual({ notifications: [], scanned: 0 });
   });
 
   test('is told as the log tells it, the highest in rank first, with the head it was read at', async () => {
@@ -38,12 +38,12 @@ export function liveConformance(lab: () => HistoryLab): void {
         { rank: 40, position: 3 },
       ],
     });
-    expect(await database.history.stillLive(tenant, [3, 1], now, 500)).toEqual({
+    expect(await database.history.readLive(tenant, [3, 1], now, 500)).toEqual({
       notifications: [
         { ...stored[2], count: 0 },
         { ...stored[0], count: 0 },
       ],
-      looked: 2,
+      scanned: 2,
     });
   });
 
@@ -145,8 +145,8 @@ export function liveConformance(lab: () => HistoryLab): void {
     for (const length of [60, 500, 1])
       await store(database.history, tenant, { title: '', message: 'b'.repeat(length) });
     const chunk = async (positions: number[], chars: number) => {
-      const { notifications, looked } = await database.history.stillLive(tenant, positions, now, chars);
-      return [notifications.map(({ position }) => position), looked];
+      const { notifications, scanned } = await database.history.readLive(tenant, positions, now, chars);
+      return [notifications.map(({ position }) => position), scanned];
     };
     expect(await chunk([1, 2, 3, 4], 1_000)).toEqual([[1, 2, 3, 4], 4]);
     expect(await chunk([1, 2, 3, 4], 120)).toEqual([[1, 2], 2]);
@@ -166,14 +166,14 @@ export function liveConformance(lab: () => HistoryLab): void {
     await database.history.clear(tenant, cleared.id, 'x', now);
     await database.history.prune(tenant, { olderThan: null, keep: 4 }, now);
     const positions = [dropped, cleared, over, kept, muted].map(({ position }) => position);
-    const { notifications, looked } = await database.history.stillLive(
+    const { notifications, scanned } = await database.history.readLive(
       tenant,
       [...positions, 99],
       now + 1_000,
       10_000,
     );
     expect(notifications.map(({ id }) => id)).toEqual([kept.id]);
-    expect(looked).toBe(6);
+    expect(scanned).toBe(6);
   });
 
   test("never holds another tenant's, though panels have the same id and tags", async () => {
@@ -181,6 +181,6 @@ export function liveConformance(lab: () => HistoryLab): void {
     const [a, b] = [await newTenant(), await newTenant()];
     await store(database.history, a, { route: routeTo(toTarget({ ids: ['lobby'], tags: ['front'] })) });
     expect((await database.history.live(b, lobby, now, 500)).places).toEqual([]);
-    expect((await database.history.stillLive(b, [1], now, 500)).notifications).toEqual([]);
+    expect((await database.history.readLive(b, [1], now, 500)).notifications).toEqual([]);
   });
 }

@@ -31,7 +31,7 @@ function openIn(folder: string, { queueCapacity = 10_000, sizes }: SqliteOptions
     queueCapacity,
     minFreeBytes: 0,
     ...(sizes && { sizes }),
-    onTrouble: (message) => {
+    onProblem: (message) => {
       throw new Error(message ?? 'a trouble has ended that never was');
     },
   });

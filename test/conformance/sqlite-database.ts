@@ -12,7 +12,7 @@ export async function openDirectoryDatabase(): Promise<DirectoryDatabase> {
     path: join(folder, 'belfry.db'),
     queueCapacity: 10_000,
     minFreeBytes: 0,
-    onTrouble: (message) => console.error(message),
+    onProblem: (message) => console.error(message),
   });
   return {
     builder: createSqliteBuilder(),

@@ -30,7 +30,7 @@ const openStorage = (file: string, sizes: LogSizes) =>
     queueCapacity: 100_000,
     minFreeBytes: 0,
     sizes,
-    onTrouble: (message) => {
+    onProblem: (message) => {
       throw new Error(message);
     },
   });
@@ -66,7 +66,7 @@ const enforce = (
       history: storage.history,
       bus,
       now: () => now,
-      settledNow: server.now ?? (() => now),
+      trustedNow: server.now ?? (() => now),
       tidied: new Map(),
       ...server,
     },
@@ -106,7 +106,7 @@ test('panels hear of what was still shown when it was dropped', async () => {
       bus,
       tenant,
       from: 3,
-      floorMs: 60_000,
+      pollMs: 60_000,
       deliver: (more) => {
         entries.push(...more);
         if (entries.length === 2) resolve();
@@ -139,7 +139,7 @@ test('being told to stop, it stops between two slices', async () => {
       history: storage.history,
       bus,
       now: () => now,
-      settledNow: () => now,
+      trustedNow: () => now,
       days: 'off',
       count: 'off',
       tidied: new Map(),

@@ -40,14 +40,14 @@ export async function seededFolder(
   fill: (history: History, tenant: TenantId) => Promise<unknown>,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-seeded-'));
-  const onTrouble = (message: string | undefined) => {
+  const onProblem = (message: string | undefined) => {
     throw new Error(message);
   };
   const storage = openSqlite({
     path: join(folder, 'belfry.db'),
     queueCapacity: 100_000,
     minFreeBytes: 0,
-    onTrouble,
+    onProblem,
   });
   const { tenants } = createDirectory(createSqliteBuilder(), storage.executor);
   const { id } = await tenants.create('default', 'Default', 'test', 1);

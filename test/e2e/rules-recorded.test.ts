@@ -185,8 +185,8 @@ test('a replay goes back as many days as it is told, 7 when it is not', async ()
       rules: [{ name: 'mute', when: { host: ['old'] }, then: { mute: true } }],
       ...(days !== undefined && { days }),
     };
-    const { considered: looked, changed } = await ask('POST', '/api/rules/replay', json);
-    return [looked, changed];
+    const { considered: scanned, changed } = await ask('POST', '/api/rules/replay', json);
+    return [scanned, changed];
   };
   expect(await considered()).toEqual([2, 2]);
   expect(await considered(1)).toEqual([0, 0]);

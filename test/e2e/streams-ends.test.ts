@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const idOf = (secret: string) => parseSecret(secret)?.id as string;
 /** How long a stream takes to end. */
-async function endsWithin(stream: SseReader, ms: number): Promise<number> {
+async function settlesWithin(stream: SseReader, ms: number): Promise<number> {
   const began = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((_, reject) => {
@@ -30,7 +30,7 @@ test('a token that is revoked is refused at once, and its streams end within 2 s
   const [{ id, stream }, kept] = [await server.panel(token, 'Revoked'), await server.panel(other, 'Kept')];
   expect((await server.call('DELETE', `/api/tokens/${idOf(token)}`, { token: key })).status).toBe(204);
   expect((await server.call('GET', `/api/panels/${id}`, { token })).status).toBe(401);
-  await endsWithin(stream, revokedMs);
+  await settlesWithin(stream, revokedMs);
   const cursor = stream.messages.findLast(({ id: each }) => each !== undefined)?.id;
   expect(
     (
@@ -56,7 +56,7 @@ test('a token that another process revoked in the database is refused, and its s
     'cli',
     Date.now(),
   );
-  await endsWithin(stream, revokedMs);
+  await settlesWithin(stream, revokedMs);
   expect((await server.call('GET', '/api/panels', { token })).status).toBe(401);
 });
 
@@ -69,14 +69,14 @@ test('the streams of a key end with it, those of history too', async () => {
   ];
   for (const stream of streams) await stream.next(({ event }) => event === 'ready');
   expect((await server.call('DELETE', `/api/keys/${idOf(viewer)}`, { token: key })).status).toBe(204);
-  await Promise.all(streams.map((stream) => endsWithin(stream, revokedMs)));
+  await Promise.all(streams.map((stream) => settlesWithin(stream, revokedMs)));
   bystander.close();
 });
 
 test('a stream ends when its token expires', async () => {
   const token = await server.token({ expiresAt: Date.now() + 1_500 });
   const { stream } = await server.panel(token, 'Expires');
-  await endsWithin(stream, 1_500 + revokedMs);
+  await settlesWithin(stream, 1_500 + revokedMs);
   expect((await server.call('GET', '/api/panels', { token })).status).toBe(401);
 });
 
@@ -88,7 +88,7 @@ test('a token that loses the panel scope, or may no longer come from here, loses
     const { stream } = await server.panel(token, `Loses ${i}`);
     const answer = await server.call('PATCH', `/api/tokens/${idOf(token)}`, { token: key, json });
     expect(answer.status).toBe(200);
-    await endsWithin(stream, revokedMs);
+    await settlesWithin(stream, revokedMs);
     return (await server.call('GET', '/api/panels', { token })).status;
   });
   expect(await Promise.all(lost)).toEqual([403, 401]);
@@ -108,7 +108,7 @@ test('streams that end under a flood of notifications take nothing with them', a
     }),
   );
   for (const { id } of doomed) await server.call('DELETE', `/api/panels/${id}`, { token: key });
-  await Promise.all(doomed.map(({ stream }) => endsWithin(stream, revokedMs)));
+  await Promise.all(doomed.map(({ stream }) => settlesWithin(stream, revokedMs)));
   stop = true;
   await flood;
   const last = (await server.notify(token, { title: 'flood', message: 'last' })).json.id;
@@ -126,7 +126,7 @@ test('a panel that is deleted while its stream begins has no stream afterwards',
       server.call('DELETE', `/api/panels/${panel.id}`, { token: key }),
     ]);
     expect([200, 404]).toContain(stream.response.status);
-    await endsWithin(stream, revokedMs);
+    await settlesWithin(stream, revokedMs);
   }
 });
 

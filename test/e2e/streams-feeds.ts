@@ -1,8 +1,8 @@
 import { createInProcessBus } from '#bus/in-process.ts';
 import type { PanelRecord } from '#core/directory.ts';
-import { Feeds } from '#core/stream/feed.ts';
+import type { Opening } from '#core/stream/connection.ts';
 import type { Sink } from '#core/stream/panel-stream.ts';
-import type { Opening } from '#core/stream/screens.ts';
+import { TenantStreams } from '#core/stream/tenant-streams.ts';
 import type { Tenancy, TenantSnapshot } from '#core/tenancy.ts';
 import { ModelLog } from '../support/model-log.ts';
 
@@ -62,7 +62,7 @@ export const opening = (position?: number): Opening => ({
   screen: { client: null, address: null },
 });
 
-/** Feeds over a plain list for a log, which looks after its streams every 10 ms. */
+/** TenantStreams over a plain list for a log, which looks after its streams every 10 ms. */
 export function newFeeds() {
   const log = new ModelLog();
   const errors: unknown[] = [];
@@ -72,17 +72,17 @@ export function newFeeds() {
     change = () => heard(1);
     return () => undefined;
   };
-  const feeds = new Feeds({
+  const tenantStreams = new TenantStreams({
     history: log,
     bus,
     tenancy: { onChange, peek: () => snapshot } as unknown as Tenancy,
     epoch: 'e1',
     now: Date.now,
-    ticks: () => performance.now(),
+    monotonicNow: () => performance.now(),
     heartbeatMs: 20,
     onError: (error) => errors.push(error),
     onSent: () => undefined,
     onSeen: () => undefined,
   });
-  return { log, bus, feeds, errors, change: () => change() };
+  return { log, bus, tenantStreams, errors, change: () => change() };
 }

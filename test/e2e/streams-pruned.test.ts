@@ -1,19 +1,19 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Feeds } from '#core/stream/feed.ts';
+import type { TenantStreams } from '#core/stream/tenant-streams.ts';
 import { eventually } from '../support/eventually.ts';
 import { everywhere, notification } from '../support/model-log.ts';
 import { Client, newFeeds, opening, panel, snapshot } from './streams-feeds.ts';
 
-const opened: Feeds[] = [];
+const opened: TenantStreams[] = [];
 afterEach(() => {
-  for (const feeds of opened.splice(0)) feeds.close();
+  for (const tenantStreams of opened.splice(0)) tenantStreams.close();
 });
 
 test('a panel that read too slowly for retention is told of the gap in mid-stream, and gets the live set', async () => {
-  const { log, bus, feeds } = newFeeds();
-  opened.push(feeds);
+  const { log, bus, tenantStreams } = newFeeds();
+  opened.push(tenantStreams);
   const client = new Client();
-  await feeds.connect(snapshot, panel, client, opening());
+  await tenantStreams.connect(snapshot, panel, client, opening());
   await eventually(() => expect(client.told()).toEqual(['ready live']));
   client.pausesAt = '"position":1,';
   bus.publish(1, [log.append(notification)]);
@@ -31,17 +31,17 @@ test('a panel that read too slowly for retention is told of the gap in mid-strea
   }));
   log.pruneTo(4_500);
   bus.publish(1, []);
-  await eventually(async () => expect((await feeds.online(1)).head).toBe(4_502));
+  await eventually(async () => expect((await tenantStreams.online(1)).head).toBe(4_502));
   client.resume();
   await eventually(() => expect(client.told().at(-1)).toBe('notification 4500'));
   expect(client.told()).toEqual(['ready live', 'notification 1', 'gap 4502', 'notification 4500']);
 });
 
 test('panels that have read everything notice nothing of what is pruned', async () => {
-  const { log, bus, feeds } = newFeeds();
-  opened.push(feeds);
+  const { log, bus, tenantStreams } = newFeeds();
+  opened.push(tenantStreams);
   const client = new Client();
-  await feeds.connect(snapshot, panel, client, opening());
+  await tenantStreams.connect(snapshot, panel, client, opening());
   for (let i = 0; i < 50; i++) bus.publish(1, [log.append(notification)]);
   await eventually(() => expect(client.told().at(-1)).toBe('notification 50'));
   log.pruneTo(40);

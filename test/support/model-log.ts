@@ -54,7 +54,7 @@ export function clearOf(position: number, cleared: number): Clear {
 }
 
 /** The log as a plain list: what a tenant's history promises, in the fewest lines. Reads answer when told to. */
-export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' | 'stillLive'> {
+export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'> {
   readonly entries: Entry[] = [];
   first = 1;
   /** How a read's answer is delayed; by default it comes in the next turn. */
@@ -93,20 +93,20 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     return { head: this.head, places: places.slice(0, limit) };
   }
 
-  async stillLive(_tenant: number, positions: readonly number[], now: number, chars: number) {
+  async readLive(_tenant: number, positions: readonly number[], now: number, chars: number) {
     this.reads += 1;
     await this.delay();
     const notifications: LiveNotification[] = [];
-    let looked = 0;
+    let scanned = 0;
     let taken = 0;
     for (const position of positions) {
       const found = this.#live(now).find((each) => each.position === position);
       taken += found ? [found.title, found.message, found.host, found.key, found.url].join('').length : 0;
       if (taken > chars && notifications.length > 0) break;
-      looked += 1;
+      scanned += 1;
       if (found) notifications.push({ ...found, count: 0 });
     }
-    return { notifications, looked };
+    return { notifications, scanned };
   }
 
   /** What the panel should be showing. */

@@ -1,8 +1,8 @@
 import { parseCursor } from '#contract/sse.ts';
 import type { Entry } from '#core/ports.ts';
+import { FrameBuffer } from '#core/stream/frame-buffer.ts';
 import { frameOf } from '#core/stream/frames.ts';
 import { PanelStream, type Sink } from '#core/stream/panel-stream.ts';
-import { Ring } from '#core/stream/ring.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { ModelLog, notification } from './model-log.ts';
 
@@ -78,20 +78,20 @@ class SlowClient implements Sink {
   }
 }
 
-/** A panel stream on a log and a ring in memory, on clocks that stand still, with a client that reads when told to. */
+/** A panel stream on a log and a frame buffer in memory, on clocks that stand still, with a client that reads when told to. */
 export class PanelStreamWorld {
   readonly log = new ModelLog();
-  readonly ring: Ring;
+  readonly buffer: FrameBuffer;
   client = new SlowClient();
   /** Notifications that were written, by its own count. */
   sent = 0;
   now = 10_000;
-  ticks = 500;
+  monotonicNow = 500;
   stream: PanelStream;
 
-  constructor(options: { before?: number; ringFrames?: number } = {}) {
+  constructor(options: { before?: number; bufferFrames?: number } = {}) {
     for (let i = 0; i < (options.before ?? 0); i++) this.log.append(notification);
-    this.ring = new Ring(epoch, this.log.head, { maxFrames: options.ringFrames ?? 3 });
+    this.buffer = new FrameBuffer(epoch, this.log.head, { maxFrames: options.bufferFrames ?? 3 });
     this.stream = this.#connect();
   }
 
@@ -107,7 +107,7 @@ export class PanelStreamWorld {
     const frames = entries
       .map((entry) => frameOf(epoch, entry, this.now))
       .filter((frame) => frame !== undefined);
-    this.ring.push(frames, this.log.head);
+    this.buffer.push(frames, this.log.head);
     this.stream.pump();
   }
 
@@ -133,9 +133,9 @@ export class PanelStreamWorld {
         tenant: 1,
         epoch,
         history: this.log,
-        ring: this.ring,
+        buffer: this.buffer,
         now: () => this.now,
-        ticks: () => this.ticks,
+        monotonicNow: () => this.monotonicNow,
         onError: (error) => {
           throw error;
         },

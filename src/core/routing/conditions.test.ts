@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RuleWhen } from '#contract/rule.ts';
 import { compileConditions } from './conditions.ts';
-import { Facts, type RoutingSubject } from './subject.ts';
+import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 const levels = new Map([
   ['success', { rank: 10, durationMs: 15_000 }],
@@ -28,11 +28,11 @@ const bare: RoutingSubject = { ...sent, ip: null, host: null, key: null };
 
 const compile = (when: RuleWhen) => compileConditions(when, levels);
 const holds = (when: RuleWhen, subject = sent) =>
-  compile(when).every((condition) => condition.holds(new Facts(subject)));
+  compile(when).every((condition) => condition.holds(new EvaluationContext(subject)));
 const reasons = (when: RuleWhen, subject = sent) =>
   compile(when)
-    .filter((condition) => !condition.holds(new Facts(subject)))
-    .map((condition) => `${condition.name}: ${condition.reason(new Facts(subject))}`);
+    .filter((condition) => !condition.holds(new EvaluationContext(subject)))
+    .map((condition) => `${condition.name}: ${condition.reason(new EvaluationContext(subject))}`);
 
 const table: [when: RuleWhen, holds: boolean][] = [
   [{}, true],

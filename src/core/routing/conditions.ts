@@ -6,45 +6,45 @@ import { foldCase } from '../fold-case.ts';
 import { compileGlob } from './glob.ts';
 import { gramLength } from './posting.ts';
 import { compileRegex } from './regex.ts';
-import type { AddressField, Facts, TextField } from './subject.ts';
+import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
 /** What routing must know of a tenant's levels, by name. */
 export type RankedLevels = ReadonlyMap<string, { readonly rank: number; readonly durationMs: number }>;
 
 /** Something a text of a notification must be or have. Folded, but for level and token. */
-export interface TextNeed {
+export interface TextPrefilter {
   readonly field: 'level' | 'token' | TextField;
   readonly how: 'is' | 'starts' | 'ends' | 'contains';
   readonly text: string;
 }
 
 /** Something a notification must have for a condition to hold. */
-export type Need =
-  | TextNeed
+export type Prefilter =
+  | TextPrefilter
   | { readonly field: AddressField; readonly how: 'within'; readonly range: AddressRange };
 
 export interface Condition {
   /** As in "host" or "not.ip". */
   readonly name: string;
-  holds(facts: Facts): boolean;
+  holds(context: EvaluationContext): boolean;
   /** Why it does not hold. */
-  reason(facts: Facts): string;
+  reason(context: EvaluationContext): string;
   /** When it holds, at least one of these does; undefined when that says nothing. */
-  readonly needs: readonly Need[] | undefined;
+  readonly prefilters: readonly Prefilter[] | undefined;
   /** Of its regular expressions together; see `maxRegexWeight`. */
   readonly regexWeight: number;
 }
 
 /** A condition before it is negated. */
 interface Matcher {
-  holds(facts: Facts): boolean;
+  holds(context: EvaluationContext): boolean;
   /** The thing looked at, as in: host "web-1". */
-  shown(facts: Facts): string;
+  shown(context: EvaluationContext): string;
   /** What is wrong with the thing when it does not hold. */
   readonly failure: string;
   /** What it is compared with. */
   readonly patterns: string;
-  readonly needs: readonly Need[] | undefined;
+  readonly prefilters: readonly Prefilter[] | undefined;
   readonly regexWeight?: number;
 }
 
@@ -81,9 +81,9 @@ export function compileConditions(when: RuleWhen, levels: RankedLevels): readonl
 function positive(name: string, matcher: Matcher): Condition {
   return {
     name,
-    holds: (facts) => matcher.holds(facts),
-    reason: (facts) => `${matcher.shown(facts)} ${matcher.failure}`,
-    needs: matcher.needs,
+    holds: (context) => matcher.holds(context),
+    reason: (context) => `${matcher.shown(context)} ${matcher.failure}`,
+    prefilters: matcher.prefilters,
     regexWeight: matcher.regexWeight ?? 0,
   };
 }
@@ -91,9 +91,9 @@ function positive(name: string, matcher: Matcher): Condition {
 function negative(name: string, matcher: Matcher): Condition {
   return {
     name,
-    holds: (facts) => !matcher.holds(facts),
-    reason: (facts) => `${matcher.shown(facts)} is excluded (${matcher.patterns})`,
-    needs: undefined,
+    holds: (context) => !matcher.holds(context),
+    reason: (context) => `${matcher.shown(context)} is excluded (${matcher.patterns})`,
+    prefilters: undefined,
     regexWeight: matcher.regexWeight ?? 0,
   };
 }
@@ -130,7 +130,7 @@ function levelIn(names: readonly string[]): Matcher {
     shown: ({ subject }) => `level ${subject.level}`,
     failure: names.length === 1 ? `is not ${names[0]}` : `is none of ${listed(names)}`,
     patterns: listed(names),
-    needs: names.map((text) => ({ field: 'level', how: 'is', text })),
+    prefilters: names.map((text) => ({ field: 'level', how: 'is', text })),
   };
 }
 
@@ -144,7 +144,7 @@ function levelFrom(name: string, levels: RankedLevels, path: string): Matcher {
     shown: ({ subject }) => `level ${subject.level} (${subject.rank})`,
     failure: `is below ${name} (${rank})`,
     patterns: `${name} (${rank}) and above`,
-    needs: undefined,
+    prefilters: undefined,
   };
 }
 
@@ -155,7 +155,7 @@ function tokenIn(idsOrNames: readonly string[]): Matcher {
     shown: ({ subject }) => `token "${subject.tokenName}"`,
     failure: idsOrNames.length === 1 ? `is not ${quoted(idsOrNames)}` : `is none of ${quoted(idsOrNames)}`,
     patterns: quoted(idsOrNames),
-    needs: idsOrNames.map((text) => ({ field: 'token', how: 'is', text })),
+    prefilters: idsOrNames.map((text) => ({ field: 'token', how: 'is', text })),
   };
 }
 
@@ -164,15 +164,15 @@ function addressIn(field: AddressField, patterns: readonly string[], path: strin
   const isWithin = compileAddressSet(ranges);
   const name = field === 'ip' ? 'ip' : 'source IP';
   return {
-    holds: (facts) => {
-      const key = facts.address(field);
+    holds: (context) => {
+      const key = context.address(field);
       return key !== null && isWithin(key);
     },
     shown: ({ subject }) =>
       subject[field] === null ? `no ${name} was sent; it` : `${name} ${subject[field]}`,
     failure: patterns.length === 1 ? `is not in ${patterns[0]}` : `is in none of ${listed(patterns)}`,
     patterns: listed(patterns),
-    needs: ranges.map((range) => ({ field, how: 'within', range })),
+    prefilters: ranges.map((range) => ({ field, how: 'within', range })),
   };
 }
 
@@ -181,17 +181,17 @@ function globIn(field: TextField, patterns: readonly string[], path: string): Ma
   const exact = new Set(globs.filter((glob) => glob.isExact).map((glob) => glob.prefix));
   const open = globs.filter((glob) => !glob.isExact);
   return {
-    holds: (facts) => {
-      const text = facts.folded(field);
+    holds: (context) => {
+      const text = context.folded(field);
       return text !== null && (exact.has(text) || open.some((glob) => glob.testFolded(text)));
     },
     shown: ({ subject }) => shownText(field, subject[field]),
     failure: patterns.length === 1 ? `does not match ${patterns[0]}` : `matches none of ${listed(patterns)}`,
     patterns: listed(patterns),
-    needs: needsOf(
-      globs.map((glob): Need | undefined => {
+    prefilters: prefiltersOf(
+      globs.map((glob): Prefilter | undefined => {
         if (glob.isExact) return { field, how: 'is', text: glob.prefix };
-        return longestNeed([
+        return longestPrefilter([
           { field, how: 'starts', text: glob.prefix },
           { field, how: 'ends', text: glob.suffix },
           { field, how: 'contains', text: glob.literal },
@@ -211,15 +211,15 @@ function textLike(field: 'title' | 'message', condition: TextCondition, path: st
 function contains(field: 'title' | 'message', patterns: readonly string[]): Matcher {
   const folded = patterns.map(foldCase);
   return {
-    holds: (facts) => {
-      const text = facts.folded(field);
+    holds: (context) => {
+      const text = context.folded(field);
       return text !== null && folded.some((pattern) => text.includes(pattern));
     },
     shown: ({ subject }) => shownText(field, subject[field]),
     failure:
       patterns.length === 1 ? `does not contain ${quoted(patterns)}` : `contains none of ${quoted(patterns)}`,
     patterns: `contains ${quoted(patterns)}`,
-    needs: needsOf(folded.map((text) => longestNeed([{ field, how: 'contains', text }]))),
+    prefilters: prefiltersOf(folded.map((text) => longestPrefilter([{ field, how: 'contains', text }]))),
   };
 }
 
@@ -230,10 +230,10 @@ function regexIn(field: 'title' | 'message', given: string | readonly string[], 
   );
   const shownPatterns = patterns.map((pattern) => `/${pattern}/`);
   return {
-    holds: (facts) => {
-      const text = facts.subject[field];
+    holds: (context) => {
+      const text = context.subject[field];
       return regexes.some((regex) => {
-        facts.spend(text.length * regex.workPerChar);
+        context.spend(text.length * regex.workPerChar);
         return regex.test(text);
       });
     },
@@ -243,26 +243,26 @@ function regexIn(field: 'title' | 'message', given: string | readonly string[], 
         ? `does not match ${shownPatterns[0]}`
         : `matches none of ${listed(shownPatterns)}`,
     patterns: listed(shownPatterns),
-    needs: needsOf(
-      regexes.map(({ literal }) => longestNeed([{ field, how: 'contains', text: foldCase(literal) }])),
+    prefilters: prefiltersOf(
+      regexes.map(({ literal }) => longestPrefilter([{ field, how: 'contains', text: foldCase(literal) }])),
     ),
     regexWeight: regexes.reduce((sum, { weight }) => sum + weight, 0),
   };
 }
 
 /** The need with the longest text, the first of equals; undefined when none says enough to be looked up by. */
-function longestNeed(needs: readonly TextNeed[]): TextNeed | undefined {
+function longestPrefilter(prefilters: readonly TextPrefilter[]): TextPrefilter | undefined {
   const shortest = { is: 0, starts: 1, ends: 1, contains: gramLength };
-  const useful = needs.filter(({ how, text }) => text.length >= shortest[how]);
-  return useful.reduce<TextNeed | undefined>(
-    (best, need) => (best && best.text.length >= need.text.length ? best : need),
+  const useful = prefilters.filter(({ how, text }) => text.length >= shortest[how]);
+  return useful.reduce<TextPrefilter | undefined>(
+    (best, prefilter) => (best && best.text.length >= prefilter.text.length ? best : prefilter),
     undefined,
   );
 }
 
 /** Of a list one entry is enough, so needs say nothing when one entry has none. */
-function needsOf(needs: readonly (Need | undefined)[]): readonly Need[] | undefined {
-  return needs.every((need) => need !== undefined) ? needs : undefined;
+function prefiltersOf(prefilters: readonly (Prefilter | undefined)[]): readonly Prefilter[] | undefined {
+  return prefilters.every((prefilter) => prefilter !== undefined) ? prefilters : undefined;
 }
 
 const many = (given: string | readonly string[]): readonly string[] =>

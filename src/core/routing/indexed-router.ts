@@ -6,7 +6,7 @@ import type { RankedLevels } from './conditions.ts';
 import { regexBudgetSpent } from './regex-budget.ts';
 import type { CompiledRule, Decision, Router, RoutingContext } from './router.ts';
 import type { RuleIndex } from './rule-index.ts';
-import { Facts, type RoutingSubject } from './subject.ts';
+import { EvaluationContext, type RoutingSubject } from './subject.ts';
 import { type ThrottleDemand, throttleDemand } from './throttle.ts';
 
 /** What a set of matching rules amounts to, whatever the notification. */
@@ -56,14 +56,14 @@ export class IndexedRouter implements Router {
   }
 
   countCandidates(subject: RoutingSubject): number {
-    const candidates = this.#index.candidates(new Facts(subject));
+    const candidates = this.#index.candidates(new EvaluationContext(subject));
     let count = 0;
     while (candidates.next() !== undefined) count += 1;
     return count;
   }
 
   route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
-    const matching = this.#walk(new Facts(subject, regexWork), now);
+    const matching = this.#walk(new EvaluationContext(subject, regexWork), now);
     const { route, level = subject.level, ttl, throttling } = this.#effect(matching);
     return {
       level,
@@ -75,21 +75,21 @@ export class IndexedRouter implements Router {
   }
 
   /** The ordinals of the rules that match. */
-  #walk(facts: Facts, now: number): readonly number[] {
-    const candidates = this.#index.candidates(facts);
+  #walk(context: EvaluationContext, now: number): readonly number[] {
+    const candidates = this.#index.candidates(context);
     const matching: number[] = [];
     for (let ordinal = candidates.next(); ordinal !== undefined; ordinal = candidates.next()) {
       const rule = this.rules[ordinal] as CompiledRule;
-      if (!this.#matches(rule, facts, now)) continue;
+      if (!this.#matches(rule, context, now)) continue;
       matching.push(ordinal);
       if (!rule.spec.continue) break;
     }
     return matching;
   }
 
-  #matches(rule: CompiledRule, facts: Facts, now: number): boolean {
+  #matches(rule: CompiledRule, context: EvaluationContext, now: number): boolean {
     try {
-      return matchesRule(rule, facts, now);
+      return matchesRule(rule, context, now);
     } catch (error) {
       this.#report(error, rule.ref);
       return false;
@@ -141,9 +141,13 @@ export class IndexedRouter implements Router {
 }
 
 /** Whether a rule is active and all its conditions hold. */
-export function matchesRule({ activity, conditions }: CompiledRule, facts: Facts, now: number): boolean {
+export function matchesRule(
+  { activity, conditions }: CompiledRule,
+  context: EvaluationContext,
+  now: number,
+): boolean {
   if (!activity.isActive(now)) return false;
-  for (const condition of conditions) if (!condition.holds(facts)) return false;
+  for (const condition of conditions) if (!condition.holds(context)) return false;
   return true;
 }
 

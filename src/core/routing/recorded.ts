@@ -1,12 +1,12 @@
 /** A recorded notification, seen by the rules again. */
 import type { RuleTrace } from '#contract/routing.ts';
-import { createBreathe } from '../breathe.ts';
 import type { Directory } from '../directory.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
+import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
+import { compileRulesInSlices } from './compile-rules.ts';
+import { clipTraces, type Explainer } from './explain.ts';
 import type { Router } from './router.ts';
-import { compileRulesInSlices } from './routing.ts';
-import { clipTraces, type Explainer } from './routing-explain.ts';
 import type { RoutingSubject } from './subject.ts';
 
 /** What the sender sent, as routing sees it; the level's rank is today's. */
@@ -34,7 +34,11 @@ function routerAt(
     past = Promise.allSettled([before])
       .then(() => rules.set(tenant.id, revision))
       .then((set) =>
-        compileRulesInSlices(set, { levels, onError: () => undefined }, { breathe: createBreathe() }),
+        compileRulesInSlices(
+          set,
+          { levels, onError: () => undefined },
+          { yieldToEventLoop: createYieldToEventLoop() },
+        ),
       );
     past.catch(() => kept.delete(revision));
     if (kept.size >= pastRoutersKept) kept.delete(kept.keys().next().value as number);

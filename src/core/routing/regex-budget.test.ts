@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
 import { processorMs } from '#test/support/processor-time.ts';
-import { createBreathe } from '../breathe.ts';
+import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
+import { compileRules, compileRulesInSlices } from './compile-rules.ts';
+import { Explainer } from './explain.ts';
+import { draftRouter } from './explain-request.ts';
 import { maxRegexWeight, RegexTime, regexWorkPerNotification } from './regex-budget.ts';
-import { compileRules, compileRulesInSlices } from './routing.ts';
-import { Explainer } from './routing-explain.ts';
-import { draftRouter } from './routing-question.ts';
 import { validateRule } from './rule-check.ts';
 import { newRule } from './rules.ts';
-import { Facts, type RoutingSubject } from './subject.ts';
+import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 const levels = new Map([['info', { rank: 20, durationMs: 30_000 }]]);
 const sent: RoutingSubject = {
@@ -65,8 +65,11 @@ describe('a tenant of a thousand of the slowest patterns', () => {
 
   test('is explained for at most twice the work, and lets others work meanwhile', async () => {
     let spent = 0;
-    const original = Facts.prototype.spend;
-    const spy = vi.spyOn(Facts.prototype, 'spend').mockImplementation(function (this: Facts, work) {
+    const original = EvaluationContext.prototype.spend;
+    const spy = vi.spyOn(EvaluationContext.prototype, 'spend').mockImplementation(function (
+      this: EvaluationContext,
+      work,
+    ) {
       original.call(this, work);
       spent += work;
     });
@@ -171,7 +174,11 @@ describe('compiling in slices', () => {
       pauses += 1;
       return pauses % 100 === 0 ? Promise.resolve() : undefined;
     };
-    const sliced = await compileRulesInSlices({ revision: 1, rules }, { levels }, { breathe: everyStep });
+    const sliced = await compileRulesInSlices(
+      { revision: 1, rules },
+      { levels },
+      { yieldToEventLoop: everyStep },
+    );
     expect(pauses).toBeGreaterThan(3 * rules.length);
     for (const one of subjects) expect(sliced.route(one, 0)).toEqual(atOnce.route(one, 0));
 
@@ -179,7 +186,7 @@ describe('compiling in slices', () => {
     const next = await compileRulesInSlices(
       { revision: 2, rules: changed },
       { levels },
-      { breathe: createBreathe(), previous: sliced },
+      { yieldToEventLoop: createYieldToEventLoop(), previous: sliced },
     );
     expect(next.rules[0]?.conditions).toBe(sliced.rules[1]?.conditions);
     const anew = compileRules({ revision: 2, rules: changed }, { levels });

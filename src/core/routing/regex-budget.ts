@@ -1,13 +1,13 @@
 /**
- * What the regular expressions of one tenant may cost the process that all tenants share. Figures are those of
+ * What the regular expressions of one tenant may cost the process that all tenants share. Statistics are those of
  * bench/routing.ts.
  */
 
 import type { RuleSpec, TextCondition } from '#contract/rule.ts';
-import type { Breathe } from '../breathe.ts';
 import { badRequest } from '../errors.ts';
+import { createLruMap } from '../lru-map.ts';
 import type { TenantId } from '../ports.ts';
-import { createRecentMap } from '../recent-map.ts';
+import type { YieldToEventLoop } from '../yield-to-event-loop.ts';
 import { compileRegex, type Regex } from './regex.ts';
 
 /**
@@ -43,7 +43,7 @@ export function checkRegexWeight(weight: number): void {
  */
 export async function prepareRegexes(
   specs: readonly RuleSpec[],
-  breathe: Breathe,
+  yieldToEventLoop: YieldToEventLoop,
   { limited }: { readonly limited: boolean },
 ): Promise<readonly Regex[]> {
   const prepared = new Set<Regex>();
@@ -54,7 +54,7 @@ export async function prepareRegexes(
     prepared.add(regex);
     weight += regex.weight;
     if (limited) checkRegexWeight(weight);
-    const pause = breathe();
+    const pause = yieldToEventLoop();
     if (pause) await pause;
   }
   return [...prepared];
@@ -86,7 +86,7 @@ const mostTenants = 10_000;
  * is used up, rules with regular expressions are skipped until there is some again, and notifications go on.
  */
 export class RegexTime {
-  readonly #left = createRecentMap<TenantId, { ms: number; at: number }>(mostTenants);
+  readonly #left = createLruMap<TenantId, { ms: number; at: number }>(mostTenants);
 
   /** What routing may spend on a notification of this tenant. */
   allowance(tenant: TenantId, now: number): number {

@@ -4,8 +4,8 @@ import type { RuleSpec } from '#contract/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { everyPanel } from '../target.ts';
+import { compileRules } from './compile-rules.ts';
 import { type Recorded, replay } from './replay.ts';
-import { compileRules } from './routing.ts';
 import { Throttle } from './throttle.ts';
 
 const panels = [

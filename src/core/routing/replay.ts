@@ -1,8 +1,8 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing.ts';
-import { createBreathe } from '../breathe.ts';
 import type { HistoryRecord, Route, TenantId } from '../ports.ts';
 import type { PanelAddress, Target } from '../target.ts';
 import { isEmpty, reaches } from '../target.ts';
+import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
 
@@ -58,9 +58,9 @@ export async function replay(
     number
   >;
   const examples = new Examples();
-  const breathe = createBreathe();
+  const yieldToEventLoop = createYieldToEventLoop();
   for await (const record of recorded) {
-    const pause = breathe();
+    const pause = yieldToEventLoop();
     if (pause) await pause;
     const decision = router.route(
       { ...record, level: record.sentLevel, rank: router.rankOf(record.sentLevel), ttl: record.sentTtl },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RuleSpec } from '#contract/rule.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import { compileRules } from './routing.ts';
+import { compileRules } from './compile-rules.ts';
 import { validateRule } from './rule-check.ts';
 import type { RoutingSubject } from './subject.ts';
 

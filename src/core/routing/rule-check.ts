@@ -1,9 +1,9 @@
 import type { RuleSpec } from '#contract/rule.ts';
 import { badField } from '../errors.ts';
+import { checkSetLevel, inRule } from './compile-rules.ts';
 import { compileConditions, type RankedLevels } from './conditions.ts';
 import { checkRegexWeight } from './regex-budget.ts';
 import type { Router } from './router.ts';
-import { checkSetLevel, inRule } from './routing.ts';
 import { compileActivity } from './windows.ts';
 
 export interface RuleSurroundings {

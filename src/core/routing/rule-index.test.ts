@@ -3,17 +3,17 @@ import { describe, expect, test } from 'vitest';
 import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { type AddressKey, addressKey, compareAddresses, parseAddressRange } from '../addresses.ts';
+import { compileRules } from './compile-rules.ts';
 import { matchesRule } from './indexed-router.ts';
 import { blocksOf } from './posting.ts';
 import type { Router } from './router.ts';
-import { compileRules } from './routing.ts';
-import { Facts, type RoutingSubject } from './subject.ts';
+import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 /** The walk without an index, as the interface tells it. */
 function naiveMatches(router: Router, sent: RoutingSubject, now: number): string[] {
   const matching: string[] = [];
   for (const rule of router.rules) {
-    if (!rule.spec.enabled || !matchesRule(rule, new Facts(sent), now)) continue;
+    if (!rule.spec.enabled || !matchesRule(rule, new EvaluationContext(sent), now)) continue;
     matching.push(rule.ref.id);
     if (!rule.spec.continue) break;
   }

@@ -1,8 +1,8 @@
 /** Finds the rules that can match a notification without looking at the others. */
 import type { AddressRange } from '../addresses.ts';
-import type { Condition, Need } from './conditions.ts';
+import type { Condition, Prefilter } from './conditions.ts';
 import { AddressTable, type Gram, gramsOf, type Hit, type Posting, TextTable } from './posting.ts';
-import type { AddressField, Facts, TextField } from './subject.ts';
+import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
 const textFields = ['host', 'key', 'title', 'message'] as const satisfies readonly TextField[];
 const addressFields = ['ip', 'sourceIp'] as const satisfies readonly AddressField[];
@@ -41,14 +41,14 @@ export class RuleIndex {
   /** Makes the index of rules given in the order of the walk, one rule a step. */
   static *build(rules: readonly IndexedRule[]): Generator<undefined, RuleIndex> {
     const index = new RuleIndex();
-    const census = new Census();
+    const selectivity = new Selectivity();
     for (const { conditions } of rules) {
-      census.add(conditions);
+      selectivity.add(conditions);
       yield;
     }
     for (const { ordinal, conditions } of rules) {
-      const needs = census.mostTelling(conditions);
-      if (needs) for (const need of needs) index.#file(need, ordinal, census);
+      const prefilters = selectivity.mostSelective(conditions);
+      if (prefilters) for (const prefilter of prefilters) index.#file(prefilter, ordinal, selectivity);
       else index.#always.push(ordinal);
       yield;
     }
@@ -56,19 +56,19 @@ export class RuleIndex {
   }
 
   /** The rules that can match, in order, each once. Every other rule has a condition that fails. */
-  candidates(facts: Facts): Candidates {
-    const { subject } = facts;
+  candidates(context: EvaluationContext): Candidates {
+    const { subject } = context;
     this.#round += 1;
     this.#lists = this.#always.length > 0 ? [this.#always] : [];
     this.#texts.level.find(subject.level, this.#hit);
     this.#texts.token.find(subject.tokenId, this.#hit);
     this.#texts.token.find(subject.tokenName, this.#hit);
     for (const field of textFields) {
-      const text = this.#texts[field].isEmpty ? null : facts.folded(field);
+      const text = this.#texts[field].isEmpty ? null : context.folded(field);
       if (text !== null) this.#texts[field].find(text, this.#hit);
     }
     for (const field of addressFields) {
-      const key = this.#addresses[field].isEmpty ? null : facts.address(field);
+      const key = this.#addresses[field].isEmpty ? null : context.address(field);
       if (key !== null) this.#addresses[field].find(key, this.#hit);
     }
     return new Candidates(this.#lists);
@@ -80,16 +80,16 @@ export class RuleIndex {
     this.#lists.push(posting.ordinals);
   }
 
-  #file(need: Need, ordinal: number, census: Census): void {
-    if (need.how === 'within') {
-      this.#addresses[need.field].add(need.range, ordinal);
+  #file(prefilter: Prefilter, ordinal: number, selectivity: Selectivity): void {
+    if (prefilter.how === 'within') {
+      this.#addresses[prefilter.field].add(prefilter.range, ordinal);
       return;
     }
-    const table = this.#texts[need.field];
-    if (need.how === 'is') table.addIs(need.text, ordinal);
-    else if (need.how === 'starts') table.addStarts(need.text, ordinal);
-    else if (need.how === 'ends') table.addEnds(need.text, ordinal);
-    else table.addGram(census.rarestGram(need.field, need.text), ordinal);
+    const table = this.#texts[prefilter.field];
+    if (prefilter.how === 'is') table.addIs(prefilter.text, ordinal);
+    else if (prefilter.how === 'starts') table.addStarts(prefilter.text, ordinal);
+    else if (prefilter.how === 'ends') table.addEnds(prefilter.text, ordinal);
+    else table.addGram(selectivity.rarestGram(prefilter.field, prefilter.text), ordinal);
   }
 }
 
@@ -124,39 +124,43 @@ export class Candidates {
 }
 
 /** How many rules share each need. */
-class Census {
+class Selectivity {
   readonly #counts = new Map<string, number>();
   readonly #grams = new Map<string, number>();
 
   add(conditions: readonly Condition[]): void {
-    for (const { needs = [] } of conditions) for (const need of needs) this.#count(need);
+    for (const { prefilters = [] } of conditions) for (const prefilter of prefilters) this.#count(prefilter);
   }
 
-  #count(need: Need): void {
-    increment(this.#counts, nameOf(need));
-    if (need.how !== 'contains') return;
-    for (const gram of gramsOf(need.text)) increment(this.#grams, gramName(need.field, gram));
+  #count(prefilter: Prefilter): void {
+    increment(this.#counts, nameOf(prefilter));
+    if (prefilter.how !== 'contains') return;
+    for (const gram of gramsOf(prefilter.text)) increment(this.#grams, gramName(prefilter.field, gram));
   }
 
   /** The needs of the condition to file a rule under; undefined when none has any. */
-  mostTelling(conditions: readonly Condition[]): readonly Need[] | undefined {
-    let best: readonly Need[] | undefined;
+  mostSelective(conditions: readonly Condition[]): readonly Prefilter[] | undefined {
+    let best: readonly Prefilter[] | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
-    for (const { needs } of conditions) {
-      const cost = needs?.reduce((sum, need) => sum + this.#cost(need), 0) ?? Number.POSITIVE_INFINITY;
+    for (const { prefilters } of conditions) {
+      const cost =
+        prefilters?.reduce((sum, prefilter) => sum + this.#cost(prefilter), 0) ?? Number.POSITIVE_INFINITY;
       if (cost < bestCost) {
         bestCost = cost;
-        best = needs;
+        best = prefilters;
       }
     }
     return best;
   }
 
-  #cost(need: Need): number {
-    if (need.how === 'contains')
-      return shares.contains * this.#gramCount(need.field, this.rarestGram(need.field, need.text));
-    const share = need.field === 'level' ? shares.level : shares[isOneAddress(need) ? 'is' : need.how];
-    return share * (this.#counts.get(nameOf(need)) ?? 0);
+  #cost(prefilter: Prefilter): number {
+    if (prefilter.how === 'contains')
+      return (
+        shares.contains * this.#gramCount(prefilter.field, this.rarestGram(prefilter.field, prefilter.text))
+      );
+    const share =
+      prefilter.field === 'level' ? shares.level : shares[isOneAddress(prefilter) ? 'is' : prefilter.how];
+    return share * (this.#counts.get(nameOf(prefilter)) ?? 0);
   }
 
   rarestGram(field: string, text: string): Gram {
@@ -169,7 +173,7 @@ class Census {
         rarest = gram;
       }
     }
-    if (!rarest) throw new RangeError(`"${text}" is too short to be looked for`);
+    if (!rarest) throw new RangeError(`"${text}" is too short to be scanned for`);
     return rarest;
   }
 
@@ -184,10 +188,13 @@ function increment(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-const isOneAddress = (need: Need) => need.how === 'within' && sameAddress(need.range);
+const isOneAddress = (prefilter: Prefilter) => prefilter.how === 'within' && sameAddress(prefilter.range);
 const sameAddress = ({ low, high }: AddressRange) => low.every((byte, i) => byte === high[i]);
 
-function nameOf(need: Need): string {
-  const what = need.how === 'within' ? `${need.range.low.join('.')}-${need.range.high.join('.')}` : need.text;
-  return `${need.field} ${need.how} ${what}`;
+function nameOf(prefilter: Prefilter): string {
+  const what =
+    prefilter.how === 'within'
+      ? `${prefilter.range.low.join('.')}-${prefilter.range.high.join('.')}`
+      : prefilter.text;
+  return `${prefilter.field} ${prefilter.how} ${what}`;
 }

@@ -22,7 +22,7 @@ export type AddressField = 'ip' | 'sourceIp';
 export type TextField = 'title' | 'message' | 'host' | 'key';
 
 /** A subject with the forms of its fields that conditions compare; each is made once, when first asked for. */
-export class Facts {
+export class EvaluationContext {
   readonly subject: RoutingSubject;
   readonly #folded: Record<TextField, string | null | undefined> = {
     title: undefined,

@@ -16,7 +16,7 @@ function start(
   log: ModelLog,
   bus: ReturnType<typeof createModelBus>,
   from: number,
-  extra: { floorMs?: number; pageSize?: number } = {},
+  extra: { pollMs?: number; pageSize?: number } = {},
 ) {
   const got: number[] = [];
   const gaps: number[] = [];
@@ -27,7 +27,7 @@ function start(
     tenant: 1,
     from,
     pageSize: 3,
-    floorMs: 20,
+    pollMs: 20,
     ...extra,
     deliver: (entries) => got.push(...entries.map(({ position }) => position)),
     onGap: (first) => gaps.push(first),
@@ -48,10 +48,10 @@ describe('follow', () => {
     expect(got).toEqual([3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('reads nothing back when the ring carries exactly the next entries', async () => {
+  it('reads nothing back when the wake-up carries exactly the next entries', async () => {
     const log = new ModelLog();
     const bus = createModelBus();
-    const { got } = start(log, bus, 0, { floorMs: 60_000 });
+    const { got } = start(log, bus, 0, { pollMs: 60_000 });
     await until(() => log.reads === 1);
     await turn();
     const reads = log.reads;
@@ -77,7 +77,7 @@ describe('follow', () => {
     log.delay = async () => {
       if (failures-- > 0) throw new Error('disk gone');
     };
-    const { got, errors } = start(log, createModelBus(), 0, { floorMs: 5 });
+    const { got, errors } = start(log, createModelBus(), 0, { pollMs: 5 });
     for (let i = 0; i < 100 && got.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(got).toEqual([1]);
     expect(errors.length).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe('follow', () => {
       fc.record({
         kind: fc.constant('append' as const),
         count: fc.integer({ min: 1, max: 5 }),
-        ring: fc.constantFrom('carry', 'empty', 'lost', 'stale'),
+        wakeUp: fc.constantFrom('carry', 'empty', 'lost', 'stale'),
       }),
       fc.record({ kind: fc.constant('turn' as const), count: fc.integer({ min: 1, max: 4 }) }),
     );
@@ -98,15 +98,15 @@ describe('follow', () => {
         log.delay = turn;
         const bus = createModelBus();
         for (let i = 0; i < before; i++) log.append(notification);
-        const { got } = start(log, bus, 0, { floorMs: 3 });
+        const { got } = start(log, bus, 0, { pollMs: 3 });
         for (const each of steps) {
           if (each.kind === 'turn') for (let i = 0; i < each.count; i++) await turn();
           else {
             const fresh: Entry[] = [];
             for (let i = 0; i < each.count; i++) fresh.push(log.append(notification));
-            if (each.ring === 'carry') bus.publish(1, fresh);
-            if (each.ring === 'empty') bus.publish(1, []);
-            if (each.ring === 'stale') bus.publish(1, log.entries.slice(0, 2));
+            if (each.wakeUp === 'carry') bus.publish(1, fresh);
+            if (each.wakeUp === 'empty') bus.publish(1, []);
+            if (each.wakeUp === 'stale') bus.publish(1, log.entries.slice(0, 2));
           }
         }
         for (let i = 0; i < 200 && got.length < log.head; i++)

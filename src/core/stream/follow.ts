@@ -1,8 +1,8 @@
 import type { Bus, Entry, History, LogPage, TenantId } from '../ports.ts';
 
 const pageSize = 500;
-/** Re-read this often even if no bell rang: the floor for a bus that can lose its last ring. */
-const floorMs = 1_500;
+/** Read this often without a notification from the bus too, as a bus may lose the last one. */
+const pollMs = 1_500;
 /** After a read that failed. */
 const retryMs = 250;
 
@@ -18,7 +18,7 @@ export interface FollowOptions {
   readonly onGap: (first: number) => void;
   readonly onError: (error: unknown) => void;
   readonly pageSize?: number;
-  readonly floorMs?: number;
+  readonly pollMs?: number;
 }
 
 export interface Follower {
@@ -28,16 +28,16 @@ export interface Follower {
 }
 
 /**
- * The past, then what comes, each entry once and in order, whatever the bus loses or repeats.
+ * Delivers the entries of a log, first the past, then new ones: each once and in order, whatever the bus loses or repeats.
  *
- * A ring only says "read after your position"; its entries are used when they are exactly the next ones, so that in the
- * common case nothing is read back. The flag is cleared before a read, so a ring during the read causes another.
+ * A wake-up only means "read after your position". The entries it carries are used if they are exactly the next ones, so
+ * usually nothing is read back. The flag is cleared before a read, so a wake-up during the read causes another read.
  */
 export function follow(options: FollowOptions): Follower {
   const { history, bus, tenant, deliver, onGap, onError } = options;
   const limit = options.pageSize ?? pageSize;
   let position = options.from;
-  let rung = false;
+  let woken = false;
   let reading = false;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
@@ -63,20 +63,20 @@ export function follow(options: FollowOptions): Follower {
       throw new Error(
         `the log of tenant ${tenant} has no entry ${position + 1}, though its head is ${page.head}`,
       );
-    rung = true;
+    woken = true;
   };
 
   const read = async () => {
     if (reading || closed) return;
     reading = true;
     try {
-      while (rung && !closed) {
-        rung = false;
+      while (woken && !closed) {
+        woken = false;
         const page = await history.readAfter(tenant, position, limit);
         if (!closed) use(page);
       }
     } catch (error) {
-      rung = true;
+      woken = true;
       onError(error);
       retry = setTimeout(() => void read(), retryMs);
       retry.unref();
@@ -85,19 +85,19 @@ export function follow(options: FollowOptions): Follower {
     }
   };
 
-  const ring = () => {
-    rung = true;
+  const wake = () => {
+    woken = true;
     void read();
   };
 
   const unsubscribe = bus.subscribe(tenant, (entries) => {
     if (!reading) take(entries);
     const last = entries.at(-1);
-    if (last === undefined || last.position > position) ring(); // an empty ring only says that something happened
+    if (last === undefined || last.position > position) wake(); // without entries it only says that something happened
   });
-  const floor = setInterval(ring, options.floorMs ?? floorMs);
-  floor.unref();
-  ring();
+  const poll = setInterval(wake, options.pollMs ?? pollMs);
+  poll.unref();
+  wake();
 
   return {
     get position() {
@@ -106,7 +106,7 @@ export function follow(options: FollowOptions): Follower {
     close() {
       closed = true;
       unsubscribe();
-      clearInterval(floor);
+      clearInterval(poll);
       clearTimeout(retry);
     },
   };

@@ -7,7 +7,7 @@ import { encodeNotification, iso } from './frames.ts';
 export interface LiveSource {
   readonly tenant: TenantId;
   readonly epoch: string;
-  readonly history: Pick<History, 'live' | 'stillLive'>;
+  readonly history: Pick<History, 'live' | 'readLive'>;
   readonly now: () => number;
 }
 
@@ -54,8 +54,8 @@ export class LiveSet {
     let sent = 0;
     while (text === '' && this.#positions.length > 0) {
       const asked = this.#positions.slice(0, chunkNotifications);
-      const { notifications, looked } = await history.stillLive(tenant, asked, now(), chunkChars);
-      this.#positions = this.#positions.slice(looked);
+      const { notifications, scanned } = await history.readLive(tenant, asked, now(), chunkChars);
+      this.#positions = this.#positions.slice(scanned);
       const at = now();
       for (const each of notifications) {
         if (each.expiresAt !== null && each.expiresAt <= at) continue;

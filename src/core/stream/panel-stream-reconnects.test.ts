@@ -31,8 +31,8 @@ test('each entry that is for the panel is sent once and in order, over any numbe
     fc.asyncProperty(
       fc.array(step, { maxLength: 40 }),
       fc.integer({ min: 1, max: 8 }),
-      async (steps, ringFrames) => {
-        const world = new PanelStreamWorld({ ringFrames });
+      async (steps, bufferFrames) => {
+        const world = new PanelStreamWorld({ bufferFrames });
         world.log.delay = turn;
         const received: number[] = [];
         let last = 'e1-0';

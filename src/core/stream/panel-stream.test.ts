@@ -19,7 +19,7 @@ describe('a panel stream', () => {
     expect(events.map(({ id }) => id)).toEqual([undefined, 'e1-1', 'e1-2', 'e1-3', 'e1-3']);
   });
 
-  it('replays after a cursor below the ring from history, then from the ring, without a seam', async () => {
+  it('replays after a cursor below the frame buffer from history, then from the buffer, without a seam', async () => {
     const world = new PanelStreamWorld({ before: 10 });
     for (let i = 0; i < 6; i++) world.publish(notification);
     await world.start('e1-4');
@@ -48,7 +48,7 @@ describe('a panel stream', () => {
   });
 
   it('has one chunk under way at a time, and holds no more while a client does not read', async () => {
-    const world = new PanelStreamWorld({ ringFrames: 4_000 });
+    const world = new PanelStreamWorld({ bufferFrames: 4_000 });
     await world.start();
     await world.settle();
     const before = world.client.text.length;
@@ -115,10 +115,10 @@ describe('a panel stream', () => {
   it('is cut off when one chunk is not taken within 30 s', async () => {
     const world = new PanelStreamWorld();
     await world.start();
-    world.ticks += 29_000;
+    world.monotonicNow += 29_000;
     world.stream.tick(15_000);
     expect(world.client.destroyed).toBe(false);
-    world.ticks += 2_000;
+    world.monotonicNow += 2_000;
     world.stream.tick(15_000);
     expect(world.client.destroyed).toBe(true);
   });
@@ -131,7 +131,7 @@ describe('a panel stream', () => {
       world.stream.tick(15_000);
       expect(world.client.destroyed).toBe(false);
       await world.settle();
-      world.ticks += 16_000;
+      world.monotonicNow += 16_000;
       world.stream.tick(15_000);
       await world.settle();
       expect(world.client.events().map(({ event }) => event)).toContain('heartbeat');
@@ -139,7 +139,7 @@ describe('a panel stream', () => {
   });
 
   it('skips what has expired meanwhile, and tells the time left as it is when sent', async () => {
-    const world = new PanelStreamWorld({ before: 0, ringFrames: 100 });
+    const world = new PanelStreamWorld({ before: 0, bufferFrames: 100 });
     await world.start();
     world.publish(
       (position) => notification(position, { ttl: 5_000, expiresAt: 15_000 }),
@@ -153,7 +153,7 @@ describe('a panel stream', () => {
 
   it('tells no more time left than the ttl, when the clock was ahead and was corrected', async () => {
     const year = 31_536_000_000;
-    const world = new PanelStreamWorld({ before: 0, ringFrames: 100 });
+    const world = new PanelStreamWorld({ before: 0, bufferFrames: 100 });
     world.publish((position) => notification(position, { ttl: 8_000, expiresAt: world.now + year + 8_000 }));
     await world.start();
     await world.settle();
@@ -167,7 +167,7 @@ describe('a panel stream', () => {
   });
 
   it('drops what is shown and follows with the live set of its new tags', async () => {
-    const world = new PanelStreamWorld({ ringFrames: 100 });
+    const world = new PanelStreamWorld({ bufferFrames: 100 });
     const forNoc = { ...everywhere, target: { all: false, ids: [], tags: ['noc'] } };
     const forLab = { ...everywhere, target: { all: false, ids: [], tags: ['lab'] } };
     await world.start();
@@ -177,7 +177,7 @@ describe('a panel stream', () => {
     );
     await world.settle();
     expect(world.client.positions()).toEqual([1]);
-    world.stream.readdress({ id: 'p1', tags: ['lab'] });
+    world.stream.updateAddress({ id: 'p1', tags: ['lab'] });
     await world.settle();
     const events = world.client.events().map(({ event }) => event);
     expect(events.slice(-3)).toEqual(['reset', 'notification', 'heartbeat']);

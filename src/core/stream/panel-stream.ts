@@ -4,9 +4,9 @@ import { type Cursor, encodeSse, formatCursor } from '#contract/sse.ts';
 import type { Entry, History, LogBounds, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
 import { reaches } from '../target.ts';
+import { chunkBytes, type FrameBuffer } from './frame-buffer.ts';
 import { bytesOf, frameOf, iso } from './frames.ts';
 import { LiveSet } from './live-set.ts';
-import { chunkBytes, type Ring } from './ring.ts';
 
 /** Where a stream's bytes go: a socket, to the core. */
 export interface Sink {
@@ -21,11 +21,11 @@ export interface Sink {
 export interface StreamContext {
   readonly tenant: TenantId;
   readonly epoch: string;
-  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'stillLive'>;
-  readonly ring: Ring;
+  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'>;
+  readonly buffer: FrameBuffer;
   readonly now: () => number;
   /** Milliseconds that only ever go forward: a clock that is set must not cut panels off, nor let them go stale. */
-  readonly ticks: () => number;
+  readonly monotonicNow: () => number;
   readonly onError: (error: unknown) => void;
   readonly onSent: (notifications: number) => void;
 }
@@ -64,7 +64,7 @@ export class PanelStream {
     this.#sink = sink;
     this.#panel = panel;
     this.#group = groupOf(panel);
-    this.#lastWriteAt = context.ticks();
+    this.#lastWriteAt = context.monotonicNow();
   }
 
   get panelId(): string {
@@ -104,7 +104,7 @@ export class PanelStream {
   }
 
   /** Its tags changed: what it shows is dropped, and the live set of its new place follows. */
-  readdress(panel: PanelAddress): void {
+  updateAddress(panel: PanelAddress): void {
     if (groupOf(panel) === this.#group) return;
     this.#panel = panel;
     this.#group = groupOf(panel);
@@ -157,14 +157,14 @@ export class PanelStream {
   }
 
   #tick(heartbeatMs: number): void {
-    const { now, ticks, ring, epoch } = this.#context;
-    const at = ticks();
+    const { now, monotonicNow, buffer, epoch } = this.#context;
+    const at = monotonicNow();
     if (this.#writingSince !== undefined) {
       if (at - this.#writingSince > stalledMs) this.destroy();
       return;
     }
     if (this.#closed || this.#busy || at - this.#lastWriteAt < heartbeatMs) return;
-    if (this.#cursor < ring.head) return this.pump();
+    if (this.#cursor < buffer.head) return this.pump();
     const data = { serverTime: iso(now()), head: this.#cursor };
     this.#write(encodeSse({ event: 'heartbeat', id: formatCursor(epoch, this.#cursor), data }));
   }
@@ -173,10 +173,10 @@ export class PanelStream {
     if (this.#closed || this.#busy || this.#writingSince !== undefined) return;
     if (this.#queued.length > 0) return this.#writeQueued();
     if (this.#live) return this.#writeLive(this.#live);
-    const { ring, now } = this.#context;
-    while (this.#cursor < ring.head) {
-      if (this.#cursor < ring.floor) return void this.#catchUp();
-      const segment = ring.after(this.#cursor, this.#panel, this.#group, now());
+    const { buffer, now } = this.#context;
+    while (this.#cursor < buffer.head) {
+      if (this.#cursor < buffer.floor) return void this.#catchUp();
+      const segment = buffer.after(this.#cursor, this.#panel, this.#group, now());
       this.#cursor = segment.to;
       if (segment.bytes) return this.#write(segment.bytes, segment.notifications);
     }
@@ -185,7 +185,7 @@ export class PanelStream {
   #write(chunk: Buffer | string, notifications = 0): void {
     if (this.#closed) return;
     if (notifications > 0) this.#context.onSent(notifications);
-    this.#writingSince = this.#context.ticks();
+    this.#writingSince = this.#context.monotonicNow();
     this.#lastWriteAt = this.#writingSince;
     this.#sink.write(chunk, this.#onFlushed);
   }
@@ -218,7 +218,7 @@ export class PanelStream {
     );
   }
 
-  /** One page of history, for a cursor below the ring. */
+  /** One page of history, for a cursor below the frame buffer. */
   #catchUp(): void {
     this.#during(async () => {
       const { history, tenant } = this.#context;

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { findEmail } from '#core/email.ts';
 import { AppError } from '#core/errors.ts';
+import { createLruMap } from '#core/lru-map.ts';
 import { RateLimiter, type RateState } from '#core/rate-limit.ts';
-import { createRecentMap } from '#core/recent-map.ts';
 import type { Rate } from '#core/tenants.ts';
 import type { People } from '../people.ts';
 import { rateHeaders } from '../rate-headers.ts';
@@ -31,7 +31,7 @@ export class SignInLimits {
   readonly #services: Services;
   readonly #networks = new RateLimiter<string>();
   readonly #accounts = new RateLimiter<string>();
-  readonly #proven = createRecentMap<string, true>(10_000);
+  readonly #proven = createLruMap<string, true>(10_000);
 
   constructor(services: Services) {
     this.#services = services;

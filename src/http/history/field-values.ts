@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '#contract/limits.ts';
 import { FieldValues } from '#contract/overview.ts';
-import { type ValueField, valueFields } from '#core/figures.ts';
 import type { TenantId } from '#core/ports.ts';
+import { type ValueField, valueFields } from '#core/statistics.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -35,7 +35,7 @@ export function fieldValueRoutes(app: App, services: Services): void {
       if (isValueField(key)) {
         const bounds = { timeoutMs: limits.searchMs, signal: connectionSignal(request) };
         const wanted = { field: key, prefix, limit: mostValues, ...bounds };
-        return { values: [...(await services.figures.values(tenant, wanted))] };
+        return { values: [...(await services.statistics.values(tenant, wanted))] };
       }
       const begin = prefix.toLowerCase();
       const names = [...new Set(await namesOf(services, tenant, key))];

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { limits } from '#contract/limits.ts';
 import { Histogram } from '#contract/overview.ts';
 import { badRequest } from '#core/errors.ts';
-import type { Counted } from '#core/figures.ts';
 import { type HistogramTimes, histogramTimes } from '#core/histogram.ts';
+import type { Counted } from '#core/statistics.ts';
 import { iso } from '#core/stream/frames.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { problems } from '../responses.ts';
@@ -16,7 +16,7 @@ const instant = (what: string) => Type.Optional(Type.String({ format: 'date-time
 
 /** GET /api/history/histogram: how many a search finds, over time and by level. */
 export function histogramRoutes(app: App, services: Services): void {
-  const { figures, tenancy, now } = services;
+  const { statistics, tenancy, now } = services;
   app.get(
     '/api/history/histogram',
     {
@@ -55,7 +55,7 @@ Without after and before it is the range that the search itself names (since:, a
       };
       const times = histogramTimes(query, range, most, { now: at, timeZone });
       const options = { now: at, timeoutMs: limits.searchMs, signal: connectionSignal(request) };
-      return histogramOf(await figures.count(tenant, query, times, options), times);
+      return histogramOf(await statistics.count(tenant, query, times, options), times);
     },
   );
 }

@@ -11,7 +11,7 @@ import { queryOf } from './history-query.ts';
 const gatherMs = 200;
 const heartbeatMs = 15_000;
 /** The floor for a bell that was not heard. */
-const floorMs = 2_000;
+const pollMs = 2_000;
 const pageLimit = 50;
 /** What a tail holds at most of what is newer than it has shown: beyond either, it says `gap` and shows the newest. */
 const heldRecords = 1_000;
@@ -64,7 +64,7 @@ class Tail {
     this.#sink = sink;
     this.#lastWrite = performance.now();
     this.#unsubscribe = services.bus.subscribe(tenant, () => this.#ring());
-    this.#floor = setInterval(() => this.#look(), floorMs).unref();
+    this.#floor = setInterval(() => this.#look(), pollMs).unref();
   }
 
   /** Says `ready`; what is stored from then on is sent. */

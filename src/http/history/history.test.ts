@@ -34,7 +34,7 @@ const formerNames = vi.fn(async () => [{ id: 'deleted', name: 'deleted' }]);
 beforeAll(async () => {
   const services = {
     history: { search: (_tenant: number, _query: unknown, options: CallOptions) => call(options) },
-    figures: {
+    statistics: {
       count: (_tenant: number, _query: unknown, _times: unknown, options: CallOptions) => call(options),
       values: (_tenant: number, wanted: CallOptions) => call(wanted),
     },

@@ -124,7 +124,7 @@ async function refuseForeignScreen(
 
 /** Per panel: whether it was sent, and what the panel said of it. */
 async function deliveries(
-  { receipts, feeds, directory, bookkeeping }: Services,
+  { receipts, tenantStreams, directory, usage }: Services,
   { record: { id: tenant }, levels }: TenantSnapshot,
   record: HistoryRecord,
 ): Promise<Static<typeof PanelReceipt>[]> {
@@ -132,7 +132,7 @@ async function deliveries(
   // Panels come from the directory: in memory, the cursor of one that has gone is as old as its last change.
   const [rows, { panels: connected }, panels] = await Promise.all([
     receipts.of(tenant, record.id),
-    feeds.online(tenant),
+    tenantStreams.online(tenant),
     directory.panels.list(tenant),
   ]);
   const said = new Map(rows.map((row) => [row.panelId, row]));
@@ -141,8 +141,7 @@ async function deliveries(
   const time = (at: number | null | undefined) => (at === null || at === undefined ? null : iso(at));
   return told.map((panel) => {
     const row = said.get(panel.id);
-    const cursor =
-      connected.get(panel.id)?.cursor ?? bookkeeping.lastSeen(panel.id)?.cursor ?? panel.cursor ?? 0;
+    const cursor = connected.get(panel.id)?.cursor ?? usage.lastSeen(panel.id)?.cursor ?? panel.cursor ?? 0;
     return {
       panel: { id: panel.id, name: panel.name },
       online: connected.has(panel.id),

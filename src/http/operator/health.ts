@@ -26,14 +26,17 @@ export function healthRoutes(app: App, services: Services): void {
       },
     },
     async () => {
-      const trouble = notReady(services);
-      if (trouble !== undefined) throw unavailable(`not ready: ${trouble}`);
+      const problem = notReady(services);
+      if (problem !== undefined) throw unavailable(`not ready: ${problem}`);
       return { ok: true as const };
     },
   );
 }
 
 /** Why notifications cannot be stored or panels not be served now; undefined when both can. */
-export function notReady({ storage, feeds }: Pick<Services, 'storage' | 'feeds'>): string | undefined {
-  return storage.trouble() ?? (feeds.draining ? 'the server is being stopped' : undefined);
+export function notReady({
+  storage,
+  tenantStreams,
+}: Pick<Services, 'storage' | 'tenantStreams'>): string | undefined {
+  return storage.problem() ?? (tenantStreams.draining ? 'the server is being stopped' : undefined);
 }

@@ -10,7 +10,7 @@ const notFound = {
 /** GET /metrics on a listener of its own, for those who keep it off the public one; undefined when none is asked for. */
 export async function startMetricsListener(
   { host, port }: { readonly host: string; readonly port: number | undefined },
-  services: Pick<Services, 'storage' | 'feeds' | 'metrics'>,
+  services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics'>,
 ): Promise<{ close(): Promise<void> } | undefined> {
   if (port === undefined) return undefined;
   // As a module this brings fetch and all that belongs to it along, 13 MiB that a server has no other use for.

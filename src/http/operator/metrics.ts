@@ -54,7 +54,7 @@ export function metricsRoutes(app: App, services: Services): void {
 }
 
 /** The server's own figures: process, event loop, queue. No tenant's name or figure is among them. */
-export function serverRegistry(services: Pick<Services, 'storage' | 'feeds' | 'metrics'>): Registry {
+export function serverRegistry(services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics'>): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const gauge = (name: string, help: string, read: () => number) =>
@@ -76,7 +76,7 @@ export function serverRegistry(services: Pick<Services, 'storage' | 'feeds' | 'm
 
 /** What is counted when asked. */
 async function gauges(
-  { directory, feeds, history, tenancy, now }: Services,
+  { directory, tenantStreams, history, tenancy, now }: Services,
   tenant: TenantId,
 ): Promise<Registry> {
   const registry = new Registry();
@@ -92,7 +92,7 @@ async function gauges(
   };
   const [{ panels }, { panels: connected }, size, tokens] = await Promise.all([
     tenancy.get(tenant),
-    feeds.online(tenant),
+    tenantStreams.online(tenant),
     history.size(tenant),
     directory.credentials.list(tenant, 'token'),
   ]);

@@ -1,8 +1,8 @@
 import { limits } from '#contract/limits.ts';
 import type { CountBucket } from '#contract/overview.ts';
 import { Overview } from '#contract/overview.ts';
-import type { MinuteCount } from '#core/figures.ts';
 import type { TenantId } from '#core/ports.ts';
+import type { MinuteCount } from '#core/statistics.ts';
 import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -17,7 +17,7 @@ const keepMs = 4_000;
 
 /** GET /api/overview: how a tenant stands, at a glance. */
 export function overviewRoutes(app: App, services: Services): void {
-  const { figures, metrics, now } = services;
+  const { statistics, metrics, now } = services;
   const slow = singleFlight((tenant) => slowFigures(services, tenant), { keepMs, now });
 
   app.get(
@@ -37,8 +37,8 @@ export function overviewRoutes(app: App, services: Services): void {
       const at = now();
       const firstMinute = (Math.floor(at / minuteMs) - minutesShown + 1) * minuteMs;
       const [minutes, received24h, panels, rejections, { topHosts, live }] = await Promise.all([
-        figures.minutes(tenant, firstMinute),
-        figures.received(tenant, at - dayMs),
+        statistics.minutes(tenant, firstMinute),
+        statistics.received(tenant, at - dayMs),
         panelCounts(services, tenant),
         metrics.of(tenant).rejections(),
         slow(tenant),
@@ -69,17 +69,20 @@ function minuteBuckets(counts: readonly MinuteCount[], first: number): CountBuck
   return buckets;
 }
 
-async function panelCounts({ tenancy, feeds }: Services, tenant: TenantId): Promise<Overview['panels']> {
+async function panelCounts(
+  { tenancy, tenantStreams }: Services,
+  tenant: TenantId,
+): Promise<Overview['panels']> {
   const [{ panels }, { head, panels: connected }] = await Promise.all([
     tenancy.get(tenant),
-    feeds.online(tenant),
+    tenantStreams.online(tenant),
   ]);
   const behind = [...connected.values()].filter(({ cursor }) => cursor < head).length;
   return { online: connected.size, total: panels.size, behind };
 }
 
 async function slowFigures(
-  { figures, now }: Services,
+  { statistics, now }: Services,
   tenant: TenantId,
 ): Promise<Pick<Overview, 'topHosts' | 'live'>> {
   const at = now();
@@ -90,8 +93,8 @@ async function slowFigures(
     bucketMs: Number.MAX_SAFE_INTEGER,
   };
   const [hosts, { counts }] = await Promise.all([
-    figures.busiestHosts(tenant, at - dayMs, hostsShown),
-    figures.count(tenant, { kind: 'is', states: ['live'] }, everything, {
+    statistics.busiestHosts(tenant, at - dayMs, hostsShown),
+    statistics.count(tenant, { kind: 'is', states: ['live'] }, everything, {
       now: at,
       timeoutMs: limits.searchMs,
     }),

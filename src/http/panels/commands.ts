@@ -20,7 +20,7 @@ const summaries: Readonly<Record<PanelCommand, string>> = {
 };
 
 /** What a person can have a connected screen do. It is told at once or never: nothing of it is kept for later. */
-export function commandRoutes(app: App, { directory, feeds, now }: Services): void {
+export function commandRoutes(app: App, { directory, tenantStreams, now }: Services): void {
   for (const command of panelCommands) {
     app.post(
       `/api/panels/:id/${command}`,
@@ -39,7 +39,7 @@ export function commandRoutes(app: App, { directory, feeds, now }: Services): vo
         const { tenant } = principal;
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
           throw notFound('panel');
-        return { ok: true as const, reached: feeds.tell(tenant, id, command, said[command]) };
+        return { ok: true as const, reached: tenantStreams.tell(tenant, id, command, said[command]) };
       },
     );
   }

@@ -132,10 +132,10 @@ function writeRoutes(app: App, services: Services): void {
 
 /** @throws AppError `not-found`, for a panel that is not the caller's too. */
 export async function panelView(services: Services, principal: Principal, id: string): Promise<Panel> {
-  const { directory, feeds } = services;
+  const { directory, tenantStreams } = services;
   const [panel, online] = await Promise.all([
     mayUsePanel(principal, id) ? directory.panels.find(principal.tenant, id) : undefined,
-    feeds.online(principal.tenant, id),
+    tenantStreams.online(principal.tenant, id),
   ]);
   if (!panel) throw notFound('panel');
   return view(services, panel, online);
@@ -143,21 +143,21 @@ export async function panelView(services: Services, principal: Principal, id: st
 
 /** Read from the directory and not from memory, where a panel's last sign is as old as its last change. */
 async function panelViews(services: Services, principal: Principal): Promise<Panel[]> {
-  const { directory, feeds } = services;
+  const { directory, tenantStreams } = services;
   const [panels, online] = await Promise.all([
     directory.panels.list(principal.tenant),
-    feeds.online(principal.tenant),
+    tenantStreams.online(principal.tenant),
   ]);
   return panels.filter(({ id }) => mayUsePanel(principal, id)).map((panel) => view(services, panel, online));
 }
 
 function view(
-  { bookkeeping }: Services,
+  { usage }: Services,
   panel: PanelRecord,
-  { head, panels: connected }: Awaited<ReturnType<Services['feeds']['online']>>,
+  { head, panels: connected }: Awaited<ReturnType<Services['tenantStreams']['online']>>,
 ): Panel {
   const online = connected.get(panel.id);
-  const noted = bookkeeping.lastSeen(panel.id);
+  const noted = usage.lastSeen(panel.id);
   const { cursor, client, address } = online ?? noted ?? panel;
   const seenAt = noted?.at ?? panel.lastSeenAt;
   return {

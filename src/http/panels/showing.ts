@@ -33,7 +33,7 @@ export function showingRoutes(app: App, { history, tenancy, now }: Services): vo
       const minRank = minRankOf(panel.display, levels);
       const positions = places.filter(({ rank }) => rank >= minRank).map(({ position }) => position);
       const first = positions.slice(0, mostShown);
-      const { notifications } = await history.stillLive(tenant, first, at, Number.POSITIVE_INFINITY);
+      const { notifications } = await history.readLive(tenant, first, at, Number.POSITIVE_INFINITY);
       return {
         notifications: notifications.map((each) => notificationEvent(each, at, each.count)),
         more: positions.length - first.length,

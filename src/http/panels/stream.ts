@@ -10,7 +10,7 @@ import { answerSseHead, begin, openSse } from '../sse-response.ts';
 
 /** GET /api/panels/{id}/events: the stream of one panel. */
 export function streamRoutes(app: App, services: Services, authenticator: Authenticator): void {
-  const { tenancy, feeds } = services;
+  const { tenancy, tenantStreams } = services;
   app.get(
     '/api/panels/:id/events',
     {
@@ -42,7 +42,7 @@ as in panel/0.1.0, says what the screen is; it is told with the panel.`,
       if (request.method === 'HEAD') return answerSseHead(reply);
       const screen = { client: readClient(request.headers['belfry-client']), address: request.sourceIp };
       const sink = openSse(request, reply);
-      const opening = feeds.connect(snapshot, panel, sink, { from, screen });
+      const opening = tenantStreams.connect(snapshot, panel, sink, { from, screen });
       const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {
         stopChecking();

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
-import { type Breathe, createBreathe } from '#core/breathe.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
 import type { Notification, TenantId } from '#core/ports.ts';
+import { draftRouter, outcomeOf, subjectOfRequest, wasThrottled } from '#core/routing/explain-request.ts';
 import { subjectOf } from '#core/routing/recorded.ts';
 import { type Recorded, replay } from '#core/routing/replay.ts';
 import { replayed, replayStart } from '#core/routing/replay-range.ts';
-import { draftRouter, outcomeOf, typedSubject, wasThrottled } from '#core/routing/routing-question.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 
@@ -45,14 +45,14 @@ export function routingRoutes(app: App, services: Services): void {
       schema: {
         ...common,
         summary: 'What a draft rule set would have changed in the last days',
-        description: `Nothing is changed by it. At most the newest ${replayMost} entries of the log are looked at.`,
+        description: `Nothing is changed by it. At most the newest ${replayMost} entries of the log are scanned at.`,
         body: ReplayRequest,
         response: { 200: ReplayResponse, ...problems(400, 401, 403, 413, 503) },
       },
     },
     async ({ principal: { tenant }, body: { rules, days = replayDays }, raw: { socket } }) => {
       const snapshot = await tenancy.get(tenant);
-      const router = await draftRouter(rules, snapshot, breatheWhileOpen(socket));
+      const router = await draftRouter(rules, snapshot, yieldWhileOpen(socket));
       const start = await replayStart(history, tenant, now() - days * dayMs, replayMost);
       const names = new Map(
         (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
@@ -71,19 +71,22 @@ async function explainBy(
   socket: Socket,
 ): Promise<RoutingOutcome> {
   const snapshot = await tenancy.get(tenant);
-  const breathe = breatheWhileOpen(socket);
-  const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, breathe);
+  const yieldToEventLoop = yieldWhileOpen(socket);
+  const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, yieldToEventLoop);
   if (typeof notification === 'string') {
     const record = await history.find(tenant, notification);
     if (!record) throw notFound('notification');
     const throttled = wasThrottled(record, rules !== undefined);
     const question = { router, subject: subjectOf(record, router), at: instant(at, record.receivedAt) };
-    return outcomeOf(await explainer.explain(tenant, question, breathe), { snapshot, throttled });
+    return outcomeOf(await explainer.explain(tenant, question, yieldToEventLoop), { snapshot, throttled });
   }
   const tokens = notification.token === undefined ? [] : await directory.credentials.list(tenant, 'token');
-  const subject = typedSubject(notification, router, tokens);
+  const subject = subjectOfRequest(notification, router, tokens);
   const question = { router, subject, at: instant(at, now()) };
-  return outcomeOf(await explainer.explain(tenant, question, breathe), { snapshot, throttled: false });
+  return outcomeOf(await explainer.explain(tenant, question, yieldToEventLoop), {
+    snapshot,
+    throttled: false,
+  });
 }
 
 /** Who went away no longer wants to know, and may ask anew at once. */
@@ -94,9 +97,9 @@ async function* whileOpen<T>(items: AsyncIterable<T>, socket: Socket): AsyncGene
   }
 }
 
-function breatheWhileOpen(socket: Socket): Breathe {
-  const breathe = createBreathe();
-  return () => breathe()?.then(() => requireOpen(socket));
+function yieldWhileOpen(socket: Socket): YieldToEventLoop {
+  const yieldToEventLoop = createYieldToEventLoop();
+  return () => yieldToEventLoop()?.then(() => requireOpen(socket));
 }
 
 /** Who says that no more comes has most likely gone: a browser that no longer waits looks the same. */

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/rule.ts';
 import { actorOf } from '#core/access.ts';
-import { createBreathe } from '#core/breathe.ts';
 import type { RuleRecord } from '#core/directory.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
@@ -10,6 +9,7 @@ import { prepareRegexes } from '#core/routing/regex-budget.ts';
 import { validateRule } from '#core/routing/rule-check.ts';
 import { changedRule, newRule } from '#core/routing/rules.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
+import { createYieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
 
@@ -96,7 +96,7 @@ export function ruleRoutes(app: App, services: Services): void {
 
 /** A thousand regular expressions take a while to compile: others go first in between. */
 async function check(spec: RuleSpec, snapshot: TenantSnapshot): Promise<void> {
-  const prepared = await prepareRegexes([spec], createBreathe(), { limited: true });
+  const prepared = await prepareRegexes([spec], createYieldToEventLoop(), { limited: true });
   if (prepared) validateRule(spec, snapshot);
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { KeyCreate, KeyCreated, KeyList } from '#contract/token.ts';
 import { actorOf } from '#core/access.ts';
-import { keyView, newKey, refuseHigherRole, withinMaker } from '#core/credentials.ts';
+import { assertMayGrantRole, keyView, newKey, withinCreator } from '#core/credentials.ts';
 import { notFound } from '#core/errors.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -39,9 +39,9 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       },
     },
     async ({ principal, body }, reply) => {
-      refuseHigherRole(principal, body.role);
-      const maker = principal.kind === 'key' ? await credentials.find(principal.id) : undefined;
-      const wanted = withinMaker(body, maker);
+      assertMayGrantRole(principal, body.role);
+      const creator = principal.kind === 'key' ? await credentials.find(principal.id) : undefined;
+      const wanted = withinCreator(body, creator);
       const { record, text } = newKey(principal.tenant, wanted, actorOf(principal), now());
       await credentials.add(record, principal);
       reply.code(201).header('cache-control', 'no-store');
@@ -66,7 +66,7 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
       const { tenant } = principal;
       const key = await credentials.find(params.id);
       if (!key || key.tenant !== tenant || key.kind !== 'key') throw notFound('key');
-      refuseHigherRole(principal, key.role);
+      assertMayGrantRole(principal, key.role);
       await credentials.revoke(tenant, 'key', key.id, actorOf(principal), now());
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);

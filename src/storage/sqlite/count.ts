@@ -3,9 +3,10 @@
  * for the end of it. Where the index decides a query, numbers of rows are counted and no row is read: a row's time is known
  * from `row_minutes`, its level from the index too.
  */
-import type { CountTimes, LevelCount } from '#core/figures.ts';
+
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
+import type { CountTimes, LevelCount } from '#core/statistics.ts';
 import {
   type CandidateRun,
   candidateRuns,
@@ -122,11 +123,11 @@ class Counting {
       if (!this.#countMinutes(run)) this.#countIndexed(run);
       return undefined;
     }
-    let looked = 0;
+    let scanned = 0;
     let stoppedAt: number | undefined;
     const onRow = ({ row }: { row: number }) => {
-      looked += 1;
-      if (looked % rowsALook === 0 && isOver()) stoppedAt = row + 1;
+      scanned += 1;
+      if (scanned % rowsALook === 0 && isOver()) stoppedAt = row + 1;
       return stoppedAt !== undefined;
     };
     for (const { at, level } of matchingRows(this.#sql, this.#query, run, onRow)) this.#add(at, level);

@@ -38,7 +38,7 @@ export class DiskSpace {
   }
 
   /** Looks now and every second. `onChange` gets a sentence when there is too little room, undefined when there is enough. */
-  watch(onChange: (trouble: string | undefined) => void): void {
+  watch(onChange: (problem: string | undefined) => void): void {
     const look = () => {
       const free = this.makeRoom();
       if (free === undefined) return;

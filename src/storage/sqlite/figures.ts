@@ -1,14 +1,14 @@
+import type { TenantId } from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
 import type {
   BusyHost,
   Counted,
   CountOptions,
   CountTimes,
-  Figures,
   MinuteCount,
+  Statistics,
   WantedValues,
-} from '#core/figures.ts';
-import type { TenantId } from '#core/ports.ts';
-import type { Query } from '#core/search/search-query.ts';
+} from '#core/statistics.ts';
 import { type CountRequest, type CountStep, Tally } from './count.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Thread } from './thread.ts';
@@ -19,7 +19,7 @@ const budgetMs = 500;
 const stepMs = 30;
 
 /** Statistics on SQLite. What may take long is counted by the search thread, so that it delays no stream. */
-export class SqliteFigures implements Figures {
+export class SqliteFigures implements Statistics {
   readonly #reader: () => Thread;
   readonly #searcher: () => Thread;
   readonly #searches: FairQueue;

@@ -93,13 +93,13 @@ export class SqliteHistory implements History, ReceiptStore {
     return this.#reader().call('live', { tenant, panel, now, limit });
   }
 
-  stillLive(
+  readLive(
     tenant: TenantId,
     positions: readonly number[],
     now: number,
     chars: number,
-  ): ReturnType<History['stillLive']> {
-    return this.#reader().call('stillLive', { tenant, positions, now, chars });
+  ): ReturnType<History['readLive']> {
+    return this.#reader().call('readLive', { tenant, positions, now, chars });
   }
 
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined> {

@@ -3,7 +3,7 @@ import type { ErrorCode } from '#contract/errors.ts';
 import type {
   Clear,
   Idempotency,
-  LivePlace,
+  LivePosition,
   NotificationDraft,
   ReceiptWrite,
   TenantId,
@@ -21,7 +21,7 @@ export interface DraftRow extends Omit<NotificationDraft, 'route'> {
 }
 
 /** Where something of any tenant is listed as live. */
-export interface TenantLivePlace extends LivePlace {
+export interface TenantLivePosition extends LivePosition {
   readonly tenant: TenantId;
 }
 
@@ -51,7 +51,7 @@ export type Job =
       readonly step: RetentionStep;
       readonly now: number;
     }
-  | { readonly kind: 'sweep'; readonly now: number; readonly expired: readonly TenantLivePlace[] }
+  | { readonly kind: 'sweep'; readonly now: number; readonly expired: readonly TenantLivePosition[] }
   | {
       readonly kind: 'sql';
       readonly statements: readonly { readonly sql: string; readonly parameters: readonly unknown[] }[];

@@ -1,7 +1,7 @@
-import type { Entry, LiveNotification, LivePlace, LogBounds, LogPage, ReceiptRow } from '#core/ports.ts';
+import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage, ReceiptRow } from '#core/ports.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
-import type { TenantLivePlace } from './jobs.ts';
+import type { TenantLivePosition } from './jobs.ts';
 import { findById, partitionOfPosition } from './log-lookup.ts';
 import { readPartitions, type Statements, tablesOf } from './partitions.ts';
 import type { RouteReader } from './routes.ts';
@@ -64,7 +64,7 @@ export class LogReader {
     panel: PanelAddress,
     now: number,
     limit: number,
-  ): { head: number; places: LivePlace[] } {
+  ): { head: number; places: LivePosition[] } {
     return this.snapshot(() => {
       const { head } = this.bounds(tenant);
       const routes = this.#routes.idsWhere(
@@ -72,7 +72,7 @@ export class LogReader {
         ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
       );
       const places = this.#sql
-        .of<[number, number, string, number], LivePlace>(
+        .of<[number, number, string, number], LivePosition>(
           `SELECT rank, position FROM live
            WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
            ORDER BY rank DESC, position DESC LIMIT ?`,
@@ -82,31 +82,31 @@ export class LogReader {
     });
   }
 
-  stillLive(
+  readLive(
     tenant: number,
     positions: readonly number[],
     now: number,
     chars: number,
-  ): { notifications: LiveNotification[]; looked: number } {
+  ): { notifications: LiveNotification[]; scanned: number } {
     return this.snapshot(() => {
       const notifications: LiveNotification[] = [];
-      let looked = 0;
+      let scanned = 0;
       let taken = 0;
       for (const position of positions) {
         const row = this.#findLive(tenant, position, now);
         taken += row ? charsBySender(row) : 0;
         if (taken > chars && notifications.length > 0) break;
-        looked += 1;
+        scanned += 1;
         if (row) notifications.push({ ...toNotification(row, this.#routes), count: row.counted ?? 0 });
       }
-      return { notifications, looked };
+      return { notifications, scanned };
     });
   }
 
   /** Some of what is listed as live and is no more, of every tenant, in the order of the list after a place in it. */
-  expired(now: number, { tenant, rank, position }: TenantLivePlace, limit: number): TenantLivePlace[] {
+  expired(now: number, { tenant, rank, position }: TenantLivePosition, limit: number): TenantLivePosition[] {
     return this.#sql
-      .of<[number, number, number, number, number], TenantLivePlace>(
+      .of<[number, number, number, number, number], TenantLivePosition>(
         `SELECT tenant, rank, position FROM live WHERE (tenant, rank, position) > (?, ?, ?) AND expires_at <= ?
          ORDER BY tenant, rank, position LIMIT ?`,
       )

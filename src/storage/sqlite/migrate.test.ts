@@ -40,7 +40,7 @@ function withNext(sql: string): string {
 }
 
 const open = (path: string, role: 'server' | 'command' = 'server') =>
-  openSqlite({ path, role, queueCapacity: 10, minFreeBytes: 0, onTrouble: () => undefined });
+  openSqlite({ path, role, queueCapacity: 10, minFreeBytes: 0, onProblem: () => undefined });
 
 test('a published migration never changes: add the next one instead', () => {
   // Before the first release of a migration: sha256sum *.sql > SHA256SUMS, in its folder.

@@ -16,7 +16,7 @@ const open = () =>
     path: join(folder, 'belfry.db'),
     queueCapacity: 100,
     minFreeBytes: 0,
-    onTrouble: (message) => told.push(message),
+    onProblem: (message) => told.push(message),
   });
 beforeEach(() => {
   told = [];
@@ -79,7 +79,7 @@ async function damage(name: string): Promise<void> {
 describe('a database file with a damaged page', () => {
   it('is named in one log line with the way out, refuses what meets it, and is not ready', async () => {
     await damage('pairings');
-    expect(storage.trouble()).toBeUndefined();
+    expect(storage.problem()).toBeUndefined();
     for (let i = 0; i < 2; i++)
       await expect(read('SELECT * FROM pairings')).rejects.toMatchObject({
         code: 'unavailable',
@@ -90,7 +90,7 @@ describe('a database file with a damaged page', () => {
         /is damaged \(SQLITE_CORRUPT: .* met by SELECT \* FROM pairings\): stop the server.*belfry restore FILE$/,
       ),
     ]);
-    expect(storage.trouble()).toBe('the database file is damaged: the server log says more');
+    expect(storage.problem()).toBe('the database file is damaged: the server log says more');
   });
 
   it('refuses what writes to that page, and takes everything else', async () => {
@@ -113,6 +113,6 @@ describe('a writing thread that dies', () => {
     rmSync(folder, { recursive: true });
     await expect(write('DELETE FROM meta')).rejects.toMatchObject({ code: 'unavailable' });
     expect(await storage.failed).toMatchObject({ message: expect.stringContaining('annot open database') });
-    expect(storage.trouble()).toBe('the writer thread ended');
+    expect(storage.problem()).toBe('the writer thread ended');
   });
 });

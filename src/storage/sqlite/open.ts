@@ -8,7 +8,7 @@ import { DiskSpace } from './disk-space.ts';
 import { FairQueue } from './fair-queue.ts';
 import { SqliteFigures } from './figures.ts';
 import { SqliteHistory } from './history.ts';
-import type { TenantLivePlace } from './jobs.ts';
+import type { TenantLivePosition } from './jobs.ts';
 import type { LogSizes } from './log-writer.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
 import { ensurePartition } from './partitions.ts';
@@ -21,7 +21,7 @@ const closeMs = 10_000;
 const repeatMs = 60_000;
 /** Expired notifications taken out of the live set in one transaction: some milliseconds. */
 const sweptAtOnce = 1_000;
-const beforeAll: TenantLivePlace = { tenant: 0, rank: 0, position: 0 };
+const beforeAll: TenantLivePosition = { tenant: 0, rank: 0, position: 0 };
 
 export interface SqliteOptions {
   readonly path: string;
@@ -37,7 +37,7 @@ export interface SqliteOptions {
   /** Sizes of the log's parts other than the usual ones, for tests. */
   readonly sizes?: Partial<LogSizes>;
   /** Hears of what goes wrong below, and of its end. */
-  readonly onTrouble: (message: string | undefined) => void;
+  readonly onProblem: (message: string | undefined) => void;
 }
 
 export interface SqliteStorage extends StorageHealth {
@@ -76,9 +76,9 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
   prepare(path, role);
   const data = { path };
   let queue: WriteQueue;
-  const tellOnce = atMostOnceAMinute(options.onTrouble);
+  const tellOnce = atMostOnceAMinute(options.onProblem);
   const heard = (notice: unknown) => {
-    const { trouble, maintenance, damage, isFull } = notice as WriterNotice;
+    const { problem, maintenance, damage, isFull } = notice as WriterNotice;
     if (maintenance !== undefined) return tellOnce(`maintenance of the log: ${maintenance}`);
     if (damage !== undefined) {
       queue.report('damage', damaged);
@@ -86,8 +86,8 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     }
     // The writer tries again soon, and then has room.
     if (isFull) space.release();
-    queue.report('writer', trouble);
-    options.onTrouble(trouble);
+    queue.report('writer', problem);
+    options.onProblem(problem);
   };
   const failure = Promise.withResolvers<Error>();
   const ended = (error: Error) => {
@@ -101,13 +101,13 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
   });
   queue = new WriteQueue(writer, options.queueCapacity);
   const readers = {
-    short: readerThread(data, heard, options.onTrouble),
-    search: readerThread({ ...data, yields: true }, heard, options.onTrouble),
+    short: readerThread(data, heard, options.onProblem),
+    search: readerThread({ ...data, yields: true }, heard, options.onProblem),
   };
   const searches = new FairQueue();
-  space.watch((trouble) => {
-    queue.report('free space', trouble);
-    options.onTrouble(trouble);
+  space.watch((problem) => {
+    queue.report('free space', problem);
+    options.onProblem(problem);
   });
   let sweptUpTo = beforeAll;
   return {
@@ -122,12 +122,12 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
     // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {
       const found = { now, after: sweptUpTo, limit: sweptAtOnce };
-      const expired = await readers.short.get().call<TenantLivePlace[]>('expired', found);
-      sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as TenantLivePlace) : beforeAll;
+      const expired = await readers.short.get().call<TenantLivePosition[]>('expired', found);
+      sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as TenantLivePosition) : beforeAll;
       return queue.push({ kind: 'sweep', now, expired });
     },
     queueDepth: () => queue.depth,
-    trouble: () => queue.trouble,
+    problem: () => queue.problem,
     failed: failure.promise,
     async close(withinMs = closeMs) {
       space.stop();
@@ -147,7 +147,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
 
 /** What the threads say unasked; without any of it, the disk takes writes again. */
 interface WriterNotice {
-  readonly trouble?: string;
+  readonly problem?: string;
   /** The trouble is that there is no room. */
   readonly isFull?: boolean;
   readonly maintenance?: string;
@@ -176,14 +176,14 @@ function prepare(path: string, role: 'server' | 'command'): void {
 function readerThread(
   data: ReaderData,
   onNotice: (notice: unknown) => void,
-  onTrouble: SqliteOptions['onTrouble'],
+  onProblem: SqliteOptions['onProblem'],
 ) {
   let thread: Thread | undefined;
   const start = () =>
     new Thread(new URL('./reader-thread.ts', import.meta.url), data, {
       onNotice,
       onEnd: (error) => {
-        if (thread) onTrouble(`a reading thread ended and is started again: ${error.stack ?? error.message}`);
+        if (thread) onProblem(`a reading thread ended and is started again: ${error.stack ?? error.message}`);
         thread = undefined;
       },
     });

@@ -2,15 +2,15 @@
 import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { unavailable } from '#core/errors.ts';
-import type { WantedValues } from '#core/figures.ts';
 import type { SearchOptions } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
+import type { WantedValues } from '#core/statistics.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { letOthersGoFirst } from '../low-priority.ts';
 import { type CountRequest, countStep } from './count.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
-import type { TenantLivePlace } from './jobs.ts';
+import type { TenantLivePosition } from './jobs.ts';
 import { LevelsOfRows } from './level-rows.ts';
 import { LogReader } from './log-reader.ts';
 import { Statements } from './partitions.ts';
@@ -96,9 +96,9 @@ const thread = serveThread(
       read(({ log }) => log.readAfter(a.tenant, a.position, a.limit)),
     live: (a: { tenant: number; panel: PanelAddress; now: number; limit: number }) =>
       read(({ log }) => log.live(a.tenant, a.panel, a.now, a.limit)),
-    stillLive: (a: { tenant: number; positions: readonly number[]; now: number; chars: number }) =>
-      read(({ log }) => log.stillLive(a.tenant, a.positions, a.now, a.chars)),
-    expired: ({ now, after, limit }: { now: number; after: TenantLivePlace; limit: number }) =>
+    readLive: (a: { tenant: number; positions: readonly number[]; now: number; chars: number }) =>
+      read(({ log }) => log.readLive(a.tenant, a.positions, a.now, a.chars)),
+    expired: ({ now, after, limit }: { now: number; after: TenantLivePosition; limit: number }) =>
       read(({ log }) => log.expired(now, after, limit)),
     receiptsOf: ({ tenant, id }: { tenant: number; id: string }) =>
       read(({ log }) => log.receiptsOf(tenant, id)),

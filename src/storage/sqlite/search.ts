@@ -72,11 +72,11 @@ function findRows(
   isOver: () => boolean,
 ): Found {
   const rows: CandidateRow[] = [];
-  let looked = 0;
+  let scanned = 0;
   let stoppedAt: number | undefined;
   const onRow = ({ row }: CandidateRow) => {
-    looked += 1;
-    if (looked % rowsALook === 0 && isOver()) stoppedAt = row + 1;
+    scanned += 1;
+    if (scanned % rowsALook === 0 && isOver()) stoppedAt = row + 1;
     return stoppedAt !== undefined;
   };
   const live = liveRows(sql, query, now);

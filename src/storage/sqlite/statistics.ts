@@ -1,10 +1,10 @@
 /** What the overview and completion ask of the log. */
 import { addressesFrom } from '#core/address-prefix.ts';
 import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
-import type { BusyHost, MinuteCount, WantedValues } from '#core/figures.ts';
 import type { TenantId } from '#core/ports.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import { families } from '#core/search/search-compile.ts';
+import type { BusyHost, MinuteCount, WantedValues } from '#core/statistics.ts';
 import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
 
 const minuteMs = 60_000;

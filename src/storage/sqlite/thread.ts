@@ -1,8 +1,8 @@
 /** Calls into a worker thread, and the other end of them. */
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ErrorCode } from '#contract/errors.ts';
-import { endsWithin } from '#core/ends-within.ts';
 import { AppError, unavailable } from '#core/errors.ts';
+import { settlesWithin } from '#core/settles-within.ts';
 import { giveBackIdleMemory } from '../idle-memory.ts';
 
 interface Request {
@@ -78,9 +78,9 @@ export class Thread {
    */
   async close(withinMs: number): Promise<boolean> {
     const closed = this.#ended ?? this.call('close', undefined).catch(() => undefined);
-    await endsWithin(Promise.resolve(closed), withinMs - terminationMs);
+    await settlesWithin(Promise.resolve(closed), withinMs - terminationMs);
     this.#end(unavailable('storage is closed'));
-    return endsWithin(this.#worker.terminate(), terminationMs);
+    return settlesWithin(this.#worker.terminate(), terminationMs);
   }
 
   #end(error: Error): void {

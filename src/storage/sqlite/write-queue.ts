@@ -48,13 +48,13 @@ export class WriteQueue {
    * A source says what is wrong with the disk, or undefined once it is well again. Damage of the file refuses nothing, as it
    * may concern few; it ends with the next notification that is stored.
    */
-  report(source: 'writer' | 'free space' | 'damage', trouble: string | undefined): void {
-    if (trouble === undefined) this.#troubles.delete(source);
-    else this.#troubles.set(source, trouble);
+  report(source: 'writer' | 'free space' | 'damage', problem: string | undefined): void {
+    if (problem === undefined) this.#troubles.delete(source);
+    else this.#troubles.set(source, problem);
   }
 
   /** Why nothing can be stored now; undefined when all is well. */
-  get trouble(): string | undefined {
+  get problem(): string | undefined {
     return this.#troubles.values().next().value ?? this.#stall();
   }
 
@@ -87,8 +87,8 @@ export class WriteQueue {
    * @throws AppError `unavailable` at once when the queue is full or the disk is known to be in trouble.
    */
   push<K extends Job['kind']>(job: Extract<Job, { kind: K }>): Promise<JobResults[K]> {
-    const trouble = this.#refusing(job.kind);
-    if (trouble !== undefined) return Promise.reject(unavailable(`not stored: ${trouble}`));
+    const problem = this.#refusing(job.kind);
+    if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
     if (this.depth >= this.#capacity) {
       return Promise.reject(
         unavailable(`not stored: ${this.#capacity} notifications are waiting for the disk; try again`),

@@ -207,7 +207,7 @@ function giveUp(error: unknown): AppError {
   const reason = error instanceof Error ? error.message : String(error);
   closeQuietly(session);
   session = undefined;
-  thread.notify({ trouble: `the disk refused a write (${reason})`, isFull: isFull(error) });
+  thread.notify({ problem: `the disk refused a write (${reason})`, isFull: isFull(error) });
   setTimeout(reopen, reopenMs);
   return new AppError('unavailable', `not stored: the disk refused the write (${reason})`, {
     retryAfterSeconds: 1,
@@ -223,7 +223,7 @@ function reopen(): void {
     // SQLite skips a write that changes nothing, so the proof that the disk takes one is a counter.
     transaction(fresh, () => db.prepare("UPDATE meta SET value = value + 1 WHERE name = 'reopened'").run());
     session = fresh;
-    thread.notify({ trouble: undefined });
+    thread.notify({ problem: undefined });
     scheduleSlice();
   } catch {
     closeQuietly(fresh);

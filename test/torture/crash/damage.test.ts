@@ -70,7 +70,7 @@ const zeros = (at: number, size: number) => overwrite(at, () => Buffer.alloc(siz
 async function judge(copy: string, damagedAt: number, detectable: boolean): Promise<string[]> {
   const path = join(copy, 'belfry.db');
   try {
-    const storage = openSqlite({ path, queueCapacity: 10, minFreeBytes: 0, onTrouble: () => undefined });
+    const storage = openSqlite({ path, queueCapacity: 10, minFreeBytes: 0, onProblem: () => undefined });
     await storage.close();
   } catch (error) {
     outcomes.refused += 1;

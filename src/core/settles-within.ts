@@ -1,5 +1,5 @@
 /** Waits until `work` has ended, well or badly, for `ms` at the most. Answers whether it has. */
-export function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), Math.max(0, ms));
     const ended = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limitMs } from '#test/support/patience.ts';
-import { Rounds } from './rounds.ts';
+import { FlushScheduler } from './flush-scheduler.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const until = async (done: () => boolean) => {
@@ -18,7 +18,7 @@ function streams(count: number, writeMs: number) {
       pumped.push(i);
     },
   }));
-  return { all, pumped, rounds: new Rounds({ streams: () => all, ticks: () => at }) };
+  return { all, pumped, rounds: new FlushScheduler({ streams: () => all, monotonicNow: () => at }) };
 }
 
 describe('rounds', () => {
@@ -106,7 +106,7 @@ describe('rounds', () => {
     };
     for (let i = 0; i < 16; i++) add(`${i}`);
     const leaving = add('leaving');
-    const rounds = new Rounds({ streams: () => open.keys(), ticks: () => at });
+    const rounds = new FlushScheduler({ streams: () => open.keys(), monotonicNow: () => at });
     rounds.ask();
     await until(() => pumped.length === 8);
     open.delete(leaving);

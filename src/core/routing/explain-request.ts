@@ -2,16 +2,16 @@
 import type { ExplainRequest, RoutingOutcome } from '#contract/routing.ts';
 import type { RuleSpec } from '#contract/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
-import { type Breathe, createBreathe } from '../breathe.ts';
 import type { CredentialRecord } from '../directory.ts';
 import { AppError, badField } from '../errors.ts';
 import { panelsReached, targetView } from '../history-view.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
+import { compileRulesInSlices } from './compile-rules.ts';
+import { clipTraces, type Explanation } from './explain.ts';
 import { prepareRegexes } from './regex-budget.ts';
 import type { Router } from './router.ts';
-import { compileRulesInSlices } from './routing.ts';
-import { clipTraces, type Explanation } from './routing-explain.ts';
 import { type RuleSurroundings, validateRule } from './rule-check.ts';
 import { newRule } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
@@ -27,17 +27,17 @@ type Typed = Exclude<ExplainRequest['notification'], string>;
 export async function draftRouter(
   drafts: DraftRules,
   snapshot: TenantSnapshot,
-  breathe: Breathe = createBreathe(),
+  yieldToEventLoop: YieldToEventLoop = createYieldToEventLoop(),
 ): Promise<Router> {
   const { levels, panels, record } = snapshot;
   const specs = drafts.map(({ id, ...draft }, i) => newRule(id ?? `draft-${i + 1}`, draft, record.timeZone));
-  const prepared = await prepareRegexes(specs, breathe, { limited: true });
+  const prepared = await prepareRegexes(specs, yieldToEventLoop, { limited: true });
   for (const [i, spec] of specs.entries()) {
     checkDraft(spec, i, { levels, panels });
-    const pause = breathe();
+    const pause = yieldToEventLoop();
     if (pause) await pause;
   }
-  const router = await compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { breathe });
+  const router = await compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { yieldToEventLoop });
   return prepared && router;
 }
 
@@ -54,7 +54,7 @@ function checkDraft(spec: RuleSpec, i: number, surroundings: RuleSurroundings): 
 }
 
 /** What was typed, the rest as of a notification that says nothing of it. @throws AppError `bad-request`. */
-export function typedSubject(
+export function subjectOfRequest(
   typed: Typed,
   router: Router,
   tokens: readonly CredentialRecord[],

@@ -1,8 +1,8 @@
 /** The rules of a tenant, compiled: which panels show a notification, and as what. No I/O; the same question, the same answer. */
 import type { RuleSpec } from '#contract/rule.ts';
-import type { Breathe } from '../breathe.ts';
 import type { RuleSet } from '../directory.ts';
 import { AppError, badField } from '../errors.ts';
+import type { YieldToEventLoop } from '../yield-to-event-loop.ts';
 import { compileConditions, type RankedLevels } from './conditions.ts';
 import { IndexedRouter } from './indexed-router.ts';
 import { prepareRegexes } from './regex-budget.ts';
@@ -26,15 +26,18 @@ export function compileRules(set: RuleSet, context: RoutingContext): Router {
 export async function compileRulesInSlices(
   set: RuleSet,
   context: RoutingContext,
-  { breathe, previous }: { readonly breathe: Breathe; readonly previous?: Router | undefined },
+  {
+    yieldToEventLoop,
+    previous,
+  }: { readonly yieldToEventLoop: YieldToEventLoop; readonly previous?: Router | undefined },
 ): Promise<Router> {
-  const prepared = await prepareRegexes(set.rules, breathe, { limited: false });
+  const prepared = await prepareRegexes(set.rules, yieldToEventLoop, { limited: false });
   const steps = compileSteps(set, context, previous);
   for (;;) {
     const { done, value } = steps.next();
     // Held up to here: until a rule holds it, what was prepared may be collected.
     if (done && prepared) return value;
-    const pause = breathe();
+    const pause = yieldToEventLoop();
     if (pause) await pause;
   }
 }

@@ -5,7 +5,7 @@ export interface ClockState {
   /** What the clock said last. */
   readonly seen: number;
   /** What it said when it leapt, if it has not been believed since. */
-  readonly doubtedSince: number | null;
+  readonly jumpedAt: number | null;
 }
 
 export interface ClockMemory {
@@ -13,10 +13,10 @@ export interface ClockMemory {
   write(state: ClockState): Promise<void>;
 }
 
-interface SettledClockOptions {
+interface TrustedClockOptions {
   readonly now: () => number;
   /** Milliseconds that only ever go forward, from any beginning. */
-  readonly ticks: () => number;
+  readonly monotonicNow: () => number;
   readonly remembered: ClockState | undefined;
   /** Hears once of each leap, of its end, and of a leap that is believed. */
   readonly onTurn: (what: 'leapt' | 'back' | 'believed', clock: { wall: number; settled: number }) => void;
@@ -25,7 +25,7 @@ interface SettledClockOptions {
 /** As far as a clock may be corrected, or a machine asleep, without a question. */
 const toleranceMs = 3_600_000;
 /** So long a clock has to hold after a leap before anything is dropped by it; and so long a stop may be within it. */
-export const trialMs = 86_400_000;
+export const acceptAfterMs = 86_400_000;
 
 /**
  * The time for what cannot be undone. A wrong clock (an empty battery, a machine restored from a snapshot, a slip of an
@@ -33,16 +33,16 @@ export const trialMs = 86_400_000;
  * in either direction, while running or across a restart, time goes on as before for a day; whoever watches has that
  * long to set the clock right, and history is kept that much longer.
  */
-export class SettledClock {
-  readonly #options: SettledClockOptions;
+export class TrustedClock {
+  readonly #options: TrustedClockOptions;
   #state: ClockState;
   /** undefined: nothing has been observed in this process. */
   #observedAt: number | undefined;
 
-  constructor(options: SettledClockOptions) {
+  constructor(options: TrustedClockOptions) {
     this.#options = options;
     const wall = options.now();
-    this.#state = options.remembered ?? { settled: wall, seen: wall, doubtedSince: null };
+    this.#state = options.remembered ?? { settled: wall, seen: wall, jumpedAt: null };
     this.observe();
   }
 
@@ -58,28 +58,28 @@ export class SettledClock {
 
   /** To be called every minute or so; answers what to remember. */
   observe(): ClockState {
-    const { ticks, onTurn } = this.#options;
+    const { monotonicNow, onTurn } = this.#options;
     const { wall, expected } = this.#look();
-    const before = this.#state.doubtedSince;
-    const doubtedSince = isNear(wall, expected) ? null : this.#doubt(wall);
-    const believed = doubtedSince !== null && wall - doubtedSince >= trialMs;
-    const settled = doubtedSince === null || believed ? wall : expected;
-    this.#state = { settled, seen: wall, doubtedSince: believed ? null : doubtedSince };
-    this.#observedAt = ticks();
+    const before = this.#state.jumpedAt;
+    const jumpedAt = isNear(wall, expected) ? null : this.#doubt(wall);
+    const believed = jumpedAt !== null && wall - jumpedAt >= acceptAfterMs;
+    const settled = jumpedAt === null || believed ? wall : expected;
+    this.#state = { settled, seen: wall, jumpedAt: believed ? null : jumpedAt };
+    this.#observedAt = monotonicNow();
     if (believed) onTurn('believed', { wall, settled });
-    else if (before === null && doubtedSince !== null) onTurn('leapt', { wall, settled });
-    else if (before !== null && doubtedSince === null) onTurn('back', { wall, settled });
+    else if (before === null && jumpedAt !== null) onTurn('leapt', { wall, settled });
+    else if (before !== null && jumpedAt === null) onTurn('back', { wall, settled });
     return this.#state;
   }
 
   /** Since when the clock is as it is now: a second leap begins its trial anew. */
   #doubt(wall: number): number {
-    const { seen, doubtedSince } = this.#state;
+    const { seen, jumpedAt } = this.#state;
     const goesOn =
       this.#observedAt === undefined
-        ? wall >= seen && wall - seen <= trialMs
+        ? wall >= seen && wall - seen <= acceptAfterMs
         : isNear(wall, seen + this.#elapsed());
-    return doubtedSince !== null && goesOn ? doubtedSince : wall;
+    return jumpedAt !== null && goesOn ? jumpedAt : wall;
   }
 
   #look(): { readonly wall: number; readonly expected: number } {
@@ -87,7 +87,7 @@ export class SettledClock {
   }
 
   #elapsed(): number {
-    return this.#observedAt === undefined ? 0 : this.#options.ticks() - this.#observedAt;
+    return this.#observedAt === undefined ? 0 : this.#options.monotonicNow() - this.#observedAt;
   }
 }
 

@@ -1,11 +1,11 @@
 import type { RuleTrace } from '#contract/routing.ts';
 import type { RuleSpec } from '#contract/rule.ts';
-import { type Breathe, createBreathe } from '../breathe.ts';
 import { AppError } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
+import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
 import { RegexTime, regexBudgetSpent } from './regex-budget.ts';
 import type { CompiledRule, Decision, Router } from './router.ts';
-import { Facts, type RoutingSubject } from './subject.ts';
+import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 export interface Explanation {
   /** What `router.route` decides. */
@@ -37,7 +37,7 @@ export class Explainer {
   async explain(
     tenant: TenantId,
     question: Question,
-    breathe: Breathe = createBreathe(),
+    yieldToEventLoop: YieldToEventLoop = createYieldToEventLoop(),
   ): Promise<Explanation> {
     const waitMs = this.#time.waitMs(tenant, this.#now());
     if (waitMs > 0)
@@ -56,7 +56,7 @@ export class Explainer {
         const { done, value } = steps.next();
         tookMs += performance.now() - started;
         if (done) return value;
-        const pause = breathe();
+        const pause = yieldToEventLoop();
         if (pause) await pause;
       }
     } finally {
@@ -69,17 +69,17 @@ export class Explainer {
 function* explainSteps({ router, subject, at }: Question): Generator<undefined, Explanation> {
   const decision = router.route(subject, at);
   const matched = new Set(decision.route.rules);
-  const facts = new Facts(subject);
+  const context = new EvaluationContext(subject);
   const rules: RuleTrace[] = [];
   let endedBy: number | undefined;
   for (const rule of router.rules) {
     if (endedBy !== undefined) {
       rules.push({ ...rule.ref, outcome: 'not-tried', reason: `rule ${endedBy + 1} ends the walk` });
     } else if (matched.has(rule.ref)) {
-      rules.push({ ...rule.ref, outcome: 'matched', reason: deeds(rule.spec) });
+      rules.push({ ...rule.ref, outcome: 'matched', reason: effects(rule.spec) });
       if (!rule.spec.continue) endedBy = rule.ordinal;
     } else {
-      rules.push(traceUnmatched(rule, facts, at));
+      rules.push(traceUnmatched(rule, context, at));
       yield;
     }
   }
@@ -106,15 +106,15 @@ export function clipTraces(
 /** Why a rule did not match. */
 function traceUnmatched(
   { spec, ref, broken, activity, conditions }: CompiledRule,
-  facts: Facts,
+  context: EvaluationContext,
   now: number,
 ): RuleTrace {
   if (!spec.enabled) return { ...ref, outcome: 'disabled', reason: 'disabled' };
   if (broken !== undefined) return { ...ref, outcome: 'failed', reason: `cannot work: ${broken}` };
   try {
     if (!activity.isActive(now)) return { ...ref, outcome: 'inactive', reason: activity.reason(now) };
-    const failed = conditions.find((condition) => !condition.holds(facts));
-    if (failed) return { ...ref, outcome: 'failed', condition: failed.name, reason: failed.reason(facts) };
+    const failed = conditions.find((condition) => !condition.holds(context));
+    if (failed) return { ...ref, outcome: 'failed', condition: failed.name, reason: failed.reason(context) };
     return { ...ref, outcome: 'failed', reason: outOfBudget };
   } catch (error) {
     const reason = error === regexBudgetSpent ? outOfBudget : 'failed with an error, so it is skipped';
@@ -126,7 +126,7 @@ const outOfBudget =
   'skipped: the regular expressions of the rules before it took all the time there is for one notification';
 
 /** What a rule does once it has matched. */
-function deeds({ then, continue: goesOn }: RuleSpec): string {
+function effects({ then, continue: goesOn }: RuleSpec): string {
   const done: string[] = [];
   if (then.panels !== undefined) done.push(`names ${panelsText(then.panels)}`);
   if (then.setLevel !== undefined) done.push(`sets the level to ${then.setLevel}`);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createRecentMap } from './recent-map.ts';
+import { createLruMap } from './lru-map.ts';
 
 test('what was used least recently goes first', () => {
-  const map = createRecentMap<string, number>(2);
+  const map = createLruMap<string, number>(2);
   map.set('a', 1).set('b', 2);
   map.get('a');
   map.set('c', 3);
@@ -12,7 +12,7 @@ test('what was used least recently goes first', () => {
 
 test('an empty one costs next to nothing, however much it may hold', () => {
   const before = process.memoryUsage();
-  const maps = Array.from({ length: 20 }, () => createRecentMap<string, number>(100_000));
+  const maps = Array.from({ length: 20 }, () => createLruMap<string, number>(100_000));
   const after = process.memoryUsage();
   expect(maps).toHaveLength(20);
   // Room made beforehand would be some 40 MB.
@@ -20,7 +20,7 @@ test('an empty one costs next to nothing, however much it may hold', () => {
 });
 
 test('a hundred thousand keys do not slow it', () => {
-  const map = createRecentMap<number, { at: number }>(1_000);
+  const map = createLruMap<number, { at: number }>(1_000);
   for (let key = 0; key < 100_000; key++) map.set(key, { at: key });
   expect(map.size).toBe(1_000);
   expect(map.get(99_999)).toEqual({ at: 99_999 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ClockState, SettledClock } from './settled-clock.ts';
+import { type ClockState, TrustedClock } from './trusted-clock.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -9,19 +9,19 @@ const start = Date.UTC(2026, 0, 1);
 /** A machine: its clock can be set, and time passes. */
 class Machine {
   wall = start;
-  ticks = 500;
+  monotonicNow = 500;
   turns: string[] = [];
-  clock: SettledClock;
+  clock: TrustedClock;
 
   constructor(remembered?: ClockState) {
     this.clock = this.boot(remembered);
   }
 
-  boot(remembered: ClockState | undefined): SettledClock {
-    this.ticks = Math.random() * 1_000;
-    this.clock = new SettledClock({
+  boot(remembered: ClockState | undefined): TrustedClock {
+    this.monotonicNow = Math.random() * 1_000;
+    this.clock = new TrustedClock({
       now: () => this.wall,
-      ticks: () => this.ticks,
+      monotonicNow: () => this.monotonicNow,
       remembered,
       onTurn: (what) => this.turns.push(what),
     });
@@ -32,7 +32,7 @@ class Machine {
   run(ms: number): void {
     for (let left = ms; left > 0; left -= 60_000) {
       this.wall += 60_000;
-      this.ticks += 60_000;
+      this.monotonicNow += 60_000;
       this.clock.observe();
     }
   }

@@ -4,9 +4,9 @@ import { ruleOutcomes } from '#contract/routing.ts';
 import type { RuleSpec } from '#contract/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
+import { compileRules } from './compile-rules.ts';
+import { clipTraces, Explainer } from './explain.ts';
 import type { Router } from './router.ts';
-import { compileRules } from './routing.ts';
-import { clipTraces, Explainer } from './routing-explain.ts';
 import type { RoutingSubject } from './subject.ts';
 
 const sent: RoutingSubject = {

@@ -7,11 +7,11 @@ const streamsALook = 8;
 /** However many streams there are, a rest is no longer than this. */
 const longestRestMs = 50;
 
-interface RoundsOptions {
+interface FlushSchedulerOptions {
   /** In the order in which each round goes over them; they may come and go meanwhile. `pump` must not throw. */
   readonly streams: () => Iterable<{ pump(): void }>;
   /** Milliseconds that only ever go forward. */
-  readonly ticks: () => number;
+  readonly monotonicNow: () => number;
 }
 
 /**
@@ -21,13 +21,13 @@ interface RoundsOptions {
  * comes, and many get those of some milliseconds together. So a feed's rounds take half of the event loop, unless writing to
  * all takes longer than the longest rest. A round over very many is cut into turns, between which everything else has its own.
  */
-export class Rounds {
-  readonly #options: RoundsOptions;
+export class FlushScheduler {
+  readonly #options: FlushSchedulerOptions;
   /** Something came that the round under way, or the last one, did not bring to every stream. */
   #asked = false;
   #running = false;
 
-  constructor(options: RoundsOptions) {
+  constructor(options: FlushSchedulerOptions) {
     this.#options = options;
   }
 
@@ -52,18 +52,18 @@ export class Rounds {
 
   /** Answers how long the writing took, in ms. */
   async #round(): Promise<number> {
-    const { streams, ticks } = this.#options;
+    const { streams, monotonicNow } = this.#options;
     let spentMs = 0;
-    let began = ticks();
+    let began = monotonicNow();
     let pumped = 0;
     for (const stream of streams()) {
       stream.pump();
       pumped += 1;
-      if (pumped % streamsALook > 0 || ticks() - began < turnMs) continue;
-      spentMs += ticks() - began;
+      if (pumped % streamsALook > 0 || monotonicNow() - began < turnMs) continue;
+      spentMs += monotonicNow() - began;
       await yieldTurn();
-      began = ticks();
+      began = monotonicNow();
     }
-    return spentMs + ticks() - began;
+    return spentMs + monotonicNow() - began;
   }
 }

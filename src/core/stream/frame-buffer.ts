@@ -19,7 +19,7 @@ export interface Segment {
  * The newest frames of a tenant's log, bounded in number and bytes. Panels with the same tags that stand at the same
  * cursor share one joined segment, so the cost of an event does not grow with their number.
  */
-export class Ring {
+export class FrameBuffer {
   readonly #epoch: string;
   readonly #maxFrames: number;
   readonly #maxBytes: number;

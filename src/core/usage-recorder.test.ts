@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Bookkeeping } from './bookkeeping.ts';
+import { UsageRecorder } from './usage-recorder.ts';
 
-type BookkeepingDirectory = ConstructorParameters<typeof Bookkeeping>[0];
+type BookkeepingDirectory = ConstructorParameters<typeof UsageRecorder>[0];
 
 /** A directory that keeps what is written, except what belongs to a tenant in `failing`. */
 function createWorld() {
@@ -12,7 +12,7 @@ function createWorld() {
     if (rows.some(({ tenant }) => failing.has(tenant))) throw new Error('the disk is full');
     touched.push(what);
   };
-  const bookkeeping = new Bookkeeping({
+  const usage = new UsageRecorder({
     rules: {
       hit: async (tenant: number, rows: readonly { readonly id: string; readonly count: number }[]) => {
         if (failing.has(tenant)) throw new Error('the disk is full');
@@ -23,17 +23,17 @@ function createWorld() {
     panels: { touch: touch('panels') },
     members: { touch: touch('members') },
   } as unknown as BookkeepingDirectory);
-  return { bookkeeping, failing, hits, touched };
+  return { usage, failing, hits, touched };
 }
 
 test('hits of other tenants, uses, signs and visits are written when one tenantâ€™s hits cannot be', async () => {
-  const { bookkeeping, failing, hits, touched } = createWorld();
-  for (const tenant of [1, 2, 3]) bookkeeping.hit(tenant, ['r'], 10);
-  bookkeeping.used({ tenant: 3, id: 't', at: 10, from: '192.0.2.1' });
-  bookkeeping.seen({ tenant: 3, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
-  bookkeeping.visited({ tenant: 3, person: 'a', at: 10 });
+  const { usage, failing, hits, touched } = createWorld();
+  for (const tenant of [1, 2, 3]) usage.hit(tenant, ['r'], 10);
+  usage.used({ tenant: 3, id: 't', at: 10, from: '192.0.2.1' });
+  usage.seen({ tenant: 3, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
+  usage.visited({ tenant: 3, person: 'a', at: 10 });
   failing.add(1);
-  await expect(bookkeeping.flush()).rejects.toThrow('the disk is full');
+  await expect(usage.flush()).rejects.toThrow('the disk is full');
   expect(hits).toEqual([
     [2, 'r', 1],
     [3, 'r', 1],
@@ -41,16 +41,16 @@ test('hits of other tenants, uses, signs and visits are written when one tenantâ
   expect(touched).toEqual(['credentials', 'panels', 'members']);
 
   failing.clear();
-  bookkeeping.hit(1, ['r'], 20);
-  await bookkeeping.flush();
+  usage.hit(1, ['r'], 20);
+  await usage.flush();
   expect(hits.slice(2)).toEqual([[1, 'r', 2]]);
 });
 
 test('uses that cannot be written keep no sign of a panel back', async () => {
-  const { bookkeeping, failing, touched } = createWorld();
-  bookkeeping.used({ tenant: 1, id: 't', at: 10, from: '192.0.2.1' });
-  bookkeeping.seen({ tenant: 2, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
+  const { usage, failing, touched } = createWorld();
+  usage.used({ tenant: 1, id: 't', at: 10, from: '192.0.2.1' });
+  usage.seen({ tenant: 2, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
   failing.add(1);
-  await expect(bookkeeping.flush()).rejects.toThrow('the disk is full');
+  await expect(usage.flush()).rejects.toThrow('the disk is full');
   expect(touched).toEqual(['panels']);
 });

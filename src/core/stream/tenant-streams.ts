@@ -3,28 +3,28 @@ import type { PanelRecord, Screen } from '../directory.ts';
 import { AppError, notFound } from '../errors.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
+import type { ConnectedPanel, Opening } from './connection.ts';
+import { FlushScheduler } from './flush-scheduler.ts';
 import { type Follower, follow } from './follow.ts';
+import { FrameBuffer } from './frame-buffer.ts';
 import { framesOf } from './frames.ts';
 import { digest, settingsData } from './panel-settings.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
-import { Ring } from './ring.ts';
-import { Rounds } from './rounds.ts';
-import type { Opening, SeenPanel } from './screens.ts';
 
-export interface FeedsOptions {
-  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'stillLive'>;
+export interface TenantStreamsOptions {
+  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly tenancy: Tenancy;
   readonly epoch: string;
   readonly now: () => number;
   /** Milliseconds that only ever go forward. */
-  readonly ticks: () => number;
+  readonly monotonicNow: () => number;
   readonly heartbeatMs: number;
   readonly onError: (error: unknown) => void;
   /** Notifications written to a tenant's panels, for counting. */
   readonly onSent: (tenant: TenantId, notifications: number) => void;
   /** A panel was heard of: it connected, is connected, or left. */
-  readonly onSeen: (tenant: TenantId, panel: SeenPanel) => void;
+  readonly onSeen: (tenant: TenantId, panel: ConnectedPanel) => void;
 }
 
 /** What is known of a connected stream. */
@@ -45,7 +45,7 @@ export interface Connection {
 
 /** A tenant's streams hang on one follower of its log, for as long as there are any. */
 interface Feed {
-  readonly ring: Ring;
+  readonly buffer: FrameBuffer;
   readonly follower: Follower;
   /** In the order in which they came. */
   readonly connections: Map<PanelStream, Told>;
@@ -66,14 +66,14 @@ const retryMs = () => 2_000 + Math.floor(Math.random() * 6_000);
 const lingerMs = 15_000;
 
 /** Past, then live, for many panels: one follower a tenant, one cursor a panel. */
-export class Feeds {
-  readonly #options: FeedsOptions;
-  readonly #feeds = new Map<TenantId, OpenFeed>();
+export class TenantStreams {
+  readonly #options: TenantStreamsOptions;
+  readonly #tenantStreams = new Map<TenantId, OpenFeed>();
   readonly #ticker: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #draining = false;
 
-  constructor(options: FeedsOptions) {
+  constructor(options: TenantStreamsOptions) {
     this.#options = options;
     this.#ticker = setInterval(() => this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
     this.#stopListening = options.tenancy.onChange((tenant) => this.#changed(tenant));
@@ -116,7 +116,8 @@ export class Feeds {
     },
     release: () => void,
   ): Promise<Connection> {
-    const { history, tenancy, epoch, now, ticks, onError, onSent, onSeen, heartbeatMs } = this.#options;
+    const { history, tenancy, epoch, now, monotonicNow, onError, onSent, onSeen, heartbeatMs } =
+      this.#options;
     const { sink, opening } = asked;
     const tenant = asked.snapshot.record.id;
     // As it is at this moment: from here on changes reach the stream, until here they may have passed it by.
@@ -127,9 +128,9 @@ export class Feeds {
       tenant,
       epoch,
       history,
-      ring: feed.ring,
+      buffer: feed.buffer,
       now,
-      ticks,
+      monotonicNow,
       onError,
       onSent: (notifications: number) => onSent(tenant, notifications),
     };
@@ -160,15 +161,15 @@ export class Feeds {
   async online(
     tenant: TenantId,
     panelId?: string,
-  ): Promise<{ readonly head: number; readonly panels: ReadonlyMap<string, SeenPanel> }> {
-    const feed = this.#feeds.get(tenant)?.feed;
-    const panels = new Map<string, SeenPanel>();
+  ): Promise<{ readonly head: number; readonly panels: ReadonlyMap<string, ConnectedPanel> }> {
+    const feed = this.#tenantStreams.get(tenant)?.feed;
+    const panels = new Map<string, ConnectedPanel>();
     for (const [stream, { screen }] of feed?.connections ?? []) {
       if (stream.closed || (panelId !== undefined && stream.panelId !== panelId)) continue;
       const cursor = Math.max(stream.cursor, panels.get(stream.panelId)?.cursor ?? 0);
       panels.set(stream.panelId, { id: stream.panelId, cursor, ...screen });
     }
-    const head = feed?.ring.head ?? (await this.#options.history.bounds(tenant)).head;
+    const head = feed?.buffer.head ?? (await this.#options.history.bounds(tenant)).head;
     return { head, panels };
   }
 
@@ -178,7 +179,7 @@ export class Feeds {
    */
   tell(tenant: TenantId, panelId: string, event: string, data: unknown): boolean {
     let reached = false;
-    for (const stream of this.#feeds.get(tenant)?.feed?.connections.keys() ?? []) {
+    for (const stream of this.#tenantStreams.get(tenant)?.feed?.connections.keys() ?? []) {
       if (stream.panelId !== panelId || stream.closed) continue;
       stream.tell(event, data);
       reached = true;
@@ -194,7 +195,7 @@ export class Feeds {
   /** Says goodbye to every panel: each is told when to come back, spread over a few seconds. */
   drain(): void {
     this.#draining = true;
-    for (const { feed } of this.#feeds.values()) {
+    for (const { feed } of this.#tenantStreams.values()) {
       for (const stream of feed?.connections.keys() ?? []) {
         stream.end(
           encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }),
@@ -207,15 +208,15 @@ export class Feeds {
     this.#draining = true;
     clearInterval(this.#ticker);
     this.#stopListening();
-    for (const { feed } of this.#feeds.values()) {
+    for (const { feed } of this.#tenantStreams.values()) {
       feed?.follower.close();
       for (const stream of feed?.connections.keys() ?? []) stream.destroy();
     }
-    this.#feeds.clear();
+    this.#tenantStreams.clear();
   }
 
   #claim(tenant: TenantId): OpenFeed {
-    let open = this.#feeds.get(tenant);
+    let open = this.#tenantStreams.get(tenant);
     if (!open) {
       const made: OpenFeed = { opening: this.#open(tenant), feed: undefined, users: 0 };
       made.opening.then(
@@ -224,10 +225,10 @@ export class Feeds {
           else made.feed = feed;
         },
         () => {
-          if (this.#feeds.get(tenant) === made) this.#feeds.delete(tenant);
+          if (this.#tenantStreams.get(tenant) === made) this.#tenantStreams.delete(tenant);
         },
       );
-      this.#feeds.set(tenant, made);
+      this.#tenantStreams.set(tenant, made);
       open = made;
     }
     open.users += 1;
@@ -240,18 +241,18 @@ export class Feeds {
   }
 
   async #open(tenant: TenantId): Promise<Feed> {
-    const { history, bus, epoch, now, ticks, onError } = this.#options;
+    const { history, bus, epoch, now, monotonicNow, onError } = this.#options;
     const { head } = await history.bounds(tenant);
-    const ring = new Ring(epoch, head);
+    const buffer = new FrameBuffer(epoch, head);
     const connections = new Map<PanelStream, Told>();
-    const rounds = new Rounds({ streams: () => connections.keys(), ticks });
+    const rounds = new FlushScheduler({ streams: () => connections.keys(), monotonicNow });
     const deliver = (entries: readonly Entry[]) => {
-      ring.push(framesOf(epoch, entries, now(), onError), entries.at(-1)?.position ?? ring.head);
+      buffer.push(framesOf(epoch, entries, now(), onError), entries.at(-1)?.position ?? buffer.head);
       rounds.ask();
     };
-    const onGap = (first: number) => ring.reset(first - 1);
+    const onGap = (first: number) => buffer.reset(first - 1);
     return {
-      ring,
+      buffer,
       connections,
       follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError }),
     };
@@ -259,15 +260,15 @@ export class Feeds {
 
   #closeLater(tenant: TenantId, open: OpenFeed): void {
     setTimeout(() => {
-      if (open.users > 0 || this.#feeds.get(tenant) !== open) return;
-      this.#feeds.delete(tenant);
+      if (open.users > 0 || this.#tenantStreams.get(tenant) !== open) return;
+      this.#tenantStreams.delete(tenant);
       open.feed?.follower.close();
     }, lingerMs).unref();
   }
 
   #tick(): void {
     const { heartbeatMs, onSeen } = this.#options;
-    for (const [tenant, { feed }] of this.#feeds) {
+    for (const [tenant, { feed }] of this.#tenantStreams) {
       for (const [stream, { screen }] of feed?.connections ?? []) {
         stream.tick(heartbeatMs);
         if (!stream.closed) onSeen(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
@@ -277,7 +278,7 @@ export class Feeds {
 
   /** Configuration changed: panels hear of their new settings, deleted ones are shut out. */
   #changed(tenant: TenantId): void {
-    const feed = this.#feeds.get(tenant)?.feed;
+    const feed = this.#tenantStreams.get(tenant)?.feed;
     const snapshot = this.#options.tenancy.peek(tenant);
     if (!feed || !snapshot) return;
     for (const [stream, told] of feed.connections) {
@@ -286,7 +287,7 @@ export class Feeds {
         stream.end();
         continue;
       }
-      stream.readdress(panel);
+      stream.updateAddress(panel);
       const settings = settingsData(snapshot, panel);
       const now = digest(settings);
       if (now === told.settings) continue;

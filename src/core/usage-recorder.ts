@@ -31,7 +31,7 @@ interface Hit {
  * What is noted of each request and stream, but not worth a write of its own: a token's last use, a panel's last sign,
  * a member's last visit, a rule's hits. Kept in memory and written in bulk by `flush`; what a crash loses of it is a few seconds.
  */
-export class Bookkeeping {
+export class UsageRecorder {
   readonly #directory: Pick<Directory, 'credentials' | 'panels' | 'rules' | 'members'>;
   #uses = new Map<string, Use>();
   #seen = new Map<string, Seen>();

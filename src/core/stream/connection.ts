@@ -3,7 +3,7 @@ import type { Cursor } from '#contract/sse.ts';
 import type { Screen } from '../directory.ts';
 
 /** A panel as one of its screens stands. */
-export interface SeenPanel extends Screen {
+export interface ConnectedPanel extends Screen {
   readonly id: string;
   /** Everything up to here has been written to it. */
   readonly cursor: number;

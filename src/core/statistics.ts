@@ -51,7 +51,7 @@ export interface WantedValues extends CallOptions {
   readonly limit: number;
 }
 
-export interface Figures {
+export interface Statistics {
   /** The matches of a query by time and level, newest first, for as long as there is time. */
   count(tenant: TenantId, query: Query, times: CountTimes, options: CountOptions): Promise<Counted>;
   /** What was received in each minute that begins at `from` or later. Retention takes nothing from it but whole minutes. */
