@@ -1,15 +1,15 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makePerson, TestBrowser } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
-beforeEach(async () => {
+const start = async () => {
   server = await TestServer.start({ BELFRY_RATE_AUTH: 'off' });
-});
-afterEach(() => server.stop());
+};
+const stop = () => server.stop();
 
 const owner = {
   email: 'Anna@Example.org',
@@ -21,7 +21,10 @@ const owner = {
 const setUp = (over: object = {}) =>
   new TestBrowser(server).post('/api/setup', { secret: server.running.setUpSecret, ...owner, ...over });
 
-describe('a server without an account', () => {
+describe('a server without an account, asked for what it refuses,', () => {
+  beforeAll(start);
+  afterAll(stop);
+
   test('says so, and has a secret of at least 190 bits to make one with', async () => {
     expect((await server.call('GET', '/api/session')).json).toMatchObject({
       person: null,
@@ -29,19 +32,6 @@ describe('a server without an account', () => {
       needsSetup: true,
     });
     expect(server.running.setUpSecret).toMatch(/^[0-9A-Za-z]{32,}$/);
-  });
-
-  test('makes the owner, names the tenant, and signs them in', async () => {
-    const browser = new TestBrowser(server);
-    const secret = server.running.setUpSecret;
-    const made = await browser.post('/api/setup', { secret, ...owner });
-    expect([made.status, made.json]).toEqual([200, { ok: true, twoFactor: false }]);
-    expect((await browser.get('/api/session')).json).toMatchObject({
-      person: { email: 'anna@example.org', name: 'Anna', twoFactor: false },
-      tenants: [{ name: 'default', title: 'Acme', timeZone: 'Europe/Berlin', role: 'owner' }],
-      needsSetup: false,
-    });
-    expect((await browser.get('/api/tenant')).json).toMatchObject({ title: 'Acme' });
   });
 
   test('refuses another secret, and makes nobody', async () => {
@@ -67,14 +57,42 @@ describe('a server without an account', () => {
     ['tenantTitle', '  ', /tenantTitle must match/],
     ['name', 7, /name must be string/],
     ['password', ['four plain brown boxes'], /password must be string/],
-  ])(
-    'a %s of %j is a 400 that says what would be right, and the link still works',
-    async (field, value, error) => {
-      const { status, json } = await setUp({ [field]: value });
-      expect([status, json]).toEqual([400, { error: expect.stringMatching(error) }]);
-      expect((await setUp()).status).toBe(200);
-    },
-  );
+  ])('a %s of %j is a 400 that says what would be right, and makes nobody', async (field, value, error) => {
+    const { status, json } = await setUp({ [field]: value });
+    expect([status, json]).toEqual([400, { error: expect.stringMatching(error) }]);
+    expect(await server.running.accounts.isEmpty()).toBe(true);
+  });
+
+  test('is not set up from a page elsewhere', async () => {
+    const { status } = await new TestBrowser(server, { origin: 'https://evil.example' }).post('/api/setup', {
+      secret: server.running.setUpSecret,
+      ...owner,
+    });
+    expect(status).toBe(403);
+    expect(await server.running.accounts.isEmpty()).toBe(true);
+  });
+
+  test('still has a link that works', async () => {
+    expect((await setUp()).status).toBe(200);
+  });
+});
+
+describe('a server without an account', () => {
+  beforeEach(start);
+  afterEach(stop);
+
+  test('makes the owner, names the tenant, and signs them in', async () => {
+    const browser = new TestBrowser(server);
+    const secret = server.running.setUpSecret;
+    const made = await browser.post('/api/setup', { secret, ...owner });
+    expect([made.status, made.json]).toEqual([200, { ok: true, twoFactor: false }]);
+    expect((await browser.get('/api/session')).json).toMatchObject({
+      person: { email: 'anna@example.org', name: 'Anna', twoFactor: false },
+      tenants: [{ name: 'default', title: 'Acme', timeZone: 'Europe/Berlin', role: 'owner' }],
+      needsSetup: false,
+    });
+    expect((await browser.get('/api/tenant')).json).toMatchObject({ title: 'Acme' });
+  });
 
   test('lets one of several win who come at once; the others make nothing', async () => {
     const answers = await Promise.all(
@@ -108,18 +126,12 @@ describe('a server without an account', () => {
     rmSync(key);
     server = await TestServer.start({ BELFRY_RATE_AUTH: 'off' }, server.folder);
   });
-
-  test('is not set up from a page elsewhere', async () => {
-    const { status } = await new TestBrowser(server, { origin: 'https://evil.example' }).post('/api/setup', {
-      secret: server.running.setUpSecret,
-      ...owner,
-    });
-    expect(status).toBe(403);
-    expect(await server.running.accounts.isEmpty()).toBe(true);
-  });
 });
 
 describe('once there is an account', () => {
+  beforeEach(start);
+  afterEach(stop);
+
   test('the link is dead, with its secret too, and after a restart there is none', async () => {
     expect((await setUp()).status).toBe(200);
     const again = await setUp({ email: 'eve@example.org' });

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '#client/client.ts';
 import { Cli } from '../support/cli.ts';
 import { limitMs } from '../support/patience.ts';
@@ -54,10 +54,12 @@ test('a server that is ready says what to do next, and what it prints can be pas
   expect(seen).toMatch(/ {2}success {3}Hello — It works\.$/);
 });
 
-test('stdout is for people, the log is on stderr', async () => {
-  const { running } = await cli.serve();
+test('SIGTERM stops it in order; stdout is for people, the log is on stderr', async () => {
+  const { running, url } = await cli.serve();
   running.child.kill('SIGTERM');
-  const { stdout, stderr } = await running.ended;
+  const { code, stdout, stderr } = await running.ended;
+  expect(code).toBe(0);
+  await expect(fetch(url)).rejects.toThrow();
   expect(stdout).not.toContain('"msg"');
   const lines = stderr
     .trim()
@@ -66,7 +68,7 @@ test('stdout is for people, the log is on stderr', async () => {
   expect(lines.map(({ msg }) => msg)).toContain('stopped');
 });
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s stops it in order', async (signal) => {
+test.each(['SIGINT', 'SIGHUP'] as const)('%s stops it in order', async (signal) => {
   const { running, url } = await cli.serve();
   running.child.kill(signal);
   expect((await running.ended).code).toBe(0);
@@ -94,108 +96,115 @@ test('a reader of the first steps may leave: the server stays', async () => {
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
-test('what keeps it from starting is one line, and the code is 1', async () => {
-  const { url } = await cli.serve();
-  const { port } = new URL(url);
-  const other = { BELFRY_DATABASE_URL: `sqlite:${join(cli.folder, 'other.db')}`, BELFRY_HOST: '127.0.0.1' };
-  const taken = await cli.run(['serve'], { env: { ...other, BELFRY_PORT: port } });
-  expect(taken).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: `belfry: port ${port} is taken: end what listens there, or set BELFRY_PORT to another\n`,
+describe('beside a server that runs', () => {
+  let cli: Cli;
+  let url: string;
+  beforeAll(async () => {
+    cli = new Cli();
+    ({ url } = await cli.serve());
   });
-  const second = await cli.run(['serve'], { env: { BELFRY_PORT: '0' } });
-  expect(second).toMatchObject({ code: 1, stdout: '' });
-  expect(second.stderr).toMatch(
-    /^belfry: another Belfry server runs on .*: stop it first, or set BELFRY_DATABASE_URL .*\n$/,
-  );
-  const nowhere = await cli.run(['serve'], {
-    env: { ...other, BELFRY_PORT: '0', BELFRY_HOST: '203.0.113.1' },
+  afterAll(() => cli.remove());
+
+  test('what keeps it from starting is one line, and the code is 1', async () => {
+    const { port } = new URL(url);
+    const other = { BELFRY_DATABASE_URL: `sqlite:${join(cli.folder, 'other.db')}`, BELFRY_HOST: '127.0.0.1' };
+    const taken = await cli.run(['serve'], { env: { ...other, BELFRY_PORT: port } });
+    expect(taken).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `belfry: port ${port} is taken: end what listens there, or set BELFRY_PORT to another\n`,
+    });
+    const second = await cli.run(['serve'], { env: { BELFRY_PORT: '0' } });
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toMatch(
+      /^belfry: another Belfry server runs on .*: stop it first, or set BELFRY_DATABASE_URL .*\n$/,
+    );
+    const nowhere = await cli.run(['serve'], {
+      env: { ...other, BELFRY_PORT: '0', BELFRY_HOST: '203.0.113.1' },
+    });
+    expect(nowhere).toMatchObject({ code: 2, stdout: '' });
+    expect(nowhere.stderr).toMatch(/^belfry: this machine has no address 203\.0\.113\.1: .*\n$/);
   });
-  expect(nowhere).toMatchObject({ code: 2, stdout: '' });
-  expect(nowhere.stderr).toMatch(/^belfry: this machine has no address 203\.0\.113\.1: .*\n$/);
-});
 
-test('administration goes on beside a running server, which follows within a second or two', async () => {
-  const { url } = await cli.serve();
-  const token = await cli.token();
-  expect(await statusOf(url, token)).toBe(200);
-  await cli.ok(['token', 'revoke', token]);
-  await expect.poll(() => statusOf(url, token), { timeout: limitMs(2_000) }).toBe(401);
-  await cli.ok(['tenant', 'create', 'acme']);
-  const other = await cli.token('--tenant', 'acme', '--scopes', 'panel');
-  expect(await statusOf(url, other)).toBe(200);
-});
-
-test('sending prints the id of what was sent, and takes every field', async () => {
-  const { url } = await cli.serve();
-  const env = { BELFRY_URL: url, BELFRY_TOKEN: await cli.token() };
-  const fields = [
-    '--level',
-    'error',
-    '--ttl',
-    '30s',
-    '--host',
-    'db-01',
-    '--ip',
-    '10.0.0.5',
-    '--key',
-    'disk',
-    '--url',
-    'https://x.test/a',
-  ];
-  const id = (await cli.ok(['send', 'Disk full', '-', ...fields], { env, input: 'line 1\nline 2\n' })).trim();
-  expect(id).toMatch(/^[0-9a-f-]{36}$/);
-  const response = await fetch(`${url}/api/notifications/${id}`, {
-    headers: { authorization: `Bearer ${env.BELFRY_TOKEN}` },
+  test('administration goes on beside a running server, which follows within a second or two', async () => {
+    const token = await cli.token();
+    expect(await statusOf(url, token)).toBe(200);
+    await cli.ok(['token', 'revoke', token]);
+    await expect.poll(() => statusOf(url, token), { timeout: limitMs(2_000) }).toBe(401);
+    await cli.ok(['tenant', 'create', 'acme']);
+    const other = await cli.token('--tenant', 'acme', '--scopes', 'panel');
+    expect(await statusOf(url, other)).toBe(200);
   });
-  expect(await response.json()).toMatchObject({
-    title: 'Disk full',
-    message: 'line 1\nline 2',
-    level: 'error',
-    ttl: 30_000,
-    host: 'db-01',
-    ip: '10.0.0.5',
-    key: 'disk',
-    url: 'https://x.test/a',
+
+  test('sending prints the id of what was sent, and takes every field', async () => {
+    const env = { BELFRY_URL: url, BELFRY_TOKEN: await cli.token() };
+    const fields = [
+      '--level',
+      'error',
+      '--ttl',
+      '30s',
+      '--host',
+      'db-01',
+      '--ip',
+      '10.0.0.5',
+      '--key',
+      'disk',
+      '--url',
+      'https://x.test/a',
+    ];
+    const id = (
+      await cli.ok(['send', 'Disk full', '-', ...fields], { env, input: 'line 1\nline 2\n' })
+    ).trim();
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const response = await fetch(`${url}/api/notifications/${id}`, {
+      headers: { authorization: `Bearer ${env.BELFRY_TOKEN}` },
+    });
+    expect(await response.json()).toMatchObject({
+      title: 'Disk full',
+      message: 'line 1\nline 2',
+      level: 'error',
+      ttl: 30_000,
+      host: 'db-01',
+      ip: '10.0.0.5',
+      key: 'disk',
+      url: 'https://x.test/a',
+    });
+    const again = ['send', 'once', 'only', '--idempotency-key', 'k'];
+    expect(await cli.ok(again, { env })).toBe(await cli.ok(again, { env }));
   });
-  const again = ['send', 'once', 'only', '--idempotency-key', 'k'];
-  expect(await cli.ok(again, { env })).toBe(await cli.ok(again, { env }));
-});
 
-test('what a server refuses is told in its words, with the way out', async () => {
-  const { url } = await cli.serve();
-  const [token, panelOnly] = [await cli.token(), await cli.token('--scopes', 'panel')];
-  const told = [
-    [['send', ' ', 'm'], token, 2, /^belfry: title is required\n$/],
-    [['send', 't', 'm', '--ip', 'nowhere'], token, 2, /^belfry: ip .+\n$/],
-    [
-      ['send', 't', 'm'],
-      panelOnly,
-      1,
-      /^belfry: this token lacks the notify scope: make one with .* token create --name NAME --scopes notify\n$/,
-    ],
-    [
-      ['send', 't', 'm'],
-      `${token.slice(0, -1)}~`,
-      1,
-      /^belfry: http\S+ does not know this token: .*, and set BELFRY_TOKEN\n$/,
-    ],
-  ] as const;
-  for (const [args, BELFRY_TOKEN, code, said] of told) {
-    const result = await cli.run(args, { env: { BELFRY_URL: url, BELFRY_TOKEN } });
-    expect(result.stderr).toMatch(said);
-    expect(result).toMatchObject({ code, stdout: '' });
-  }
-});
+  test('what a server refuses is told in its words, with the way out', async () => {
+    const [token, panelOnly] = [await cli.token(), await cli.token('--scopes', 'panel')];
+    const told = [
+      [['send', ' ', 'm'], token, 2, /^belfry: title is required\n$/],
+      [['send', 't', 'm', '--ip', 'nowhere'], token, 2, /^belfry: ip .+\n$/],
+      [
+        ['send', 't', 'm'],
+        panelOnly,
+        1,
+        /^belfry: this token lacks the notify scope: make one with .* token create --name NAME --scopes notify\n$/,
+      ],
+      [
+        ['send', 't', 'm'],
+        `${token.slice(0, -1)}~`,
+        1,
+        /^belfry: http\S+ does not know this token: .*, and set BELFRY_TOKEN\n$/,
+      ],
+    ] as const;
+    for (const [args, BELFRY_TOKEN, code, said] of told) {
+      const result = await cli.run(args, { env: { BELFRY_URL: url, BELFRY_TOKEN } });
+      expect(result.stderr).toMatch(said);
+      expect(result).toMatchObject({ code, stdout: '' });
+    }
+  });
 
-test('panels are listed with whether they are connected', async () => {
-  const { url } = await cli.serve();
-  const token = await cli.token();
-  const env = { BELFRY_URL: url, BELFRY_TOKEN: token };
-  await createClient({ url, token }).registerPanel({ name: 'lobby', tags: ['noc'] });
-  expect(JSON.parse(await cli.ok(['panel', 'list', '--json'], { env }))).toMatchObject([
-    { name: 'lobby', tags: ['noc'], online: false },
-  ]);
-  expect(await cli.ok(['panel', 'list'], { env })).toMatch(/ lobby +noc +offline /);
+  test('panels are listed with whether they are connected', async () => {
+    const token = await cli.token();
+    const env = { BELFRY_URL: url, BELFRY_TOKEN: token };
+    await createClient({ url, token }).registerPanel({ name: 'lobby', tags: ['noc'] });
+    expect(JSON.parse(await cli.ok(['panel', 'list', '--json'], { env }))).toMatchObject([
+      { name: 'lobby', tags: ['noc'], online: false },
+    ]);
+    expect(await cli.ok(['panel', 'list'], { env })).toMatch(/ lobby +noc +offline /);
+  });
 });

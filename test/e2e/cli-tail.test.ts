@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { run } from '#cli/run.ts';
 import { createClient } from '#client/client.ts';
 import { Cli, type Running } from '../support/cli.ts';
@@ -8,17 +8,21 @@ import { FakeIo } from '../support/fake-io.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
+let tenants = 0;
+let tenant: string;
 let token: string;
 let cli: Cli;
-beforeEach(async () => {
+beforeAll(async () => {
   server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '500' });
-  token = await server.token();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  tenants += 1;
+  tenant = `tails-${tenants}`;
+  token = await server.token({ tenant });
   cli = new Cli();
 });
-afterEach(async () => {
-  await cli.remove();
-  await server.stop();
-});
+afterEach(() => cli.remove());
 
 const environment = () => ({ BELFRY_URL: server.url, BELFRY_TOKEN: token });
 const client = () => createClient({ url: server.url, token });
@@ -106,7 +110,13 @@ test('a server that goes away and comes back is followed without a hole and with
 test('a token that is revoked ends it, with the way out', async () => {
   const running = await tail('desk');
   const id = token.split('_')[1] as string;
-  await server.running.directory.credentials.revoke(await server.tenant(), 'token', id, 'test', Date.now());
+  await server.running.directory.credentials.revoke(
+    await server.tenant(tenant),
+    'token',
+    id,
+    'test',
+    Date.now(),
+  );
   const { code, stderr } = await running.ended;
   expect(stderr).toMatch(/does not know this token: .*, and set BELFRY_TOKEN\n$/);
   expect(code).toBe(1);
@@ -115,7 +125,7 @@ test('a token that is revoked ends it, with the way out', async () => {
 test('a panel that is removed ends it', async () => {
   const running = await tail('desk');
   const [panel] = await client().listPanels();
-  await server.call('DELETE', `/api/panels/${panel?.id}`, { token: await server.key('admin') });
+  await server.call('DELETE', `/api/panels/${panel?.id}`, { token: await server.key('admin', tenant) });
   const { code, stderr } = await running.ended;
   expect(stderr).toMatch(/belfry: panel not found\n$/);
   expect(code).toBe(1);
@@ -155,7 +165,7 @@ test('on the screen a lost connection is told at once, with since when', async (
   const { port } = new URL(server.url);
   await server.stop({ keep: true });
   await expect.poll(() => frameOf(io).at(-1)).toMatch(/^ no contact since \d\d:\d\d:\d\d, \d+ s: /);
-  server = await TestServer.start({ BELFRY_PORT: port }, server.folder);
+  server = await TestServer.start({ BELFRY_HEARTBEAT_MS: '500', BELFRY_PORT: port }, server.folder);
   await expect.poll(() => frameOf(io).at(-1), { timeout: 20_000 }).toMatch(/^connected/);
   io.signal();
   expect(await ended).toBe(0);

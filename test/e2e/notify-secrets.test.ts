@@ -2,9 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Cli } from '../support/cli.ts';
 import { limitMs } from '../support/patience.ts';
 import { exchange } from '../support/raw-http.ts';
-import { belfry, ServerProcess } from '../support/server-process.ts';
+import { ServerProcess } from '../support/server-process.ts';
 import { openStream } from '../support/sse-client.ts';
 
 /** The server as a process of its own, so that its logs and files are all there is of it. */
@@ -20,8 +21,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** In this process, which is another than the server's. */
+const belfry = async (...args: string[]) => (await new Cli(folder).ok(args)).trim();
 const made = async (...args: string[]) => {
-  const text = await belfry(folder, ...args);
+  const text = await belfry(...args);
   issued.push(text);
   return text;
 };
@@ -50,7 +53,7 @@ describe('a token that another process revokes', () => {
     };
     const stream = await openStream(server.url + panel.events, { authorization: `Bearer ${token}` });
     await stream.next(({ event }) => event === 'ready');
-    await belfry(folder, 'token', 'revoke', idOf(token));
+    await belfry('token', 'revoke', idOf(token));
     const revoked = performance.now();
     let status = 200;
     while (status !== 401 && performance.now() - revoked < limitMs(2_000)) status = await send(token);
@@ -93,8 +96,8 @@ describe('what was issued', () => {
     for (const path of ['/api/tokens', '/api/keys', '/api/history']) await note(call('GET', path, key));
     await note(call('GET', '/tenant-metrics', token));
     answers.push(
-      await belfry(folder, 'token', 'list', '--json'),
-      await belfry(folder, 'backup', join(folder, 'copy.backup')),
+      await belfry('token', 'list', '--json'),
+      await belfry('backup', join(folder, 'copy.backup')),
     );
     const before = filesNow();
     await server.end('SIGTERM');

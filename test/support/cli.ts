@@ -22,9 +22,14 @@ export interface CliOptions {
 
 /** The command line in a folder of its own, with a database in it. */
 export class Cli {
-  readonly folder = mkdtempSync(join(tmpdir(), 'belfry-cli-'));
-  readonly database = join(this.folder, 'belfry.db');
+  readonly folder: string;
+  readonly database: string;
   readonly #running = new Set<Running>();
+
+  constructor(folder = mkdtempSync(join(tmpdir(), 'belfry-cli-'))) {
+    this.folder = folder;
+    this.database = join(folder, 'belfry.db');
+  }
 
   /** Runs a command to its end, in this process: starting one for it takes a second. */
   async run(args: readonly string[], { env = {}, input = '' }: CliOptions = {}): Promise<CliResult> {

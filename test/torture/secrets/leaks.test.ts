@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#test/e2e/terminal.ts';
-import { belfry, endServers, ServerProcess } from '#test/support/server-process.ts';
+import { Cli } from '#test/support/cli.ts';
+import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import { report } from '../report.ts';
 
@@ -132,8 +133,8 @@ test('no secret that was issued or tried is in a database, a log line, a metric,
   places.set('the audit log', (await call('GET', '/api/audit?limit=200', { as: key })).text);
   places.set('the list of tokens', (await call('GET', '/api/tokens', { as: key })).text);
   places.set('history', (await call('GET', '/api/history', { as: key })).text);
-  places.set('the settings as printed', await belfry(folder, 'config'));
-  await belfry(folder, 'backup', join(folder, 'backup.db'));
+  places.set('the settings as printed', await new Cli(folder).ok(['config']));
+  await new Cli(folder).ok(['backup', join(folder, 'backup.db')]);
   // Abort: the ungraceful end that says most.
   await server.end('SIGABRT');
   places.set('what the server printed', server.output.replaceAll(setUp, ''));
