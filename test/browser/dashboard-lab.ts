@@ -1,13 +1,12 @@
 /** A server, a browser and people at the dashboard, for tests that look at its pages. */
-import type { Browser, BrowserContext, BrowserContextOptions, Page, Request } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import type { Role } from '#contract/token.ts';
 import { makePerson, sessionCookie, type TestPerson } from '../support/person.ts';
 import { TestServer } from '../support/server.ts';
 import { closeWindows, sharedBrowser } from './browser.ts';
+import { type Window, type WindowOptions, Windows } from './windows.ts';
 
-export interface Desk {
-  readonly page: Page;
-  readonly context: BrowserContext;
+export interface Desk extends Window {
   readonly person: TestPerson;
   /** What the page's policy refused, and what broke in it. */
   readonly complaints: string[];
@@ -15,7 +14,7 @@ export interface Desk {
   readonly awaited: ReadonlySet<Request>;
 }
 
-export interface DeskOptions extends BrowserContextOptions {
+export interface DeskOptions extends WindowOptions {
   readonly role?: Role;
   /** Behind /t/<tenant>/, as in history?q=host:db-1. */
   readonly path?: string;
@@ -27,10 +26,12 @@ export interface DeskOptions extends BrowserContextOptions {
 export class DashboardLab {
   readonly browser: Browser;
   readonly server: TestServer;
+  readonly #windows: Windows;
 
   private constructor(browser: Browser, server: TestServer) {
     this.browser = browser;
     this.server = server;
+    this.#windows = new Windows(browser, server.url);
   }
 
   /** @param folder Where its database is already, when there is one. */
@@ -52,20 +53,23 @@ export class DashboardLab {
     ...options
   }: DeskOptions = {}): Promise<Desk> {
     const person = await makePerson(this.server, role, { tenant, name });
-    const { page, context, complaints, awaited } = await this.window(options);
+    const window = await this.window(options);
+    const { page, context } = window;
     const [cookieName = '', value = ''] = (await sessionCookie(this.server, person)).split('=', 2);
     await context.addCookies([{ name: cookieName, value, url: this.server.url }]);
     await page.goto(`${this.server.url}/t/${tenant}/${path}`);
     await page.locator('main h1').waitFor({ state: 'attached' });
-    return { page, context, person, complaints, awaited };
+    return { ...window, person };
   }
 
-  /** A browser's window of somebody who is not signed in. */
-  async window(options: BrowserContextOptions = {}): Promise<Omit<Desk, 'person'>> {
-    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    context.setDefaultTimeout(30_000);
-    const page = await context.newPage();
-    return { page, context, complaints: watchConsole(page), awaited: watchRequests(page) };
+  /** A browser's window of somebody who is not signed in. Nothing in it moves, unless `reducedMotion` says so. */
+  async window(options: WindowOptions = {}): Promise<Omit<Desk, 'person'>> {
+    const window = await this.#windows.open({
+      viewport: { width: 1440, height: 900 },
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    return { ...window, complaints: watchConsole(window.page), awaited: watchRequests(window.page) };
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,5 @@
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab, type Desk } from './dashboard-lab.ts';
 import { fullBoard, hostileNotifications } from './scenes.ts';
 
@@ -53,14 +52,6 @@ const pages: Readonly<Record<string, () => string>> = {
   welcome: () => 'welcome',
 };
 
-/** Axe's findings, a line each. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(' | ')}`,
-  );
-}
-
 /** The page is still when what it asked for has come, and it asks for nothing more. */
 async function settled({ page, awaited }: Pick<Desk, 'page' | 'awaited'>): Promise<void> {
   await page.locator('main h1').waitFor({ state: 'attached' });
@@ -68,32 +59,29 @@ async function settled({ page, awaited }: Pick<Desk, 'page' | 'awaited'>): Promi
   for (let quiet = 0; quiet < 3; quiet = awaited.size === 0 ? quiet + 1 : 0) await page.waitForTimeout(50);
 }
 
-describe.each(['dark', 'light'] as const)('in the %s scheme', (colorScheme) => {
+describe('on a desk, dark and light', () => {
   let desk: Desk;
   beforeAll(async () => {
-    desk = await lab.desk({ colorScheme, reducedMotion: 'reduce' });
+    desk = await lab.desk();
   });
-  afterAll(() => desk.context.close());
+  afterAll(() => desk.close());
 
-  test.each(Object.keys(pages))('axe finds nothing on %s', async (name) => {
-    await desk.page.goto(`${lab.server.url}/t/default/${pages[name]?.()}`);
+  test.each([...Object.keys(pages), 'the account'])('axe finds nothing on %s', async (name) => {
+    const path = name === 'the account' ? '/account' : `/t/default/${pages[name]?.()}`;
+    await desk.page.goto(lab.server.url + path);
     await settled(desk);
-    expect(await findings(desk.page)).toEqual([]);
+    expect(await faultsInBothSchemes(desk.page)).toEqual([]);
     expect(desk.complaints).toEqual([]);
   });
 
-  test('axe finds nothing on the account, and on the ways in', async () => {
-    await desk.page.goto(`${lab.server.url}/account`);
-    await settled(desk);
-    expect(await findings(desk.page)).toEqual([]);
-    const { page, context, awaited } = await lab.window({ colorScheme });
+  test('axe finds nothing on the ways in', async () => {
+    const { page, close, awaited } = await lab.window();
     for (const path of ['/sign-in', '/setup', `/invite#${'x'.repeat(40)}`]) {
       await page.goto(lab.server.url + path);
-      await page.reload();
       await settled({ page, awaited });
-      expect(await findings(page), path).toEqual([]);
+      expect(await faultsInBothSchemes(page), path).toEqual([]);
     }
-    await context.close();
+    await close();
   });
 });
 
@@ -102,7 +90,7 @@ describe("on a phone's width", () => {
   beforeAll(async () => {
     desk = await lab.desk({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   });
-  afterAll(() => desk.context.close());
+  afterAll(() => desk.close());
 
   test.each(Object.keys(pages))('nothing of %s is out of reach', async (name) => {
     await desk.page.goto(`${lab.server.url}/t/default/${pages[name]?.()}`);
@@ -121,7 +109,7 @@ describe("on a phone's width", () => {
 
 describe('in another language', () => {
   test("the pages speak the browser's language, write dates as it does, and keep the one that is chosen", async () => {
-    const { page, context, complaints } = await lab.desk({ locale: 'de-DE', path: 'settings/audit' });
+    const { page, close, complaints } = await lab.desk({ locale: 'de-DE', path: 'settings/audit' });
     await page.getByRole('heading', { name: 'Protokoll' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('de');
     await page
@@ -134,7 +122,7 @@ describe('in another language', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
+    await close();
   });
 });
 
@@ -148,7 +136,7 @@ describe('hostile text', () => {
       expect(json?.ok, text).toBe(true);
       // Every twentieth in the drawer too: there the whole text stands.
       if (hostileNotifications.indexOf(sent) % 20 !== 0) continue;
-      await page.goto(`${lab.server.url}/t/hostile/history?id=${json.id}`);
+      await page.evaluate((id) => history.pushState({}, '', `/t/hostile/history?id=${id}`), json.id);
       const drawer = page.getByRole('complementary');
       await drawer.waitFor();
       await expect.poll(() => drawer.textContent()).toContain(sent.title);
@@ -161,6 +149,6 @@ describe('hostile text', () => {
       await page.locator('main script, main iframe, main form[action], main img, main base').count(),
     ).toBe(0);
     expect(desk.complaints).toEqual([]);
-    await desk.context.close();
+    await desk.close();
   });
 });

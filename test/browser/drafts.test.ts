@@ -38,7 +38,7 @@ for (const { path, opener, field } of [
   { path: 'rules?mute=db-9', opener: undefined, field: 'Note' },
 ]) {
   test(`${path}: what is typed while a save is under way stays, and is saved by the next`, async () => {
-    const { page, context } = await lab.desk({ path, role: 'admin' });
+    const { page, close } = await lab.desk({ path, role: 'admin' });
     const drawer = page.getByRole('dialog');
     if (opener)
       await page
@@ -62,6 +62,6 @@ for (const { path, opener, field } of [
     await save.click();
     expect((await second).postData()).toContain('42');
     expect((await second).method()).not.toBe('POST');
-    await context.close();
+    await close();
   });
 }

@@ -11,15 +11,15 @@ const owner = { name: 'Ada Byron', email: 'ada@example.org', password: 'four pla
 
 /** The one-time link's own words: one test after the other, as a newcomer goes. */
 test('without the link, a new server says where the link is', async () => {
-  const { page, context } = await lab.window();
+  const { page, close } = await lab.window();
   await page.goto(lab.server.url);
   await page.getByRole('heading', { name: 'Open the set-up link' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/setup');
-  await context.close();
+  await close();
 });
 
 test('a link that is not the one printed makes no account, and says so', async () => {
-  const { page, context } = await lab.window();
+  const { page, close } = await lab.window();
   await page.goto(`${lab.server.url}/setup#${'x'.repeat(40)}`);
   await page.getByLabel('What do you call this place?').fill('Plant 2');
   await page.getByLabel('Your name').fill(owner.name);
@@ -29,11 +29,11 @@ test('a link that is not the one printed makes no account, and says so', async (
   const refusal = page.getByRole('alert');
   await refusal.waitFor();
   expect(await refusal.textContent()).toMatch(/The account was not made/);
-  await context.close();
+  await close();
 });
 
 test('the printed link leads to the first notification on a screen', async () => {
-  const { page, context, complaints } = await lab.window();
+  const { page, close, complaints } = await lab.window();
   await page.goto(`${lab.server.url}/setup#${lab.server.running.setUpSecret}`);
   await page.getByLabel('What do you call this place?').fill('Plant 2');
   await page.getByLabel('Your name').fill(owner.name);
@@ -61,11 +61,11 @@ test('the printed link leads to the first notification on a screen', async () =>
   await screen.page.getByRole('heading', { name: 'Hello from Belfry' }).waitFor();
   await page.getByText('Shown on “Lobby” after').waitFor();
   expect([...complaints, ...screen.complaints]).toEqual([]);
-  await Promise.all([context.close(), screen.context.close()]);
+  await Promise.all([close(), screen.close()]);
 });
 
 test('the link is dead afterwards, and the owner signs in and out', async () => {
-  const { page, context, complaints } = await lab.window();
+  const { page, close, complaints } = await lab.window();
   await page.goto(`${lab.server.url}/setup#whatever`);
   await page.getByRole('heading', { name: 'This server is set up already' }).waitFor();
   await page.getByRole('link', { name: 'Sign in' }).click();
@@ -87,5 +87,5 @@ test('the link is dead afterwards, and the owner signs in and out', async () => 
   await page.keyboard.press('Enter');
   await page.waitForURL('**/t/default/history?q=host*');
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 afterEach(async () => {
   expect(desk?.complaints).toEqual([]);
-  await desk?.context.close();
+  await desk?.close();
   desk = undefined;
 });
 
@@ -257,7 +257,7 @@ test('the keyboard moves, opens, clears and closes; a viewer may look only', asy
   await drawer.getByText('taken off every panel').waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => drawer.count()).toBe(0);
-  await desk?.context.close();
+  await desk?.close();
   const viewer = await open({ q: 'host:ups-4.dc1' }, { role: 'viewer' });
   await viewer.rows.first().click();
   await viewer.drawer.getByText('Why it is on these screens').waitFor();

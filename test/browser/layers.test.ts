@@ -16,11 +16,11 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 async function at<T>(options: DeskOptions, work: (desk: Desk) => Promise<T>): Promise<T> {
-  const desk = await lab.desk({ role: 'admin', ...options });
+  const desk = await lab.desk({ role: 'admin', reducedMotion: 'no-preference', ...options });
   try {
     return await work(desk);
   } finally {
-    await desk.context.close();
+    await desk.close();
   }
 }
 

@@ -15,7 +15,7 @@ async function at<T>(options: DeskOptions, work: (desk: Desk) => Promise<T>): Pr
   try {
     return await work(desk);
   } finally {
-    await desk.context.close();
+    await desk.close();
   }
 }
 

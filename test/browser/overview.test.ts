@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 afterEach(async () => {
   expect(desk?.complaints).toEqual([]);
-  await desk?.context.close();
+  await desk?.close();
   desk = undefined;
 });
 
@@ -91,7 +91,7 @@ test('every page that cannot be refreshed says how old its data is, until it can
 });
 
 test('one part of a page that cannot be refreshed is said too, by an error or by no answer in time', async () => {
-  const page = await open();
+  const page = await open({ usedOnce: true });
   const stale = page.getByText(/^Can’t refresh this page/);
   await page.getByRole('link', { name: 'Lobby' }).waitFor();
   await page.route('**/api/panels', (route) => route.fulfill({ status: 500, json: { error: 'broken' } }));

@@ -1,18 +1,17 @@
 /** A server, a browser and a paired screen, for tests that look at the panel page. */
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { TestServer } from '../support/server.ts';
 import { closeWindows, sharedBrowser } from './browser.ts';
+import { type Window, type WindowOptions, Windows } from './windows.ts';
 
-export interface Screen {
-  readonly page: Page;
-  readonly context: BrowserContext;
+export interface Screen extends Window {
   readonly panelId: string;
   readonly token: string;
   /** What the page's policy refused, and what broke in it. */
   readonly complaints: string[];
 }
 
-export interface ScreenOptions extends BrowserContextOptions {
+export interface ScreenOptions extends WindowOptions {
   readonly name?: string;
   /** Appended to /panel. */
   readonly query?: string;
@@ -21,10 +20,12 @@ export interface ScreenOptions extends BrowserContextOptions {
 export class PanelLab {
   readonly browser: Browser;
   server: TestServer;
+  readonly #windows: Windows;
 
   private constructor(browser: Browser, server: TestServer) {
     this.browser = browser;
     this.server = server;
+    this.#windows = new Windows(browser, server.url);
   }
 
   static async start(
@@ -40,17 +41,26 @@ export class PanelLab {
   async screen({ name = 'NOC east wall', query = '', ...options }: ScreenOptions = {}): Promise<Screen> {
     const token = await this.server.token({ scopes: ['panel'] });
     const { json } = await this.server.call('POST', '/api/panels', { token, json: { name } });
-    const context = await this.browser.newContext({ viewport: { width: 1920, height: 1080 }, ...options });
+    const window = await this.window(options);
+    const { page } = window;
     const pairing = { token, panelId: json.id as string, panelName: name };
-    await context.addInitScript(
+    const script = await page.addInitScript(
       (stored) => localStorage.getItem('belfry.panel') ?? localStorage.setItem('belfry.panel', stored),
       JSON.stringify(pairing),
     );
-    const page = await context.newPage();
-    const complaints = watchComplaints(page);
     await page.goto(`${this.server.url}/panel${query}`);
     await page.locator('header[data-health="online"]').waitFor();
-    return { page, context, complaints, panelId: pairing.panelId, token };
+    const close = async () => {
+      await script.dispose();
+      await window.close();
+    };
+    return { ...window, close, panelId: pairing.panelId, token };
+  }
+
+  /** A browser's window on a wall, which nobody has paired. */
+  async window(options: WindowOptions = {}): Promise<Omit<Screen, 'panelId' | 'token'>> {
+    const window = await this.#windows.open({ viewport: { width: 1920, height: 1080 }, ...options });
+    return { ...window, complaints: watchComplaints(window.page) };
   }
 
   /** Takes everything off every panel. */
@@ -68,7 +78,7 @@ export class PanelLab {
 }
 
 /** Errors, and everything that the page's policy refused. */
-export function watchComplaints(page: Page): string[] {
+function watchComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   page.on('console', (message) => {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { TestServer } from '../support/server.ts';
-import { PanelLab, type Screen, watchComplaints } from './panel-lab.ts';
+import { PanelLab, type Screen } from './panel-lab.ts';
 
 let lab: PanelLab;
 let open: Screen | undefined;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 afterEach(async () => {
-  await open?.context.close();
+  await open?.close();
   open = undefined;
   await lab.clearAll();
 });
@@ -30,9 +30,7 @@ const cards = ({ page }: Screen) => page.locator('.card[data-id]');
 const titles = (screen: Screen) => cards(screen).locator('h2').allTextContents();
 
 test('a screen without a token shows a code, and its panel once someone has approved it', async () => {
-  const context = await lab.browser.newContext({ viewport: { width: 1920, height: 1080 } });
-  const page = await context.newPage();
-  const complaints = watchComplaints(page);
+  const { page, close, complaints } = await lab.window();
   await page.goto(`${lab.server.url}/panel`);
   await page.locator('.pairing .qr svg').waitFor();
   const code = await page.locator('.code').textContent();
@@ -48,7 +46,7 @@ test('a screen without a token shows a code, and its panel once someone has appr
   await page.locator('header[data-health="online"] h1', { hasText: 'lobby' }).waitFor();
   expect(new URL(page.url()).search).toBe('');
   expect(complaints).toEqual([]);
-  await context.close();
+  await close();
 });
 
 test('a notification appears, a later one with its key takes its place, and clearing takes it off', async () => {
@@ -68,11 +66,6 @@ test('a card is cleared from the screen itself, and expires by its ttl; each is 
   const screen = await screenWithRule('receipts');
   const cleared = await screen.send({ title: 'to clear', level: 'error' });
   const expired = await screen.send({ title: 'to expire', level: 'info', ttl: 4_000 });
-  await expect.poll(() => titles(screen)).toEqual(['to clear', 'to expire']);
-  await expect.poll(() => titles(screen)).toEqual(['to clear']);
-  await cards(screen).first().hover();
-  await cards(screen).getByRole('button').click();
-  await expect.poll(() => titles(screen)).toEqual([]);
   const key = await lab.server.key('admin');
   const receipt = async (id: string) => {
     const { json } = await lab.server.call('GET', `/api/notifications/${id}`, { token: key });
@@ -80,8 +73,12 @@ test('a card is cleared from the screen itself, and expires by its ttl; each is 
     return all.find(({ panel }) => panel.id === screen.panelId);
   };
   const at = expect.stringMatching(/^20/);
-  await expect.poll(() => receipt(cleared)).toMatchObject({ shownAt: at, expiredAt: null, clearedAt: at });
   await expect.poll(() => receipt(expired)).toMatchObject({ shownAt: at, expiredAt: at, clearedAt: null });
+  expect(await titles(screen)).toEqual(['to clear']);
+  await cards(screen).first().hover();
+  await cards(screen).getByRole('button').click();
+  await expect.poll(() => titles(screen)).toEqual([]);
+  await expect.poll(() => receipt(cleared)).toMatchObject({ shownAt: at, expiredAt: null, clearedAt: at });
 });
 
 test('the most serious stand first whatever came last, and what has no room is rolled up', async () => {
@@ -170,7 +167,7 @@ test('what minLevel hides is neither announced nor answered by a receipt', async
 });
 
 test('unpairing revokes the token, and leaves no listener and no sound device behind', async () => {
-  const { page, context } = await lab.screen({ name: 'leaving' });
+  const { page, context, close } = await lab.screen({ name: 'leaving', usedOnce: true });
   const inPage = await context.newCDPSession(page);
   const listeners = async () => {
     const { result } = await inPage.send('Runtime.evaluate', { expression: 'window' });
@@ -216,5 +213,5 @@ test('unpairing revokes the token, and leaves no listener and no sound device be
   const states = () =>
     page.evaluate(() => (window as unknown as { opened: AudioContext[] }).opened.map(({ state }) => state));
   await expect.poll(states).toEqual(['closed', 'closed']);
-  await context.close();
+  await close();
 });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 afterEach(async () => {
-  await screen.context.close();
+  await screen.close();
   await lab.clearAll();
 });
 
@@ -81,9 +81,9 @@ test('what a throttle holds back is counted on its card', async () => {
 });
 
 test('a screen whose clock is wrong by an hour shows the time, the age and the ttl of the server', async () => {
-  screen = await lab.screen({ name: 'skewed' });
-  const { page, context } = screen;
-  await context.addInitScript(() => {
+  screen = await lab.screen({ name: 'skewed', usedOnce: true });
+  const { page } = screen;
+  await page.addInitScript(() => {
     const now = Date.now;
     Date.now = () => now() + 3_600_000;
   });

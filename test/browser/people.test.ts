@@ -5,14 +5,14 @@ import { faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 
 let lab: DashboardLab;
-let desks: Pick<Desk, 'context' | 'complaints'>[] = [];
+let desks: Pick<Desk, 'close' | 'complaints'>[] = [];
 beforeAll(async () => {
   lab = await DashboardLab.start(inject('browserPath'));
 });
 afterAll(() => lab.close());
 afterEach(async () => {
   const complaints = desks.flatMap((desk) => desk.complaints);
-  await Promise.all(desks.map(({ context }) => context.close()));
+  await Promise.all(desks.map((desk) => desk.close()));
   desks = [];
   expect(complaints).toEqual([]);
 });
@@ -70,8 +70,8 @@ test('an invitation makes an account, and its role can be changed and taken', as
 });
 
 test('a used invitation says that it does not work', async () => {
-  const { page } = await lab.window();
-  desks.push({ context: page.context(), complaints: [] });
+  const { page, close } = await lab.window();
+  desks.push({ close, complaints: [] });
   await page.goto(`${lab.server.url}/invite#${'y'.repeat(40)}`);
   await page.getByRole('heading', { name: 'This invitation does not work' }).waitFor();
 });
@@ -191,7 +191,7 @@ test('letters that act can be switched off, where the menu of the person leads',
 });
 
 test('a passkey is added and removed by whoever has just proven who they are', async () => {
-  const { page, person, context } = await open({ tenant: 'passkeys' });
+  const { page, person, context } = await open({ tenant: 'passkeys', usedOnce: true });
   const devtools = await context.newCDPSession(page);
   await devtools.send('WebAuthn.enable');
   const options = {
