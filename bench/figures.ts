@@ -8,9 +8,8 @@ import { parseQuery } from '#core/search/search.ts';
 import { valueFields } from '#core/statistics.ts';
 import { countStep } from '#storage/sqlite/count.ts';
 import { openReadOnly } from '#storage/sqlite/database.ts';
-import { LevelsOfRows } from '#storage/sqlite/level-rows.ts';
 import { Statements } from '#storage/sqlite/partitions.ts';
-import { RouteReader } from '#storage/sqlite/routes.ts';
+import { RowReader } from '#storage/sqlite/rows.ts';
 import { busiestHosts, fieldValues, minuteCounts, receivedSince } from '#storage/sqlite/statistics.ts';
 import { hostAddress, hostName, newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
@@ -27,7 +26,7 @@ const dayMs = 86_400_000;
 const budgetMs = 500;
 const stepMs = 30;
 const sql = new Statements(db);
-const counter = { sql, routes: new RouteReader(sql), levels: new LevelsOfRows() };
+const counter = { sql, reader: new RowReader(sql) };
 
 /** Counts as the search thread does: in steps, until the budget is used up. */
 function count(q: string, days: number): { ms: number; longest: number; complete: boolean } {
@@ -83,8 +82,8 @@ const prefixes: Readonly<Record<(typeof valueFields)[number], readonly string[]>
 };
 for (const field of valueFields)
   for (const prefix of prefixes[field])
-    time(`${field}:${prefix}`, () => fieldValues(sql, tenant, { field, prefix, limit: 20 }));
-time('last 60 minutes', () => minuteCounts(sql, tenant, newest - 3_600_000));
-time('last 24 hours', () => receivedSince(sql, tenant, newest - dayMs));
-time('busiest hosts', () => busiestHosts(sql, tenant, newest - dayMs, 10));
+    time(`${field}:${prefix}`, () => fieldValues(counter, tenant, { field, prefix, limit: 20 }));
+time('last 60 minutes', () => minuteCounts(counter, tenant, newest - 3_600_000));
+time('last 24 hours', () => receivedSince(counter, tenant, newest - dayMs));
+time('busiest hosts', () => busiestHosts(counter, tenant, newest - dayMs, 10));
 db.close();

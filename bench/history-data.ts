@@ -18,8 +18,10 @@ const days = 90;
 const hostCount = 1000;
 const tokenCount = 40;
 const panelCount = 12;
-/** Written in one transaction. */
-const batchRows = 5_000;
+/** Written in one transaction: the index gets them in pieces of about the size that a server makes. */
+const batchRows = 500;
+/** What is no longer live leaves that list after so many. */
+const sweptRows = 20_000;
 
 const levels = [
   { name: 'info', rank: 20, share: 55, ttl: 30_000 },
@@ -58,6 +60,9 @@ export const routes: readonly Route[] = [1, 2, 3].flatMap((revision) => {
 });
 const routesPerRevision = routes.length / 3;
 
+const timeOf = (number: number, rows: number) =>
+  Math.floor(newest - ((rows - number) * days * 86_400_000) / rows);
+
 interface Burst {
   host: number;
   token: number;
@@ -89,14 +94,16 @@ export function generateHistory(
       return value;
     })();
   const write = prepareWriter(writer, new Dice(1), rows);
+  const sweep = (now: number) => db.prepare('DELETE FROM live WHERE expires_at <= ?').run(now);
   for (let done = 0; done < rows; done += batchRows) {
     transaction(() => {
       for (let number = done + 1; number <= Math.min(rows, done + batchRows); number++) write(number);
     });
-    while (transaction(() => maintenance.slice({ rows: 10_000, pages: 1_000 })));
+    while (transaction(() => maintenance.step({ rows: 10_000, pages: 1_000 })));
+    if (done % sweptRows === 0) sweep(timeOf(done, rows));
     if (done % 500_000 === 0) log(`${done} of ${rows} rows`);
   }
-  db.exec(`DELETE FROM live WHERE expires_at <= ${newest}`);
+  sweep(newest);
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
 }
@@ -117,12 +124,11 @@ function addDirectory(db: Db): void {
 function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: number) => void {
   const bursts: Burst[] = [];
   const next = source(dice, bursts);
-  const stepMs = (days * 86_400_000) / rows;
   const texts = routes.map((route) => JSON.stringify(route));
   const panel = { id: panelId(0), tags: panelTags(0) };
   return (number) => {
     const { host, token, level } = next();
-    const receivedAt = Math.floor(newest - (rows - number) * stepMs);
+    const receivedAt = timeOf(number, rows);
     const sticky = dice.below(20) === 0 ? level.ttl > 0 : level.ttl === 0;
     const expiresAt = sticky ? null : receivedAt + Math.max(15_000, level.ttl);
     const route =

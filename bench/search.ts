@@ -5,7 +5,7 @@
 import { parseQuery } from '#core/search/search.ts';
 import { openReadOnly } from '#storage/sqlite/database.ts';
 import { Statements } from '#storage/sqlite/partitions.ts';
-import { RouteReader } from '#storage/sqlite/routes.ts';
+import { RowReader } from '#storage/sqlite/rows.ts';
 import { searchPage } from '#storage/sqlite/search.ts';
 import { newest, tenant } from './history-data.ts';
 import { context, kinds } from './search-kinds.ts';
@@ -19,7 +19,7 @@ if (!file) {
 const each = Number(process.argv[3] ?? 40);
 const db = openReadOnly(file);
 const sql = new Statements(db);
-const open = { sql, routes: new RouteReader(sql) };
+const open = { sql, reader: new RowReader(sql) };
 
 interface Timed {
   readonly name: string;

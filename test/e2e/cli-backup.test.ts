@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -153,6 +154,27 @@ test('restoring brings back what was, keeps what is, and tells every panel by a 
     if (event.type === 'heartbeat') break;
     if (event.type === 'notification') expect(event.data.title).toBe('old');
   }
+});
+
+test('a restore with --purge leaves nothing that retention does not keep in the file', async () => {
+  const { running, url } = await cli.serve();
+  const client = createClient({ url, token: await cli.token() });
+  await client.send({ title: 'expired-title', message: 'expired-message' });
+  await client.send({ title: 'kept-title', message: 'kept-message' });
+  running.child.kill('SIGTERM');
+  await running.ended;
+  const db = new Database(cli.database);
+  db.exec('DELETE FROM live; UPDATE logs SET first = 2, first_row = 2, notifications = 1');
+  db.close();
+  await cli.ok(['backup', file]);
+  const has = (path: string, text: string) => readFileSync(path).includes(text);
+  expect([has(file, 'expired-'), has(file, 'kept-title')]).toEqual([true, true]);
+  await cli.ok(['restore', '--purge', file]);
+  expect([has(cli.database, 'expired-'), has(cli.database, 'kept-title')]).toEqual([false, true]);
+  const again = await cli.serve();
+  const key = (await cli.ok(['key', 'create', '--name', 'look', '--role', 'viewer'])).trim();
+  const found = await createClient({ url: again.url, token: key }).history();
+  expect(found.notifications.map(({ title }) => title)).toEqual(['kept-title']);
 });
 
 test('what a killed server had in its log is kept with the old database', async () => {

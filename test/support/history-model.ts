@@ -14,7 +14,7 @@ import { Maintenance } from '#storage/sqlite/maintenance.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 import { ensurePartition, Statements } from '#storage/sqlite/partitions.ts';
 import { retentionStep } from '#storage/sqlite/retention.ts';
-import { RouteReader } from '#storage/sqlite/routes.ts';
+import { RowReader } from '#storage/sqlite/rows.ts';
 
 /** A database with all its tables. */
 export function openHistory(path = ':memory:'): Db {
@@ -86,7 +86,7 @@ export class HistoryModel {
   readonly known: Known[] = [];
   readonly tenant: number;
   readonly sql = new Statements(this.db);
-  readonly routes = new RouteReader(this.sql);
+  readonly reader = new RowReader(this.sql);
   readonly #writer: LogWriter;
   readonly #cleaner: LogCleaner;
   readonly #maintenance: Maintenance;
@@ -120,8 +120,9 @@ export class HistoryModel {
 
   /** Does some of what is done between commits: merges, drops and rewrites partitions; all of it without a number. */
   maintain(slices = Number.POSITIVE_INFINITY): void {
+    this.#maintenance.lookForDead();
     for (let i = 0; i < slices; i++)
-      if (!this.transaction(() => this.#maintenance.slice({ rows: 3, pages: 1 }))) return;
+      if (!this.transaction(() => this.#maintenance.step({ rows: 3, pages: 1 }))) return;
   }
 
   /** Begins anew with what is stored, as after a crash. */

@@ -5,17 +5,15 @@ import type { Query } from '#core/search/search-query.ts';
 import { instant, play, query, sizes, start, step } from '#test/support/arbitrary-history.ts';
 import { type CountTimes, HistoryModel } from '#test/support/history-model.ts';
 import { countStep } from './count.ts';
-import { LevelsOfRows } from './level-rows.ts';
 
 /** All steps of a count, one after the other. `steps`: how often one may ask whether its time is over. */
 function countAll(model: HistoryModel, asked: Query, now: number, steps: number, times: CountTimes) {
   const counts: Record<string, number> = {};
-  const counter = { sql: model.sql, routes: model.routes, levels: new LevelsOfRows() };
   let below: number | undefined;
   do {
     let left = steps;
     const request = { ...times, now, ...(below !== undefined && { below }) };
-    const part = countStep(counter, { tenant: model.tenant, query: asked, request }, () => --left < 0);
+    const part = countStep(model, { tenant: model.tenant, query: asked, request }, () => --left < 0);
     for (const { bucket, level, count } of part.counts) {
       const cell = `${bucket} ${level}`;
       counts[cell] = (counts[cell] ?? 0) + count;

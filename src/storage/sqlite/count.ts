@@ -1,28 +1,18 @@
 /**
  * Counts the matches of a query by time and level, newest first and a step at a time, so that other searches need not wait
- * for the end of it. Where the index decides a query, numbers of rows are counted and no row is read: a row's time is known
- * from `row_minutes`, its level from the index too.
+ * for the end of it. Where the index decides a query, numbers of rows are counted and no row is read: `row_minutes` has the
+ * minute of each row, and `row_levels` its level.
  */
 
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
-import {
-  type CandidateRun,
-  candidateRuns,
-  liveRows,
-  matchingRows,
-  type PreparedQuery,
-  placeOf,
-  prepareQuery,
-  type RowRange,
-} from './candidates.ts';
-import { type LevelsOfRows, rowsMatching } from './level-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import type { RouteReader } from './routes.ts';
+import { type LogConnection, type PreparedQuery, placeOf, prepareQuery } from './prepared-query.ts';
+import { type RowRange, rowsMatching } from './row-numbers.ts';
+import { type Run, Walk } from './walk.ts';
 
 const minuteMs = 60_000;
-const rowsALook = 256;
 
 export interface CountRequest extends CountTimes {
   readonly now: number;
@@ -39,15 +29,9 @@ export interface CountStep {
   readonly tookMs: number;
 }
 
-interface Counter {
-  readonly sql: Statements;
-  readonly routes: RouteReader;
-  readonly levels: LevelsOfRows;
-}
-
 /** Counts until `isOver` says so, and at least something. */
 export function countStep(
-  { sql, routes, levels }: Counter,
+  connection: LogConnection,
   { tenant, query, request }: { tenant: TenantId; query: Query; request: CountRequest },
   isOver: () => boolean,
 ): CountStep {
@@ -57,18 +41,19 @@ export function countStep(
     kind: 'and',
     terms: [...conjuncts(query), { kind: 'after', at: after }, { kind: 'before', at: before }],
   };
-  const prepared = prepareQuery(sql, routes, { tenant, query: timed, range: { now } });
+  const prepared = prepareQuery(connection, { tenant, query: timed, range: { now } });
   if (!prepared) return { counts: [], below: null, searchedTo: null, tookMs: 0 };
-  const asked = below === undefined ? prepared : { ...prepared, rows: upTo(prepared.rows, below - 1) };
-  const { compiled } = prepared;
-  const times = { ...request, after: compiled.after, before: compiled.before, levels: levelsAlone(query) };
-  const counting = new Counting(sql, levels, asked, times);
-  const stoppedAt = counting.run(now, isOver);
-  const place = stoppedAt === undefined ? undefined : placeOf(sql, prepared, stoppedAt);
+  const { sql } = connection;
+  const { low, high } = prepared.rows;
+  const asked = { ...prepared, rows: { low, high: Math.min(high, (below ?? high + 1) - 1) } };
+  const counter = new Counter(connection, asked, { ...request, levels: levelsAlone(query) });
+  const walk = new Walk(sql, asked, isOver);
+  for (const run of walk.runs()) counter.count(walk, run);
+  const { stoppedAt } = walk;
   return {
-    counts: counting.tally.rows(),
+    counts: counter.tally.rows(),
     below: stoppedAt ?? null,
-    searchedTo: stoppedAt === undefined ? null : (place?.at ?? now),
+    searchedTo: stoppedAt === undefined ? null : (placeOf(sql, prepared, stoppedAt)?.at ?? now),
     tookMs: performance.now() - startedAt,
   };
 }
@@ -83,123 +68,118 @@ function levelsAlone(query: Query): readonly string[] | 'all' | undefined {
   return first.kind === 'level' && second === undefined ? first.names : undefined;
 }
 
-const upTo = ({ low, high }: RowRange, most: number): RowRange => ({ low, high: Math.min(high, most) });
-
 interface Wanted extends CountTimes {
   readonly levels: readonly string[] | 'all' | undefined;
 }
 
-class Counting {
+/** The levels of rows from `row` on: a number in `names` for each of them. */
+interface LevelChunk {
+  readonly row: number;
+  readonly names: readonly string[];
+  readonly levels: Buffer;
+}
+
+/** The one bucket in which all of a minute lies; `several`: a row's own time decides. */
+type Bucket = number | 'none' | 'several';
+
+class Counter {
   readonly tally = new Tally();
+  readonly #connection: LogConnection;
   readonly #sql: Statements;
-  readonly #levels: LevelsOfRows;
   readonly #query: PreparedQuery;
   readonly #times: Wanted;
 
-  constructor(sql: Statements, levels: LevelsOfRows, query: PreparedQuery, times: Wanted) {
-    this.#sql = sql;
-    this.#levels = levels;
+  constructor(connection: LogConnection, query: PreparedQuery, wanted: Wanted) {
+    this.#connection = connection;
+    this.#sql = connection.sql;
     this.#query = query;
-    this.#times = times;
+    const { after, before } = query.compiled;
+    this.#times = { ...wanted, after, before };
   }
 
-  /** Answers the row at which it stopped: that one and those above are counted. */
-  run(now: number, isOver: () => boolean): number | undefined {
-    const live = liveRows(this.#sql, this.#query, now);
-    if (live) {
-      for (const row of live) if (this.#query.matches(row)) this.#add(row.at, row.level);
-      return undefined;
-    }
-    for (const run of candidateRuns(this.#sql, this.#query)) {
-      const stopped = this.#count(run, isOver);
-      if (stopped !== undefined) return stopped;
-      if (isOver() && run.range.low > this.#query.rows.low) return run.range.low;
-    }
-    return undefined;
-  }
-
-  #count(run: CandidateRun, isOver: () => boolean): number | undefined {
+  count(walk: Walk, run: Run): void {
     if (run.indexed && this.#query.compiled.exact) {
-      if (!this.#countMinutes(run)) this.#countIndexed(run);
-      return undefined;
+      if (this.#isOfWholeMinutes(run)) this.#countMinutes(run.partition);
+      else this.#countIndexed(run);
+      return;
     }
-    let scanned = 0;
-    let stoppedAt: number | undefined;
-    const onRow = ({ row }: { row: number }) => {
-      scanned += 1;
-      if (scanned % rowsALook === 0 && isOver()) stoppedAt = row + 1;
-      return stoppedAt !== undefined;
-    };
-    for (const { at, level } of matchingRows(this.#sql, this.#query, run, onRow)) this.#add(at, level);
-    return stoppedAt;
+    const { reader } = this.#connection;
+    for (const { at, level } of walk.rows(run)) this.#add(at, reader.text(level, run.partition));
   }
 
-  #countIndexed({ partition, range }: CandidateRun): void {
-    const { tenant, match } = this.#query;
-    const rows = rowsMatching(this.#sql, partition, match, range);
-    if (rows.length === 0) return;
-    const levels = this.#levels.of(this.#sql, tenant, partition);
-    let next = 0;
-    for (const { first, last, minute } of this.#minuteRuns(partition, range)) {
-      const bucket = this.#bucketOfMinute(minute);
-      for (; next < rows.length && (rows[next] as number) <= last; next++) {
-        const row = rows[next] as number;
-        if (row < first || bucket === 'none') continue;
-        const level = levels.at(row);
-        if (bucket === 'several') this.#add(this.#timeOf(partition, row), level);
-        else this.tally.add(bucket, level, 1);
-      }
-    }
+  /** Whether `minutes` decides which of a partition's rows are counted, and in which bucket. */
+  #isOfWholeMinutes({ partition }: Run): boolean {
+    const { rows } = this.#query;
+    const { levels, after, before, origin, bucketMs } = this.#times;
+    const { firstRow, indexed, firstMinute, lastMinute } = partition;
+    if (!levels || origin % minuteMs !== 0 || bucketMs % minuteMs !== 0) return false;
+    if (rows.low > firstRow || rows.high < indexed || firstMinute === null || lastMinute === null)
+      return false;
+    return firstMinute * minuteMs >= after && (lastMinute + 1) * minuteMs <= before;
   }
 
-  /** Counts a whole partition by what is known of its minutes; false when that does not suffice. */
-  #countMinutes({ partition }: CandidateRun): boolean {
-    const { tenant, rows } = this.#query;
-    const { levels, bucketMs } = this.#times;
-    const { id, firstRow, indexed } = partition;
-    if (!levels || bucketMs < minuteMs || rows.low > firstRow || rows.high < indexed) return false;
+  #countMinutes({ id }: Partition): void {
+    const { origin, bucketMs, levels } = this.#times;
+    // Numbers are bound as REAL, so this is no division of whole numbers.
     const counts = this.#sql
-      .of<[number, number], { minute: number; level: string; count: number }>(
-        'SELECT minute, level, count FROM minutes WHERE partition = ? AND tenant = ?',
+      .of<[number, number, number, number], LevelCount>(
+        `SELECT floor((minute - ?) / ?) AS bucket, level, sum(count) AS count FROM minutes
+         WHERE partition = ? AND tenant = ? GROUP BY 1, 2`,
       )
-      .all(id, tenant);
-    const cut = new Set<number>();
-    for (const { minute, level, count } of counts) {
-      const bucket = this.#bucketOfMinute(minute);
-      if (bucket === 'several') cut.add(minute);
-      else if (bucket !== 'none' && (levels === 'all' || levels.includes(level)))
-        this.tally.add(bucket, level, count);
-    }
-    if (cut.size > 0) this.#countRowsOf(cut, partition, levels);
-    return true;
+      .all(origin / minuteMs, bucketMs / minuteMs, id, this.#query.tenant);
+    for (const { bucket, level, count } of counts)
+      if (levels === 'all' || levels?.includes(level)) this.tally.add(bucket, level, count);
   }
 
-  /** Counts the rows of minutes that a bucket or the time asked for begins or ends in. */
-  #countRowsOf(minutes: ReadonlySet<number>, partition: Partition, levels: readonly string[] | 'all'): void {
-    const rows = this.#sql.of<[number, number, number], { at: number; level: string }>(
-      `SELECT at, level FROM ${tablesOf(partition).log} WHERE row BETWEEN ? AND ? AND +tenant = ? AND cleared IS NULL`,
-    );
-    for (const { first, last, minute } of this.#minuteRuns(partition, { low: 0, high: partition.indexed })) {
-      if (!minutes.has(minute)) continue;
-      for (const { at, level } of rows.all(first, last, this.#query.tenant))
-        if (levels === 'all' || levels.includes(level)) this.#add(at, level);
+  #countIndexed({ partition, range }: Run): void {
+    const rows = rowsMatching(this.#sql, partition, this.#query.match, range);
+    if (rows.length === 0) return;
+    const runs = this.#minuteRuns(partition, range);
+    let run = 0;
+    let next = 0;
+    for (const { row: first, names, levels } of this.#levelChunks(partition, range)) {
+      const counts = new Uint32Array(names.length);
+      let bucket: Bucket = 'none';
+      const flush = () => {
+        for (const [level, count] of counts.entries())
+          if (count > 0) this.tally.add(bucket as number, names[level] as string, count);
+        counts.fill(0);
+      };
+      for (; next < rows.length && (rows[next] as number) < first + levels.length; next++) {
+        const row = rows[next] as number;
+        while ((runs[run + 1]?.first ?? Number.POSITIVE_INFINITY) <= row) run += 1;
+        const now = this.#bucketOfMinute(runs[run]?.minute ?? 0);
+        if (now !== bucket) flush();
+        bucket = now;
+        const level = levels[row - first] as number;
+        if (bucket === 'several') this.#add(this.#timeOf(partition, row), names[level] as string);
+        else if (bucket !== 'none') counts[level] = (counts[level] as number) + 1;
+      }
+      flush();
     }
   }
 
-  /** Runs of rows that were received in one minute, in order. */
+  #levelChunks({ firstRow }: Partition, { low, high }: RowRange): Iterable<LevelChunk> {
+    return this.#sql
+      .of<[number, number, number], { row: number; names: string; levels: Buffer }>(
+        `SELECT row, names, levels FROM row_levels
+         WHERE row BETWEEN (SELECT max(row) FROM row_levels WHERE row BETWEEN ? AND ?) AND ? ORDER BY row`,
+      )
+      .all(firstRow, low, high)
+      .map(({ row, names, levels }) => ({ row, names: JSON.parse(names) as string[], levels }));
+  }
+
+  /** Where in the rows a minute begins, in order, from the one on that `low` is in. */
   #minuteRuns({ firstRow }: Partition, { low, high }: RowRange) {
-    const starts = this.#sql
-      .of<[number, number], { row: number; minute: number }>(
-        'SELECT row, minute FROM row_minutes WHERE row BETWEEN ? AND ? ORDER BY row',
+    return this.#sql
+      .of<[number, number, number, number], { first: number; minute: number }>(
+        `SELECT row AS first, minute FROM row_minutes
+         WHERE row BETWEEN coalesce((SELECT max(row) FROM row_minutes WHERE row BETWEEN ? AND ?), ?) AND ? ORDER BY row`,
       )
-      .all(firstRow, high);
-    return starts
-      .map(({ row, minute }, i) => ({ first: row, last: (starts[i + 1]?.row ?? high + 1) - 1, minute }))
-      .filter(({ last }) => last >= low);
+      .all(firstRow, low, low, high);
   }
 
-  /** The one bucket in which all of a minute lies; `several`: a row's own time decides. */
-  #bucketOfMinute(minute: number): number | 'none' | 'several' {
+  #bucketOfMinute(minute: number): Bucket {
     const { after, before, origin, bucketMs } = this.#times;
     const [first, last] = [minute * minuteMs, minute * minuteMs + minuteMs - 1];
     if (last < after || first >= before) return 'none';

@@ -3,12 +3,18 @@
 import type { Route, TenantId } from '#core/ports.ts';
 import { type IndexedNotification, indexTerms } from '#core/search/index-terms.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import { type EntryRow, entryColumns, type NotificationRow, uuidToText } from './rows.ts';
+import {
+  type EntryRow,
+  entryColumns,
+  type NotificationRow,
+  type PartitionName,
+  type RowReader,
+} from './rows.ts';
 
 const minuteMs = 60_000;
 
 /** Rows that wait until they are indexed together. Searches test these one by one; fewer would make more, smaller pieces of index. */
-export const indexBatchRows = 500;
+export const indexBatchRows = 250;
 
 /** A row of the log that is not indexed yet. */
 export interface UnindexedRow {
@@ -38,41 +44,21 @@ interface MinuteSum {
 }
 
 /** What an earlier process, or a transaction that was rolled back, left to be indexed. */
-export function readUnindexed(
-  sql: Statements,
-  partition: Partition,
-  routeOf: (id: number) => Route,
-): UnindexedRow[] {
+export function readUnindexed(sql: Statements, partition: Partition, reader: RowReader): UnindexedRow[] {
   return sql
     .of<[number], EntryRow>(
       `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE n.row > ? ORDER BY n.row`,
     )
     .all(partition.indexed)
-    .map((row) => toUnindexed(row, routeOf));
+    .map((row) => toUnindexed(row, partition, reader));
 }
 
 /** A row of the log as the index takes it. */
-export function toUnindexed(given: EntryRow, routeOf: (id: number) => Route): UnindexedRow {
-  const { row, tenant, position } = given;
+export function toUnindexed(given: EntryRow, partition: PartitionName, reader: RowReader): UnindexedRow {
+  const { row, tenant, position, at: receivedAt } = given;
   if (given.cleared !== null) return { row, tenant, position };
-  const n = given as NotificationRow;
-  const content = {
-    title: n.title,
-    message: n.message,
-    level: n.level,
-    ip: n.ip,
-    host: n.host,
-    key: n.key,
-    sourceIp: n.source_ip,
-    tokenId: n.token_id,
-    throttledOn: n.throttled_on === null ? null : uuidToText(n.throttled_on),
-  };
-  return {
-    row,
-    tenant,
-    position,
-    notification: { content, receivedAt: n.at, route: routeOf(n.route) },
-  };
+  const content = reader.notification(given as NotificationRow, partition);
+  return { row, tenant, position, notification: { content, receivedAt, route: content.route } };
 }
 
 /** Indexes rows of `partition`, which come after all that are indexed, in the caller's transaction. */
@@ -97,7 +83,31 @@ export function indexRows(sql: Statements, partition: Partition, rows: readonly 
     else minutes.set(key, { tenant, minute: received, level: content.level, count: 1 });
   }
   saveSums(sql, partition, { tenants: tenants.values(), minutes: minutes.values() });
+  addLevels(sql, rows);
   sql.of('UPDATE partitions SET indexed = ? WHERE id = ?').run(last.row, partition.id);
+}
+
+/** Level names that one row of `row_levels` has at most: a byte counts no further. */
+const mostNames = 256;
+
+/** Saves the level of each row; a clear has that of no meaning. */
+function addLevels(sql: Statements, rows: readonly UnindexedRow[]): void {
+  const insert = sql.of('INSERT INTO row_levels (row, names, levels) VALUES (?, ?, ?)');
+  let names: string[] = [];
+  let levels: number[] = [];
+  const save = (end: number) => insert.run(end - levels.length, JSON.stringify(names), Buffer.from(levels));
+  for (const { row, notification } of rows) {
+    const level = notification?.content.level;
+    if (level !== undefined && !names.includes(level)) {
+      if (names.length === mostNames) {
+        save(row);
+        [names, levels] = [[], []];
+      }
+      names.push(level);
+    }
+    levels.push(level === undefined ? 0 : names.indexOf(level));
+  }
+  save((rows.at(-1) as UnindexedRow).row + 1);
 }
 
 /** Adds the terms of notifications to the partition's index; rows in ascending order. */

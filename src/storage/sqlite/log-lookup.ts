@@ -2,14 +2,13 @@
 import type { TenantId } from '#core/ports.ts';
 import {
   eachPartition,
-  lastRowOf,
   type Partition,
   readNewest,
   readPartitions,
   type Statements,
   tablesOf,
 } from './partitions.ts';
-import { uuidToBlob } from './rows.ts';
+import { splitId } from './rows.ts';
 
 export interface FoundRow {
   readonly partition: Partition;
@@ -18,11 +17,6 @@ export interface FoundRow {
   readonly rank: number;
   readonly route: number;
   readonly receivedAt: number;
-}
-
-/** The partition that a row lies in. */
-export function partitionOf(partitions: readonly Partition[], row: number): Partition | undefined {
-  return partitions.find((partition) => partition.firstRow <= row && row <= lastRowOf(partition));
 }
 
 /** The partition in which a position of a tenant lies, if it is kept. */
@@ -50,15 +44,15 @@ export function partitionOfPosition(
 
 /** Finds a tenant's kept notification by its id, the newest partition first. */
 export function findById(sql: Statements, tenant: TenantId, id: string): FoundRow | undefined {
-  const blob = uuidToBlob(id);
-  if (!blob) return undefined;
+  const parts = splitId(id);
+  if (!parts) return undefined;
   for (const partition of eachPartition(sql)) {
     const found = sql
-      .of<[Buffer, number, number], Omit<FoundRow, 'partition'>>(
+      .of<[number, Buffer, number, number], Omit<FoundRow, 'partition'>>(
         `SELECT row, position, rank, route, at AS receivedAt FROM ${tablesOf(partition).log}
-         WHERE id = ? AND cleared IS NULL AND +tenant = ? AND +row >= (SELECT first_row FROM logs WHERE tenant = ?)`,
+         WHERE id_time = ? AND id_rest = ? AND cleared IS NULL AND +tenant = ? AND +row >= (SELECT first_row FROM logs WHERE tenant = ?)`,
       )
-      .get(blob, tenant, tenant);
+      .get(parts.time, parts.rest, tenant, tenant);
     if (found) return { partition, ...found };
   }
   return undefined;

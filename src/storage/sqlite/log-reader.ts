@@ -3,25 +3,17 @@ import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import type { TenantLivePosition } from './jobs.ts';
 import { findById, partitionOfPosition } from './log-lookup.ts';
-import { readPartitions, type Statements, tablesOf } from './partitions.ts';
-import type { RouteReader } from './routes.ts';
-import {
-  type EntryRow,
-  entryColumns,
-  type NotificationRow,
-  toEntry,
-  toNotification,
-  uuidToText,
-} from './rows.ts';
+import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { type EntryRow, entryColumns, type NotificationRow, type RowReader, uuidToText } from './rows.ts';
 
 /** Short reads of the log, each from one snapshot. */
 export class LogReader {
   readonly #sql: Statements;
-  readonly #routes: RouteReader;
+  readonly #reader: RowReader;
 
-  constructor(statements: Statements, routes: RouteReader) {
-    this.#sql = statements;
-    this.#routes = routes;
+  constructor(sql: Statements, reader: RowReader) {
+    this.#sql = sql;
+    this.#reader = reader;
   }
 
   bounds(tenant: number): LogBounds {
@@ -46,13 +38,14 @@ export class LogReader {
       const after = Math.max(position, bounds.first - 1);
       const entries: Entry[] = [];
       if (after >= bounds.head) return { ...bounds, entries };
-      for (const log of this.#logsFrom(tenant, after + 1)) {
+      for (const partition of this.#partitionsFrom(tenant, after + 1)) {
         const rows = this.#sql
           .of<[number, number, number], EntryRow>(
-            `SELECT ${entryColumns} FROM ${log} n WHERE n.tenant = ? AND n.position > ? ORDER BY n.position LIMIT ?`,
+            `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n
+             WHERE n.tenant = ? AND n.position > ? ORDER BY n.position LIMIT ?`,
           )
           .all(tenant, after, limit - entries.length);
-        for (const row of rows) entries.push(toEntry(row, this.#routes));
+        for (const row of rows) entries.push(this.#reader.entry(row, partition));
         if (entries.length >= limit) break;
       }
       return { ...bounds, entries };
@@ -67,7 +60,7 @@ export class LogReader {
   ): { head: number; places: LivePosition[] } {
     return this.snapshot(() => {
       const { head } = this.bounds(tenant);
-      const routes = this.#routes.idsWhere(
+      const routes = this.#reader.routes.idsWhere(
         tenant,
         ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
       );
@@ -93,11 +86,11 @@ export class LogReader {
       let scanned = 0;
       let taken = 0;
       for (const position of positions) {
-        const row = this.#findLive(tenant, position, now);
-        taken += row ? charsBySender(row) : 0;
+        const found = this.#findLive(tenant, position, now);
+        taken += found ? charsBySender(found) : 0;
         if (taken > chars && notifications.length > 0) break;
         scanned += 1;
-        if (row) notifications.push({ ...toNotification(row, this.#routes), count: row.counted ?? 0 });
+        if (found) notifications.push(found);
       }
       return { notifications, scanned };
     });
@@ -158,12 +151,12 @@ export class LogReader {
     }
   }
 
-  /** The logs, oldest first, in which positions from this one on lie. */
-  #logsFrom(tenant: number, position: number): string[] {
-    const logs: string[] = [];
+  /** The partitions, oldest first, in which positions from this one on lie. */
+  #partitionsFrom(tenant: number, position: number): Partition[] {
+    const found: Partition[] = [];
     for (const partition of readPartitions(this.#sql)) {
       const { log } = tablesOf(partition);
-      logs.unshift(log);
+      found.unshift(partition);
       const before = this.#sql
         .of<[number, number], { one: number }>(
           `SELECT 1 AS one FROM ${log} WHERE tenant = ? AND position <= ? LIMIT 1`,
@@ -171,14 +164,14 @@ export class LogReader {
         .get(tenant, position);
       if (before) break;
     }
-    return logs;
+    return found;
   }
 
-  #findLive(tenant: number, position: number, now: number) {
+  #findLive(tenant: number, position: number, now: number): LiveNotification | undefined {
     const partition = partitionOfPosition(this.#sql, tenant, position);
     if (!partition) return undefined;
     const { log, state } = tablesOf(partition);
-    return this.#sql
+    const row = this.#sql
       .of<[number, number, number], NotificationRow & { counted: number | null }>(
         `SELECT ${entryColumns}, s.counted FROM ${log} n
          CROSS JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
@@ -186,8 +179,9 @@ export class LogReader {
          WHERE n.tenant = ? AND n.position = ? AND (l.expires_at IS NULL OR l.expires_at > ?)`,
       )
       .get(tenant, position, now);
+    return row && { ...this.#reader.notification(row, partition), count: row.counted ?? 0 };
   }
 }
 
-const charsBySender = ({ title, message, host, key, url }: NotificationRow) =>
+const charsBySender = ({ title, message, host, key, url }: LiveNotification) =>
   title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);

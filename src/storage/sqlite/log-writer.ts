@@ -2,12 +2,14 @@ import { limits } from '#contract/limits.ts';
 import type { Clear } from '#core/ports.ts';
 import { reaches } from '#core/target.ts';
 import type { Db } from './database.ts';
+import { DictionaryWriter } from './dictionary.ts';
 import type { AppendResult, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById } from './log-lookup.ts';
 import {
   createPartition,
   findPartition,
+  mergedPieces,
   type Partition,
   partitionRows,
   readNewest,
@@ -15,7 +17,7 @@ import {
   tablesOf,
 } from './partitions.ts';
 import { RouteWriter } from './routes.ts';
-import { rowBytes, uuidToBlob, uuidToText } from './rows.ts';
+import { joinId, RowReader, rowBytes, splitId, storedColumns, uuidToBlob, uuidToText } from './rows.ts';
 import { TenantLogs } from './tenant-log.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { kind: K }>;
@@ -43,14 +45,17 @@ export const usualSizes: LogSizes = { partitionRows, indexBatchRows };
 export class LogWriter {
   readonly logs: TenantLogs;
   readonly sql: Statements;
-  /** A partition was closed; whoever maintains the log sets it back. */
-  hasClosed = false;
+  /** There are pieces of an index to be merged; whoever maintains the log sets it back. */
+  needsMaintenance = false;
   readonly #sizes: LogSizes;
   readonly #routes: RouteWriter;
   #isStale = true;
   #partition = {} as Partition;
+  #dictionary = {} as DictionaryWriter;
   #insertSql = '';
   #nextRow = 0;
+  /** Pieces that were added to indexes. */
+  #pieces = 0;
   /** Rows of the newest partition that are not indexed yet, in order. */
   #unindexed: UnindexedRow[] = [];
 
@@ -64,9 +69,8 @@ export class LogWriter {
   /** To be called first in each transaction. */
   begin(): void {
     if (!this.#isStale) return;
-    this.#partition = readNewest(this.sql);
-    this.#insertSql = insertInto(this.#partition);
-    this.#unindexed = readUnindexed(this.sql, this.#partition, (id) => this.#routes.get(id));
+    this.#use(readNewest(this.sql));
+    this.#unindexed = readUnindexed(this.sql, this.#partition, new RowReader(this.sql));
     this.#nextRow = (this.#unindexed.at(-1)?.row ?? this.#partition.indexed) + 1;
     this.#isStale = false;
   }
@@ -76,7 +80,7 @@ export class LogWriter {
     this.logs.save();
     const isFull = this.#nextRow - this.#partition.firstRow >= this.#sizes.partitionRows;
     if (isFull || this.#unindexed.length >= this.#sizes.indexBatchRows) this.indexAll();
-    if (isFull) this.#closePartition();
+    if (isFull) this.closePartition();
   }
 
   /** What is remembered of the log may not be stored: it is read anew. */
@@ -91,6 +95,8 @@ export class LogWriter {
   indexAll(): void {
     indexRows(this.sql, this.#partition, this.#unindexed);
     this.#unindexed = [];
+    this.#pieces += 1;
+    if (this.#pieces % mergedPieces === 0) this.needsMaintenance = true;
   }
 
   /** Routes have been dropped: their numbers must be looked up again. */
@@ -111,7 +117,7 @@ export class LogWriter {
         .run(tenant, idempotency.key, idempotency.hash, id, draft.receivedAt + limits.idempotencyMs);
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
-    const position = this.#insert(tenant, id, draft);
+    const position = this.#insert(tenant, draft);
     return { kind: 'stored', position, clears };
   }
 
@@ -136,14 +142,16 @@ export class LogWriter {
   ): Clear {
     const position = this.logs.next(tenant, this.#nextRow);
     const { log } = tablesOf(this.#partition);
+    const { time, rest } = toIdParts(id);
     this.sql
       .of('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?')
       .run(tenant, live.rank, live.position);
     this.sql
       .of(
-        `INSERT INTO ${log} (row, tenant, position, id, at, route, cleared, "by", reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO ${log} (row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(this.#nextRow, tenant, position, toBlob(id), at, live.route, live.position, by, reason);
+      .run(this.#nextRow, tenant, position, time, rest, at - time, live.route, live.position, by, reason);
     this.#unindexed.push({ row: this.#nextRow, tenant, position });
     this.#nextRow += 1;
     this.#routes.touch(live.route, this.#partition.id);
@@ -162,10 +170,12 @@ export class LogWriter {
     const found =
       partition &&
       this.sql
-        .of<[number], { id: Buffer }>(`SELECT id FROM ${tablesOf(partition).log} WHERE row = ?`)
+        .of<[number], { time: number; rest: Buffer }>(
+          `SELECT id_time AS time, id_rest AS rest FROM ${tablesOf(partition).log} WHERE row = ?`,
+        )
         .get(row);
     if (!found) throw new Error(`row ${row} of the log is missing`);
-    return uuidToText(found.id);
+    return joinId(found.time, found.rest);
   }
 
   receipts({ tenant, panel, receipts }: JobOf<'receipts'>): NewReceipt[] {
@@ -206,36 +216,23 @@ export class LogWriter {
     return clears;
   }
 
-  #insert(tenant: number, id: Buffer, d: DraftRow): number {
+  #insert(tenant: number, d: DraftRow): number {
     const row = this.#nextRow;
     const bytes = rowBytes(d.title, d.message);
     const position = this.logs.next(tenant, row, bytes);
     const { id: route, route: decided } = this.#routes.use(tenant, d.route, this.#partition.id);
+    const { time, rest } = toIdParts(d.id);
+    const words = this.#dictionary;
+    const lasts = d.expiresAt === null ? null : d.expiresAt - d.receivedAt;
     this.sql
       .of(this.#insertSql)
       .run(
-        row,
-        tenant,
-        position,
-        id,
-        d.receivedAt,
-        route,
-        d.title,
-        d.message,
-        d.level,
-        d.rank,
-        d.ttl,
-        d.sentLevel === d.level ? null : d.sentLevel,
-        d.sentTtl,
-        d.expiresAt,
-        d.ip,
-        d.host,
-        d.key,
-        d.url,
-        d.sourceIp,
-        d.tokenId,
-        d.throttledOn === null ? null : toBlob(d.throttledOn),
-        d.throttleCount,
+        ...[row, tenant, position, time, rest, d.receivedAt - time, route, null, null, null],
+        ...[d.title, d.message, words.store(d.level), d.rank, d.ttl === (lasts ?? 0) ? null : d.ttl],
+        ...[d.sentLevel === d.level ? null : words.store(d.sentLevel), d.sentTtl, lasts],
+        ...[words.store(d.ip), words.store(d.host), words.storeKey(d.key), d.url],
+        ...[words.store(d.sourceIp), words.store(d.tokenId)],
+        ...[d.throttledOn === null ? null : toBlob(d.throttledOn), d.throttleCount],
       );
     this.#nextRow += 1;
     const notification = { content: d, receivedAt: d.receivedAt, route: decided };
@@ -272,22 +269,29 @@ export class LogWriter {
       .get(tenant, key, now);
   }
 
-  #closePartition(): void {
+  /** Begins a new partition; all of the newest one is indexed. */
+  closePartition(): void {
     const { id } = this.#partition;
-    this.hasClosed = true;
+    this.needsMaintenance = true;
     this.sql.of('UPDATE partitions SET last_row = ? WHERE id = ?').run(this.#nextRow - 1, id);
-    this.#partition = createPartition(this.sql.db, id + 1, this.#nextRow);
-    this.#insertSql = insertInto(this.#partition);
+    createPartition(this.sql.db, id + 1, this.#nextRow);
+    this.#use(readNewest(this.sql));
+  }
+
+  #use(partition: Partition): void {
+    this.#partition = partition;
+    this.#dictionary = new DictionaryWriter(this.sql, partition);
+    this.#insertSql = `INSERT INTO ${tablesOf(partition).log} (${storedColumns.join(', ')}) VALUES (?${', ?'.repeat(storedColumns.length - 1)})`;
   }
 }
 
 const liveColumns = 'rank, position, row, expires_at, route';
 
-const insertInto = (
-  partition: Partition,
-) => `INSERT INTO ${tablesOf(partition).log} (row, tenant, position, id, at, route,
-  title, message, level, rank, ttl, sent_level, sent_ttl, expires_at, ip, host, key, url, source_ip, token_id, throttled_on,
-  throttle_count) VALUES (?${', ?'.repeat(21)})`;
+function toIdParts(id: string): { readonly time: number; readonly rest: Buffer } {
+  const parts = splitId(id);
+  if (!parts) throw new Error(`not a UUID: ${id}`);
+  return parts;
+}
 
 function toBlob(id: string): Buffer {
   const blob = uuidToBlob(id);

@@ -1,7 +1,7 @@
 /**
  * What the writer does between commits, a few milliseconds at a time: it merges the index of a closed partition, drops
- * partitions that nobody keeps, and writes those anew of which most is not kept. Each slice is a transaction of its own; what
- * a crash interrupts goes on at the next start.
+ * partitions that nobody keeps, and writes those anew of which most is not kept. What a crash interrupts goes on at the next
+ * start.
  */
 import { addTerms, toUnindexed } from './log-index.ts';
 import type { LogSizes } from './log-writer.ts';
@@ -13,34 +13,23 @@ import {
   type Statements,
   tablesOf,
 } from './partitions.ts';
-import { RouteReader } from './routes.ts';
-import { type EntryRow, entryColumns } from './rows.ts';
+import { dropSome, type Retired, type StepSize } from './retired-partitions.ts';
+import type { RowRange } from './row-numbers.ts';
+import { type EntryRow, entryColumns, type PartitionName, RowReader, storedColumns } from './rows.ts';
 
 /** Dead rows are tolerated up to this share of all, or the size of one partition. */
 const mostDeadShare = 0.2;
 
-interface Retired {
-  readonly id: number;
-  readonly generation: number;
-  readonly firstRow: number;
-  readonly lastRow: number;
-  /** 1: the partition is gone. 0: another generation of it is in use. */
-  readonly whole: 0 | 1;
-}
+const dictionaryColumns = ['level', 'sent_level', 'ip', 'host', 'key', 'source_ip', 'token_id'];
 
 /** A partition that is being written anew. */
 interface Copying {
   readonly partition: Partition;
+  readonly reader: RowReader;
   /** The last row that was copied. */
   row: number;
   /** What of each tenant was copied. */
   readonly tenants: Map<number, { entries: number; readonly first: number }>;
-}
-
-/** How much of each kind of work one slice does. */
-export interface SliceSize {
-  readonly rows: number;
-  readonly pages: number;
 }
 
 export class Maintenance {
@@ -48,49 +37,68 @@ export class Maintenance {
   readonly #sizes: LogSizes;
   readonly #onRoutesDropped: () => void;
   #copying: Copying | undefined;
+  /** It takes a look at all partitions of all tenants to know. */
+  #mayHaveDead = true;
+  /** Whether some dead rows are tolerated. */
+  readonly #keepsDead: boolean;
 
   /** `onRoutesDropped` is called when numbers of routes that were remembered may be no more. */
-  constructor(sql: Statements, sizes: LogSizes, onRoutesDropped: () => void) {
+  constructor(sql: Statements, sizes: LogSizes, onRoutesDropped: () => void, { keepsDead = true } = {}) {
+    this.#keepsDead = keepsDead;
     this.#sql = sql;
     this.#sizes = sizes;
     this.#onRoutesDropped = onRoutesDropped;
   }
 
-  /** Does one slice in the caller's transaction; false when there is nothing to do. */
-  slice(size: SliceSize): boolean {
+  /** Does one step in the caller's transaction; false when there is nothing to do. */
+  step(size: StepSize): boolean {
     const retired = this.#sql
       .of<[], Retired>(
         'SELECT id, generation, first_row AS firstRow, last_row AS lastRow, whole FROM retired_partitions LIMIT 1',
       )
       .get();
     if (this.#copying) this.#copy(this.#copying, size.rows);
-    else if (retired) this.#drop(retired, size.rows);
-    else return this.#merge(size.pages) || this.#retire() || this.#startCopy();
+    else if (retired) this.#drop(retired, size);
+    else if (!this.#merge(size.pages)) {
+      const found = this.#mayHaveDead && (this.#retire() || this.#startCopy());
+      this.#mayHaveDead = found;
+      return found;
+    }
     return true;
+  }
+
+  /** Retention has moved the beginning of a log. */
+  lookForDead(): void {
+    this.#mayHaveDead = true;
   }
 
   /** What was begun in a transaction that was rolled back is begun anew. */
   afterRollback(): void {
     this.#copying = undefined;
+    this.#mayHaveDead = true;
   }
 
-  /** Merges the index of the oldest closed partition that is still in pieces. */
+  /** Merges the pieces of an index: all of a closed partition's, and of the newest one's as soon as there are several alike. */
   #merge(pages: number): boolean {
-    const partition = this.#sql
-      .of<[], { id: number; generation: number }>(
-        'SELECT id, generation FROM partitions WHERE last_row IS NOT NULL AND sealed = 0 ORDER BY first_row LIMIT 1',
-      )
-      .get();
-    if (!partition) return false;
-    const { terms } = tablesOf(partition);
-    const changes = this.#sql.of<[], { changes: number }>('SELECT total_changes() AS changes');
-    const before = changes.get()?.changes ?? 0;
-    // A negative number of pages begins a merge of everything, and goes on with one that has begun.
-    this.#sql.of(`INSERT INTO ${terms} (${terms}, rank) VALUES ('merge', ?)`).run(BigInt(-pages));
-    // Of itself the statement counts as one change.
-    if ((changes.get()?.changes ?? 0) - before < 2)
+    for (const partition of readPartitions(this.#sql).reverse()) {
+      if (partition.sealed === 1) continue;
+      const isClosed = partition.lastRow !== null;
+      const { terms } = tablesOf(partition);
+      const changes = this.#sql.of<[], { changes: number }>('SELECT total_changes() AS changes');
+      const before = changes.get()?.changes ?? 0;
+      // A negative number of pages begins a merge of everything, and goes on with one that has begun.
+      this.#sql
+        .of(`INSERT INTO ${terms} (${terms}, rank) VALUES ('merge', ?)`)
+        .run(BigInt(isClosed ? -pages : pages));
+      // Of itself the statement counts as one change.
+      const isMerged = (changes.get()?.changes ?? 0) - before < 2;
+      if (!isMerged) return true;
+      if (!isClosed) continue;
       this.#sql.of('UPDATE partitions SET sealed = 1 WHERE id = ?').run(partition.id);
-    return true;
+      this.#mayHaveDead = true;
+      return true;
+    }
+    return false;
   }
 
   /** Takes a closed partition of which nobody keeps a row out of the list. */
@@ -125,7 +133,8 @@ export class Maintenance {
       .all();
     const rows = counts.reduce((sum, each) => sum + each.rows, 0);
     const dead = counts.reduce((sum, each) => sum + each.dead, 0);
-    if (dead <= Math.max(this.#sizes.partitionRows, rows * mostDeadShare)) return false;
+    if (dead <= (this.#keepsDead ? Math.max(this.#sizes.partitionRows, rows * mostDeadShare) : 0))
+      return false;
     const worst = counts.reduce((a, b) => (b.dead > a.dead ? b : a));
     const partition = readPartitions(this.#sql).find(({ id }) => id === worst.id);
     if (!partition) return false;
@@ -137,14 +146,16 @@ export class Maintenance {
         'INSERT INTO retired_partitions (id, generation, first_row, last_row, whole) VALUES (?, ?, ?, ?, 0)',
       )
       .run(partition.id, generation, partition.firstRow, lastRowOf(partition));
-    this.#copying = { partition, row: partition.firstRow - 1, tenants: new Map() };
+    const reader = new RowReader(this.#sql);
+    this.#copying = { partition, reader, row: partition.firstRow - 1, tenants: new Map() };
     return true;
   }
 
   #copy(copying: Copying, size: number): void {
-    const { partition, row, tenants } = copying;
+    const { partition, reader, row, tenants } = copying;
     const next = { id: partition.id, generation: partition.generation + 1 };
-    const [from, to] = [tablesOf(partition).log, tablesOf(next).log];
+    const { log: from, dictionary } = tablesOf(partition);
+    const to = tablesOf(next);
     const rows = this.#sql
       .of<[number, number], EntryRow>(
         `SELECT ${entryColumns} FROM ${from} n JOIN logs l ON l.tenant = n.tenant
@@ -152,19 +163,28 @@ export class Maintenance {
       )
       .all(row, size);
     const last = rows.at(-1)?.row;
-    if (last === undefined) return this.#switchToCopy(copying);
-    const columns = entryColumns.replaceAll('n.', '');
+    if (last === undefined) {
+      this.#dropStates(partition, next, { low: row + 1, high: lastRowOf(partition) });
+      return this.#switchToCopy(copying);
+    }
     this.#sql
       .of(
-        `INSERT INTO ${to} (${columns}) SELECT ${entryColumns} FROM ${from} n JOIN logs l ON l.tenant = n.tenant
+        `INSERT INTO ${to.log} (${storedColumns.join(', ')})
+         SELECT ${storedColumns.map((column) => `n.${column}`).join(', ')} FROM ${from} n JOIN logs l ON l.tenant = n.tenant
          WHERE n.row > ? AND n.row <= ? AND n.position >= l.first ORDER BY n.row`,
       )
       .run(row, last);
-    const routes = new RouteReader(this.#sql);
+    this.#dropStates(partition, next, { low: row + 1, high: last });
+    const texts = dictionaryColumns.map((column) => `SELECT ${column} FROM ${to.log} WHERE row > ?1`);
+    this.#sql
+      .of<[{ 1: number }], never>(
+        `INSERT OR IGNORE INTO ${to.dictionary} SELECT id, text FROM ${dictionary} WHERE id IN (${texts.join(' UNION ')})`,
+      )
+      .run({ 1: row });
     addTerms(
       this.#sql,
       next,
-      rows.map((each) => toUnindexed(each, (id) => routes.get(each.tenant, id))),
+      rows.map((each) => toUnindexed(each, partition, reader)),
     );
     for (const { tenant, position } of rows) {
       const sum = tenants.get(tenant);
@@ -172,6 +192,17 @@ export class Maintenance {
       else tenants.set(tenant, { entries: 1, first: position });
     }
     copying.row = last;
+  }
+
+  /** Deletes what has changed about rows that were not copied. */
+  #dropStates(partition: Partition, next: PartitionName, { low, high }: RowRange): void {
+    const { state, receipts } = tablesOf(partition);
+    for (const table of [state, receipts])
+      this.#sql
+        .of(
+          `DELETE FROM ${table} WHERE row BETWEEN ? AND ? AND row NOT IN (SELECT n.row FROM ${tablesOf(next).log} n WHERE n.row BETWEEN ? AND ?)`,
+        )
+        .run(low, high, low, high);
   }
 
   /** Puts the finished copy in the place of what it was made of. */
@@ -196,50 +227,11 @@ export class Maintenance {
     this.#copying = undefined;
   }
 
-  /** Takes a slice off the tables of a retired partition: of one table after the other, and that itself once it is empty. */
-  #drop(retired: Retired, rows: number): void {
-    const { log, terms, state, receipts } = tablesOf(retired);
-    const { id, firstRow, lastRow, whole } = retired;
-    const done =
-      this.#dropIfThere('TABLE', terms) &&
-      this.#dropIfThere('INDEX', `${log}_position`) &&
-      this.#dropIfThere('INDEX', `${log}_id`) &&
-      this.#empty(log, rows) &&
-      (whole === 0 ||
-        (this.#empty(state, rows) &&
-          this.#empty(receipts, rows) &&
-          this.#delete(`row_minutes WHERE row BETWEEN ${firstRow} AND ${lastRow}`, rows) &&
-          this.#delete(`minutes WHERE partition = ${id}`, rows) &&
-          this.#delete(`partition_tenants WHERE partition = ${id}`, rows) &&
-          this.#delete(`routes WHERE partition < (SELECT min(id) FROM partitions)`, rows)));
-    if (!done) return;
+  #drop(retired: Retired, size: StepSize): void {
+    if (!dropSome(this.#sql, retired, size)) return;
     this.#sql
       .of('DELETE FROM retired_partitions WHERE id = ? AND generation = ?')
-      .run(id, retired.generation);
+      .run(retired.id, retired.generation);
     this.#onRoutesDropped();
-  }
-
-  /** Deletes some rows of a table, and drops it when there are none. True: it is gone. */
-  #empty(table: string, rows: number): boolean {
-    if (!this.#exists(table)) return true;
-    return this.#delete(table, rows) && this.#dropIfThere('TABLE', table);
-  }
-
-  #delete(what: string, rows: number): boolean {
-    return this.#sql.of(`DELETE FROM ${what} LIMIT ?`).run(rows).changes === 0;
-  }
-
-  /** True: it is gone already. */
-  #dropIfThere(kind: 'TABLE' | 'INDEX', name: string): boolean {
-    if (!this.#exists(name)) return true;
-    this.#sql.db.exec(`DROP ${kind} ${name}`);
-    this.#sql.forget();
-    return false;
-  }
-
-  #exists(name: string): boolean {
-    return (
-      this.#sql.of<[string], unknown>('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined
-    );
   }
 }

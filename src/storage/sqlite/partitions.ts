@@ -11,6 +11,9 @@ import type { Database, Statement } from 'better-sqlite3';
 /** Rows after which a partition is closed. Every piece of work on one stays short: searching, sealing, dropping. */
 export const partitionRows = 250_000;
 
+/** Pieces of an index that are merged into one. */
+export const mergedPieces = 8;
+
 export interface Partition {
   readonly id: number;
   readonly generation: number;
@@ -29,19 +32,24 @@ export interface Partition {
 export interface PartitionTables {
   readonly log: string;
   readonly terms: string;
+  readonly dictionary: string;
   readonly state: string;
   readonly receipts: string;
 }
 
 export function tablesOf({ id, generation }: Pick<Partition, 'id' | 'generation'>): PartitionTables {
   const name = `${id}_${generation}`;
-  return { log: `log_${name}`, terms: `terms_${name}`, state: `state_${id}`, receipts: `receipts_${id}` };
+  return {
+    log: `log_${name}`,
+    terms: `terms_${name}`,
+    dictionary: `dictionary_${name}`,
+    state: `state_${id}`,
+    receipts: `receipts_${id}`,
+  };
 }
 
-const partitionColumns = `id, generation, first_row AS firstRow, last_row AS lastRow, indexed,
-  first_minute AS firstMinute, last_minute AS lastMinute, sealed`;
-
-const newestFirst = `SELECT ${partitionColumns} FROM partitions ORDER BY first_row DESC`;
+const newestFirst = `SELECT id, generation, first_row AS firstRow, last_row AS lastRow, indexed,
+  first_minute AS firstMinute, last_minute AS lastMinute, sealed FROM partitions ORDER BY first_row DESC`;
 
 /** Newest first. */
 export const readPartitions = (statements: Statements): Partition[] =>
@@ -53,18 +61,13 @@ export const eachPartition = (statements: Statements): Iterable<Partition> =>
 
 /** The partition in which a row lies, or did. */
 export function findPartition(statements: Statements, row: number): Partition | undefined {
-  return statements
-    .of<[number], Partition>(
-      `SELECT ${partitionColumns} FROM partitions WHERE first_row <= ? ORDER BY first_row DESC LIMIT 1`,
-    )
-    .get(row);
+  for (const partition of eachPartition(statements)) if (partition.firstRow <= row) return partition;
+  return undefined;
 }
 
 /** The partition that takes rows. */
 export function readNewest(statements: Statements): Partition {
-  const newest = statements
-    .of<[], Partition>(`SELECT ${partitionColumns} FROM partitions ORDER BY first_row DESC LIMIT 1`)
-    .get();
+  const [newest] = eachPartition(statements);
   if (!newest) throw new Error('the log has no partition');
   return newest;
 }
@@ -82,19 +85,9 @@ export function ensurePartition(db: Database): void {
 }
 
 /** Makes a partition whose first row is `firstRow`, in the caller's transaction. */
-export function createPartition(db: Database, id: number, firstRow: number): Partition {
-  const partition = {
-    id,
-    generation: 0,
-    firstRow,
-    lastRow: null,
-    indexed: firstRow - 1,
-    firstMinute: null,
-    lastMinute: null,
-    sealed: 0,
-  } as const;
-  const { state, receipts } = tablesOf(partition);
-  createLogTables(db, partition);
+export function createPartition(db: Database, id: number, firstRow: number): void {
+  const { state, receipts } = tablesOf({ id, generation: 0 });
+  createLogTables(db, { id, generation: 0 });
   db.exec(`
     -- What has changed about a notification since it was stored; rows without a change are not here.
     CREATE TABLE ${state} (
@@ -115,50 +108,54 @@ export function createPartition(db: Database, id: number, firstRow: number): Par
   db.prepare(
     'INSERT INTO partitions (id, generation, first_row, indexed, sealed) VALUES (?, 0, ?, ?, 0)',
   ).run(id, firstRow, firstRow - 1);
-  return partition;
 }
 
-/** The tables of one generation: the log itself, and the terms by which its notifications are found. */
+/** The tables of one generation: the log itself, its dictionary, and the terms by which its notifications are found. */
 export function createLogTables(db: Database, partition: Pick<Partition, 'id' | 'generation'>): void {
-  const { log, terms } = tablesOf(partition);
+  const { log, terms, dictionary } = tablesOf(partition);
   db.exec(`
-    -- An entry is a notification, or (cleared is not null) the clearing of one: then id is that notification's, at the time of
-    -- clearing, and all columns below reason are null.
+    -- Texts that rows share. A column of the log without a type holds the number of a text here, or the text itself.
+    CREATE TABLE ${dictionary} (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    -- An entry is a notification, or (cleared is not null) the clearing of one: then the id is that notification's, and all
+    -- columns below reason are null.
     CREATE TABLE ${log} (
       row INTEGER PRIMARY KEY,     -- in the order of commits, over all tenants
       tenant INTEGER NOT NULL,
       position INTEGER NOT NULL,
-      id BLOB NOT NULL,            -- UUIDv7, 16 bytes
-      at INTEGER NOT NULL,         -- received at
+      id_time INTEGER NOT NULL,    -- the id's first 48 bits: Unix milliseconds
+      id_rest BLOB NOT NULL,       -- its other 10 bytes
+      delay INTEGER NOT NULL,      -- from the id's time until it was received, or cleared; milliseconds
       route INTEGER NOT NULL,
       cleared INTEGER,             -- position of the notification that was cleared
       "by" TEXT,
       reason TEXT,
       title TEXT,
       message TEXT,
-      level TEXT,
+      level,
       rank INTEGER,
-      ttl INTEGER,
-      sent_level TEXT,             -- null: the same as level
+      ttl INTEGER,                 -- null: the same as lasts
+      sent_level,                  -- null: the same as level
       sent_ttl INTEGER,
-      expires_at INTEGER,
-      ip TEXT,
-      host TEXT,
-      key TEXT,
+      lasts INTEGER,               -- from its receipt until it expires, milliseconds; null: until it is cleared
+      ip,
+      host,
+      key,
       url TEXT,
-      source_ip TEXT,
-      token_id TEXT,
+      source_ip,
+      token_id,
       throttled_on BLOB,
-      throttle_count INTEGER
+      throttle_count INTEGER,
+      at INTEGER AS (id_time + delay)
     );
     CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position);
-    CREATE INDEX ${log}_id ON ${log} (id) WHERE cleared IS NULL;
+    CREATE INDEX ${log}_id ON ${log} (id_time) WHERE cleared IS NULL;
     -- Terms come split and folded from core/search/index-terms.ts: what they are made of must not split or fold them again.
     CREATE VIRTUAL TABLE ${terms} USING fts5 (
       terms, content='', columnsize=0, detail=none, tokenize="ascii tokenchars '._:/%-'"
     );
-    -- Nothing is merged between commits; a closed partition is merged once (see maintenance.ts).
-    INSERT INTO ${terms} (${terms}, rank) VALUES ('automerge', 0), ('crisismerge', 1999), ('usermerge', 2);`);
+    -- Nothing is merged by a commit. Between commits (see maintenance.ts) pieces of a size are merged once there are eight of
+    -- them, so that a search meets some twenty at most; and all of them when the partition is closed.
+    INSERT INTO ${terms} (${terms}, rank) VALUES ('automerge', 0), ('crisismerge', 1999), ('usermerge', ${mergedPieces});`);
 }
 
 /** Statements are many when every partition has its own; when they are more than this, all are prepared again. */

@@ -11,11 +11,10 @@ import { type CountRequest, countStep } from './count.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
 import type { TenantLivePosition } from './jobs.ts';
-import { LevelsOfRows } from './level-rows.ts';
 import { LogReader } from './log-reader.ts';
 import { Statements } from './partitions.ts';
 import { type RetentionBounds, retentionStep } from './retention.ts';
-import { RouteReader } from './routes.ts';
+import { RowReader } from './rows.ts';
 import { findRecord, searchPage } from './search.ts';
 import { busiestHosts, fieldValues, minuteCounts, receivedSince } from './statistics.ts';
 import { serveThread } from './thread.ts';
@@ -34,9 +33,8 @@ if (yields && platform() === 'linux') letOthersGoFirst();
 interface Session {
   readonly db: Db;
   readonly sql: Statements;
-  readonly routes: RouteReader;
+  readonly reader: RowReader;
   readonly log: LogReader;
-  readonly levels: LevelsOfRows;
 }
 
 let session: Session | undefined;
@@ -45,8 +43,8 @@ const reportedSqlChars = 200;
 function open(): Session {
   const db = openReadOnly(path);
   const sql = new Statements(db);
-  const routes = new RouteReader(sql);
-  return { db, sql, routes, log: new LogReader(sql, routes), levels: new LevelsOfRows() };
+  const reader = new RowReader(sql);
+  return { db, sql, reader, log: new LogReader(sql, reader) };
 }
 
 /** Tells whether so many milliseconds have passed. */
@@ -126,13 +124,13 @@ const thread = serveThread(
     retentionStep: ({ tenant, bounds }: { tenant: number; bounds: RetentionBounds }) =>
       snapshot(({ sql }) => retentionStep(sql, tenant, bounds)),
     minutes: (a: { tenant: number; from: number }) =>
-      snapshot(({ sql }) => minuteCounts(sql, a.tenant, a.from)),
+      snapshot((open) => minuteCounts(open, a.tenant, a.from)),
     received: (a: { tenant: number; from: number }) =>
-      snapshot(({ sql }) => receivedSince(sql, a.tenant, a.from)),
+      snapshot((open) => receivedSince(open, a.tenant, a.from)),
     busiestHosts: (a: { tenant: number; from: number; limit: number }) =>
-      snapshot(({ sql }) => busiestHosts(sql, a.tenant, a.from, a.limit)),
+      snapshot((open) => busiestHosts(open, a.tenant, a.from, a.limit)),
     values: (a: { tenant: number; wanted: WantedValues }) =>
-      snapshot(({ sql }) => fieldValues(sql, a.tenant, a.wanted)),
+      snapshot((open) => fieldValues(open, a.tenant, a.wanted)),
     sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) =>
       read(({ db }) => db.prepare(sql).all(...parameters), sql.slice(0, reportedSqlChars)),
   },

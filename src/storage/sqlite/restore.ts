@@ -24,6 +24,7 @@ import { type Db, openReadOnly } from './database.ts';
 import { flushToDisk, realDatabasePath } from './database-file.ts';
 import { tryServerLock } from './lock.ts';
 import { migrate } from './migrate.ts';
+import { purge } from './purge.ts';
 
 export interface RestoreResult {
   /** Where the database that was there before is now; undefined when there was none. */
@@ -35,12 +36,17 @@ const busyMs = 2_000;
 
 /**
  * Puts the backup `file` in the place of the database, with a new epoch: every panel hears that what it has is void.
- * The old database is kept beside it. A crash at any step leaves either the old one or the new one, whole.
+ * With `purges`, what retention does not keep is no longer in the file. The old database is kept beside it. A crash at any step leaves either the old one or the new one, whole.
  *
  * @throws AppError `not-found` without such a file; `conflict` when it is no whole Belfry database or of a newer Belfry, and
  * while a server runs on the database or another process has it open.
  */
-export function restore(configuredPath: string, file: string, now: number): RestoreResult {
+export function restore(
+  configuredPath: string,
+  file: string,
+  now: number,
+  options: { readonly purges?: boolean } = {},
+): RestoreResult {
   // A link stays a link: what it leads to is what is replaced.
   const databasePath = realDatabasePath(configuredPath);
   if (!existsSync(file)) {
@@ -56,7 +62,7 @@ export function restore(configuredPath: string, file: string, now: number): Rest
   const fresh = `${databasePath}.${process.pid}.restoring`;
   try {
     copyWhole(file, fresh);
-    renew(fresh);
+    renew(fresh, options.purges ?? false);
     likeBefore(databasePath, fresh);
     flushToDisk(fresh);
     const kept = setAside(databasePath, now);
@@ -84,7 +90,7 @@ function checkBackup(file: string): void {
 }
 
 /** Brings the schema up to date, starts a new epoch, and signs everybody out. */
-function renew(path: string): void {
+function renew(path: string, purges: boolean): void {
   const db = new Database(path);
   try {
     db.pragma('synchronous = FULL');
@@ -95,6 +101,7 @@ function renew(path: string): void {
     if (changes !== 1) throw notOurs(path);
     // A session that was ended since the backup would be in force again.
     db.exec('DELETE FROM sessions; DELETE FROM verifications');
+    if (purges) purge(db);
   } finally {
     db.close();
   }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Route } from '#core/ports.ts';
 import { Statements } from './partitions.ts';
 import { RouteReader } from './routes.ts';
-import { uuidToBlob, uuidToText } from './rows.ts';
+import { joinId, splitId, uuidToBlob, uuidToText } from './rows.ts';
 
 const schema = readFileSync(new URL('./migrations/0001-baseline.sql', import.meta.url), 'utf8');
 
@@ -27,6 +27,15 @@ test('a uuid survives the way to bytes and back, and anything else is no uuid', 
   expect(uuidToBlob(id.toUpperCase())).toEqual(uuidToBlob(id));
   for (const text of ['', 'x', `${id}0`, id.replaceAll('-', ''), `'${id.slice(1)}`])
     expect(uuidToBlob(text)).toBeUndefined();
+});
+
+test('an id survives the way to its time and the rest and back', () => {
+  for (const id of ['0199c0de-7000-7abc-8def-0123456789ab', '00000000-0000-0000-0000-000000000000']) {
+    const { time, rest } = splitId(id)!;
+    expect(joinId(time, rest)).toBe(id);
+  }
+  expect(splitId('0199c0de-7000-7abc-8def-0123456789ab')?.time).toBe(0x0199c0de7000);
+  expect(splitId('x')).toBeUndefined();
 });
 
 test('routes that are added later are found, and those of another tenant never', () => {

@@ -1,13 +1,18 @@
 /** How the log's rows become what core speaks of. Every reader of the log goes through here. */
 import type { Clear, Entry, Notification } from '#core/ports.ts';
-import type { RouteReader } from './routes.ts';
+import { type Partition, type Statements, tablesOf } from './partitions.ts';
+import { RouteReader } from './routes.ts';
+
+/** A text, or the number of one in the partition's dictionary. */
+export type StoredText = number | string;
 
 /** A row of a partition's log `n`, as {@link entryColumns} selects it. */
 export interface EntryRow {
   readonly row: number;
   readonly tenant: number;
   readonly position: number;
-  readonly id: Buffer;
+  readonly id_time: number;
+  readonly id_rest: Buffer;
   readonly at: number;
   readonly route: number;
   /** null: a notification, whose columns below `reason` are set as in {@link NotificationRow}. */
@@ -19,68 +24,130 @@ export interface EntryRow {
 export interface NotificationRow extends EntryRow {
   readonly title: string;
   readonly message: string;
-  readonly level: string;
+  readonly level: StoredText;
   readonly rank: number;
-  readonly ttl: number;
-  readonly sent_level: string | null;
+  readonly ttl: number | null;
+  readonly sent_level: StoredText | null;
   readonly sent_ttl: number | null;
-  readonly expires_at: number | null;
-  readonly ip: string | null;
-  readonly host: string | null;
-  readonly key: string | null;
+  readonly lasts: number | null;
+  readonly ip: StoredText | null;
+  readonly host: StoredText | null;
+  readonly key: StoredText | null;
   readonly url: string | null;
-  readonly source_ip: string;
-  readonly token_id: string;
+  readonly source_ip: StoredText;
+  readonly token_id: StoredText;
   readonly throttled_on: Buffer | null;
   readonly throttle_count: number;
 }
 
+/** The columns that are stored, in the order in which a row is written. */
+export const storedColumns = [
+  ...['row', 'tenant', 'position', 'id_time', 'id_rest', 'delay', 'route', 'cleared', '"by"', 'reason'],
+  ...[
+    'title',
+    'message',
+    'level',
+    'rank',
+    'ttl',
+    'sent_level',
+    'sent_ttl',
+    'lasts',
+    'ip',
+    'host',
+    'key',
+    'url',
+  ],
+  ...['source_ip', 'token_id', 'throttled_on', 'throttle_count'],
+];
+
 /** Goes with `FROM <log> n`. */
-export const entryColumns = `n.row, n.tenant, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.title,
-  n.message, n.level, n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip,
-  n.token_id, n.throttled_on, n.throttle_count`;
+export const entryColumns = [...storedColumns, 'at'].map((column) => `n.${column}`).join(', ');
 
-export function toEntry(row: EntryRow, routes: RouteReader): Entry {
-  return row.cleared === null ? toNotification(row as NotificationRow, routes) : toClear(row, routes);
+/** Texts of dictionaries that are remembered; with more, they are read again. */
+const mostTexts = 100_000;
+/** More than a dictionary has. */
+const numbersAPartition = 2 ** 20;
+
+/** Reads rows on one connection: what they name by number is looked up once. */
+export class RowReader {
+  readonly routes: RouteReader;
+  readonly #sql: Statements;
+  readonly #texts = new Map<number, string>();
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+    this.routes = new RouteReader(sql);
+  }
+
+  entry(row: EntryRow, partition: PartitionName): Entry {
+    return row.cleared === null ? this.notification(row as NotificationRow, partition) : this.#clear(row);
+  }
+
+  notification(row: NotificationRow, partition: PartitionName): Notification {
+    const level = this.text(row.level, partition);
+    return {
+      kind: 'notification',
+      position: row.position,
+      id: joinId(row.id_time, row.id_rest),
+      receivedAt: row.at,
+      title: row.title,
+      message: row.message,
+      level,
+      rank: row.rank,
+      ttl: row.ttl ?? row.lasts ?? 0,
+      sentLevel: this.text(row.sent_level, partition) ?? level,
+      sentTtl: row.sent_ttl,
+      expiresAt: row.lasts === null ? null : row.at + row.lasts,
+      ip: this.text(row.ip, partition),
+      host: this.text(row.host, partition),
+      key: this.text(row.key, partition),
+      url: row.url,
+      sourceIp: this.text(row.source_ip, partition),
+      tokenId: this.text(row.token_id, partition),
+      route: this.routes.get(row.tenant, row.route),
+      throttledOn: row.throttled_on === null ? null : uuidToText(row.throttled_on),
+      throttleCount: row.throttle_count,
+    };
+  }
+
+  /** The text that a column of this partition holds. */
+  text(stored: StoredText, partition: PartitionName): string;
+  text(stored: StoredText | null, partition: PartitionName): string | null;
+  text(stored: StoredText | null, partition: PartitionName): string | null {
+    if (typeof stored !== 'number') return stored;
+    // Every generation of a partition has the same numbers.
+    const known = partition.id * numbersAPartition + stored;
+    let text = this.#texts.get(known);
+    if (text === undefined) {
+      text = this.#read(tablesOf(partition).dictionary, stored);
+      if (this.#texts.size >= mostTexts) this.#texts.clear();
+      this.#texts.set(known, text);
+    }
+    return text;
+  }
+
+  #read(dictionary: string, id: number): string {
+    const found = this.#sql
+      .of<[number], { text: string }>(`SELECT text FROM ${dictionary} WHERE id = ?`)
+      .get(id);
+    if (!found) throw new Error(`text ${id} of ${dictionary} is missing`);
+    return found.text;
+  }
+
+  #clear(row: EntryRow): Clear {
+    return {
+      kind: 'clear',
+      position: row.position,
+      id: joinId(row.id_time, row.id_rest),
+      reason: row.reason === 'replaced' ? 'replaced' : 'cleared',
+      by: row.by ?? '',
+      at: row.at,
+      route: this.routes.get(row.tenant, row.route),
+    };
+  }
 }
 
-export function toNotification(row: NotificationRow, routes: RouteReader): Notification {
-  return {
-    kind: 'notification',
-    position: row.position,
-    id: uuidToText(row.id),
-    receivedAt: row.at,
-    title: row.title,
-    message: row.message,
-    level: row.level,
-    rank: row.rank,
-    ttl: row.ttl,
-    sentLevel: row.sent_level ?? row.level,
-    sentTtl: row.sent_ttl,
-    expiresAt: row.expires_at,
-    ip: row.ip,
-    host: row.host,
-    key: row.key,
-    url: row.url,
-    sourceIp: row.source_ip,
-    tokenId: row.token_id,
-    route: routes.get(row.tenant, row.route),
-    throttledOn: row.throttled_on === null ? null : uuidToText(row.throttled_on),
-    throttleCount: row.throttle_count,
-  };
-}
-
-function toClear(row: EntryRow, routes: RouteReader): Clear {
-  return {
-    kind: 'clear',
-    position: row.position,
-    id: uuidToText(row.id),
-    reason: row.reason === 'replaced' ? 'replaced' : 'cleared',
-    by: row.by ?? '',
-    at: row.at,
-    route: routes.get(row.tenant, row.route),
-  };
-}
+export type PartitionName = Pick<Partition, 'id' | 'generation'>;
 
 /** 16 bytes to the canonical lower-case text. */
 export function uuidToText(bytes: Buffer): string {
@@ -92,6 +159,18 @@ export function uuidToText(bytes: Buffer): string {
 export function uuidToBlob(text: string): Buffer | undefined {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return undefined;
   return Buffer.from(text.replaceAll('-', ''), 'hex');
+}
+
+/** An id as the log has it; undefined when the text is no UUID. */
+export function splitId(text: string): { readonly time: number; readonly rest: Buffer } | undefined {
+  const bytes = uuidToBlob(text);
+  return bytes && { time: bytes.readUIntBE(0, 6), rest: bytes.subarray(6) };
+}
+
+export function joinId(time: number, rest: Buffer): string {
+  const first = time.toString(16).padStart(12, '0');
+  const hex = rest.toString('hex');
+  return `${first.slice(0, 8)}-${first.slice(8)}-${hex.slice(0, 4)}-${hex.slice(4, 8)}-${hex.slice(8)}`;
 }
 
 /** What a row takes of the disk beside its texts, as an estimate: columns, keys and terms. */

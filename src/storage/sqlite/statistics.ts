@@ -1,22 +1,25 @@
 /** What the overview and completion ask of the log. */
 import { addressesFrom } from '#core/address-prefix.ts';
 import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
-import type { TenantId } from '#core/ports.ts';
+import type { Notification, TenantId } from '#core/ports.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import { families } from '#core/search/search-compile.ts';
 import type { BusyHost, MinuteCount, WantedValues } from '#core/statistics.ts';
-import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import type { LogConnection } from './prepared-query.ts';
+import { entryColumns, type NotificationRow } from './rows.ts';
 
 const minuteMs = 60_000;
-/** Notifications looked at for the busiest hosts: some 20 ms. */
+/** Notifications scanned at for the busiest hosts: some 20 ms. */
 const newestRows = 10_000;
-/** How long values are looked for, the newest partitions first. */
+/** How long values are scanned for, the newest partitions first. */
 const valuesMs = 150;
-/** Addresses of a partition looked at for those whose text begins as asked. */
+/** Addresses of a partition scanned at for those whose text begins as asked. */
 const mostVisited = 200;
 
 /** By minute and level, oldest first. */
-export function minuteCounts(sql: Statements, tenant: TenantId, from: number): MinuteCount[] {
+export function minuteCounts(connection: LogConnection, tenant: TenantId, from: number): MinuteCount[] {
+  const { sql } = connection;
   const counts = new Map<string, { at: number; level: string; count: number }>();
   const first = Math.ceil(from / minuteMs);
   const add = (minute: number, level: string, count: number) => {
@@ -33,15 +36,15 @@ export function minuteCounts(sql: Statements, tenant: TenantId, from: number): M
     )
     .all(tenant, since);
   for (const { minute, level, count } of rows) add(minute, level, count);
-  for (const { at, level } of unindexed(sql, tenant)) {
-    const minute = Math.floor(at / minuteMs);
+  for (const { receivedAt, level } of unindexed(connection, tenant)) {
+    const minute = Math.floor(receivedAt / minuteMs);
     if (minute >= first) add(minute, level, 1);
   }
   return [...counts.values()].sort((a, b) => a.at - b.at || (a.level < b.level ? -1 : 1));
 }
 
-export function receivedSince(sql: Statements, tenant: TenantId, from: number): number {
-  return minuteCounts(sql, tenant, from).reduce((sum, { count }) => sum + count, 0);
+export function receivedSince(connection: LogConnection, tenant: TenantId, from: number): number {
+  return minuteCounts(connection, tenant, from).reduce((sum, { count }) => sum + count, 0);
 }
 
 /** The minute of the oldest notification that is kept: what came before it counts no more. */
@@ -60,43 +63,39 @@ function firstMinute(sql: Statements, tenant: TenantId): number {
   return 0;
 }
 
-interface UnindexedValues {
-  readonly at: number;
-  readonly level: string;
-  readonly host: string | null;
-  readonly ip: string | null;
-  readonly source: string;
-  readonly key: string | null;
-}
-
-function unindexed(sql: Statements, tenant: TenantId): UnindexedValues[] {
-  return readPartitions(sql)
-    .slice(0, 1)
-    .flatMap((partition) =>
-      sql
-        .of<[number, number], UnindexedValues>(
-          `SELECT at, level, host, ip, source_ip AS source, key FROM ${tablesOf(partition).log}
-           WHERE row > ? AND +tenant = ? AND cleared IS NULL`,
-        )
-        .all(partition.indexed, tenant),
-    );
+function unindexed({ sql, reader }: LogConnection, tenant: TenantId): Notification[] {
+  const partition = readNewest(sql);
+  // `+`: by the rows, which are few, and not by the index on the tenant, which has all of the partition.
+  return sql
+    .of<[number, number], NotificationRow>(
+      `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE row > ? AND +tenant = ? AND cleared IS NULL`,
+    )
+    .all(partition.indexed, tenant)
+    .map((row) => reader.notification(row, partition));
 }
 
 /** Hosts that were named most since `from`, the most frequent first, among the newest notifications. */
-export function busiestHosts(sql: Statements, tenant: TenantId, from: number, limit: number): BusyHost[] {
+export function busiestHosts(
+  { sql, reader }: LogConnection,
+  tenant: TenantId,
+  from: number,
+  limit: number,
+): BusyHost[] {
   const hosts = new Map<string, { host: string; count: number; level: string; rank: number }>();
   let left = newestRows;
   for (const partition of readPartitions(sql)) {
     const rows = sql
-      .of<[number, number, number], { host: string | null; level: string; rank: number; at: number }>(
+      .of<[number, number, number], Pick<NotificationRow, 'host' | 'level' | 'rank' | 'at'>>(
         `SELECT host, level, rank, at FROM ${tablesOf(partition).log}
          WHERE tenant = ? AND cleared IS NULL AND row >= (SELECT first_row FROM logs WHERE tenant = ?)
          ORDER BY position DESC LIMIT ?`,
       )
       .all(tenant, tenant, left);
     left -= rows.length;
-    for (const { host, level, rank, at } of rows) {
+    for (const { rank, at, ...row } of rows) {
+      const host = reader.text(row.host, partition);
       if (host === null || at < from) continue;
+      const level = reader.text(row.level, partition);
       const known = hosts.get(host.toLowerCase());
       if (!known) hosts.set(host.toLowerCase(), { host, count: 1, level, rank });
       else {
@@ -113,13 +112,14 @@ export function busiestHosts(sql: Statements, tenant: TenantId, from: number, li
 }
 
 /** The first values of a field that start with `prefix`, in order. */
-export function fieldValues(sql: Statements, tenant: TenantId, wanted: WantedValues): string[] {
+export function fieldValues(connection: LogConnection, tenant: TenantId, wanted: WantedValues): string[] {
+  const { sql } = connection;
   const { field, limit } = wanted;
   const prefix = field === 'key' ? wanted.prefix : wanted.prefix.toLowerCase();
   const until = performance.now() + valuesMs;
   const found = new Set<string>();
-  for (const row of unindexed(sql, tenant)) {
-    const value = field === 'host' ? row.host?.toLowerCase() : row[field];
+  for (const { host, ip, sourceIp, key } of unindexed(connection, tenant)) {
+    const value = { host: host?.toLowerCase(), ip, source: sourceIp, key }[field];
     if (value?.startsWith(prefix)) found.add(value);
   }
   for (const partition of readPartitions(sql)) {

@@ -12,7 +12,6 @@ import type { Job, JobAnswer, JobResults } from './jobs.ts';
 import { LogCleaner } from './log-cleaner.ts';
 import { type LogSizes, LogWriter, usualSizes } from './log-writer.ts';
 import { Maintenance } from './maintenance.ts';
-import { RowPace } from './row-pace.ts';
 import { serveThread } from './thread.ts';
 
 interface WriterData extends Partial<LogSizes> {
@@ -23,13 +22,11 @@ interface WriterData extends Partial<LogSizes> {
 
 const { path, maintains, ...given } = workerData as WriterData;
 const sizes: LogSizes = { ...usualSizes, ...given };
-/** How long a slice of maintenance may take: commits wait for it. */
+/** How long a slice of maintenance may take: commits wait for it. It ends with the first step after that. */
 const sliceMs = 3;
+const step = { rows: 64, pages: 8 };
 /** Between two slices. */
 const slicePauseMs = 20;
-/** Rows a slice copies or deletes, and pages it merges. */
-const slicePace = new RowPace({ least: 16, most: 4_000 }, 0.02);
-const rowsAPage = 16;
 /** After a slice that failed, as when another process holds the database: commits shall not wait for the next as well. */
 const retrySliceMs = 1_000;
 const reopenMs = 250;
@@ -105,7 +102,7 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
   const current = session;
   try {
     const answers = transaction(current, () => jobs.map((job) => ({ value: perform(current, job) })));
-    if (current.log.hasClosed) maintainSoon();
+    if (current.log.needsMaintenance) maintainSoon();
     return answers;
   } catch (error) {
     if (isDiskFailure(error)) throw giveUp(error);
@@ -163,6 +160,7 @@ function perform(current: Session, job: Job): JobResults[Job['kind']] {
     case 'receipts':
       return current.log.receipts(job);
     case 'retain':
+      current.maintenance.lookForDead();
       maintainSoon();
       return current.cleaner.retain(job);
     case 'sweep':
@@ -240,7 +238,7 @@ function closeQuietly(broken: Session | undefined): void {
 }
 
 function maintainSoon(): void {
-  if (session) session.log.hasClosed = false;
+  if (session) session.log.needsMaintenance = false;
   maintainable = maintains;
   scheduleSlice();
 }
@@ -254,13 +252,13 @@ function scheduleSlice(): void {
 function maintain(): void {
   if (!session) return;
   const { maintenance } = session;
-  const rows = slicePace.rowsIn(sliceMs);
-  const size = { rows, pages: Math.ceil(rows / rowsAPage) };
-  const began = performance.now();
+  const endsAt = performance.now() + sliceMs;
   let pauseMs = slicePauseMs;
   try {
-    maintainable = transaction(session, () => maintenance.slice(size));
-    slicePace.took(rows, performance.now() - began);
+    maintainable = transaction(session, () => {
+      while (maintenance.step(step)) if (performance.now() >= endsAt) return true;
+      return false;
+    });
   } catch (error) {
     maintenance.afterRollback();
     pauseMs = retrySliceMs;

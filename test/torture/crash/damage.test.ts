@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '#storage/sqlite/open.ts';
+import { joinId } from '#storage/sqlite/rows.ts';
 import { checkHistory, complaints, type Sent } from '#test/support/history-checker.ts';
 import { Load, markOf } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
@@ -92,17 +93,15 @@ function read(path: string) {
   const db = new Database(path, { readonly: true });
   try {
     return db
-      .prepare<[], { position: number; name: string; id: Buffer }>(
-        'SELECT position, title AS name, id FROM log_1_0 WHERE cleared IS NULL',
+      .prepare<[], { position: number; name: string; time: number; rest: Buffer }>(
+        'SELECT position, title AS name, id_time AS time, id_rest AS rest FROM log_1_0 WHERE cleared IS NULL',
       )
       .all()
-      .map(({ id, ...rest }) => ({ ...rest, id: uuid(id.toString('hex')) }));
+      .map(({ position, name, time, rest }) => ({ position, name, id: joinId(time, rest) }));
   } finally {
     db.close();
   }
 }
-
-const uuid = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
 function integrity(path: string): string[] {
   const db = new Database(path);

@@ -166,6 +166,13 @@ CREATE TABLE row_minutes (
   minute INTEGER NOT NULL
 );
 
+-- The levels of rows from this one on, a byte each: a number in `names`. As far as it is indexed.
+CREATE TABLE row_levels (
+  row INTEGER PRIMARY KEY,
+  names TEXT NOT NULL,       -- JSON
+  levels BLOB NOT NULL
+);
+
 -- How many of each level in each minute, as far as it is indexed.
 CREATE TABLE minutes (
   partition INTEGER NOT NULL,
