@@ -30,8 +30,9 @@ const everything: readonly DashboardScenes[] = [
   },
 ];
 const screens = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
+const languages = ['en', 'de'] as const;
 
-/** Every scene on a desk and a phone, dark and light. */
+/** Every scene on a desk and a phone, dark and light, in every language. */
 export async function takeDashboardPictures({ browserPath, folder, only }: Pictures): Promise<void> {
   for (const { name, fill, scenes } of everything) {
     const wanted = scenes.filter((scene) => `${name}-${scene.name}`.includes(only));
@@ -48,23 +49,33 @@ async function pictures(
   { act, path: address, role = 'owner' }: DashboardScene,
   stem: string,
 ): Promise<void> {
-  for (const [size, viewport] of Object.entries(screens)) {
-    for (const colorScheme of ['dark', 'light'] as const) {
-      const { page, context, complaints } = await lab.desk({
-        path: address,
-        role,
-        name: 'Ada Byron',
-        viewport,
-        colorScheme,
-        locale: 'en-GB',
-      });
-      await page.evaluate(() => document.fonts.ready);
-      await act?.(page);
-      await page.waitForTimeout(600);
-      const path = `${stem}-${size}-${colorScheme}.png`;
-      await page.screenshot({ path });
-      process.stdout.write(`${path}${complaints.length > 0 ? `\n  ${complaints.join('\n  ')}` : ''}\n`);
-      await context.close();
+  const { page, context, complaints } = await lab.desk({
+    path: address,
+    role,
+    name: 'Ada Byron',
+    locale: 'en-GB',
+  });
+  await page.evaluate(() => document.fonts.ready);
+  // Scenes find what they act on by its English text; the language is changed afterwards.
+  await act?.(page);
+  for (const language of languages) {
+    await page.evaluate(languageFromAnotherWindow, language);
+    for (const [size, viewport] of Object.entries(screens)) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+        await page.waitForTimeout(400);
+        const path = `${stem}-${language}-${size}-${colorScheme}.png`;
+        await page.screenshot({ path });
+        process.stdout.write(`${path}\n`);
+      }
     }
   }
+  for (const complaint of complaints) process.stdout.write(`  ${complaint}\n`);
+  await context.close();
+}
+
+function languageFromAnotherWindow(language: string): void {
+  dispatchEvent(new StorageEvent('storage', { key: 'belfry.language', newValue: language }));
 }

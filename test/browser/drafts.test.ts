@@ -33,7 +33,7 @@ async function holdSaving(page: Page): Promise<() => void> {
 for (const { path, opener, field } of [
   { path: 'settings/levels', opener: 'security', field: 'Rank' },
   { path: 'settings/tokens', opener: 'grafana', field: 'Name' },
-  { path: 'panels', opener: 'Workshop kiosk', field: 'Place' },
+  { path: 'panels', opener: 'Workshop kiosk', field: 'Location' },
   { path: 'rules', opener: 'DB to the NOC', field: 'Note' },
   { path: 'rules?mute=db-9', opener: undefined, field: 'Note' },
 ]) {

@@ -13,7 +13,7 @@ const owner = { name: 'Ada Byron', email: 'ada@example.org', password: 'four pla
 test('without the link, a new server says where the link is', async () => {
   const { page, close } = await lab.window();
   await page.goto(lab.server.url);
-  await page.getByRole('heading', { name: 'Open the set-up link' }).waitFor();
+  await page.getByRole('heading', { name: 'Open the setup link' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/setup');
   await close();
 });
@@ -21,28 +21,28 @@ test('without the link, a new server says where the link is', async () => {
 test('a link that is not the one printed makes no account, and says so', async () => {
   const { page, close } = await lab.window();
   await page.goto(`${lab.server.url}/setup#${'x'.repeat(40)}`);
-  await page.getByLabel('What do you call this place?').fill('Plant 2');
+  await page.getByLabel('Tenant name').fill('Plant 2');
   await page.getByLabel('Your name').fill(owner.name);
-  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByLabel('Email').fill(owner.email);
   await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
-  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   const refusal = page.getByRole('alert');
   await refusal.waitFor();
-  expect(await refusal.textContent()).toMatch(/The account was not made/);
+  expect(await refusal.textContent()).toMatch(/Account not created/);
   await close();
 });
 
 test('the printed link leads to the first notification on a screen', async () => {
   const { page, close, complaints } = await lab.window();
   await page.goto(`${lab.server.url}/setup#${lab.server.running.setUpSecret}`);
-  await page.getByLabel('What do you call this place?').fill('Plant 2');
+  await page.getByLabel('Tenant name').fill('Plant 2');
   await page.getByLabel('Your name').fill(owner.name);
-  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByLabel('Email').fill(owner.email);
   await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
-  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
 
-  await page.getByRole('heading', { name: 'Three steps' }).waitFor();
-  await page.getByRole('button', { name: 'Create the token' }).click();
+  await page.getByRole('heading', { name: 'Send your first notification' }).waitFor();
+  await page.getByRole('button', { name: 'Create token' }).click();
   const command = page.locator('pre', { hasText: 'curl' });
   await command.waitFor();
   expect(await command.textContent()).toContain(`${lab.server.url}/api/notify`);
@@ -52,12 +52,12 @@ test('the printed link leads to the first notification on a screen', async () =>
   await screen.page.goto(`${lab.server.url}/panel`);
   const code = await screen.page.locator('output.code:not(.empty)').textContent();
   await page.getByLabel('Code on the screen').fill(code ?? '');
-  await page.getByLabel('Name of the panel').fill('Lobby');
-  await page.getByRole('button', { name: 'Let it in' }).click();
-  await page.getByText('“Lobby” is in').waitFor();
+  await page.getByLabel('Panel name').fill('Lobby');
+  await page.getByRole('button', { name: 'Approve screen' }).click();
+  await page.getByText('Screen approved').waitFor();
   await screen.page.locator('header[data-health="online"]').waitFor();
 
-  await page.getByRole('button', { name: 'Send it' }).click();
+  await page.getByRole('button', { name: 'Send test' }).click();
   await screen.page.getByRole('heading', { name: 'Hello from Belfry' }).waitFor();
   await page.getByText('Shown on “Lobby” after').waitFor();
   expect([...complaints, ...screen.complaints]).toEqual([]);
@@ -67,22 +67,22 @@ test('the printed link leads to the first notification on a screen', async () =>
 test('the link is dead afterwards, and the owner signs in and out', async () => {
   const { page, close, complaints } = await lab.window();
   await page.goto(`${lab.server.url}/setup#whatever`);
-  await page.getByRole('heading', { name: 'This server is set up already' }).waitFor();
+  await page.getByRole('heading', { name: 'This server is already set up' }).waitFor();
   await page.getByRole('link', { name: 'Sign in' }).click();
 
-  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByLabel('Email').fill(owner.email);
   await page.getByRole('textbox', { name: 'Password' }).fill('not the password');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('alert').getByText('e-mail or password is wrong').waitFor();
   await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
   await page.keyboard.press('Enter');
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
 
   await page.getByRole('button', { name: owner.email }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.goto(`${lab.server.url}/t/default/history?q=host:db-1`);
-  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByLabel('Email').fill(owner.email);
   await page.getByRole('textbox', { name: 'Password' }).fill(owner.password);
   await page.keyboard.press('Enter');
   await page.waitForURL('**/t/default/history?q=host*');

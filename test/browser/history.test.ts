@@ -55,7 +55,7 @@ test('a search is typed, refined by clicks on values, and stands in the address 
   await page.goBack();
   await expect.poll(() => rows.first().textContent()).toContain('Replication stopped');
   await rows.first().getByText('Replication stopped').click();
-  await drawer.getByText('Proof of display').waitFor();
+  await drawer.getByText('Display receipts').waitFor();
   expect(await drawer.textContent()).toContain('DB to the NOC');
   await page.reload();
   await drawer.getByText('NOC east wall').waitFor();
@@ -86,7 +86,7 @@ test('an error is shown at its place, what was found before stays, and the neare
   await page.getByRole('alert').getByText('unknown level "waring" at character 19').waitFor();
   expect(await rows.count()).toBeGreaterThan(5);
   expect(await box.getAttribute('aria-invalid')).toBe('true');
-  await page.getByRole('button', { name: 'Take “warning”' }).click();
+  await page.getByRole('button', { name: 'Use “warning”' }).click();
   await expect.poll(query).toBe('host:db-* level:>=warning');
   await expect.poll(() => rows.first().textContent()).toContain('Replication stopped');
 });
@@ -110,7 +110,7 @@ test('keys and values are completed with the keyboard alone', async () => {
 
 test('new ones come in by themselves, and wait while somebody reads further down', async () => {
   const { page, rows } = await open({ live: 'true' });
-  await page.getByRole('button', { name: /^Live ?: new ones come in/ }).waitFor();
+  await page.getByRole('button', { name: /^Live ?: on/ }).waitFor();
   await send('Came in by itself');
   await expect.poll(() => rows.first().textContent()).toContain('Came in by itself');
   await page.getByRole('grid').evaluate((grid) => grid.scrollTo({ top: 700 }));
@@ -173,7 +173,7 @@ test('what was cleared is said to be, though it cannot be read again; what was n
 
 test('what arrives one by one is not read out one by one', async () => {
   const { page, rows } = await open({ live: 'true' });
-  await page.getByRole('button', { name: /^Live ?: new ones come in/ }).waitFor();
+  await page.getByRole('button', { name: /^Live ?: on/ }).waitFor();
   await page.getByText(/^[0-9]+ notifications$/).waitFor();
   const said = await page.evaluateHandle(() => {
     const heard: string[] = [];
@@ -202,7 +202,7 @@ test('what arrives one by one is not read out one by one', async () => {
 test('the down arrow leads into the list from the page itself, and from no control beside it', async () => {
   const { page, rows } = await open();
   await rows.first().waitFor();
-  const table = page.getByRole('button', { name: 'Show as a table' });
+  const table = page.getByRole('button', { name: 'Show as table' });
   await table.focus();
   await page.keyboard.press('ArrowDown');
   expect(await table.evaluate((button) => button === document.activeElement)).toBe(true);
@@ -213,7 +213,7 @@ test('the down arrow leads into the list from the page itself, and from no contr
 
 test('without a line to the server the rows stay and say so; what was missed is there afterwards', async () => {
   const { page, rows } = await open({ live: 'true' });
-  await page.getByRole('button', { name: /^Live ?: new ones come in/ }).waitFor();
+  await page.getByRole('button', { name: /^Live ?: on/ }).waitFor();
   await desk?.context.setOffline(true);
   await page.route('**/api/**', (route) => route.abort());
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
@@ -241,7 +241,7 @@ test('a host is muted until 08:00 by one key, the rule stands first, and is take
   expect(Date.parse(first.activeUntil) - Date.now()).toBeLessThanOrEqual(86_400_000);
   expect(others.map(({ id }: { id: string }) => id)).toEqual(before.map(({ id }: { id: string }) => id));
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('db-03.internal is heard again').waitFor();
+  await page.getByText('db-03.internal is no longer muted').waitFor();
   expect(await rules()).toEqual(before);
 });
 
@@ -254,16 +254,16 @@ test('the keyboard moves, opens, clears and closes; a viewer may look only', asy
   await drawer.getByRole('heading', { name: 'To be cleared' }).waitFor();
   await page.keyboard.press('c');
   await page.getByText('Cleared: To be cleared').waitFor();
-  await drawer.getByText('taken off every panel').waitFor();
+  await drawer.getByText('Cleared on').waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => drawer.count()).toBe(0);
   await desk?.close();
   const viewer = await open({ q: 'host:ups-4.dc1' }, { role: 'viewer' });
   await viewer.rows.first().click();
-  await viewer.drawer.getByText('Why it is on these screens').waitFor();
+  await viewer.drawer.getByText('Why it is on these panels').waitFor();
   expect(await viewer.drawer.getByRole('button', { name: /^(Clear|Mute)/ }).count()).toBe(0);
   await viewer.page.keyboard.press('m');
-  await viewer.page.getByText('To mute takes the role of an admin').waitFor();
+  await viewer.page.getByText('Muting requires the admin role').waitFor();
 });
 
 test('a time is drawn over the bars, and chosen from the menu', async () => {
@@ -279,7 +279,7 @@ test('a time is drawn over the bars, and chosen from the menu', async () => {
   await page.getByRole('button', { name: /^Time/ }).click();
   await page.getByRole('button', { name: '7 d' }).click();
   await expect.poll(query).toBe('since:7d');
-  await page.getByRole('button', { name: 'Show as a table' }).click();
+  await page.getByRole('button', { name: 'Show as table' }).click();
   await page.getByRole('columnheader', { name: 'warning' }).waitFor();
 });
 
@@ -288,7 +288,7 @@ test('a search is saved for everyone, run again and forgotten; what it finds can
   await page.getByRole('button', { name: 'Saved searches' }).click();
   await page.getByLabel('Save this search').fill('What burns');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByRole('button', { name: 'Clear the search' }).click();
+  await page.getByRole('button', { name: 'Clear search' }).click();
   await expect.poll(query).toBe(null);
   await page.getByRole('button', { name: 'Saved searches' }).click();
   await page.getByRole('button', { name: /^What burns/ }).click();
@@ -300,8 +300,8 @@ test('a search is saved for everyone, run again and forgotten; what it finds can
   expect(csv).toContain('Power lost in rack 4');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Saved searches' }).click();
-  await page.getByRole('button', { name: 'Forget “What burns”' }).click();
-  await page.getByText('No search has been saved yet').waitFor();
+  await page.getByRole('button', { name: 'Delete “What burns”' }).click();
+  await page.getByText('No saved searches yet').waitFor();
 });
 
 test('a search that ran out of time says how far back it got, and is continued by a button', async () => {
@@ -324,17 +324,17 @@ test('a search that ran out of time says how far back it got, and is continued b
   await page.getByText(/Searched back to (1 Nov|Nov 1)\b/).waitFor();
   expect(await rows.count()).toBe(3);
   await page.getByRole('button', { name: 'Continue search' }).click();
-  await page.getByText('That is all of it.').waitFor();
+  await page.getByText('End of results').waitFor();
   expect(await rows.count()).toBe(5);
 });
 
 test('every part of it can be used by everyone', async () => {
   const { page, rows, drawer } = await open({ q: 'level:>=error' });
   await rows.first().click();
-  await drawer.getByText('This host, 24 h').waitFor();
+  await drawer.getByText('This host, last 24 h').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.getByRole('combobox', { name: 'Search' }).fill('le');
   await page.getByRole('option').first().waitFor();
-  await page.getByRole('button', { name: 'Show as a table' }).isVisible();
+  await page.getByRole('button', { name: 'Show as table' }).isVisible();
   expect(await faultsInBothSchemes(page)).toEqual([]);
 });

@@ -28,11 +28,11 @@ const hasFocus = (page: Page, text: RegExp) =>
   expect.poll(() => page.evaluate(() => document.activeElement?.textContent ?? '')).toMatch(text);
 
 for (const { path, opener, asking } of [
-  { path: 'settings/levels', opener: /^security/, asking: 'Delete …' },
-  { path: 'settings/tokens', opener: /^alertmanager/, asking: 'Revoke …' },
-  { path: 'settings/tokens?tab=keys', opener: /^viewer script/, asking: 'Revoke …' },
-  { path: 'panels', opener: /^Workshop kiosk/, asking: 'Delete …' },
-  { path: 'rules', opener: /^DB to the NOC/, asking: 'Delete …' },
+  { path: 'settings/levels', opener: /^security/, asking: 'Delete…' },
+  { path: 'settings/tokens', opener: /^alertmanager/, asking: 'Revoke…' },
+  { path: 'settings/tokens?tab=keys', opener: /^viewer script/, asking: 'Revoke…' },
+  { path: 'panels', opener: /^Workshop kiosk/, asking: 'Delete…' },
+  { path: 'rules', opener: /^DB to the NOC/, asking: 'Delete…' },
 ]) {
   test(`${path}: Esc closes the question alone, then the drawer, and the focus goes back each time`, () =>
     at({ path }, async ({ page, complaints }) => {

@@ -28,16 +28,16 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
   at({}, async ({ page, complaints }) => {
     await page.keyboard.press('n');
     await page.getByLabel('Name', { exact: true }).fill('Warning');
-    await page.getByText('There is a level of this name already.').waitFor();
+    await page.getByText('This name is already in use.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('billing');
     await page.keyboard.press('Enter');
     const drawer = page.getByRole('dialog', { name: 'billing', exact: true });
     await drawer.getByRole('textbox', { name: 'Colour' }).fill('#000033');
-    await drawer.getByText('Adjusted where it is shown').waitFor();
+    await drawer.getByText('Adjusted to stay readable').waitFor();
     await drawer.getByRole('textbox', { name: 'Rank' }).fill('55');
-    await drawer.getByText(/above critical \(50\)/).waitFor();
+    await drawer.getByText(/above critical \(50\)/i).waitFor();
     await drawer.getByRole('radio', { name: 'truck' }).check({ force: true });
-    await drawer.getByRole('textbox', { name: 'Shown for' }).fill('2');
+    await drawer.getByRole('textbox', { name: 'Display time' }).fill('2');
     await drawer.getByRole('combobox', { name: 'Unit' }).click();
     await page.getByRole('option', { name: 'hours' }).click();
     await drawer.getByRole('button', { name: 'Save' }).click();
@@ -48,8 +48,8 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
       icon: 'truck',
       durationMs: 7_200_000,
     });
-    await drawer.getByRole('button', { name: 'Delete …' }).click();
-    await page.getByRole('button', { name: 'Delete the level' }).click();
+    await drawer.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete level' }).click();
     await drawer.waitFor({ state: 'detached' });
     expect(await levelOf('billing')).toBeUndefined();
     expect(complaints).toEqual([]);
@@ -77,14 +77,14 @@ test('what was changed of a level is not lost unasked: by Esc, or by the way bac
 test('a built-in level is told why it stays, and goes back to how it was at first', () =>
   at({ path: 'settings/levels?id=info' }, async ({ page }) => {
     const drawer = page.getByRole('dialog', { name: 'info' });
-    expect(await drawer.getByRole('button', { name: 'Delete …' }).count()).toBe(0);
+    expect(await drawer.getByRole('button', { name: 'Delete…' }).count()).toBe(0);
     await drawer.getByRole('textbox', { name: 'Rank' }).fill('1001');
-    await drawer.getByText('A whole number from 0 to 1,000.').waitFor();
+    await drawer.getByText('Enter a whole number from 0 to 1,000.').waitFor();
     expect(await drawer.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await drawer.getByRole('textbox', { name: 'Rank' }).fill('25');
     await drawer.getByRole('button', { name: 'Save' }).click();
     await expect.poll(async () => (await levelOf('info')).rank).toBe(25);
-    await drawer.getByRole('button', { name: 'Back to default' }).click();
+    await drawer.getByRole('button', { name: 'Reset to default' }).click();
     await expect.poll(async () => (await levelOf('info')).rank).toBe(20);
   }));
 
@@ -95,14 +95,14 @@ test('a level that a rule names is not deleted, and the rule is named', () =>
       json: { name: 'quiet deploys', when: { minLevel: 'deploy' }, then: { mute: true } },
     });
     expect(status).toBe(201);
-    await page.getByRole('button', { name: 'Delete …' }).click();
-    await page.getByRole('button', { name: 'Delete the level' }).click();
+    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete level' }).click();
     await page.getByRole('alert').getByText('quiet deploys').waitFor();
   }));
 
 test('a viewer hears and sees a level, and changes none', () =>
   at({ role: 'viewer' }, async ({ page, complaints }) => {
-    const play = page.getByRole('row', { name: 'security' }).getByRole('button', { name: /^Play alarm/ });
+    const play = page.getByRole('row', { name: 'security' }).getByRole('button', { name: /^Play Alarm/ });
     await play.press('Enter');
     await expect.poll(() => play.getAttribute('aria-disabled')).toBe('true');
     await page.keyboard.press('ArrowDown');

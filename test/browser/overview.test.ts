@@ -21,9 +21,9 @@ async function open(options: DeskOptions = {}) {
 
 test('before the first notification it says how to send one, and gives way to it the moment it arrives', async () => {
   const page = await open();
-  await page.getByText('Waiting for the first notification').waitFor();
+  await page.getByText('No notifications yet').waitFor();
   expect(await page.locator('pre').textContent()).toContain(`curl '${lab.server.url}/api/notify'`);
-  await page.getByRole('link', { name: 'Make a token' }).waitFor();
+  await page.getByRole('link', { name: 'Create token' }).waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   const token = await lab.server.token({ scopes: ['notify'] });
   await lab.server.notify(token, { title: 'The first', message: 'm', level: 'error', host: 'db-1' });
@@ -40,12 +40,12 @@ test('it tells what is on panels, which of them are not well, who sends most and
   await server.notify(token, { title: 'Noise', message: 'm', host: 'noisy-1', level: 'critical' });
   await server.notify(token, { title: '' });
   const page = await open();
-  const panels = page.locator('section', { hasText: 'Panels that need a look' });
+  const panels = page.locator('section', { hasText: 'Panels with problems' });
   await panels.getByRole('link', { name: 'Lobby' }).waitFor();
   expect(await panels.getByRole('link', { name: 'Wall' }).count()).toBe(0);
   await page.getByText('1 of 2').waitFor();
-  await page.getByText('a field was wrong or missing').waitFor();
-  await page.getByRole('button', { name: 'Show as a table' }).click();
+  await page.getByText('Invalid or missing field').waitFor();
+  await page.getByRole('button', { name: 'Show as table' }).click();
   await page.getByRole('columnheader', { name: 'critical' }).waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.getByRole('button', { name: /critical noisy-1 2$/ }).click();
@@ -57,7 +57,7 @@ test('it tells what is on panels, which of them are not well, who sends most and
 
 test('what arrives comes in by itself, and opens in history', async () => {
   const page = await open({ role: 'viewer' });
-  await page.getByText('live', { exact: true }).waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
   const token = await lab.server.token({ scopes: ['notify'] });
   await lab.server.notify(token, { title: 'Just now', message: 'm', level: 'info' });
   await page.getByRole('row', { name: /Just now/ }).click();
@@ -72,7 +72,7 @@ test('every page that cannot be refreshed says how old its data is, until it can
   const api = /\/api\/(?!history\/stream)/;
   // A proxy whose server is away answers 404 as well as 502.
   for (const [path, text, status] of [
-    ['overview', 'Panels that need a look', 502],
+    ['overview', 'Panels with problems', 502],
     ['history', 'The first', 404],
     ['settings/members', 'Ada Byron', 404],
   ] as const) {
@@ -110,7 +110,7 @@ test('panels that need a look are kept up to date', async () => {
   const { server } = lab;
   const token = await server.token();
   const page = await open();
-  const panels = page.locator('section', { hasText: 'Panels that need a look' });
+  const panels = page.locator('section', { hasText: 'Panels with problems' });
   await panels.getByRole('link', { name: 'Lobby' }).waitFor();
   const lobby = await server.panel(token, 'Lobby');
   await panels.getByRole('link', { name: 'Lobby' }).waitFor({ state: 'detached' });
@@ -122,13 +122,13 @@ test('a row that is cleared elsewhere, or expires, is shown as live no more', as
   const { server } = lab;
   const token = await server.token();
   const page = await open();
-  await page.getByText('live', { exact: true }).waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
   const clear = (id: string) => server.call('POST', `/api/notifications/${id}/clear`, { token });
   const stays = (await server.notify(token, { title: 'Stays', message: 'm', ttl: 0 })).json.id;
   await server.notify(token, { title: 'Brief', message: 'm', ttl: 3_000 });
   const [staying, brief] = ['Stays', 'Brief'].map((title) => page.getByRole('row', { name: title }));
-  await staying?.getByText('on its panels now').waitFor();
-  await brief?.getByText('its time ran out').waitFor();
+  await staying?.getByText('on panels now').waitFor();
+  await brief?.getByText('display time is over').waitFor();
   await clear(stays);
   await staying?.getByText('cleared', { exact: true }).waitFor();
 });

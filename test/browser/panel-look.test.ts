@@ -50,7 +50,7 @@ test('what is chosen at the screen goes first and stays, and the focus stays whe
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Light');
   await display({ scheme: 'dark', scale: 1.1 });
   await page.getByRole('button', { name: 'Deutsch' }).click();
-  await page.getByRole('heading', { name: 'Einstellungen dieses Bildschirms' }).waitFor();
+  await page.getByRole('heading', { name: 'Einstellungen des Bildschirms' }).waitFor();
   await page.keyboard.press('Escape');
   await page.reload();
   await page.locator('.notice h2', { hasText: 'Alles ruhig' }).waitFor();

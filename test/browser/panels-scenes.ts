@@ -43,7 +43,7 @@ export const panelsScenes: readonly DashboardScenes[] = [
         path: 'panels?pair=K7M4QX',
         act: async (page) => {
           await page.getByLabel('Name', { exact: true }).fill('Lobby');
-          await page.getByRole('button', { name: 'Let it in' }).click();
+          await page.getByRole('dialog').getByRole('button', { name: 'Approve screen' }).click();
           await page.getByText('No screen is waiting').waitFor();
         },
       },
@@ -60,8 +60,8 @@ export const panelsScenes: readonly DashboardScenes[] = [
         path: 'panels',
         act: async (page) => {
           await page.getByRole('button', { name: /^NOC east wall C/ }).click();
-          await page.getByLabel('Most cards').fill('7');
-          await page.getByText('Look', { exact: true }).scrollIntoViewIfNeeded();
+          await page.getByLabel('Maximum cards').fill('7');
+          await page.getByText('Appearance', { exact: true }).scrollIntoViewIfNeeded();
           await page.getByRole('combobox', { name: 'Time zone' }).scrollIntoViewIfNeeded();
         },
       },
@@ -72,7 +72,7 @@ export const panelsScenes: readonly DashboardScenes[] = [
           await page.getByRole('button', { name: /^NOC east wall C/ }).click();
           await page.getByLabel('Size', { exact: true }).fill('150');
           await page.getByText('Light', { exact: true }).click();
-          await page.getByRole('combobox', { name: 'Lowest level' }).scrollIntoViewIfNeeded();
+          await page.getByRole('combobox', { name: 'Minimum level' }).scrollIntoViewIfNeeded();
         },
       },
       {
@@ -80,8 +80,8 @@ export const panelsScenes: readonly DashboardScenes[] = [
         path: 'panels',
         act: async (page) => {
           await page.getByRole('button', { name: /^NOC east wall C/ }).click();
-          await page.getByRole('button', { name: 'Delete …' }).click();
-          await page.getByRole('button', { name: 'Delete the panel' }).waitFor();
+          await page.getByRole('button', { name: 'Delete…' }).click();
+          await page.getByRole('button', { name: 'Delete panel' }).waitFor();
         },
       },
     ],

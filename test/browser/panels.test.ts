@@ -35,13 +35,13 @@ test('a screen that shows a code is let in from its QR address, and comes online
     await shown.waitFor();
     const code = (await shown.getAttribute('data-code')) ?? '';
     await page.goto(`${lab.server.url}/?pair=${code}`);
-    const dialog = page.getByRole('dialog', { name: 'Approve a screen' });
-    await expect.poll(() => dialog.getByLabel('The code on the screen').inputValue()).toBe(code);
+    const dialog = page.getByRole('dialog', { name: 'Approve screen' });
+    await expect.poll(() => dialog.getByLabel('Code on the screen').inputValue()).toBe(code);
     await dialog.getByLabel('Name', { exact: true }).fill('Lobby');
     await dialog.getByLabel('Tags').fill('Lobby');
     await page.keyboard.press('Tab');
-    await dialog.getByRole('button', { name: 'Let it in' }).click();
-    await dialog.getByText('The screen is there, and online.').waitFor();
+    await dialog.getByRole('button', { name: 'Approve screen' }).click();
+    await dialog.getByText('The screen is online.').waitFor();
     await screen.locator('header h1', { hasText: 'Lobby' }).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await row(page, 'Lobby').getByText('online').waitFor();
@@ -53,13 +53,13 @@ test('a screen that shows a code is let in from its QR address, and comes online
 test('a code that no screen shows is refused where it was typed; characters of no code are named', () =>
   at({}, async ({ page }) => {
     await page.keyboard.press('n');
-    const code = page.getByLabel('The code on the screen');
+    const code = page.getByLabel('Code on the screen');
     await code.fill('k7 m4-q0');
     expect(await code.inputValue()).toBe('K7M4Q0');
-    await page.getByText('No code has a “0”').waitFor();
+    await page.getByText('Codes don’t contain “0”').waitFor();
     await code.fill('zzzzzz');
     await page.getByLabel('Name', { exact: true }).fill('Nowhere');
-    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve screen' }).click();
     await page.getByText('No screen is waiting with this code').waitFor();
     expect(await panelOf('Nowhere')).toBeUndefined();
   }));
@@ -76,12 +76,12 @@ test('what a panel shows stands in its row, and whole in its drawer; it can be t
     const drawer = page.getByRole('dialog', { name: 'NOC east wall' });
     await drawer.getByRole('link', { name: 'Power lost in rack 4, on battery' }).waitFor();
     await drawer.getByRole('button', { name: 'Identify' }).click();
-    await drawer.getByText('NOC east wall flashes its name now.').waitFor();
+    await drawer.getByText('NOC east wall is flashing its name.').waitFor();
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
     await page.getByRole('searchbox').fill('');
     await row(page, 'Workshop kiosk').getByRole('button', { name: 'Test card: Workshop kiosk' }).click();
-    await page.getByText('Workshop kiosk is not connected: nothing was sent.').waitFor();
+    await page.getByText('Workshop kiosk is offline. Nothing was sent.').waitFor();
     expect(complaints).toEqual([]);
   }));
 
@@ -89,11 +89,11 @@ test('settings are checked at their place, saved as a whole, and not lost by clo
   at({ role: 'admin' }, async ({ page }) => {
     await row(page, 'Reception').getByRole('button', { name: 'Reception' }).first().click();
     const drawer = page.getByRole('dialog', { name: 'Reception' });
-    await drawer.getByLabel('Most cards').fill('101');
-    await drawer.getByText('A whole number from 1 to 100').waitFor();
-    await drawer.getByLabel('Most cards').fill('6');
+    await drawer.getByLabel('Maximum cards').fill('101');
+    await drawer.getByText('Enter a whole number from 1 to 100').waitFor();
+    await drawer.getByLabel('Maximum cards').fill('6');
     await drawer.getByLabel('Quiet hours: from').fill('22:00');
-    await drawer.getByText('Needs both a beginning and an end').waitFor();
+    await drawer.getByText('Enter both times').waitFor();
     expect(await drawer.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await drawer.getByLabel('Quiet hours: until').fill('06:00');
     await page.keyboard.press('Escape');
@@ -119,10 +119,10 @@ test('deleting says what goes with it, down to the rules that name it', () =>
       json: { name: 'gate alarms', then: { panels: { ids: [id] } }, enabled: false },
     });
     await page.goto(`${page.url()}?id=${id}`);
-    await page.getByRole('button', { name: 'Delete …' }).click();
+    await page.getByRole('button', { name: 'Delete…' }).click();
     const confirm = page.getByRole('dialog', { name: 'Delete “Workshop kiosk”?' });
     await confirm.getByText('gate alarms').waitFor();
-    await confirm.getByRole('button', { name: 'Delete the panel' }).click();
+    await confirm.getByRole('button', { name: 'Delete panel' }).click();
     await row(page, 'Workshop kiosk').waitFor({ state: 'detached' });
     expect(await panelOf('Workshop kiosk')).toBeUndefined();
   }));
@@ -130,17 +130,17 @@ test('deleting says what goes with it, down to the rules that name it', () =>
 test('a viewer looks, and is offered nothing that would be refused', () =>
   at({ role: 'viewer' }, async ({ page }) => {
     await row(page, 'NOC west wall').waitFor();
-    expect(await page.getByRole('button', { name: 'Approve a screen' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Approve screen' }).count()).toBe(0);
     await row(page, 'NOC west wall').click();
     const drawer = page.getByRole('dialog', { name: 'NOC west wall' });
-    await drawer.getByText('Your role (viewer) may look at this').waitFor();
+    await drawer.getByText('You can view this but not change it').waitFor();
     expect(await drawer.getByRole('button', { name: /Identify|Save|Delete/ }).count()).toBe(0);
   }));
 
 test('who scans a code and may not approve it gets a link for an admin', () =>
   at({ role: 'member', path: 'panels?pair=K7M4QX' }, async ({ page }) => {
-    const dialog = page.getByRole('dialog', { name: 'Approve a screen' });
-    await dialog.getByText('Approving a screen needs the admin role').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Approve screen' });
+    await dialog.getByText('Only admins can approve screens').waitFor();
     await dialog.getByText(/\/t\/default\/panels\?pair=K7M4QX$/).waitFor();
     expect(await faultsInBothSchemes(page)).toEqual([]);
     await page.keyboard.press('Escape');
@@ -156,7 +156,7 @@ test('list, drawer and pairing have no fault that axe knows, dark and light', ()
     expect(await faultsInBothSchemes(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Approve a screen' }).click();
-    await page.getByLabel('The code on the screen').waitFor();
+    await page.getByRole('button', { name: 'Approve screen' }).click();
+    await page.getByLabel('Code on the screen').waitFor();
     expect(await faultsInBothSchemes(page)).toEqual([]);
   }));

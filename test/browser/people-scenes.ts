@@ -52,9 +52,9 @@ export const peopleScenes: readonly DashboardScenes[] = [
         name: 'welcome',
         path: 'welcome',
         act: async (page) => {
-          await page.getByRole('button', { name: 'Create the token' }).click();
-          await page.getByRole('button', { name: 'Send it' }).click();
-          await page.getByText('Recorded durably').waitFor();
+          await page.getByRole('button', { name: 'Create token' }).click();
+          await page.getByRole('button', { name: 'Send test' }).click();
+          await page.getByText('Recorded after').waitFor();
         },
       },
       { name: 'sign-in', path: 'overview', act: signedOut('/sign-in') },
@@ -63,7 +63,7 @@ export const peopleScenes: readonly DashboardScenes[] = [
         path: 'overview',
         act: async (page) => {
           await signedOut('/sign-in')(page);
-          await page.getByLabel('E-mail').fill('grace@example.org');
+          await page.getByLabel('Email').fill('grace@example.org');
           await page.getByRole('textbox', { name: 'Password' }).fill('not this one');
           await page.keyboard.press('Enter');
           await page.getByRole('alert').waitFor();

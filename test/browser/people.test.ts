@@ -27,8 +27,8 @@ test('an invitation makes an account, and its role can be changed and taken', as
   const { page } = await open({ path: 'settings/members', tenant: 'invites' });
   await page.keyboard.press('n');
   await page.getByRole('radio', { name: 'viewer' }).check();
-  await page.getByLabel('For this e-mail address only').fill('grace@example.org');
-  await page.getByRole('button', { name: 'Make the link' }).click();
+  await page.getByLabel('Email address (optional)').fill('grace@example.org');
+  await page.getByRole('button', { name: 'Create link' }).click();
   const link = (await page.locator('pre', { hasText: '/invite#' }).textContent()) ?? '';
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByText('grace@example.org').waitFor();
@@ -36,13 +36,13 @@ test('an invitation makes an account, and its role can be changed and taken', as
   const guest = await lab.window();
   desks.push(guest);
   await guest.page.goto(link);
-  await guest.page.getByText('Ada Byron').or(guest.page.getByText('invites you')).first().waitFor();
+  await guest.page.getByText('Ada Byron').or(guest.page.getByText('invited you')).first().waitFor();
   await guest.page.getByLabel('Your name').fill('Grace');
   await guest.page.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');
   await guest.page.getByRole('button', { name: 'Join' }).click();
   await guest.page.waitForURL('**/t/invites/overview');
   // A viewer is offered nothing that the server would refuse.
-  const navigation = guest.page.getByRole('navigation', { name: 'Pages' });
+  const navigation = guest.page.getByRole('navigation', { name: 'Main' });
   await navigation.getByText('Members').waitFor();
   expect(await navigation.getByText('Audit log').count()).toBe(0);
 
@@ -66,14 +66,14 @@ test('an invitation makes an account, and its role can be changed and taken', as
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await expect.poll(() => role.count()).toBe(0);
   await guest.page.reload();
-  await guest.page.getByText('You do not belong to a tenant called “invites”').waitFor();
+  await guest.page.getByText('You don’t have access to a tenant named “invites”').waitFor();
 });
 
 test('a used invitation says that it does not work', async () => {
   const { page, close } = await lab.window();
   desks.push({ close, complaints: [] });
   await page.goto(`${lab.server.url}/invite#${'y'.repeat(40)}`);
-  await page.getByRole('heading', { name: 'This invitation does not work' }).waitFor();
+  await page.getByRole('heading', { name: 'Invitation not valid' }).waitFor();
 });
 
 test('the last owner can neither step down nor be removed', async () => {
@@ -81,9 +81,9 @@ test('the last owner can neither step down nor be removed', async () => {
   await page.getByRole('button', { name: /^Role of Solo/ }).click();
   const changes = page.getByRole('dialog');
   await changes.getByRole('radio', { name: 'viewer' }).check();
-  await changes.getByText('You lose rights at once').waitFor();
+  await changes.getByText('You lose rights immediately').waitFor();
   await changes.getByRole('button', { name: 'Change role' }).click();
-  await changes.getByText('The role was not changed').waitFor();
+  await changes.getByText('Role not changed').waitFor();
   expect(await faultsInBothSchemes(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await changes.waitFor({ state: 'detached' });
@@ -109,50 +109,50 @@ test('two tenants at two desks never see each other', async () => {
   expect(await left.page.content()).not.toContain(canaries.right);
   expect(await right.page.content()).not.toContain(canaries.left);
   await left.page.goto(`${lab.server.url}/t/right/history`);
-  await left.page.getByText('You do not belong to a tenant called “right”').waitFor();
+  await left.page.getByText('You don’t have access to a tenant named “right”').waitFor();
   expect(await left.page.content()).not.toContain(canaries.right);
 });
 
 test('what was changed stands in the audit log, and filters find it', async () => {
   const { page } = await open({ path: 'settings/audit', tenant: 'audited' });
-  await page.getByText('Nothing was changed yet').or(page.getByRole('table')).first().waitFor();
+  await page.getByText('No changes yet').or(page.getByRole('table')).first().waitFor();
   const key = await lab.server.key('admin', 'audited');
   await lab.server.call('POST', '/api/tokens', { token: key, json: { name: 'for the audit' } });
   await page.reload();
   await page.getByRole('cell', { name: 'token.create' }).waitFor();
-  await page.getByLabel('What, as in rule.update').fill('rule.update');
-  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByLabel('Action, such as rule.update').fill('rule.update');
+  await page.getByText('No entries match these filters').waitFor();
 });
 
 test('a second factor is set up, asked for, and the account says where one is signed in', async () => {
   const { page, person } = await open({ tenant: 'factors', name: 'Mary' });
   await page.goto(`${lab.server.url}/account`);
-  await page.getByRole('button', { name: 'Turn it on' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('textbox', { name: 'Current password' }).last().fill('four plain brown boxes');
-  await page.getByRole('dialog').getByRole('button', { name: 'Turn it on' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click();
   await page.getByRole('img', { name: 'QR code' }).waitFor();
   const key = await page.locator('pre').first().textContent();
   // Each code is good once.
   const code = (steps = 0) => totpCode(`otpauth://totp/x?secret=${key}`, steps);
-  await page.getByLabel('The six digits the app shows').fill(code(-1));
+  await page.getByLabel('Six-digit code from the app').fill(code(-1));
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await page.getByText('On: signing in').waitFor();
+  await page.getByText('On. Signing in').waitFor();
 
   const other = await lab.window();
   desks.push(other);
   await other.page.goto(`${lab.server.url}/sign-in`);
-  await other.page.getByLabel('E-mail').fill(person.email);
+  await other.page.getByLabel('Email').fill(person.email);
   await other.page.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');
   await other.page.keyboard.press('Enter');
-  await other.page.getByRole('heading', { name: 'Second factor' }).waitFor();
+  await other.page.getByRole('heading', { name: 'Two-factor authentication' }).waitFor();
   await other.page.getByLabel('Code').fill(code());
   await other.page.keyboard.press('Enter');
-  await other.page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await other.page.getByRole('navigation', { name: 'Main' }).waitFor();
 
   await page.reload();
-  await page.getByText('this one').waitFor();
-  await page.getByRole('button', { name: 'End all others' }).click();
-  await expect.poll(() => page.getByRole('button', { name: /^End the session/ }).count()).toBe(0);
+  await page.getByText('This session').waitFor();
+  await page.getByRole('button', { name: 'Sign out all others' }).click();
+  await expect.poll(() => page.getByRole('button', { name: /^Sign out of the session/ }).count()).toBe(0);
   await other.page.reload();
   await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
@@ -162,14 +162,14 @@ test('whose session is ended elsewhere is led to sign in, and then back to the p
   const other = await lab.window();
   desks.push(other);
   const signIn = async (window: typeof page) => {
-    await window.getByLabel('E-mail').fill(person.email);
+    await window.getByLabel('Email').fill(person.email);
     await window.getByRole('textbox', { name: 'Password' }).fill('four plain brown boxes');
     await window.keyboard.press('Enter');
   };
   await other.page.goto(`${lab.server.url}/sign-in?to=/account`);
   await signIn(other.page);
-  await other.page.getByRole('button', { name: 'End all others' }).click();
-  await page.getByRole('navigation', { name: 'Pages' }).getByText('Levels').click();
+  await other.page.getByRole('button', { name: 'Sign out all others' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).getByText('Levels').click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await signIn(page);
   await page.waitForURL('**/t/ended/settings/**');
@@ -178,9 +178,9 @@ test('whose session is ended elsewhere is led to sign in, and then back to the p
 test('letters that act can be switched off, where the menu of the person leads', async () => {
   const { page } = await open({ tenant: 'keyless' });
   await page.getByRole('button', { name: 'Ada Byron' }).click();
-  await page.getByRole('menuitem', { name: 'Keyboard' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Keyboard' });
-  await dialog.getByRole('switch', { name: 'Letters and signs act' }).click();
+  await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await dialog.getByRole('switch', { name: 'Single-key shortcuts' }).click();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.keyboard.press('?');
@@ -212,12 +212,12 @@ test('a passkey is added and removed by whoever has just proven who they are', a
   await page.goto(`${origin}/account`);
   const dialog = page.getByRole('dialog');
   const add = async (name: string) => {
-    await dialog.getByLabel('What shall it be called?').fill(name);
-    await dialog.getByRole('button', { name: 'Add a passkey' }).click();
+    await dialog.getByLabel('Passkey name').fill(name);
+    await dialog.getByRole('button', { name: 'Add passkey' }).click();
     await page.getByText(name, { exact: true }).waitFor();
   };
   const later = (id: string) => rows.update('sessions', isTheirs, { id, created_at: Date.now() - 3_600_000 });
-  const adds = page.locator('main').getByRole('button', { name: 'Add a passkey' });
+  const adds = page.locator('main').getByRole('button', { name: 'Add passkey' });
   const hasFocus = (button: Locator) =>
     expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
 
@@ -240,9 +240,9 @@ test('a passkey is added and removed by whoever has just proven who they are', a
   await later('another');
   await page.reload();
   await page.getByRole('button', { name: 'Remove Laptop' }).click();
-  await dialog.getByRole('button', { name: 'Prove it with a passkey' }).click();
-  const question = page.getByRole('dialog', { name: 'Remove the passkey Laptop?' });
-  const proof = page.getByRole('dialog', { name: 'Is it still you?' });
+  await dialog.getByRole('button', { name: 'Use a passkey' }).click();
+  const question = page.getByRole('dialog', { name: 'Remove passkey Laptop?' });
+  const proof = page.getByRole('dialog', { name: 'Confirm your identity' });
   await question.waitFor();
   // The proof runs out while one thinks about it.
   await later('a third');
@@ -251,8 +251,8 @@ test('a passkey is added and removed by whoever has just proven who they are', a
     .toMatchObject({ proven: false });
   await question.getByRole('button', { name: 'Remove' }).click();
   await proof.getByRole('button', { name: 'Cancel' }).click();
-  await question.getByText('You did not prove that it is you.').waitFor();
+  await question.getByText('Your identity was not confirmed.').waitFor();
   await question.getByRole('button', { name: 'Remove' }).click();
-  await proof.getByRole('button', { name: 'Prove it with a passkey' }).click();
-  await page.getByText('You have none yet.').waitFor();
+  await proof.getByRole('button', { name: 'Use a passkey' }).click();
+  await page.getByText('You have no passkeys yet.').waitFor();
 });

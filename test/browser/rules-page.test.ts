@@ -48,22 +48,22 @@ const shownNames = (page: Page) => page.locator('[data-rule-link]').allTextConte
 
 test('a rule is written as a sentence, tried while it is written, and saved', async () => {
   const page = await open();
-  await page.getByText('Without rules, everything goes to every panel').waitFor();
-  await page.getByRole('link', { name: /Send some to some panels/ }).click();
+  await page.getByText('No routing rules yet').waitFor();
+  await page.getByRole('link', { name: /Send to certain panels/ }).click();
   const sheet = page.getByRole('dialog');
   await sheet
     .getByText('When host matches db-* and level is at least warning → 2 panels tagged noc')
     .waitFor();
-  await sheet.getByRole('button', { name: 'Action' }).click();
-  await page.getByRole('menuitem', { name: 'Set how long it shows' }).click();
-  await sheet.getByText(/noc, show 30 secs?, then stop/).waitFor();
+  await sheet.getByRole('button', { name: 'Add action' }).click();
+  await page.getByRole('menuitem', { name: 'Set display time' }).click();
+  await sheet.getByText(/noc, show for 30 secs?, then stop/).waitFor();
   await sheet.getByRole('textbox', { name: 'Title', exact: true }).fill('Disk almost full');
   await sheet.getByRole('textbox', { name: 'Host', exact: true }).fill('db-01');
-  await sheet.getByText('Does not hold: level is at least warning (it is info)').waitFor();
+  await sheet.getByText('Not matched: level is at least warning (value: info)').waitFor();
   await sheet.getByRole('combobox', { name: 'Level', exact: true }).selectOption('error');
   await sheet.getByText('Shown on 2 panels').waitFor();
   await sheet.getByRole('button', { name: 'Save' }).click();
-  await row(page, 'show 30').waitFor();
+  await row(page, 'show for 30').waitFor();
   expect(await rulesNow()).toMatchObject([
     {
       when: { host: ['db-*'], minLevel: 'warning' },
@@ -76,11 +76,11 @@ test('what the server refuses is told at the value it is about, and nothing is s
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('button', { name: 'Save' }).click();
-  await sheet.getByText('Say what is to be done with what matches.').waitFor();
-  await sheet.getByRole('button', { name: 'Condition' }).click();
-  await page.getByRole('menuitem', { name: 'ip', exact: true }).click();
-  await sheet.getByRole('combobox', { name: 'Values of ip' }).pressSequentially('10.0.0.0/8,10.0.0.0/33,');
-  await sheet.getByRole('button', { name: 'Action' }).click();
+  await sheet.getByText('Add at least one action.').waitFor();
+  await sheet.getByRole('button', { name: 'Add condition' }).click();
+  await page.getByRole('menuitem', { name: 'IP', exact: true }).click();
+  await sheet.getByRole('combobox', { name: 'Values for IP' }).pressSequentially('10.0.0.0/8,10.0.0.0/33,');
+  await sheet.getByRole('button', { name: 'Add action' }).click();
   await page.getByRole('menuitem', { name: /Mute/ }).click();
   await sheet.getByRole('alert').getByText('"10.0.0.0/33" is no address').waitFor();
   expect(
@@ -121,15 +121,15 @@ test('rules are put in order by keys and by dragging, told to screen readers, an
   await page.getByRole('link', { name: 'three' }).focus();
   await page.keyboard.press('Alt+ArrowUp');
   await page.keyboard.press('Alt+ArrowUp');
-  await page.getByRole('status').getByText('“three” is now number 1 of 3.').waitFor();
+  await page.getByRole('status').getByText('“three” moved to position 1 of 3.').waitFor();
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('three');
   await expect.poll(namesNow).toEqual(['three', 'one', 'two']);
 
   await page.getByRole('button', { name: 'Move “three”' }).focus();
   await page.keyboard.press('Space');
-  await page.getByText('Lifted “three”, number 1 of 3.').waitFor();
+  await page.getByText('Picked up “three”, position 1 of 3.').waitFor();
   await page.keyboard.press('ArrowDown');
-  await page.getByText('“three” is over number 2 of 3.').waitFor();
+  await page.getByText('“three” is over position 2 of 3.').waitFor();
   await page.keyboard.press('Space');
   await expect.poll(namesNow).toEqual(['one', 'three', 'two']);
 
@@ -166,18 +166,18 @@ test('a rule that changes much is replayed before it is saved, and asked about',
   await sheet.getByText('30 muted').click();
   await sheet.getByRole('link', { name: 'noise 29' }).waitFor();
   await sheet.getByRole('button', { name: 'Save' }).click();
-  const question = page.getByRole('dialog', { name: /Replay shows 30 changes in 7 days/ });
+  const question = page.getByRole('dialog', { name: /would have changed 30 notifications in 7 days/ });
   await question.getByText('30 muted').waitFor();
   expect(await rulesNow()).toEqual([]);
   await question.getByRole('button', { name: 'Save anyway' }).click();
-  await page.getByText('1 mute is in force').waitFor();
+  await page.getByText('1 mute is active').waitFor();
   const [mute] = await rulesNow();
   expect(mute).toMatchObject({ when: { host: ['noisy'] }, then: { mute: true } });
   expect(String(mute?.activeUntil)).toMatch(/T08:00:00/);
   await page.getByRole('button', { name: /^End now/ }).click();
-  await page.getByRole('button', { name: 'Delete 1 that has ended' }).click();
-  await page.getByRole('button', { name: 'Delete the rule' }).click();
-  await page.getByText('Without rules, everything goes to every panel').waitFor();
+  await page.getByRole('button', { name: 'Delete 1 ended mute' }).click();
+  await page.getByRole('button', { name: 'Delete rule' }).click();
+  await page.getByText('No routing rules yet').waitFor();
 });
 
 test('what is saved anyway is what was checked; what was written meanwhile stays in the editor', async () => {
@@ -192,7 +192,7 @@ test('what is saved anyway is what was checked; what was written meanwhile stays
   });
   const sheet = page.getByRole('dialog', { name: 'New rule' });
   await sheet.getByRole('button', { name: 'Save' }).click();
-  await sheet.getByText('Looking at what it changes').waitFor();
+  await sheet.getByText('Checking the effect').waitFor();
   await sheet.getByLabel('Note').fill('written meanwhile');
   answer.resolve();
   await page.getByRole('button', { name: 'Save anyway' }).click();
@@ -209,19 +209,19 @@ test('a check that fails or takes too long is not passed over: it is said, and a
     route.fulfill({ status: 503, json: { error: 'too many replays' } }),
   );
   await sheet.getByRole('button', { name: 'Save' }).click();
-  await question.getByText('The check against the last 7 days failed: too many replays').waitFor();
+  await question.getByText('Checking the last 7 days failed: too many replays').waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
   expect(await rulesNow()).toEqual([]);
   await page.unroute('**/api/rules/replay');
   await page.route('**/api/rules/replay', () => new Promise(() => undefined));
   await page.clock.install();
   await sheet.getByRole('button', { name: 'Save' }).click();
-  await sheet.getByText('Looking at what it changes').waitFor();
+  await sheet.getByText('Checking the effect').waitFor();
   await page.clock.fastForward(7_000);
-  await question.getByText('did not finish in time').waitFor();
+  await question.getByText('took too long').waitFor();
   expect(await rulesNow()).toEqual([]);
   await question.getByRole('button', { name: 'Save anyway' }).click();
-  await page.getByText('1 mute is in force').waitFor();
+  await page.getByText('1 mute is active').waitFor();
   expect((await rulesNow()).length).toBe(1);
 });
 
@@ -245,16 +245,16 @@ test('a rule is copied and brought back as JSON, also where the browser has no c
   const page = await open('rules?id=new');
   const sheet = page.getByRole('dialog');
   await sheet.getByRole('tab', { name: 'JSON' }).click();
-  const field = sheet.getByRole('textbox', { name: 'The rule as JSON' });
+  const field = sheet.getByRole('textbox', { name: 'Rule as JSON' });
   await field.fill('{"name":"as code","when":{"hots":["a"]},"then":{"mute":true}}');
   await field.blur();
-  await sheet.getByText('A rule has no “when.hots”.').waitFor();
+  await sheet.getByText('Unknown field: “when.hots”').waitFor();
   await field.fill('{"name":"as code","when":{"host":["a"]},"then":{"mute":true},"hits":3}');
   await field.blur();
-  await sheet.getByText('When host is a → mute it').waitFor();
+  await sheet.getByText('When host is a → mute').waitFor();
   // As on a page of plain HTTP.
   await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
-  await sheet.getByRole('button', { name: 'Copy: The rule as JSON' }).click();
+  await sheet.getByRole('button', { name: 'Copy: Rule as JSON' }).click();
   await sheet.getByText('Copied').waitFor();
   await field.press('Control+A');
   await field.press('Delete');
@@ -272,10 +272,10 @@ test('a viewer reads and asks, and changes nothing', async () => {
   expect(await page.getByRole('switch').count()).toBe(0);
   await page.getByRole('link', { name: 'web-2' }).click();
   const sheet = page.getByRole('dialog', { name: 'web-2' });
-  await sheet.getByText('Your role (viewer) may look at this, not change it.').waitFor();
+  await sheet.getByText('You can view this but not change it. Your role is viewer.').waitFor();
   await sheet.getByRole('textbox', { name: 'Host', exact: true }).fill('web-2');
-  await sheet.getByText('Reaches no panel').waitFor();
-  await sheet.getByText('Does not hold: host is web-1 (it is web-2)').waitFor();
+  await sheet.getByText('Not shown on any panel').waitFor();
+  await sheet.getByText('Not matched: host is web-1 (value: web-2)').waitFor();
   expect(await sheet.getByRole('button', { name: 'Save' }).count()).toBe(0);
 });
 
@@ -284,9 +284,9 @@ test('a recorded notification is explained from its link', async () => {
   const token = await lab.server.token({ scopes: ['notify'] });
   const { json } = await lab.server.notify(token, { title: 'From afar', message: 'm', host: 'recorded-1' });
   const page = await open(`rules?explain=${json.id}`, 'member');
-  const sheet = page.getByRole('dialog', { name: 'Where does a notification go?' });
+  const sheet = page.getByRole('dialog', { name: 'Explain routing' });
   await sheet.getByRole('button', { name: 'From afar', pressed: true }).waitFor();
-  await sheet.getByText('Reaches no panel').waitFor();
+  await sheet.getByText('Not shown on any panel').waitFor();
 });
 
 test('a thousand rules scroll, are moved and are found', async () => {
@@ -307,7 +307,7 @@ test('a thousand rules scroll, are moved and are found', async () => {
   await page.locator('[aria-posinset="999"]', { hasText: name }).waitFor();
   const { json } = await lab.server.call('GET', '/api/rules', { token });
   expect(json.rules).toHaveLength(1_000);
-  await page.getByRole('searchbox', { name: 'Find a rule' }).fill('host-777');
+  await page.getByRole('searchbox', { name: 'Filter rules' }).fill('host-777');
   await expect.poll(() => page.locator('main ol > li').count()).toBe(1);
   expect(await page.getByRole('button', { name: /^Move/ }).count()).toBe(0);
 });

@@ -113,7 +113,7 @@ export const rulesScenes: readonly DashboardScenes[] = [
           await page.getByRole('button', { name: 'Remove: Choose panels' }).click();
           await page.getByRole('tab', { name: 'Replay' }).click();
           await page.getByRole('button', { name: 'Replay', exact: true }).click();
-          await page.getByText(/of \d+ notifications/).waitFor();
+          await page.getByText(/in \d+ notifications/).waitFor();
         },
       },
       {
@@ -128,12 +128,12 @@ export const rulesScenes: readonly DashboardScenes[] = [
         name: 'wrong',
         path: 'rules?id=new',
         act: async (page) => {
-          await page.getByRole('button', { name: 'Condition' }).click();
-          await page.getByRole('menuitem', { name: 'ip', exact: true }).click();
+          await page.getByRole('button', { name: 'Add condition' }).click();
+          await page.getByRole('menuitem', { name: 'IP', exact: true }).click();
           await page
-            .getByRole('combobox', { name: 'Values of ip' })
+            .getByRole('combobox', { name: 'Values for IP' })
             .pressSequentially('10.0.0.0/8,10.0.0.0/33,');
-          await page.getByRole('button', { name: 'Action' }).click();
+          await page.getByRole('button', { name: 'Add action' }).click();
           await page.getByRole('menuitem', { name: /Mute/ }).click();
           await page.getByRole('alert').waitFor();
         },

@@ -37,9 +37,9 @@ export const tokensScenes: readonly DashboardScenes[] = [
         act: async (page) => {
           await page.keyboard.press('n');
           await page.getByLabel('Name', { exact: true }).fill('prometheus');
-          await page.getByText('Where from, and how much').click();
-          await page.getByRole('textbox', { name: 'Allowed from' }).fill('10.0.0.0/33');
-          await page.getByRole('radiogroup', { name: 'Rate limit' }).getByText('Its own').click();
+          await page.getByText('Restrictions').click();
+          await page.getByRole('textbox', { name: 'Allowed addresses' }).fill('10.0.0.0/33');
+          await page.getByRole('radiogroup', { name: 'Rate limit' }).getByText('Custom').click();
         },
       },
       {
@@ -48,8 +48,8 @@ export const tokensScenes: readonly DashboardScenes[] = [
         act: async (page) => {
           await page.keyboard.press('n');
           await page.getByLabel('Name', { exact: true }).fill('prometheus');
-          await page.getByRole('button', { name: 'Create the token' }).click();
-          await page.getByText('I have kept it').waitFor();
+          await page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click();
+          await page.getByText('I’ve saved it').waitFor();
         },
       },
       {
@@ -57,7 +57,7 @@ export const tokensScenes: readonly DashboardScenes[] = [
         path: 'settings/tokens',
         act: async (page) => {
           await page.locator('table').getByRole('button', { name: 'ci', exact: true }).click();
-          await page.getByRole('button', { name: 'Revoke …' }).waitFor();
+          await page.getByRole('button', { name: 'Revoke…' }).waitFor();
         },
       },
       {
@@ -65,8 +65,8 @@ export const tokensScenes: readonly DashboardScenes[] = [
         path: 'settings/tokens',
         act: async (page) => {
           await page.getByRole('button', { name: /^panel NOC/ }).click();
-          await page.getByRole('button', { name: 'Revoke …' }).click();
-          await page.getByRole('button', { name: 'Revoke it' }).waitFor();
+          await page.getByRole('button', { name: 'Revoke…' }).click();
+          await page.getByRole('button', { name: 'Revoke', exact: true }).waitFor();
         },
       },
       { name: 'viewer', path: 'settings/tokens', role: 'viewer' },
@@ -95,7 +95,7 @@ export const levelsScenes: readonly DashboardScenes[] = [
         act: async (page) => {
           await page.getByRole('textbox', { name: 'Rank' }).fill('2000');
           await page.getByRole('textbox', { name: 'Colour' }).fill('#12');
-          await page.getByRole('textbox', { name: 'Shown for' }).fill('0');
+          await page.getByRole('textbox', { name: 'Display time' }).fill('0');
           await page.getByRole('combobox', { name: 'Unit' }).scrollIntoViewIfNeeded();
         },
       },

@@ -22,24 +22,24 @@ const settings = async () =>
 
 test('each part of the settings is saved by itself, and what is wrong is said at its place', () =>
   at({}, async ({ page, complaints }) => {
-    await page.getByLabel('Title').fill('Example Operations');
-    await page.getByRole('button', { name: 'Save: What it is called' }).click();
+    await page.getByLabel('Tenant name').fill('Example Operations');
+    await page.getByRole('button', { name: 'Save: Name' }).click();
     await page.getByRole('navigation').getByText('Example Operations').waitFor();
-    await page.getByRole('combobox', { name: 'Zone' }).fill('new york');
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('new york');
     await page.getByRole('option', { name: /America\/New York/ }).click();
     await page.getByRole('button', { name: 'Save: Time zone' }).click();
     await expect.poll(async () => (await settings()).timeZone).toBe('America/New_York');
-    await page.getByRole('radiogroup', { name: 'By age' }).getByText('Its own').click();
+    await page.getByRole('radiogroup', { name: 'By age' }).getByText('Custom').click();
     const days = page.getByRole('textbox', { name: 'By age: days' });
     await days.fill('40000');
-    await page.getByText('More than 0, and at most 36,500 days.').waitFor();
-    expect(await page.getByRole('button', { name: /^Save: How long/ }).isDisabled()).toBe(true);
+    await page.getByText('Enter more than 0 and at most 36,500 days.').waitFor();
+    expect(await page.getByRole('button', { name: /^Save: History retention/ }).isDisabled()).toBe(true);
     await days.fill('30');
-    await page.getByText('If history holds more than this now').waitFor();
-    await page.getByRole('button', { name: /^Save: How long/ }).click();
-    await page.getByRole('radiogroup', { name: 'All tokens together' }).getByText('Its own').click();
+    await page.getByText('Saving deletes all notifications beyond this limit').waitFor();
+    await page.getByRole('button', { name: /^Save: History retention/ }).click();
+    await page.getByRole('radiogroup', { name: 'All tokens combined' }).getByText('Custom').click();
     await page.getByRole('textbox', { name: 'Per second' }).fill('50');
-    await page.getByRole('textbox', { name: 'At once' }).fill('500');
+    await page.getByRole('textbox', { name: 'Burst' }).fill('500');
     await page.getByRole('button', { name: 'Save: Rate limit' }).click();
     await expect.poll(settings).toMatchObject({
       title: 'Example Operations',
@@ -53,13 +53,13 @@ test('each part of the settings is saved by itself, and what is wrong is said at
 test('whoever is no admin reads the settings, and has no field', () =>
   at({ role: 'member' }, async ({ page }) => {
     await page.getByText('30 days').waitFor();
-    await page.getByText('50 per second, 500 at once').waitFor();
+    await page.getByText('50 per second, burst 500').waitFor();
     expect(await page.locator('main input').count()).toBe(0);
     expect(await faultsInBothSchemes(page)).toEqual([]);
   }));
 
 test('the page has no fault that axe knows, dark and light', () =>
   at({}, async ({ page }) => {
-    await page.getByLabel('Title').waitFor();
+    await page.getByLabel('Tenant name').waitFor();
     expect(await faultsInBothSchemes(page)).toEqual([]);
   }));

@@ -24,8 +24,8 @@ test('a token is made, shown once with commands for this server, and ends its sc
     await page.keyboard.press('n');
     await page.getByLabel('Name', { exact: true }).fill('new sender');
     await page.getByRole('checkbox', { name: 'panel' }).check();
-    await page.getByRole('button', { name: 'Create the token' }).click();
-    const dialog = page.getByRole('dialog', { name: '“new sender” is made' });
+    await page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click();
+    const dialog = page.getByRole('dialog', { name: '“new sender” created' });
     const secret = (await dialog.locator('pre').first().textContent()) ?? '';
     expect(secret).toMatch(/^bfy_/);
     const command = await dialog.locator('pre').nth(1).textContent();
@@ -35,13 +35,14 @@ test('a token is made, shown once with commands for this server, and ends its sc
     expect(await dialog.isVisible()).toBe(true);
     await dialog.getByText('Send as headers').click();
     expect(await dialog.locator('pre').nth(1).textContent()).toContain('X-Title');
-    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await dialog.getByRole('button', { name: 'I’ve saved it' }).click();
     expect((await lab.server.notify(secret, { title: 'a', message: 'b' })).status).toBe(200);
     const { stream } = await lab.server.panel(secret, 'watched');
     await page.getByRole('button', { name: 'new sender' }).click();
-    await page.getByRole('button', { name: 'Revoke …' }).click();
-    await page.getByText('Whoever sends with it is refused (401) within a second').waitFor();
-    await page.getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByRole('button', { name: 'Revoke…' }).click();
+    await page.getByText('Requests with this token fail within a second (401)').waitFor();
+    const question = page.getByRole('dialog', { name: 'Revoke “new sender”?' });
+    await question.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('button', { name: 'new sender' }).waitFor({ state: 'detached' });
     await expect
       .poll(async () => (await lab.server.notify(secret, { title: 'a', message: 'b' })).status)
@@ -55,27 +56,27 @@ test('a token is made, shown once with commands for this server, and ends its sc
 test('what would be refused is said at its place before it is sent', () =>
   at({}, async ({ page }) => {
     await page.keyboard.press('n');
-    const create = page.getByRole('button', { name: 'Create the token' });
+    const create = page.getByRole('dialog').getByRole('button', { name: 'Create token' });
     await page.getByLabel('Name', { exact: true }).fill('narrow');
-    await page.getByText('Where from, and how much').click();
-    await page.getByRole('textbox', { name: 'Allowed from' }).fill('10.0.0.0/8\n10.0.0.0/33');
-    await page.getByText('“10.0.0.0/33” is no address and no CIDR block').waitFor();
+    await page.getByText('Restrictions').click();
+    await page.getByRole('textbox', { name: 'Allowed addresses' }).fill('10.0.0.0/8\n10.0.0.0/33');
+    await page.getByText('“10.0.0.0/33” is not an IP address or CIDR block').waitFor();
     expect(await create.isDisabled()).toBe(true);
-    await page.getByRole('textbox', { name: 'Allowed from' }).fill('10.0.0.0/8');
+    await page.getByRole('textbox', { name: 'Allowed addresses' }).fill('10.0.0.0/8');
     await page.getByRole('checkbox', { name: 'notify' }).uncheck();
-    await page.getByText('Choose at least one.').waitFor();
+    await page.getByText('Select at least one scope.').waitFor();
     expect(await create.isDisabled()).toBe(true);
   }));
 
 test('a token is changed, one that ends soon is named, and a screen’s own names its panel', () =>
   at({}, async ({ page }) => {
-    await page.getByText('One ends soon:').getByRole('button', { name: 'grafana' }).click();
+    await page.getByText('1 expires soon:').getByRole('button', { name: 'grafana' }).click();
     const drawer = page.getByRole('dialog', { name: 'grafana' });
     await drawer.getByText('Never', { exact: true }).click();
     await drawer.getByRole('button', { name: 'Save' }).click();
     await drawer.getByText('Saved').waitFor();
     await page.keyboard.press('Escape');
-    await page.getByText('One ends soon:').waitFor({ state: 'detached' });
+    await page.getByText('1 expires soon:').waitFor({ state: 'detached' });
     await page
       .getByRole('row', { name: 'panel NOC east wall' })
       .getByText('panel NOC east wall')
@@ -85,10 +86,10 @@ test('a token is changed, one that ends soon is named, and a screen’s own name
 
 test('a key is made with at most one’s own role', () =>
   at({ path: 'settings/tokens?tab=keys' }, async ({ page }) => {
-    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     expect(await page.getByRole('radio', { name: 'owner' }).count()).toBe(0);
     await page.getByLabel('Name', { exact: true }).fill('searcher');
-    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     const secret = (await page.getByRole('dialog').locator('pre').first().textContent()) ?? '';
     expect((await lab.server.call('GET', '/api/history', { token: secret })).status).toBe(200);
     expect((await lab.server.call('GET', '/api/tokens', { token: secret })).status).toBe(403);
@@ -96,7 +97,7 @@ test('a key is made with at most one’s own role', () =>
 
 test('whoever is no admin is told so, and sees no token', () =>
   at({ role: 'member' }, async ({ page }) => {
-    await page.getByText('This page is for admins and owners.').waitFor();
+    await page.getByText('Only admins and owners can view this page.').waitFor();
     expect(await page.locator('table').count()).toBe(0);
   }));
 
@@ -105,11 +106,11 @@ test('list, creation and drawer have no fault that axe knows, dark and light', (
     await page.getByRole('row', { name: 'alertmanager' }).waitFor();
     expect(await faultsInBothSchemes(page)).toEqual([]);
     await page.keyboard.press('n');
-    await page.getByText('Where from, and how much').click();
+    await page.getByText('Restrictions').click();
     expect(await faultsInBothSchemes(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'alertmanager' }).click();
-    await page.getByRole('button', { name: 'Revoke …' }).waitFor();
+    await page.getByRole('button', { name: 'Revoke…' }).waitFor();
     expect(await faultsInBothSchemes(page)).toEqual([]);
   }));

@@ -151,7 +151,7 @@ export const watchScenes: readonly DashboardScenes[] = [
       {
         name: 'overview-table',
         path: 'overview',
-        act: (page) => page.getByRole('button', { name: 'Show as a table' }).click(),
+        act: (page) => page.getByRole('button', { name: 'Show as table' }).click(),
       },
       { name: 'history', path: 'history' },
       { name: 'history-search', path: databases },
@@ -160,7 +160,7 @@ export const watchScenes: readonly DashboardScenes[] = [
         path: databases,
         act: async (page) => {
           await page.getByText('Replication stopped on db-02').first().click();
-          await page.getByText('Proof of display').waitFor();
+          await page.getByText('Display receipts').waitFor();
         },
       },
       {
@@ -168,7 +168,7 @@ export const watchScenes: readonly DashboardScenes[] = [
         path: search('is:muted'),
         act: async (page) => {
           await page.getByText('Replication lag').first().click();
-          await page.getByText('shown nowhere').waitFor();
+          await page.getByText('recorded but not shown').waitFor();
         },
       },
       { name: 'history-error', path: search('host:db-* level:>=waring since:24h') },

@@ -10,7 +10,7 @@ export type TextsName = keyof typeof en;
 
 const storageKey = 'belfry.language';
 /** What every page has. */
-const always: readonly TextsName[] = ['shell', 'level', 'charts'];
+const always: readonly TextsName[] = ['shell'];
 const files = import.meta.glob<Readonly<Record<string, ResourceLanguage>>>('./texts/*/*.ts');
 const inUse = new Set<TextsName>();
 
@@ -71,14 +71,22 @@ export async function startLanguage(): Promise<void> {
   });
   await needTexts(...always);
   document.documentElement.lang = i18next.language;
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === storageKey && isLanguage(newValue)) void showIn(newValue);
+  });
 }
 
+/** Holds in every window of this browser, and from then on. */
 export async function chooseLanguage(language: Language): Promise<void> {
   try {
     localStorage.setItem(storageKey, language);
   } catch {
     // Without storage the choice holds until the page is closed.
   }
+  await showIn(language);
+}
+
+async function showIn(language: Language): Promise<void> {
   await load(language, inUse);
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;

@@ -1,8 +1,7 @@
-/** The page of a panel: pairs the screen when it has no token, then shows the panel, for ever. */
+/** The panel page: pairs the screen when it has no token, then shows the panel until the pairing ends, and starts again. */
 import '../fonts.css';
 import '../tokens.css';
 import './view/frame.css';
-import './view/notice.css';
 import './view/board.css';
 import './view/special-cards.css';
 import './view/edges.css';
@@ -13,12 +12,11 @@ import { createPairingCalls } from '#client/pairing.ts';
 import { createTranslate } from '../language.ts';
 import { pair } from './pair.ts';
 import { type PanelEnd, showPanel } from './panel-page.ts';
-import { keepAwake } from './screen-care.ts';
 import { lookOf } from './state/look.ts';
 import { createScreenStore, type ScreenStore, type StoredPairing } from './stored-pairing.ts';
 import { de } from './texts/de.ts';
-import { en } from './texts/en.ts';
-import type { PanelTexts } from './texts/panel-texts.ts';
+import { en, type PanelTexts } from './texts/en.ts';
+import { keepAwake } from './unattended.ts';
 import { createPairingView } from './view/pairing-view.ts';
 import { createStage } from './view/stage.ts';
 import { watchIdle } from './view/tools-view.ts';

@@ -1,4 +1,4 @@
-/** When the screen is painted: at once for what is urgent, else a few times a second, so that a flood can be read. */
+/** Limits painting to four times a second, so that people can read a flood; urgent changes are painted at once. */
 export interface Painter {
   paint(when: 'now' | 'soon'): void;
   stop(): void;

@@ -3,18 +3,18 @@ import { backoffMs, pause } from '#client/backoff.ts';
 import type { PairingCalls } from '#client/pairing.ts';
 import type { StoredPairing } from './stored-pairing.ts';
 
-/** What the waiting screen says. */
+/** What the pairing screen shows. */
 export type PairingProgress =
   | { readonly state: 'asking' }
   | { readonly state: 'waiting'; readonly code: string }
   | { readonly state: 'limited'; readonly seconds: number }
-  /** The code, if there is one, is still good: only the server is away. */
+  /** The server does not answer; the code, if there is one, is still valid. */
   | { readonly state: 'trouble'; readonly code: string | undefined };
 
 const askEveryMs = 2_000;
 const retry = { baseMs: 2_000, capMs: 30_000 };
 
-/** Shows codes until one of them is approved; for as long as it takes. Resolves with what this screen is from then on. */
+/** Shows codes until one is approved, for as long as it takes; resolves with the pairing. */
 export async function pair(
   calls: PairingCalls,
   onProgress: (progress: PairingProgress) => void,
@@ -38,7 +38,7 @@ export async function pair(
   }
 }
 
-/** undefined when this code is spent and another is to be shown. */
+/** undefined: the code has expired or was used, and a new one is needed. */
 async function waitForApproval(
   calls: PairingCalls,
   { code, secret }: { readonly code: string; readonly secret: string },

@@ -5,18 +5,16 @@ import { createElapsedClock } from '#client/elapsed-clock.ts';
 import type { SettingsEvent } from '#contract/panel-events.ts';
 import { createTranslate } from '../language.ts';
 import { Sound } from '../sound.ts';
-import { reloadAsTold, reloadWhenNew } from './page-version.ts';
 import { createPainter } from './painter.ts';
-import { pixelShift } from './screen-care.ts';
 import { type CommandEvent, type EndReason, Session } from './session.ts';
 import { type Clock, createClock, isWithin } from './state/clock.ts';
 import { type Look, lookOf, type OwnChoices } from './state/look.ts';
 import { soundFor } from './state/sound-choice.ts';
 import type { ScreenStore, StoredPairing } from './stored-pairing.ts';
-import type { PanelTexts, PanelTranslate } from './texts/panel-texts.ts';
-import { createOverlay } from './view/overlay-view.ts';
+import type { PanelTexts, PanelTranslate } from './texts/en.ts';
+import { pixelShift, reloadIfNew, reloadOnCommand } from './unattended.ts';
+import { createOverlay, createTestCard } from './view/overlay-view.ts';
 import { createPanelView, type PanelView } from './view/panel-view.ts';
-import { createTestCard } from './view/test-card-view.ts';
 import { toggleFullscreen } from './view/tools-view.ts';
 
 /** Why the screen has to be paired again, as the key of the sentence that says so. */
@@ -36,12 +34,12 @@ const endings: Readonly<Record<EndReason, PanelEnd>> = {
 };
 const tickMs = 500;
 const urgentRank = 50;
-/** A test never cuts off the sound of a notification. */
+/** A test sound never interrupts the sound of a notification. */
 const testRank = 0;
-/** From here on a screen reader is told; all of it would drown it. */
-const toldRank = 40;
+/** Screen readers announce notifications from this rank on; more would be too much. */
+const announceRank = 40;
 
-/** Shows the panel that this screen was paired with, until its token or the panel is gone; answers why it ended. */
+/** Shows the paired panel until its token is revoked or the panel is deleted; returns why it ended. */
 export async function showPanel(pairing: StoredPairing, options: PanelPageOptions): Promise<PanelEnd> {
   const page = new PanelPage(pairing, options);
   try {
@@ -65,10 +63,10 @@ class PanelPage {
   #look: Look;
   #clock: Clock;
   #view: PanelView;
-  /** What the view was made for: it is made anew when this has changed. */
+  /** The look and levels that the view was built with; it is rebuilt when they change. */
   #style = '';
   #settings: SettingsEvent | undefined;
-  /** Server time since when nothing is shown; and whether something was shown before that. */
+  /** Since when (server time) nothing is shown, and whether something was shown before. */
   #quiet: { readonly since: number; readonly wasBusy: boolean } | undefined;
 
   constructor(pairing: StoredPairing, options: PanelPageOptions) {
@@ -81,8 +79,8 @@ class PanelPage {
       screen: `panel/${version}`,
       clock: this.#elapsed,
       onChange: (changes) => this.#changed(changes),
-      onCommand: (command) => this.#obey(command),
-      onReturn: () => void reloadWhenNew().catch(() => undefined),
+      onCommand: (command) => this.#runCommand(command),
+      onReturn: () => void reloadIfNew().catch(() => undefined),
     });
     this.#look = this.#readLook();
     this.#clock = createClock(this.#look.locale, this.#look.timeZone);
@@ -114,17 +112,17 @@ class PanelPage {
 
   #changed(changes: readonly BoardChange[]): void {
     const added = changes.flatMap(({ kind, card }) => (kind === 'added' ? [card] : []));
-    this.#settle();
-    this.#ring(added);
+    this.#applySettings();
+    this.#playSound(added);
     const fresh = added.filter(({ notification }) => !this.#session.isKnown(notification.id));
     const isUrgent = fresh.some(({ notification }) => notification.rank >= urgentRank);
-    const told = fresh.findLast(({ notification }) => notification.rank >= toldRank);
-    if (told) this.#view.announce(told);
+    const announced = fresh.findLast(({ notification }) => notification.rank >= announceRank);
+    if (announced) this.#view.announce(announced);
     if (isUrgent) this.#overlay.close();
     this.#painter.paint(isUrgent ? 'now' : 'soon');
   }
 
-  #ring(added: Parameters<typeof soundFor>[0]): void {
+  #playSound(added: Parameters<typeof soundFor>[0]): void {
     if (added.length === 0 || !this.#look.sound) return;
     const { board } = this.#session;
     const serverTime = this.#serverTime();
@@ -150,7 +148,7 @@ class PanelPage {
   }
 
   #paint(): void {
-    const { board, contact, connection, lastHeardAt } = this.#session;
+    const { board, contact, connection, lastContactAt } = this.#session;
     const serverTime = this.#serverTime();
     const cards = board.cards();
     if (contact.state === 'never' || cards.length > 0 || board.isFilling || board.isPartial)
@@ -165,13 +163,13 @@ class PanelPage {
       clock: this.#clock,
       contact,
       connection,
-      heardAt: lastHeardAt === undefined ? undefined : board.serverTime(lastHeardAt),
+      lastContactAt: lastContactAt === undefined ? undefined : board.serverTime(lastContactAt),
       quiet: this.#quiet,
       soundLocked: this.#look.sound && this.#sound.locked,
       dimmed: dim !== undefined && isWithin(dim, this.#clock.minuteOfDay(serverTime)),
       shift: pixelShift(serverTime),
     });
-    // A receipt is proof of display.
+    // A receipt confirms that people could see the card.
     if (document.visibilityState === 'visible' && !this.#overlay.isOpen) this.#session.shown(shown);
   }
 
@@ -183,8 +181,8 @@ class PanelPage {
     });
   }
 
-  /** Takes up settings that are not those of before. */
-  #settle(): void {
+  /** Applies settings that have changed. */
+  #applySettings(): void {
     const { settings } = this.#session.board;
     if (settings === this.#settings) return;
     this.#settings = settings;
@@ -195,7 +193,7 @@ class PanelPage {
     return JSON.stringify([this.#readLook(), this.#session.board.settings?.levels]);
   }
 
-  /** A choice was made, or the panel's settings have changed: the page is built anew around what it shows. */
+  /** Rebuilds the page after a choice on this screen or a change of the panel's settings; the cards stay. */
   #restyle(): void {
     const { settingsOpen } = this.#view;
     const buttons = () => [...document.querySelectorAll<HTMLElement>('dialog button')];
@@ -234,10 +232,10 @@ class PanelPage {
     return view;
   }
 
-  /** What somebody at the dashboard has this screen do. */
-  #obey(command: CommandEvent): void {
+  /** Runs a command that somebody sent from the dashboard. */
+  #runCommand(command: CommandEvent): void {
     if (command.type === 'reload') {
-      reloadAsTold();
+      reloadOnCommand();
       return;
     }
     const { board } = this.#session;
@@ -274,11 +272,11 @@ class PanelPage {
     this.#restyle();
   }
 
-  /** The card goes when the stream says so, here as on every other screen. */
+  /** The card disappears when the stream reports it, as on every other screen. */
   #clear({ notification }: Card, translate: PanelTranslate): void {
     this.#client.clear(notification.id).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#view.say(translate('clearFailed', { reason }));
+      this.#view.showMessage(translate('clearFailed', { reason }));
     });
   }
 

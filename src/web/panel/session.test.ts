@@ -7,7 +7,7 @@ import type { PanelEvent } from '#client/panel-event.ts';
 import type { Receipts } from '#contract/panel.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { note as noteAt, ready, readyData, start } from '#test/support/panel-events.ts';
-import { Session, type SessionOptions } from './session.ts';
+import { contactOf, Session, type SessionOptions } from './session.ts';
 
 const note = (id: string): PanelEvent => ({ type: 'notification', data: cardOf({ id }).notification });
 
@@ -180,4 +180,15 @@ test('when few of more than five hundred are left, the live set is asked for aga
   expect(connected).toBe(2);
   expect(session.board.cards().map(({ notification }) => notification.id)).toEqual(['n2', 'n1']);
   expect(session.board.isPartial).toBe(false);
+});
+
+const line = { connection: { state: 'online' }, heartbeatMs: 15_000, lastContactAt: 1_000 } as const;
+
+test('a screen is stale when two and a half heartbeats have not come', () => {
+  expect(contactOf(line, 38_499)).toEqual({ state: 'fresh', silentMs: 37_499 });
+  expect(contactOf(line, 38_500)).toEqual({ state: 'stale', silentMs: 37_500 });
+});
+
+test('a screen that never heard anything has nothing to be stale', () => {
+  expect(contactOf({ ...line, lastContactAt: undefined }, 1e9).state).toBe('never');
 });

@@ -8,12 +8,11 @@ import type { PanelEvent } from '#client/panel-event.ts';
 import type { Connection } from '#client/panel-events.ts';
 import { ReceiptOutbox } from '#client/receipt-outbox.ts';
 import type { PanelCommand } from '#contract/panel.ts';
-import { type Contact, contactOf, type Line } from './state/contact.ts';
 
 /** Why a screen has to be paired again. */
 export type EndReason = 'revoked' | 'refused' | 'deleted';
 
-/** What is no part of what a panel shows. */
+/** A command from the dashboard; it changes nothing of what the panel shows. */
 export type CommandEvent = Extract<PanelEvent, { readonly type: PanelCommand }>;
 
 export interface SessionOptions {
@@ -21,34 +20,34 @@ export interface SessionOptions {
   readonly panelId: string;
   /** What this screen is, as in panel/0.1.0. */
   readonly screen: string;
-  /** What is shown, or how the line is, has changed; `changes` is what became of cards. */
+  /** The board or the connection has changed; `changes` lists the cards concerned. */
   readonly onChange: (changes: readonly BoardChange[]) => void;
-  /** Somebody wants something of this screen. */
+  /** Somebody sent a command to this screen. */
   readonly onCommand: (command: CommandEvent) => void;
   /** The server is back after it was away. */
   readonly onReturn: () => void;
-  /** By which cards end and the line grows silent. */
+  /** Measures when cards expire and how long the server is silent. */
   readonly clock: ElapsedClock;
 }
 
-/** Ids that this screen has shown, so that a reset does not ring for them again. */
+/** Remembers ids that this screen has shown, so that a reset does not play their sounds again. */
 const mostKnown = 5_000;
-/** A proxy that answers for the server while it is away is asked again so often. */
+/** The pause after an answer that is not the server's own, as from a proxy while the server is down. */
 const foreignAnswerMs = 10_000;
 const usualHeartbeatMs = 15_000;
-/** Somebody stands before the screen and waits. */
+/** Short, because somebody is waiting at the screen. */
 const unpairMs = 5_000;
 
-/** One panel on this screen: its board, its line to the server, and its receipts. */
+/** One panel on this screen: its board, its connection to the server, and its receipts. */
 export class Session {
   readonly board = new Board();
   readonly #options: SessionOptions;
   readonly #outbox: ReceiptOutbox;
   readonly #known = new Set<string>();
   readonly #receipted = new Set<string>();
-  #line: Line = {
+  #status: StreamStatus = {
     connection: { state: 'connecting' },
-    lastHeardAt: undefined,
+    lastContactAt: undefined,
     heartbeatMs: usualHeartbeatMs,
   };
 
@@ -60,15 +59,15 @@ export class Session {
   }
 
   get connection(): Connection {
-    return this.#line.connection;
+    return this.#status.connection;
   }
 
   get contact(): Contact {
-    return contactOf(this.#line, this.#options.clock.now());
+    return contactOf(this.#status, this.#options.clock.now());
   }
 
-  get lastHeardAt(): number | undefined {
-    return this.#line.lastHeardAt;
+  get lastContactAt(): number | undefined {
+    return this.#status.lastContactAt;
   }
 
   /** Whether anything was ever shown. */
@@ -119,7 +118,7 @@ export class Session {
 
   /** Takes off what has been shown for its time. */
   expire(): void {
-    this.#took(this.board.expire(this.#options.clock.now()));
+    this.#applied(this.board.expire(this.#options.clock.now()));
   }
 
   /** These are on the screen now, for people to see. */
@@ -137,24 +136,24 @@ export class Session {
     const onConnection = (connection: Connection) => this.#connect(connection);
     const options = { client, panelId, board, clock, signal, onConnection, screen };
     for await (const { event, changes } of boardEvents(options)) {
-      this.#heard(event);
+      this.#received(event);
       if (isCommand(event)) onCommand(event);
-      else this.#took(changes, event.type !== 'heartbeat');
+      else this.#applied(changes, event.type !== 'heartbeat');
     }
   }
 
-  #heard(event: PanelEvent): void {
-    if (event.type === 'ready' && this.#line.lastHeardAt !== undefined) this.#options.onReturn();
-    const heartbeatMs = event.type === 'ready' ? event.data.heartbeatMs : this.#line.heartbeatMs;
-    this.#line = { ...this.#line, heartbeatMs, lastHeardAt: this.#options.clock.now() };
+  #received(event: PanelEvent): void {
+    if (event.type === 'ready' && this.#status.lastContactAt !== undefined) this.#options.onReturn();
+    const heartbeatMs = event.type === 'ready' ? event.data.heartbeatMs : this.#status.heartbeatMs;
+    this.#status = { ...this.#status, heartbeatMs, lastContactAt: this.#options.clock.now() };
   }
 
   #connect(connection: Connection): void {
-    this.#line = { ...this.#line, connection };
+    this.#status = { ...this.#status, connection };
     this.#options.onChange([]);
   }
 
-  #took(changes: readonly BoardChange[], always = false): void {
+  #applied(changes: readonly BoardChange[], always = false): void {
     if (changes.length === 0 && !always) return;
     for (const { kind, card } of changes) {
       const { id } = card.notification;
@@ -186,4 +185,27 @@ function remember(known: Set<string>, id: string): void {
   if (known.size <= mostKnown) return;
   const oldest = known.values().next().value;
   if (oldest !== undefined) known.delete(oldest);
+}
+
+/** Whether the cards on the screen are up to date. */
+export interface Contact {
+  /** `never`: no stream was ready yet; `stale`: what is shown may be out of date. */
+  readonly state: 'never' | 'fresh' | 'stale';
+  /** Since the server last sent something. */
+  readonly silentMs: number;
+}
+
+/** One heartbeat may be late and another lost before the cards count as out of date. */
+const silentHeartbeats = 2.5;
+
+interface StreamStatus {
+  readonly connection: Connection;
+  readonly lastContactAt: number | undefined;
+  readonly heartbeatMs: number;
+}
+
+export function contactOf({ lastContactAt, heartbeatMs }: StreamStatus, now: number): Contact {
+  if (lastContactAt === undefined) return { state: 'never', silentMs: 0 };
+  const silentMs = Math.max(0, now - lastContactAt);
+  return { state: silentMs >= heartbeatMs * silentHeartbeats ? 'stale' : 'fresh', silentMs };
 }

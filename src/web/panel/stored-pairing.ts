@@ -17,7 +17,7 @@ export interface ScreenStore {
   setChoices(choices: OwnChoices): void;
 }
 
-/** Where the browser keeps nothing (blocked, or full), the page works, and forgets with its next load. */
+/** If the browser's storage is blocked or full, everything is kept until the page is reloaded. */
 export function createScreenStore(slot: string): ScreenStore {
   const memory = new Map<string, unknown>();
   const keyOf = (what: string) => `belfry.${what}${slot === '' ? '' : `:${slot}`}`;
@@ -35,7 +35,7 @@ export function createScreenStore(slot: string): ScreenStore {
       if (value === undefined) localStorage.removeItem(keyOf(what));
       else localStorage.setItem(keyOf(what), JSON.stringify(value));
     } catch {
-      // Kept in memory at least.
+      // It stays in memory.
     }
   };
   return {

@@ -78,14 +78,14 @@ function BarHint({
   /** Where along the bars, from 0 to 1. */
   share: number;
 }) {
-  const { t } = useTranslation('charts');
+  const { t } = useTranslation();
   const formats = useFormats();
   const look = useLevelLook();
   const side = share < 0.5 ? { left: `${share * 100}%` } : { right: `${(1 - share) * 100}%` };
   return (
     <div className={styles.hint} style={side}>
       <div>{bucketSpan(bucket.at, bucketMs, formats)}</div>
-      {counts.length === 0 && <div className={styles.quiet}>{t('nothing')}</div>}
+      {counts.length === 0 && <div className={styles.quiet}>{t('chart.nothing')}</div>}
       {counts.map(({ level, count }) => (
         <div key={level} style={{ color: look(level).color }}>
           <b>{formats.number(count)}</b> {look(level).word}

@@ -14,14 +14,14 @@ export function LevelChart({ asTable, ...props }: LevelBarsProps & { readonly as
 
 /** Stands at the end of the line above the chart. */
 export function TableToggle({ asTable, onToggle }: { asTable: boolean; onToggle: () => void }) {
-  const { t } = useTranslation('charts');
+  const { t } = useTranslation();
   return (
     <button
       type="button"
       className={styles.toggle}
       aria-pressed={asTable}
-      aria-label={t('asTable')}
-      title={t('asTable')}
+      aria-label={t('chart.asTable')}
+      title={t('chart.asTable')}
       onClick={onToggle}
     >
       <Icon paths={tableIcon} size={14} />
@@ -31,7 +31,7 @@ export function TableToggle({ asTable, onToggle }: { asTable: boolean; onToggle:
 
 /** What bars say, as a table: the newest first, empty times left out. */
 function BarsTable({ label, buckets, bucketMs, onSelect }: Omit<LevelBarsProps, 'isOld'>) {
-  const { t } = useTranslation('charts');
+  const { t } = useTranslation();
   const formats = useFormats();
   const levels = useLevels();
   const look = useLevelLook();
@@ -46,13 +46,13 @@ function BarsTable({ label, buckets, bucketMs, onSelect }: Omit<LevelBarsProps, 
       <table className="table">
         <thead>
           <tr>
-            <th>{t('time')}</th>
+            <th>{t('chart.time')}</th>
             {columns.map((level) => (
               <th key={level} className="end">
                 {look(level).word}
               </th>
             ))}
-            <th className="end">{t('sum')}</th>
+            <th className="end">{t('chart.sum')}</th>
           </tr>
         </thead>
         <tbody>
@@ -77,7 +77,7 @@ function BarsTable({ label, buckets, bucketMs, onSelect }: Omit<LevelBarsProps, 
           ))}
         </tbody>
       </table>
-      {filled.length === 0 && <p className={styles.none}>{t('nothing')}</p>}
+      {filled.length === 0 && <p className={styles.none}>{t('chart.nothing')}</p>}
     </section>
   );
 }

@@ -12,9 +12,10 @@ import styles from './level-mark.module.css';
 export function useLevelLook(): (name: string, as?: Level) => LevelLook {
   const levels = useLevels();
   const scheme = useScheme();
-  const { t } = useTranslation('level');
+  const { t } = useTranslation();
   return useCallback(
-    (name, as) => levelLook(name, as ?? levels.get(name), scheme, (builtIn) => t(builtIn as 'info')),
+    (name, as) =>
+      levelLook(name, as ?? levels.get(name), scheme, (builtIn) => t(`level.${builtIn as 'info'}`)),
     [levels, scheme, t],
   );
 }

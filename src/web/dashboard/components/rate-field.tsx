@@ -57,7 +57,7 @@ export function RateField({
         aria-labelledby={id}
         value={value.kind}
         onChange={(kind) => onChange({ ...value, kind })}
-        data={(['server', 'own', 'off'] as const).map((kind) => ({ value: kind, label: t(`rate.${kind}`) }))}
+        data={(['server', 'own', 'off'] as const).map((kind) => ({ value: kind, label: t(`limit.${kind}`) }))}
       />
       {value.kind === 'own' && (
         <div className={styles.numbers}>

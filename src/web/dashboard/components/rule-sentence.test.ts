@@ -47,32 +47,32 @@ const toNoc: SentenceRule = {
 
 test('a rule reads as a sentence, in each language', () => {
   expect(say(toNoc)).toBe(
-    'When host matches db-* and level is at least warning → 2 panels tagged noc, show 5 s, then stop',
+    'When host matches db-* and level is at least warning → 2 panels tagged noc, show for 5 s, then stop',
   );
   expect(say(toNoc, german)).toBe(
-    'Wenn Host zu db-* passt und Stufe mindestens warning ist → 2 Anzeigen mit Tag noc, 5 s zeigen, dann Ende',
+    'Wenn Host zu db-* passt und Stufe mindestens warning ist → 2 Anzeigen mit Tag noc, 5 s lang zeigen, dann Ende',
   );
 });
 
 test.each<[string, SentenceRule]>([
-  ['Every notification → every panel, then go on', { then: { panels: 'all' }, continue: true }],
+  ['Every notification → all panels, then continue', { then: { panels: 'all' }, continue: true }],
   [
-    'When host is db-1 → mute it, then stop · until 2026-11-22T08:00',
+    'When host is db-1 → mute, then stop · until 2026-11-22T08:00',
     { when: { host: ['db-1'] }, then: { mute: true }, activeUntil: '2026-11-22T08:00:00Z' },
   ],
   [
-    'When ip is in 10.0.0.0/8 and Source IP is not 10.0.0.5 → no panel, then stop',
+    'When IP is in 10.0.0.0/8 and Source IP is not 10.0.0.5 → no panel, then stop',
     { when: { ip: ['10.0.0.0/8'], not: { sourceIp: ['10.0.0.5'] } }, then: { panels: 'none' } },
   ],
   [
-    'When title matches /^disk/ and message does not contain “test” or “dry run” → make it error, then stop',
+    'When title matches /^disk/ and message does not contain “test” or “dry run” → set level to error, then stop',
     {
       when: { title: { regex: '^disk' }, not: { message: { contains: ['test', 'dry run'] } } },
       then: { setLevel: 'error' },
     },
   ],
   [
-    'When level is info → show until cleared, show one in 60 s of the same host and title, count the rest, then stop · mon–fri 08:00–18:00 (UTC)',
+    'When level is info → show until cleared, show one per 60 s for the same host and title, count the rest, then stop · mon–fri 08:00–18:00 (UTC)',
     {
       when: { level: ['info'] },
       then: { setTtl: 0, throttle: { by: ['host', 'title'], perMs: 60_000 } },
@@ -81,7 +81,7 @@ test.each<[string, SentenceRule]>([
     },
   ],
   [
-    'When host is a, b, c or 3 more → NOC east, a panel that is gone, then stop',
+    'When host is a, b, c or 3 more → NOC east, a deleted panel, then stop',
     { when: { host: ['a', 'b', 'c', 'd', 'e', 'f'] }, then: { panels: { ids: ['p1', 'p9'] } } },
   ],
 ])('%s', (sentence, rule) => {
@@ -104,7 +104,7 @@ test('a name tells what a rule is about, and what it does', () => {
     'Mute host is not db-1',
   );
   expect(suggestedName(toNoc, english)).toBe(
-    'host matches db-* and level is at least warning → 2 panels tagged noc, show 5 s',
+    'host matches db-* and level is at least warning → 2 panels tagged noc, show for 5 s',
   );
   expect(suggestedName({ then: { panels: 'none' } }, german)).toBe('alles → keine Anzeige');
 });
@@ -130,13 +130,13 @@ describe('why a rule did not match', () => {
   test('the condition that failed is named, and what it looked at', () => {
     const notification = { host: 'web-1', level: 'info' };
     expect(told({ condition: 'host' }, { rule: toNoc, notification })).toBe(
-      'Does not hold: host matches db-* (it is web-1)',
+      'Not matched: host matches db-* (value: web-1)',
     );
     expect(told({ condition: 'minLevel' }, { rule: toNoc, notification }, german)).toBe(
-      'Es trifft nicht zu, dass Stufe mindestens warning ist (es ist info)',
+      'Trifft nicht zu, dass Stufe mindestens warning ist (Wert: info)',
     );
     expect(told({ condition: 'host' }, { rule: toNoc, notification: { host: null } })).toBe(
-      'Does not hold: host matches db-* (none was sent)',
+      'Not matched: host matches db-* (no value)',
     );
   });
 
@@ -150,8 +150,10 @@ describe('why a rule did not match', () => {
     const until = { ...toNoc, activeUntil: '2026-11-21T08:00:00Z' };
     expect(told({ outcome: 'inactive' }, { rule: until, now })).toBe('Not active since 2026-11-21T08:00');
     expect(told({ outcome: 'not-tried' }, { rule: toNoc, endedBy: 2 })).toBe(
-      'Not tried: rule 2 ends the walk',
+      'Skipped: rule 2 stopped the evaluation',
     );
-    expect(told({ outcome: 'matched' }, { rule: toNoc })).toBe('2 panels tagged noc, show 5 s, then stop');
+    expect(told({ outcome: 'matched' }, { rule: toNoc })).toBe(
+      '2 panels tagged noc, show for 5 s, then stop',
+    );
   });
 });

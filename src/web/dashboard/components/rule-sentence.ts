@@ -163,7 +163,7 @@ function conditionSentences(when: NonNullable<RuleCreate['when']>, words: RuleWo
 
 function oneCondition(given: RuleConditions, field: Field, isNot: boolean, words: RuleWords): Sentence {
   const { verb, values } = comparison(given, field, words);
-  const sentence = words.t(`${verb}${isNot ? 'Not' : ''}`, { field: slot('field'), ...valuesSlot });
+  const sentence = words.t(isNot ? `${verb}Not` : verb, { field: slot('field'), ...valuesSlot });
   return fill(sentence, {
     field: [word(words.t(`field.${field}`))],
     values: anyOf(values, words),

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { fromDateTimeField, nextClock, nextMonday, toDateTimeField } from './wall-clock.ts';
+import {
+  dateTimeText,
+  fromDateTimeField,
+  nextClock,
+  nextMonday,
+  parseDateTime,
+  toDateTimeField,
+} from './wall-clock.ts';
 
 const at = Date.parse;
 const iso = (instant: number) => new Date(instant).toISOString().slice(0, 16);
@@ -35,4 +42,23 @@ test('a date and time field speaks of the time zone, whatever the machine is set
 
 test('a time that is skipped in spring is the one an hour later', () => {
   expect(iso(fromDateTimeField('2026-03-29T02:30', 'Europe/Berlin') ?? 0)).toBe('2026-03-29T01:30');
+});
+
+test.each([
+  ['en-GB', '22/11/2026 08:05'],
+  ['en-US', '11/22/2026 08:05'],
+  ['de', '22.11.2026 08:05'],
+  ['sv', '2026-11-22 08:05'],
+])('a date and time is written and read in the order of %s', (locale, text) => {
+  expect(dateTimeText('2026-11-22T08:05', locale)).toBe(text);
+  expect(parseDateTime(text, locale)).toBe('2026-11-22T08:05');
+  expect(parseDateTime('2026-11-22T08:05', locale)).toBe('2026-11-22T08:05');
+});
+
+test('a typed date may be short; one that does not exist is none', () => {
+  expect(parseDateTime('3.2.26 8:00', 'de')).toBe('2026-02-03T08:00');
+  expect(parseDateTime('31.2.2026 08:00', 'de')).toBeUndefined();
+  expect(parseDateTime('22/11/2026', 'en-GB')).toBeUndefined();
+  expect(parseDateTime('tomorrow', 'en-GB')).toBeUndefined();
+  expect(dateTimeText('', 'en-GB')).toBe('');
 });

@@ -94,3 +94,32 @@ export function muteUntil(end: MuteEnd, now: number, timeZone: string): string |
   }[end]();
   return at === null ? null : new Date(at).toISOString();
 }
+
+/** 2026-11-22T08:00 in the order of the locale: 22/11/2026 08:00 for en-GB, 22.11.2026 08:00 for de. */
+export function dateTimeText(field: string, locale: string): string {
+  const [date = '', time = ''] = field.split('T');
+  if (!/^\d{4}-\d\d-\d\d$/.test(date)) return field;
+  return `${dateFormat(locale).format(Date.parse(date))} ${time.slice(0, 5)}`;
+}
+
+/** Reads what {@link dateTimeText} writes, and 2026-11-22 08:00 in every locale; undefined when it is no date and time. */
+export function parseDateTime(text: string, locale: string): string | undefined {
+  const found = /^(\d{1,4})\D+(\d{1,2})\D+(\d{1,4})\D+(\d{1,2}):(\d\d)$/.exec(text.trim());
+  if (!found) return undefined;
+  const [first = '', second = '', third = '', hour = '', minute = ''] = found.slice(1);
+  const order = dateFormat(locale)
+    .formatToParts(0)
+    .flatMap(({ type }) => (type === 'year' || type === 'month' || type === 'day' ? [type] : []));
+  const typed = [first, second, third];
+  const part = (type: 'year' | 'month' | 'day') =>
+    typed[(first.length > 2 ? ['year', 'month', 'day'] : order).indexOf(type)] ?? '';
+  const year = part('year').length === 2 ? `20${part('year')}` : part('year');
+  const two = (digits: string) => digits.padStart(2, '0');
+  const field = `${year}-${two(part('month'))}-${two(part('day'))}T${two(hour)}:${minute}`;
+  const at = Date.parse(`${field}Z`);
+  // A day that does not exist, such as 31 February, moves to another day or is no date.
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(field) ? field : undefined;
+}
+
+const dateFormat = (locale: string) =>
+  new Intl.DateTimeFormat(locale, { timeZone: 'UTC', year: 'numeric', month: '2-digit', day: '2-digit' });

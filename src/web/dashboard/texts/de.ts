@@ -1,8 +1,6 @@
 import { account } from './de/account.ts';
-import { charts } from './de/charts.ts';
 import { entry } from './de/entry.ts';
 import { history } from './de/history.ts';
-import { level } from './de/level.ts';
 import { levels } from './de/levels.ts';
 import { members } from './de/members.ts';
 import { overview } from './de/overview.ts';
@@ -13,15 +11,13 @@ import { shell } from './de/shell.ts';
 import { tenant } from './de/tenant.ts';
 import { tokens } from './de/tokens.ts';
 import { welcome } from './de/welcome.ts';
-import type { Translated } from './translated.ts';
+import type { Translated } from './en.ts';
 
 /** The same in German: a page without its German is an error of types. Pages are loaded one by one all the same. */
 export const de: Translated = {
   account,
-  charts,
   entry,
   history,
-  level,
   levels,
   members,
   overview,

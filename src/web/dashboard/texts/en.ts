@@ -1,9 +1,7 @@
 /** Everything the dashboard says, in English, a file a page. Every other language has the same keys. */
 import { account } from './en/account.ts';
-import { charts } from './en/charts.ts';
 import { entry } from './en/entry.ts';
 import { history } from './en/history.ts';
-import { level } from './en/level.ts';
 import { levels } from './en/levels.ts';
 import { members } from './en/members.ts';
 import { overview } from './en/overview.ts';
@@ -17,10 +15,8 @@ import { welcome } from './en/welcome.ts';
 
 export const en = {
   account,
-  charts,
   entry,
   history,
-  level,
   levels,
   members,
   overview,
@@ -32,3 +28,11 @@ export const en = {
   tokens,
   welcome,
 } as const;
+
+/** A whole language: the keys of English, none missing and none invented. */
+export type Translated = {
+  readonly [Page in keyof typeof en]: Readonly<Record<keyof (typeof en)[Page], string>>;
+};
+
+/** One page of a language. */
+export type TranslatedPage<Page extends keyof typeof en> = Translated[Page];

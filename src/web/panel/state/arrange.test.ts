@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Card } from '#client/board.ts';
 import { cardOf } from '#test/support/card-of.ts';
-import { arrange, gap } from './arrange.ts';
+import { arrange, dwellMs, dwellOrder, gap } from './arrange.ts';
 
 const wall = { width: 1840, height: 940 };
 const cards = (...ranks: number[]): Card[] => ranks.map((rank, n) => cardOf({ id: `n${n}`, rank }));
@@ -67,4 +67,28 @@ test('whatever comes, each card is shown once or rolled up, in order, and all of
       },
     ),
   );
+});
+
+const mixed = [
+  cardOf({ id: 'new critical', rank: 50 }),
+  cardOf({ id: 'new', rank: 20 }),
+  cardOf({ id: 'shown', rank: 20 }),
+  cardOf({ id: 'shown long', rank: 20 }),
+];
+
+test('what came to the screen a moment ago stays before newer ones of its rank, and behind a higher rank', () => {
+  const since = new Map([
+    ['shown', 10_000],
+    ['shown long', 10_000 - dwellMs],
+  ]);
+  expect(dwellOrder(mixed, since, 10_000).map(({ notification }) => notification.id)).toEqual([
+    'new critical',
+    'shown',
+    'new',
+    'shown long',
+  ]);
+});
+
+test('with nothing on the screen the order is what it was', () => {
+  expect(dwellOrder(mixed, new Map(), 0)).toEqual(mixed);
 });

@@ -1,15 +1,14 @@
-/** Which cards a screen shows, how large, and where: the highest in rank first, and one roll-up for what has no room. */
+/** Which cards a screen shows, how large and where: the highest in rank first, and one roll-up for those without room. */
 import type { Card } from '#client/board.ts';
-import { isLong, type Shape, shapeOf } from './title-size.ts';
 
-/** In design pixels: what they are on a wall of 1920 × 1080. */
+/** In design pixels: pixels on a screen of 1920 × 1080. */
 export interface Area {
   readonly width: number;
   readonly height: number;
 }
 
 export interface Place {
-  /** undefined for the roll-up of what has no room. */
+  /** undefined: the roll-up of the cards without room. */
   readonly card: Card | undefined;
   readonly row: number;
   /** Of the twelve columns, from 1. */
@@ -39,12 +38,12 @@ const longHeight: Readonly<Record<Shape, number>> = { critical: 316, major: 240,
 const mostStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
 const zooms = [1.6, 1.45, 1.3, 1.15, 1];
 const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1];
-/** More than this no wall has room for. */
+/** No screen has room for more. */
 const mostOnWall = 60;
 
 /**
  * Fills a screen that does not scroll.
- * @param cards in the order in which they are to stand.
+ * @param cards In display order.
  */
 export function arrange(
   cards: readonly Card[],
@@ -130,4 +129,59 @@ function stretch(rows: readonly PackedRow[], area: Area, zoom: number, critical:
     const most = Math.max(1, Math.min(factor, mostStretch[row.shape]));
     return { height: Math.floor(leastOf(row, area, own) * most), zoom: own };
   });
+}
+
+export type Shape = 'critical' | 'major' | 'minor';
+
+export function shapeOf({ notification: { rank } }: Card): Shape {
+  return rank >= 50 ? 'critical' : rank >= 40 ? 'major' : 'minor';
+}
+
+/** Longer titles are smaller, so that more of them fits. */
+export function titleScale({ length }: string): number {
+  return length <= 60 ? 1 : length <= 120 ? 0.82 : 0.7;
+}
+
+/** A card's padding to both sides, and what a usual letter of its title takes; design pixels, as in board.css. */
+const measures: Readonly<Record<Shape, { readonly padding: number; readonly letter: number }>> = {
+  critical: { padding: 100, letter: 30.5 },
+  major: { padding: 66, letter: 18.5 },
+  minor: { padding: 66, letter: 17.5 },
+};
+
+/** Whether the title most likely needs two lines on a card of this width. */
+function isLong(card: Card, width: number, zoom: number): boolean {
+  const { padding, letter } = measures[shapeOf(card)];
+  const { title } = card.notification;
+  return title.length * letter * titleScale(title) > width / zoom - padding;
+}
+
+/** A card stays on the screen for at least this time, however many newer ones arrive, so that people can read it. */
+export const dwellMs = 3_000;
+
+/**
+ * The order in which to show cards when not all have room: by rank; within a rank, cards that appeared a moment ago stay first,
+ * so that nobody loses what they are reading.
+ * @param cards The highest in rank first, then the newest.
+ * @param shownSince When each card on the screen appeared.
+ */
+export function dwellOrder(
+  cards: readonly Card[],
+  shownSince: ReadonlyMap<string, number>,
+  now: number,
+): readonly Card[] {
+  const dwelling = ({ notification: { id } }: Card) => {
+    const since = shownSince.get(id);
+    return since !== undefined && now - since < dwellMs;
+  };
+  const ordered: Card[] = [];
+  for (let at = 0; at < cards.length; ) {
+    const rank = cards[at]?.notification.rank;
+    let end = at;
+    while (end < cards.length && cards[end]?.notification.rank === rank) end += 1;
+    const same = cards.slice(at, end);
+    ordered.push(...same.filter(dwelling), ...same.filter((card) => !dwelling(card)));
+    at = end;
+  }
+  return ordered;
 }

@@ -1,4 +1,4 @@
-/** Times as people read them at the place where the screen is. */
+/** Times and dates in the screen's locale and time zone. */
 
 export interface Clock {
   readonly timeZone: string;
@@ -10,7 +10,7 @@ export interface Clock {
   minuteOfDay(at: number): number;
 }
 
-/** Where the zone or the locale is none that this browser knows, UTC or the browser's own stand in. */
+/** Falls back to UTC, or to the browser's locale, if the browser does not know the given one. */
 export function createClock(locale: string | undefined, timeZone: string): Clock {
   const zone = isKnown(() => new Intl.DateTimeFormat('en', { timeZone })) ? timeZone : 'UTC';
   const tag = isKnown(() => new Intl.DateTimeFormat(locale)) ? locale : undefined;
@@ -41,7 +41,7 @@ function isKnown(make: () => unknown): boolean {
 
 export type AgeUnit = 's' | 'min' | 'h' | 'd';
 
-/** A span of time in the one unit that says enough. */
+/** A duration in its largest fitting unit. */
 export function ageOf(ms: number): { readonly unit: AgeUnit; readonly n: number } {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return { unit: 's', n: seconds };
@@ -50,13 +50,13 @@ export function ageOf(ms: number): { readonly unit: AgeUnit; readonly n: number 
   return { unit: 'd', n: Math.floor(seconds / 86_400) };
 }
 
-/** A part of every day, as in 22:00 to 06:00; it may go past midnight. */
+/** A part of each day, as in 22:00 to 06:00; it may cross midnight. */
 export interface DailyWindow {
   readonly from: string;
   readonly until: string;
 }
 
-/** Whether a minute of the day lies in the window. One that ends where it begins is the whole day. */
+/** Whether a minute of the day is in the window. A window that ends where it begins is the whole day. */
 export function isWithin({ from, until }: DailyWindow, minute: number): boolean {
   const [start, end] = [minutesOf(from), minutesOf(until)];
   return start < end ? minute >= start && minute < end : minute >= start || minute < end;

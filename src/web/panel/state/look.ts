@@ -1,7 +1,7 @@
 import type { SettingsEvent } from '#contract/panel-events.ts';
 import type { DailyWindow } from './clock.ts';
 
-/** What someone chose at this very screen; it goes before what is set for the panel. */
+/** Choices made at this screen; they override the panel's settings. */
 export interface OwnChoices {
   readonly scheme?: 'dark' | 'light' | 'auto';
   readonly scale?: number;
@@ -9,7 +9,7 @@ export interface OwnChoices {
   readonly language?: string;
 }
 
-/** How the screen looks and sounds, when everything has been asked. */
+/** How the screen looks and sounds, from all settings together. */
 export interface Look {
   readonly scheme: 'dark' | 'light';
   readonly scale: number;
@@ -29,7 +29,7 @@ export interface BrowserFacts {
   readonly prefersLight: boolean;
 }
 
-/** The choice at the screen, else what is set for the panel, else what suits. */
+/** The choice at the screen, else the panel's setting, else a default. */
 export function lookOf(settings: SettingsEvent | undefined, own: OwnChoices, browser: BrowserFacts): Look {
   const display = settings?.panel.display ?? {};
   const scheme = own.scheme ?? display.scheme ?? 'dark';
@@ -47,7 +47,7 @@ export function lookOf(settings: SettingsEvent | undefined, own: OwnChoices, bro
   };
 }
 
-/** Half a window is none. */
+/** A window needs both ends. */
 function windowOf(from: string | undefined, until: string | undefined): DailyWindow | undefined {
   return from !== undefined && until !== undefined ? { from, until } : undefined;
 }

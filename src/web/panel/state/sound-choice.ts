@@ -5,16 +5,16 @@ type SoundName = Level['sound'];
 
 export interface SoundContext {
   readonly serverTime: number;
-  /** Nothing but the most serious sounds. */
+  /** Quiet hours: only the most serious levels are heard. */
   readonly quiet: boolean;
   readonly level: (name: string) => Level | undefined;
-  /** Was on this screen already, before a reload or a reset. */
+  /** Whether the card was on this screen before a reload or a reset. */
   readonly known: (id: string) => boolean;
 }
 
-/** What is older came while the screen was away: it is shown, and rings no bell. */
+/** Older notifications arrived while the screen was offline; they are shown without a sound. */
 const freshMs = 60_000;
-/** From here on a notification is heard in quiet hours too. */
+/** Sounds from this rank on are played in quiet hours too. */
 const alwaysRank = 50;
 
 export interface ChosenSound {
@@ -22,7 +22,7 @@ export interface ChosenSound {
   readonly rank: number;
 }
 
-/** The one sound for cards that came together: that of the highest in rank that has one; undefined when none is due. */
+/** One sound for cards that arrived together: that of the highest rank with a sound; undefined if there is none to play. */
 export function soundFor(
   added: readonly Card[],
   { serverTime, quiet, level, known }: SoundContext,

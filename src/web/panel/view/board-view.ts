@@ -1,12 +1,11 @@
 import type { Card } from '#client/board.ts';
-import { type Arrangement, arrange, type Place } from '../state/arrange.ts';
-import { dwellOrder } from '../state/dwell.ts';
+import { type Arrangement, arrange, dwellOrder, type Place } from '../state/arrange.ts';
 import { type CardContext, type CardView, createCardView } from './card-view.ts';
 import { createRollUpView } from './roll-up-view.ts';
 import type { Stage } from './stage.ts';
 
 export interface BoardView {
-  /** Shows what has room; answers those that are on the screen now. `isPartial`: more are live than these cards. */
+  /** Shows the cards that fit, and returns them. `isPartial`: there are more live notifications than these cards. */
   render(
     board: { readonly cards: readonly Card[]; readonly isPartial: boolean },
     maxCards: number | undefined,
@@ -14,14 +13,14 @@ export interface BoardView {
   tick(): void;
 }
 
-/** Text that grew back at once would jump with every card that comes and goes. */
+/** Text grows again only after this time: otherwise it would jump with each card that comes and goes. */
 const growAfterMs = 15_000;
-/** More than this at once do not come in one by one: that would be nothing but motion. */
+/** Up to so many new cards are animated; more at once appear without motion. */
 const mostArriving = 3;
-/** A page that scrolls ends somewhere too. */
+/** The limit on a page that scrolls. */
 const mostScrolled = 40;
 
-/** The cards in their grid. Elements are kept by notification: only what changed is touched. */
+/** The grid of cards. It keeps one element for each notification and changes only what differs. */
 export function createBoardView(root: HTMLElement, stage: Stage, context: CardContext): BoardView {
   const views = new Map<string, CardView>();
   const shownSince = new Map<string, number>();
@@ -109,7 +108,7 @@ function forget(views: Map<string, CardView>, shown: readonly Card[], onGone: (i
   }
 }
 
-/** Puts the elements in the order in which they are read, moving only those that stand elsewhere. */
+/** Puts the elements in reading order and moves only those in the wrong place. */
 function reorder(root: HTMLElement, order: readonly HTMLElement[]): void {
   const wanted = new Set<Element>(order);
   for (const child of [...root.children]) if (!wanted.has(child)) child.remove();

@@ -2,31 +2,30 @@ import type { Card } from '#client/board.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
-import type { Row } from '../state/arrange.ts';
+import { type Row, shapeOf, titleScale } from '../state/arrange.ts';
 import { ageOf } from '../state/clock.ts';
-import { shapeOf, titleScale } from '../state/title-size.ts';
-import type { PanelTranslate } from '../texts/panel-texts.ts';
+import type { PanelTranslate } from '../texts/en.ts';
 
 export interface CardContext {
   readonly translate: PanelTranslate;
   readonly lookOf: (level: string) => LevelLook;
   readonly serverTime: () => number;
-  /** How much longer it is shown; null stays until cleared. */
+  /** null: it is shown until cleared. */
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
 }
 
-/** One notification on the screen. Whatever a sender wrote is text in it, and stays inside it. */
+/** One notification on the screen. What the sender wrote is set as text, never as markup, and stays inside the card. */
 export interface CardView {
   readonly root: HTMLElement;
   update(card: Card): void;
-  /** Says how old it is by now. */
+  /** Updates its age and the bar of its remaining time. */
   tick(): void;
-  /** How large its text is, and in how high a row; undefined where the page scrolls and a card is as high as it must be. */
+  /** Sets the size of its text; undefined where the page scrolls and a card is as high as its text. */
   size(row: Row | undefined, unitPx: number): void;
   /**
-   * Finds how many lines of the message there is room for; after `size`. What it answers gives it those: all cards are measured
-   * before any is touched, so that the page is laid out once.
+   * Measures how many lines of the message fit, after `size`; the function it returns applies that. All cards are measured before
+   * any is changed, so that the browser computes the layout once.
    */
   measure(): () => void;
 }
@@ -34,7 +33,7 @@ export interface CardView {
 /** Heights of a line of the message, in design pixels; as in board.css. */
 const lineHeight = { critical: 40, major: 31, minor: 30 };
 const bodyGap = 6;
-/** Less than the space between two lines of the message, more than a title's tails. */
+/** Less than the space between two lines of the message, more than a title's descenders. */
 const leeway = 4;
 
 export function createCardView(first: Card, context: CardContext): CardView {
@@ -118,7 +117,7 @@ function ageText({ receivedAt }: Card, serverTime: number, translate: PanelTrans
   return translate(`age.${unit}`, { n });
 }
 
-/** Where it is from, and where it leads. */
+/** Host, address and link. */
 function originOf({ notification: { host, ip, url } }: Card, { translate }: CardContext): HTMLElement[] {
   const parts: HTMLElement[] = [];
   if (host !== null)
@@ -148,8 +147,8 @@ function clearButton(onClear: () => void, title: string, translate: PanelTransla
 }
 
 /**
- * How much time is left. It goes on with each tick and not with each frame: bars that ran by themselves would have the whole
- * screen drawn anew sixty times a second, for as long as there are any.
+ * The remaining time. It moves with each tick, not with each frame: animated bars would make the browser paint the whole screen
+ * sixty times a second.
  */
 function ttlBar({ remainingMs }: CardContext) {
   const run = element('i');

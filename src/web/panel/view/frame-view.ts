@@ -1,23 +1,23 @@
 import type { Card } from '#client/board.ts';
-import { element, setText } from '#web/dom.ts';
+import { element, setText, svgElement } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { LevelLook } from '#web/level-look.ts';
 import type { Clock } from '../state/clock.ts';
-import type { PanelTranslate } from '../texts/panel-texts.ts';
+import type { PanelTranslate } from '../texts/en.ts';
 
 export interface FrameState {
   readonly name: string;
   readonly cards: readonly Card[];
   readonly serverTime: number;
   readonly clock: Clock;
-  /** How the line is, in words. */
+  /** The state of the connection, in words. */
   readonly line: string;
   readonly health: 'online' | 'waiting' | 'stale';
-  /** The head and the sentence of the banner while the screen cannot be believed. */
+  /** The text of the banner while the cards may be out of date. */
   readonly stale: { readonly head: string; readonly detail: string } | undefined;
 }
 
-/** What stands around the cards: name, counts and clock above, the line and the date below, and the banner when stale. */
+/** Around the cards: name, counts and clock above, connection and date below, and a banner when they may be out of date. */
 export interface FrameView {
   readonly header: HTMLElement;
   readonly footer: HTMLElement;
@@ -91,4 +91,45 @@ function countLevels(cards: readonly Card[]): (readonly [string, number])[] {
   for (const { notification } of cards)
     counts.set(notification.level, (counts.get(notification.level) ?? 0) + 1);
   return [...counts].slice(0, mostCounted);
+}
+
+export interface Notice {
+  readonly head: string;
+  readonly detail: string;
+  readonly kind: 'quiet' | 'connecting' | 'trouble';
+}
+
+/** Shown in place of cards: all quiet, connecting, or what is wrong. */
+export interface NoticeView {
+  readonly root: HTMLElement;
+  show(notice: Notice | undefined): void;
+}
+
+export function createNoticeView(): NoticeView {
+  const head = element('h2');
+  const detail = element('p');
+  const root = element('section', { class: 'notice' }, bell(), head, detail);
+  return {
+    root,
+    show(notice) {
+      root.hidden = !notice;
+      if (!notice) return;
+      root.dataset.kind = notice.kind;
+      setText(head, notice.head);
+      setText(detail, notice.detail);
+    },
+  };
+}
+
+/** The mark of Belfry: a bell in its arch. */
+export function bell(): SVGSVGElement {
+  return svgElement(
+    'svg',
+    { class: 'mark', viewBox: '0 0 64 64', fill: 'none', stroke: 'currentColor', 'aria-hidden': 'true' },
+    svgElement('path', { class: 'arch', d: 'M8 60V30a24 24 0 0 1 48 0v30' }),
+    svgElement('path', {
+      class: 'bell',
+      d: 'M32 18v4m-12 24c3-3 4-7 4-13a8 8 0 0 1 16 0c0 6 1 10 4 13zm8 0a4 4 0 0 0 8 0',
+    }),
+  );
 }

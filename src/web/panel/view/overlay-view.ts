@@ -1,20 +1,22 @@
-/** What stands before everything else for a while, because somebody at the dashboard asked for it. */
+/** Covers the screen for a while on a command from the dashboard: the panel's name, or the test card. */
+import type { Level } from '#contract/level.ts';
 import { element, setText } from '#web/dom.ts';
-import type { PanelTranslate } from '../texts/panel-texts.ts';
-import type { TestCard } from './test-card-view.ts';
+import { icon } from '#web/icon.ts';
+import type { LevelLook } from '#web/level-look.ts';
+import type { PanelTranslate } from '../texts/en.ts';
 
 export interface Overlay {
   readonly root: HTMLElement;
-  /** Whether what lies behind cannot be seen. */
+  /** While open, it hides the cards. */
   readonly isOpen: boolean;
   identify(name: string, location: string | null, durationMs: number, translate: PanelTranslate): void;
   test(card: TestCard, durationMs: number): void;
-  /** Says what time it is by now. */
+  /** Updates the clock of the test card. */
   tick(time: string): void;
   close(): void;
 }
 
-/** `onClose` is called when what lies behind can be seen again. A touch or a key closes it too. */
+/** A touch or the Escape key closes it too; `onClose` is called each time. */
 export function createOverlay(onClose: () => void): Overlay {
   const root = element('div', { class: 'overlay', attributes: { role: 'status' } });
   root.hidden = true;
@@ -54,7 +56,7 @@ export function createOverlay(onClose: () => void): Overlay {
   };
 }
 
-/** A name of a few letters fills the wall; a long one has room all the same. */
+/** A short name fills the wall; a long one still fits. */
 const mostSize = 280;
 const leastSize = 84;
 const lettersPerLine = 3_000;
@@ -66,4 +68,91 @@ function identification(name: string, location: string | null, translate: PanelT
   const parts = [element('span', { text: translate('thisIs') }), strong];
   if (location !== null) parts.push(element('span', { text: location, attributes: { dir: 'auto' } }));
   return element('div', { class: 'identify' }, ...parts);
+}
+
+/** Shows everything that a panel draws with, so that people can check it from where they read it. */
+interface TestCard {
+  readonly root: HTMLElement;
+  readonly clock: HTMLElement;
+}
+
+interface TestCardFacts {
+  readonly name: string;
+  readonly levels: readonly Level[];
+  readonly scale: number;
+  readonly version: string;
+  readonly time: string;
+  /** Whether the test sound was heard. */
+  readonly sound: 'played' | 'locked' | 'off';
+  readonly lookOf: (level: string) => LevelLook;
+  readonly translate: PanelTranslate;
+}
+
+/** The highest in rank; more have no room. */
+const mostLevels = 12;
+/** A card is filled with its colour from this rank on, as on the board. */
+const filledRank = 50;
+const corners = ['top left', 'top right', 'bottom left', 'bottom right'];
+const soundTexts = { played: 'testSoundPlayed', locked: 'soundLocked', off: 'soundOff' } as const;
+
+export function createTestCard(facts: TestCardFacts): TestCard {
+  const { name, levels, scale, version, time, sound, lookOf, translate } = facts;
+  const clock = element('time', { class: 'clock', text: time });
+  const shown = [...levels].sort((a, b) => b.rank - a.rank).slice(0, mostLevels);
+  const size = {
+    width: String(innerWidth),
+    height: String(innerHeight),
+    ratio: String(Math.round(devicePixelRatio * 100) / 100),
+    scale: String(Math.round(scale * 100)),
+  };
+  const root = element(
+    'div',
+    { class: 'test-card' },
+    ...corners.map((corner) =>
+      element('i', { class: `corner ${corner}`, attributes: { 'aria-hidden': 'true' } }),
+    ),
+    element(
+      'div',
+      { class: 'test-head' },
+      element('span', { text: translate('testCard') }),
+      element('h2', { text: name, attributes: { dir: 'auto' } }),
+      element('p', { class: 'mono', text: `${translate('testSize', size)} · Belfry ${version}` }),
+    ),
+    element('ul', { class: 'test-levels' }, ...shown.map((level) => tile(level, lookOf(level.name)))),
+    element(
+      'div',
+      { class: 'test-foot' },
+      clock,
+      element(
+        'span',
+        { class: 'test-sound' },
+        icon(sound === 'played' ? 'volume' : 'volume-off'),
+        element('span', { text: translate(soundTexts[sound]) }),
+      ),
+      element('div', { class: 'test-greys', attributes: { 'aria-hidden': 'true' } }, ...greys()),
+    ),
+  );
+  return { root, clock };
+}
+
+function tile({ rank }: Level, { word, icon: name, color, fill }: LevelLook): HTMLElement {
+  const isFilled = rank >= filledRank;
+  const item = element(
+    'li',
+    { class: isFilled ? 'filled' : '' },
+    icon(name),
+    element('span', { text: word, attributes: { dir: 'auto' } }),
+  );
+  item.style.setProperty('--c', isFilled ? '#fff' : color);
+  item.style.setProperty('--fill', fill);
+  return item;
+}
+
+/** If all steps can be told apart, the screen is neither too bright nor too dark. */
+function greys(): HTMLElement[] {
+  return Array.from({ length: 12 }, (_, step) => {
+    const field = element('i');
+    field.style.setProperty('--grey', `${Math.round((step / 11) * 100)}%`);
+    return field;
+  });
 }

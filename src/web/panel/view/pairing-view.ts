@@ -1,8 +1,8 @@
 import { encode } from 'uqr';
 import { element, setText, svgElement } from '#web/dom.ts';
 import type { PairingProgress } from '../pair.ts';
-import type { PanelTranslate } from '../texts/panel-texts.ts';
-import { bell } from './notice-view.ts';
+import type { PanelTranslate } from '../texts/en.ts';
+import { bell } from './frame-view.ts';
 
 export interface PairingView {
   readonly root: HTMLElement;
@@ -10,9 +10,9 @@ export interface PairingView {
 }
 
 /**
- * The screen that waits to be let in.
- * @param server where the dashboard is, as in https://belfry.example.org.
- * @param notice why this screen has to be paired again, if it was before.
+ * The screen that waits to be approved.
+ * @param server The address of the dashboard, as in https://belfry.example.org.
+ * @param notice Why this screen has to be paired again, if it was paired before.
  */
 export function createPairingView(
   server: string,
@@ -25,7 +25,7 @@ export function createPairingView(
   const steps = (['pairStep1', 'pairStep2', 'pairStep3'] as const).map((key) =>
     element('li', { text: translate(key) }),
   );
-  const said =
+  const ended =
     notice === undefined
       ? []
       : [element('p', { class: 'ended', text: notice, attributes: { role: 'alert' } })];
@@ -33,7 +33,7 @@ export function createPairingView(
     'main',
     { class: 'pairing' },
     element('div', { class: 'brand' }, bell(), element('span', { text: 'Belfry' })),
-    ...said,
+    ...ended,
     element('h1', { text: translate('pairTitle') }),
     element(
       'div',
@@ -73,7 +73,7 @@ export function createPairingView(
   };
 }
 
-/** As one path: every dark square of the code, on white with the quiet zone that scanners want. */
+/** Draws all dark squares as one path, on white with the margin that scanners need. */
 function qrCode(text: string, label: string): SVGSVGElement {
   const { data, size } = encode(text, { ecc: 'M', border: 3 });
   const d = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');

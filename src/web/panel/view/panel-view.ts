@@ -4,13 +4,12 @@ import type { Level } from '#contract/level.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import { type LevelLook, levelLook } from '#web/level-look.ts';
+import type { Contact } from '../session.ts';
 import { ageOf, type Clock } from '../state/clock.ts';
-import type { Contact } from '../state/contact.ts';
 import type { Look, OwnChoices } from '../state/look.ts';
-import type { PanelTranslate } from '../texts/panel-texts.ts';
+import type { PanelTranslate } from '../texts/en.ts';
 import { createBoardView } from './board-view.ts';
-import { createFrameView, type FrameState } from './frame-view.ts';
-import { createNoticeView, type Notice } from './notice-view.ts';
+import { createFrameView, createNoticeView, type FrameState, type Notice } from './frame-view.ts';
 import { createSettingsView } from './settings-view.ts';
 import { createStage } from './stage.ts';
 import { createToolsView } from './tools-view.ts';
@@ -30,19 +29,19 @@ export interface PanelViewOptions {
   readonly onResize: () => void;
 }
 
-/** All that a moment of the panel is made of. */
+/** Everything that the page shows at one moment. */
 export interface PanelMoment {
   readonly name: string;
   /** The highest in rank first, then the newest. */
   readonly cards: readonly Card[];
-  /** More may be live than these. */
+  /** Whether there may be more live notifications than these. */
   readonly isPartial: boolean;
   readonly serverTime: number;
   readonly clock: Clock;
   readonly contact: Contact;
   readonly connection: Connection;
-  /** When the server was last heard, in its own time. */
-  readonly heardAt: number | undefined;
+  /** When the server last sent something, in server time. */
+  readonly lastContactAt: number | undefined;
   /** Since when nothing is shown, and whether anything was shown before. */
   readonly quiet: { readonly since: number; readonly wasBusy: boolean } | undefined;
   readonly soundLocked: boolean;
@@ -51,20 +50,20 @@ export interface PanelMoment {
 }
 
 export interface PanelView {
-  /** Answers the cards that are on the screen now. */
+  /** Returns the cards that are on the screen now. */
   render(moment: PanelMoment): readonly Card[];
   tick(): void;
   readonly lookOf: (level: string) => LevelLook;
   readonly settingsOpen: boolean;
   openSettings(): void;
-  /** Tells a screen reader that this has come. */
+  /** Announces a new card to screen readers. */
   announce(card: Card): void;
-  /** Says a sentence for a while, at the edge of the screen. */
-  say(sentence: string): void;
+  /** Shows a sentence at the edge of the screen for a few seconds. */
+  showMessage(sentence: string): void;
   close(): void;
 }
 
-const sayMs = 6_000;
+const messageMs = 6_000;
 
 export function createPanelView(root: HTMLElement, options: PanelViewOptions): PanelView {
   const { translate, look } = options;
@@ -85,8 +84,8 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
     icon('volume-off'),
     element('span', { text: translate('soundLocked') }),
   );
-  const said = element('div', { class: 'said', attributes: { role: 'status' } });
-  const told = element('div', { class: 'told', attributes: { 'aria-live': 'assertive' } });
+  const message = element('div', { class: 'message', attributes: { role: 'status' } });
+  const announcement = element('div', { class: 'announcement', attributes: { 'aria-live': 'assertive' } });
   const main = element('main', {}, notice.root, grid);
   const screen = element('div', { class: 'screen' }, frame.header, main, frame.footer);
   const night = element('div', { class: 'night', attributes: { 'aria-hidden': 'true' } });
@@ -95,8 +94,8 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
     { attributes: { 'aria-label': translate('asides') } },
     frame.banner,
     hint,
-    said,
-    told,
+    message,
+    announcement,
   );
   root.replaceChildren(screen, night, asides, tools.root, settings.root);
 
@@ -122,11 +121,11 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
     },
     openSettings,
     announce({ notification: { level, title } }) {
-      setText(told, `${lookOf(level).word}: ${title}`);
+      setText(announcement, `${lookOf(level).word}: ${title}`);
     },
-    say(sentence) {
-      setText(said, sentence);
-      setTimeout(() => setText(said, ''), sayMs);
+    showMessage(sentence) {
+      setText(message, sentence);
+      setTimeout(() => setText(message, ''), messageMs);
     },
     close() {
       stage.close();
@@ -137,11 +136,11 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
 
 type Words = Pick<FrameState, 'line' | 'health' | 'stale'> & { readonly notice: Notice | undefined };
 
-/** What the moment is in words: of the line, of the banner, and in place of cards. */
+/** The texts of the footer, the banner and the notice in place of cards. */
 function wordsOf(moment: PanelMoment, { translate, server }: PanelViewOptions): Words {
-  const { contact, connection, cards, clock, heardAt } = moment;
+  const { contact, connection, cards, clock, lastContactAt } = moment;
   const isStale = contact.state === 'stale';
-  const time = heardAt === undefined ? '' : clock.time(heardAt);
+  const time = lastContactAt === undefined ? '' : clock.time(lastContactAt);
   const { unit, n } = ageOf(contact.silentMs);
   const line =
     connection.state === 'online'
@@ -185,7 +184,7 @@ function noticeOf(
   return { kind: 'quiet', head: translate('allQuiet'), detail };
 }
 
-/** A tab tells how many there are, too. */
+/** The tab shows the number of cards too. */
 function titleOf({ name, cards }: PanelMoment): string {
   return cards.length === 0 ? `${name} · Belfry` : `(${cards.length}) ${name} · Belfry`;
 }

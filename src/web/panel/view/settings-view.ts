@@ -1,12 +1,12 @@
 import { element } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
 import type { OwnChoices } from '../state/look.ts';
-import type { PanelTranslate } from '../texts/panel-texts.ts';
+import type { PanelTranslate } from '../texts/en.ts';
 
 export interface SettingsOptions {
   readonly translate: PanelTranslate;
   readonly choices: () => OwnChoices;
-  /** Takes in what is another now; undefined is as it is set for the panel. */
+  /** Applies a change; undefined returns to the panel's setting. */
   readonly choose: (change: OwnChoices) => void;
   readonly testSound: () => void;
   readonly unpair: () => void;
@@ -17,7 +17,7 @@ type Choice = readonly [label: string, change: OwnChoices, isChosen: boolean];
 const sizes = [0.75, 1, 1.25, 1.5, 2];
 const sureMs = 4_000;
 
-/** What can be chosen at the screen itself. Everything begins as it is set for the panel. */
+/** Choices for this screen alone. Each starts with the panel's setting. */
 export function createSettingsView(options: SettingsOptions): {
   readonly root: HTMLDialogElement;
   open(): void;
@@ -112,7 +112,7 @@ function group(
   );
 }
 
-/** Asks once more: a screen that was unpaired by mistake needs a walk to it. */
+/** Asks once more, because somebody must walk to a screen that was unpaired by mistake. */
 function unpairButton({ translate, unpair }: SettingsOptions): HTMLElement {
   const button = element('button', {
     class: 'danger',

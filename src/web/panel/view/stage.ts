@@ -1,6 +1,6 @@
 import type { Area } from '../state/arrange.ts';
 
-/** The room for cards, in design pixels, and what one of them is on this screen. */
+/** The room for cards in design pixels, and the size of a design pixel on this screen. */
 export interface StageArea extends Area {
   readonly unitPx: number;
   /** A phone or a low window: the page scrolls, and cards are as high as their text. */
@@ -12,7 +12,7 @@ export interface Stage {
   close(): void;
 }
 
-/** Below this, text of a distance meant for walls is too small for the eye before it. */
+/** Below this, text is too small to read on a desk. */
 const leastUnitPx = 0.7;
 const design = { width: 1920, height: 1080 };
 /** Header, footer and padding around the cards; as in frame.css. */
@@ -20,7 +20,7 @@ const around = { x: 80, y: 76 + 56 + 8 };
 const lowest = 560;
 const narrowest = 900;
 
-/** Keeps `--u`, the size of one design pixel, right for the window; calls back when that has changed. */
+/** Keeps `--u`, the size of a design pixel, in line with the window; calls back after a change. */
 export function createStage(scale: number, onResize: () => void): Stage {
   let area = measure(scale);
   const apply = () => {

@@ -1,6 +1,6 @@
 import { element } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
-import type { PanelTranslate } from '../texts/panel-texts.ts';
+import type { PanelTranslate } from '../texts/en.ts';
 
 export interface ToolsOptions {
   readonly translate: PanelTranslate;
@@ -16,7 +16,7 @@ export interface ToolsView {
 
 const idleAfterMs = 4_000;
 
-/** The few controls of a screen; out of sight until someone moves, touches or presses a key. */
+/** The controls of the screen; hidden until someone moves the pointer, touches the screen or presses a key. */
 export function createToolsView({
   translate,
   isSoundOn,
@@ -50,7 +50,7 @@ export function toggleFullscreen(): void {
   else document.documentElement.requestFullscreen({ navigationUI: 'hide' }).catch(() => undefined);
 }
 
-/** Marks the page idle while nobody is at it: controls and pointer are hidden then. */
+/** Marks the page idle while nobody uses it; controls and pointer are then hidden. */
 export function watchIdle(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const { classList } = document.documentElement;

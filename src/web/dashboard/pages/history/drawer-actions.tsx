@@ -1,9 +1,10 @@
 import chevronIcon from 'virtual:icon/chevron-down';
-import { Button, Menu, TextInput } from '@mantine/core';
+import { Button, Menu } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Dialog } from '#web/dashboard/components/layers.tsx';
 import {
@@ -98,12 +99,11 @@ function MuteUntil({
   return (
     <Dialog onClose={onClose} title={t('muteTitle', { subject: shown })}>
       <form onSubmit={submit} className={styles.mute}>
-        <TextInput
-          type="datetime-local"
+        <DateTimeField
           label={t('until')}
           description={timeZone}
           value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
+          onChange={setText}
           error={text !== '' && isPast ? t('mutePast') : undefined}
           data-autofocus
         />

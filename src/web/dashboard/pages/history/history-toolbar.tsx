@@ -45,7 +45,7 @@ export function HistoryToolbar({
           )
         }
         onClick={onLive}
-        title={live ? t(`tail.${tail}`) : t('liveHint')}
+        title={live ? `${t('live')}: ${t(`tail.${tail}`)}` : t('liveHint')}
       >
         {t('live')}
         {live && <span className="hidden">: {t(`tail.${tail}`)}</span>}

@@ -1,11 +1,12 @@
 import chevronIcon from 'virtual:icon/chevron-down';
-import { Button, Popover, TextInput } from '@mantine/core';
+import { Button, Popover } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useChanges } from '#web/dashboard/api/history.ts';
 import type { HistoryPages } from '#web/dashboard/api/history-pages.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { TableToggle } from '#web/dashboard/charts/level-chart.tsx';
+import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { fromDateTimeField, toDateTimeField } from '#web/dashboard/components/wall-clock.ts';
@@ -148,17 +149,11 @@ function CustomRange({ range, onChoose }: { range: TimeRange; onChoose: (range: 
   };
   return (
     <form className={styles.custom} onSubmit={submit}>
-      <TextInput
-        type="datetime-local"
-        label={t('from')}
-        value={after}
-        onChange={(event) => setAfter(event.currentTarget.value)}
-      />
-      <TextInput
-        type="datetime-local"
+      <DateTimeField label={t('from')} value={after} onChange={setAfter} />
+      <DateTimeField
         label={t('until')}
         value={before}
-        onChange={(event) => setBefore(event.currentTarget.value)}
+        onChange={setBefore}
         error={isBackward ? t('backward') : undefined}
       />
       <div className={styles.zone}>

@@ -21,8 +21,8 @@ interface PreviewOptions {
 }
 
 function useLook({ level, scheme }: PreviewOptions) {
-  const { t } = useTranslation('level');
-  const look = levelLook(level.name, level, scheme, (builtIn) => t(builtIn as 'info'));
+  const { t } = useTranslation();
+  const look = levelLook(level.name, level, scheme, (builtIn) => t(`level.${builtIn as 'info'}`));
   const isFilled = level.rank >= filledRank;
   const style = { '--c': isFilled ? '#fff' : look.color, '--fill': look.fill } as CSSProperties;
   return { look, isFilled, style, icon: iconPaths[look.icon] ?? iconPaths.bell ?? [] };

@@ -73,7 +73,7 @@ function LevelForm({
           draft.change(some);
         }}
       />
-      {error && <ErrorNotice error={error} title={t('saveFailed')} />}
+      {error && <ErrorNotice error={error} title={t('saveFailed', { ns: 'shell' })} />}
       <DrawerFoot>
         <LevelEnd level={level} onReset={save} onDeleted={onClose} />
         <Group gap="xs" wrap="nowrap">
@@ -81,7 +81,7 @@ function LevelForm({
             {isSuccess && !isDirty ? t('saved', { ns: 'shell' }) : ''}
           </span>
           <Button disabled={!isDirty} onClick={draft.discard}>
-            {t('discard')}
+            {t('discard', { ns: 'shell' })}
           </Button>
           <Button type="submit" variant="filled" loading={isPending} disabled={!isDirty || !wanted}>
             {t('save', { ns: 'shell' })}

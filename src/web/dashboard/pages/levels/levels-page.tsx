@@ -176,7 +176,7 @@ function CreateLevel({
             data-autofocus
             onChange={(event) => setTyped(event.currentTarget.value)}
           />
-          {error && <ErrorNotice error={error} title={t('saveFailed')} />}
+          {error && <ErrorNotice error={error} title={t('createFailed')} />}
           <Group justify="flex-end" gap="xs">
             <Button onClick={onClose}>{t('cancel', { ns: 'shell' })}</Button>
             <Button

@@ -83,7 +83,7 @@ export function PanelForm({
       <DisplayFields draft={shown} problems={problems} onChange={change} />
       {error && (
         <div className={styles.part}>
-          <ErrorNotice error={error} title={t('saveFailed')} />
+          <ErrorNotice error={error} title={t('saveFailed', { ns: 'shell' })} />
         </div>
       )}
       <DrawerFoot>
@@ -93,7 +93,7 @@ export function PanelForm({
             {isDirty ? t('changed') : isSuccess ? t('saved', { ns: 'shell' }) : ''}
           </span>
           <Button disabled={!isDirty} onClick={draft.discard}>
-            {t('discard')}
+            {t('discard', { ns: 'shell' })}
           </Button>
           <Button
             type="submit"

@@ -227,7 +227,7 @@ export function LevelSelect({
   onChange: (level: string) => void;
 }) {
   const levels = useLevels();
-  const { t } = useTranslation('level');
+  const { t } = useTranslation();
   const names = [...levels.keys()];
   return (
     <select
@@ -238,7 +238,7 @@ export function LevelSelect({
     >
       {(names.includes(value) ? names : [value, ...names]).map((name) => (
         <option key={name} value={name}>
-          {levels.get(name)?.builtIn ? t(name as 'info') : name}
+          {levels.get(name)?.builtIn ? t(`level.${name as 'info'}`) : name}
         </option>
       ))}
     </select>

@@ -25,7 +25,7 @@ export function TypedForm({
   fault: { readonly field: string; readonly text: string } | undefined;
 }) {
   const { t } = useTranslation('rules');
-  const { t: level } = useTranslation('level');
+  const { t: level } = useTranslation();
   const levels = useLevels();
   const set = (field: keyof Typed, value: string) => onChange({ ...typed, [field]: value });
   const faultOf = (field: string) => (fault?.field === field ? fault.text : undefined);
@@ -53,7 +53,7 @@ export function TypedForm({
           <select value={typed.level} onChange={({ target }) => set('level', target.value)}>
             {[...new Set([typed.level, ...levels.keys()])].map((name) => (
               <option key={name} value={name}>
-                {levels.get(name)?.builtIn ? level(name as 'info') : name}
+                {levels.get(name)?.builtIn ? level(`level.${name as 'info'}`) : name}
               </option>
             ))}
           </select>

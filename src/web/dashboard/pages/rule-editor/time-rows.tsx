@@ -4,6 +4,7 @@ import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type RuleWindow, weekdays } from '#contract/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
@@ -233,14 +234,14 @@ function InstantField({
 }) {
   const { timeZone } = useTenant();
   return (
-    <input
-      type="datetime-local"
-      className={styles.input}
+    <DateTimeField
+      size="xs"
+      className={styles.instant ?? ''}
       aria-label={`${label} (${timeZone})`}
       title={timeZone}
       value={value === null ? '' : toDateTimeField(Date.parse(value), timeZone)}
-      onChange={({ target }) => {
-        const at = fromDateTimeField(target.value, timeZone);
+      onChange={(field) => {
+        const at = fromDateTimeField(field, timeZone);
         onChange(at === undefined ? null : new Date(at).toISOString());
       }}
     />

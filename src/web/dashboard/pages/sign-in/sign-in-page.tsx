@@ -37,7 +37,7 @@ export function SignInPage() {
   }
   return (
     <EntryFrame title={t('signIn')}>
-      {error !== undefined && <ErrorNotice error={t(providerText(error))} title={t('providerFailed')} />}
+      {error !== undefined && <ErrorNotice error={t(providerText(error))} title={t('signInFailed')} />}
       <PasswordForm onDone={enter} onTwoFactor={() => setAwaitsCode(true)} />
       <OtherWays providers={session.providers} returnTo={to} onDone={enter} />
     </EntryFrame>

@@ -41,7 +41,7 @@ export function SettingsSection({
       <form onSubmit={submit} className={styles.part}>
         <p className={styles.hint}>{hint}</p>
         {children}
-        {error && <ErrorNotice error={error} title={t('saveFailed')} />}
+        {error && <ErrorNotice error={error} title={t('saveFailed', { ns: 'shell' })} />}
         <div className={styles.save}>
           <Button
             type="submit"

@@ -143,7 +143,7 @@ function LimitField({
           onChange={(kind) => onChange({ ...value, kind })}
           data={(['server', 'own', 'off'] as const).map((kind) => ({
             value: kind,
-            label: t(`limit.${kind}`),
+            label: t(`limit.${kind}`, { ns: 'shell' }),
           }))}
         />
         {value.kind === 'own' && (

@@ -50,7 +50,9 @@ function ReadOnly({ settings }: { settings: TenantSettings }) {
   const formats = useFormats();
   const { rate, retentionDays: days, retentionCount: count } = settings;
   const limit = (value: number | 'off' | null, told: (value: number) => string) =>
-    value === null ? t('asServer') : value === 'off' ? t('noLimit') : told(value);
+    typeof value === 'number'
+      ? told(value)
+      : t(value === null ? 'limit.server' : 'limit.off', { ns: 'shell' });
   return (
     <Section title={t('settings')}>
       <Facts

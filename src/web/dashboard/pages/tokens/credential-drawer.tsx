@@ -79,7 +79,7 @@ function TokenForm({
           draft.change(some);
         }}
       />
-      {error && <ErrorNotice error={error} title={t('saveFailed')} />}
+      {error && <ErrorNotice error={error} title={t('saveFailed', { ns: 'shell' })} />}
       <DrawerFoot>
         <RevokeButton credential={token} path="/api/tokens" kind="token" panel={panel} onRevoked={onClose} />
         <Group gap="xs" wrap="nowrap">

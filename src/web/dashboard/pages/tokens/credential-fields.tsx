@@ -3,6 +3,7 @@ import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Scope, scopes, type Token, type TokenCreate } from '#contract/token.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { type RateDraft, RateField, rateDraftOf, rateOf } from '#web/dashboard/components/rate-field.tsx';
 import {
   type ExpiryDraft,
@@ -88,15 +89,13 @@ export function ExpiryField({
         data={expiryPresets.map((preset) => ({ value: preset, label: t(`expiry.${preset}`) }))}
       />
       {value.preset === 'date' && (
-        <TextInput
-          mt={8}
-          type="datetime-local"
+        <DateTimeField
+          className={styles.date ?? ''}
           aria-label={t('expiresAt')}
           description={t('expiresAtHint', { zone: timeZone })}
-          inputWrapperOrder={['label', 'input', 'description', 'error']}
           value={value.at}
           error={past && t('expiryPast')}
-          onChange={(event) => onChange({ ...value, at: event.currentTarget.value })}
+          onChange={(at) => onChange({ ...value, at })}
         />
       )}
     </div>

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { reloadAsTold, reloadWhenNew } from './page-version.ts';
+import { pixelShift, reloadIfNew, reloadOnCommand } from './unattended.ts';
 
 const reload = vi.fn();
 const stored = new Map<string, string>();
@@ -22,8 +22,8 @@ afterEach(() => {
 
 test('a page of another version is loaded, once in a while at most', async () => {
   answer = { ok: true, html: '<script src="/assets/panel-new.js">' };
-  await reloadWhenNew();
-  await reloadWhenNew();
+  await reloadIfNew();
+  await reloadIfNew();
   expect(reload).toHaveBeenCalledOnce();
 });
 
@@ -33,17 +33,25 @@ test.each([
   ['an error', false, '<script src="/assets/panel-new.js">'],
 ])('%s is no reason to leave this one', async (_, ok, html) => {
   answer = { ok, html };
-  await reloadWhenNew();
+  await reloadIfNew();
   expect(reload).not.toHaveBeenCalled();
 });
 
-test('who is told to reload does so at once, and not again within a minute', () => {
+test('a reload command is obeyed once a minute at most', () => {
   vi.useFakeTimers();
-  expect([reloadAsTold(), reloadAsTold()]).toEqual([true, false]);
+  expect([reloadOnCommand(), reloadOnCommand()]).toEqual([true, false]);
   vi.advanceTimersByTime(61_000);
-  expect(reloadAsTold()).toBe(true);
+  expect(reloadOnCommand()).toBe(true);
   expect(reload).toHaveBeenCalledTimes(2);
   vi.setSystemTime(Date.now() - 86_400_000);
-  expect(reloadAsTold()).toBe(true);
+  expect(reloadOnCommand()).toBe(true);
   vi.useRealTimers();
+});
+
+test('the picture wanders by a few pixels, and comes back to its place', () => {
+  const places = Array.from({ length: 9 }, (_, n) => pixelShift(n * 180_000));
+  expect(new Set(places.map(String)).size).toBe(9);
+  for (const [x, y] of places) expect(Math.max(Math.abs(x), Math.abs(y))).toBeLessThanOrEqual(4);
+  expect(pixelShift(9 * 180_000)).toEqual([0, 0]);
+  expect(pixelShift(179_999)).toEqual([0, 0]);
 });

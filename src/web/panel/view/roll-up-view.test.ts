@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cardOf } from '#test/support/card-of.ts';
-import { rollUp } from './roll-up.ts';
+import { rollUp } from './roll-up-view.ts';
 
 test('counts by level, the most serious first, and knows the newest', () => {
   expect(

@@ -1,8 +1,0 @@
-import type { TranslatedPage } from '../translated.ts';
-
-export const charts: TranslatedPage<'charts'> = {
-  time: 'Zeit',
-  sum: 'Alle',
-  nothing: 'nichts',
-  asTable: 'Als Tabelle zeigen',
-};

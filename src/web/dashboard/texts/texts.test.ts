@@ -1,0 +1,45 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { de } from './de.ts';
+import { en } from './en.ts';
+
+const sources = globSync('**/*.{ts,tsx}', { cwd: join(import.meta.dirname, '..') })
+  .filter((file) => !file.startsWith('texts/') && !file.endsWith('.test.ts'))
+  .map((file) => readFileSync(join(import.meta.dirname, '..', file), 'utf8'))
+  .join('\n');
+
+/** Keys that are put together in a template: the fixed part of it must be at the start or at the end. */
+const templates = [...sources.matchAll(/`([\w.-]*)\$\{[^`]*\}([\w.-]*)`/g)].map(
+  ([, start = '', end = '']) => ({
+    start,
+    end,
+  }),
+);
+
+const isUsed = (key: string) =>
+  sources.includes(`'${key}'`) ||
+  templates.some(({ start, end }) => start + end !== '' && key.startsWith(start) && key.endsWith(end));
+
+test('every text is used', () => {
+  const unused = Object.entries(en).flatMap(([page, texts]) =>
+    Object.keys(texts)
+      .filter((key) => !isUsed(key.replace(/_(one|other)$/, '')))
+      .map((key) => `${page}.${key}`),
+  );
+  expect(unused).toEqual([]);
+});
+
+const slots = (text: string) => [...new Set(text.match(/\{\{\w+\}\}/g))].sort();
+
+test('a text has the same slots in each language, except a count that a sentence can do without', () => {
+  const different = Object.entries(en).flatMap(([page, texts]) =>
+    Object.entries(texts)
+      .filter(([key, text]) => {
+        const german = (de as Record<string, Record<string, string>>)[page]?.[key] ?? '';
+        return !key.endsWith('_one') && slots(text).join() !== slots(german).join();
+      })
+      .map(([key]) => `${page}.${key}`),
+  );
+  expect(different).toEqual([]);
+});
