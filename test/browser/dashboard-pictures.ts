@@ -49,7 +49,7 @@ async function pictures(
   { act, path: address, role = 'owner' }: DashboardScene,
   stem: string,
 ): Promise<void> {
-  const { page, context, complaints } = await lab.desk({
+  const { page, close, complaints } = await lab.desk({
     path: address,
     role,
     name: 'Ada Byron',
@@ -64,7 +64,8 @@ async function pictures(
       await page.setViewportSize(viewport);
       for (const colorScheme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+        const isApplied = page.locator(colorScheme === 'light' ? 'html.light' : 'html:not(.light)');
+        await isApplied.waitFor({ state: 'attached' });
         await page.waitForTimeout(400);
         const path = `${stem}-${language}-${size}-${colorScheme}.png`;
         await page.screenshot({ path });
@@ -73,7 +74,7 @@ async function pictures(
     }
   }
   for (const complaint of complaints) process.stdout.write(`  ${complaint}\n`);
-  await context.close();
+  await close();
 }
 
 function languageFromAnotherWindow(language: string): void {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Card } from '#client/board.ts';
 import { cardOf } from '#test/support/card-of.ts';
-import { arrange, dwellMs, dwellOrder, gap } from './arrange.ts';
+import { arrange, dwellMs, dwellOrder, gap, rollUp } from './arrange.ts';
 
 const wall = { width: 1840, height: 940 };
 const cards = (...ranks: number[]): Card[] => ranks.map((rank, n) => cardOf({ id: `n${n}`, rank }));
@@ -91,4 +91,34 @@ test('what came to the screen a moment ago stays before newer ones of its rank, 
 
 test('with nothing on the screen the order is what it was', () => {
   expect(dwellOrder(mixed, new Map(), 0)).toEqual(mixed);
+});
+
+test('counts by level, the most serious first, and knows the newest', () => {
+  expect(
+    rollUp([
+      cardOf({ level: 'info', rank: 20, receivedAt: '2026-11-20T10:00:00.000Z' }),
+      cardOf({ level: 'warning', rank: 30, receivedAt: '2026-11-20T10:00:09.000Z' }),
+      cardOf({ level: 'info', rank: 20, receivedAt: '2026-11-20T10:00:05.000Z' }),
+    ]),
+  ).toEqual({
+    count: 3,
+    hosts: undefined,
+    levels: [
+      { level: 'warning', count: 1 },
+      { level: 'info', count: 2 },
+    ],
+    newestAt: Date.parse('2026-11-20T10:00:09.000Z'),
+    rank: 30,
+  });
+});
+
+test.each([
+  [['web-1', 'web-22'], 'web-*'],
+  [['web-1', 'web-1'], 'web-1'],
+  [['web-1', 'db-1'], undefined],
+  [['a1', 'a2'], undefined],
+  [['web-1', null], undefined],
+  [[null, 'web-1'], undefined],
+])('hosts %j are told as %s', (hosts, told) => {
+  expect(rollUp(hosts.map((host) => cardOf({ host }))).hosts).toBe(told);
 });
