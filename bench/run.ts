@@ -33,6 +33,10 @@ const rows: Record<string, Row> = {
     about: 'durable intake against a bare Fastify echo',
     steps: [[new URL('./intake.ts', import.meta.url)]],
   },
+  quiet: {
+    about: 'one notification at a time, and what the machine takes of it by itself',
+    steps: [[new URL('./quiet.ts', import.meta.url)]],
+  },
   peers: {
     about: 'intake beside other services',
     steps: [[new URL('./peers.ts', import.meta.url)]],

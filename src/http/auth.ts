@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows, isForPeople, type Policy, type Principal } from '#core/access.ts';
 import type { CredentialRecord } from '#core/directory.ts';
 import { AppError } from '#core/errors.ts';
+import type { Sender } from '#core/intake.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/secrets.ts';
@@ -78,6 +80,19 @@ export class Authenticator {
     if (found instanceof Promise) found.then(pass, done);
     else pass(found);
   };
+
+  /**
+   * The caller of a request, if it is a token that was right before and may do what `policy` says: all that {@link check}
+   * would find. undefined says nothing; only `check` refuses.
+   */
+  recogniseSender(
+    request: IncomingMessage,
+    policy: Policy,
+  ): { readonly sender: Sender; readonly sourceIp: string } | undefined {
+    const sourceIp = this.#sourceOf(request);
+    const sender = this.#recognise(request.headers.authorization, sourceIp);
+    return sender?.kind === 'token' && allows(policy, sender) ? { sender, sourceIp } : undefined;
+  }
 
   /**
    * Calls back once the credential of an open stream would no longer open it: revoked, expired, deprived of the scope or

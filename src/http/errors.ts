@@ -1,7 +1,7 @@
 /** The one place where what went wrong becomes an answer: `{"error": "…"}` and nothing else, down to the parser. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorPlace, errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { type ErrorCode, errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
@@ -10,18 +10,45 @@ import { AppError } from '#core/errors.ts';
 /** Answers whatever was thrown. Only an AppError's words reach the caller; a bug is logged whole. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error, request.routeOptions.bodyLimit);
+  logBug(error, known, request);
+  for (const [name, value] of errorHeaders(known)) reply.header(name, value);
+  if (known.code === 'too-large') endAfterBody(request.raw, reply.raw);
+  return reply.code(errors[known.code].status).serializer(plainJson).send({ error: known.message });
+}
+
+/** The same below the framework: `headers` go with it. */
+export function answerRawError(
+  error: AppError,
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: readonly string[],
+): void {
+  const body = plainJson({ error: error.message });
+  const own = ['content-length', String(Buffer.byteLength(body)), ...errorHeaders(error).flat()];
+  if (error.code === 'too-large') endAfterBody(request, response);
+  response.writeHead(errors[error.code].status, [...headers, ...own]).end(body);
+}
+
+/** What is no AppError is a bug. */
+export function logBug(
+  error: unknown,
+  known: AppError,
+  { log, url = '' }: { readonly log: FastifyBaseLogger; readonly url?: string | undefined },
+): void {
   if (known.code === 'internal')
-    request.log.error({ err: error, url: request.url.split('?')[0] }, 'a request failed unexpectedly');
-  reply.header(errorHeader, formatErrorHeader(known.code, known.place));
-  if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-  if (known.retryAfterSeconds !== undefined)
-    reply.header('retry-after', String(Math.max(1, Math.ceil(known.retryAfterSeconds))));
-  if (known.code === 'too-large') closeAfterBody(request.raw, reply);
-  return reply
-    .code(errors[known.code].status)
-    .type('application/json; charset=utf-8')
-    .serializer(plainJson)
-    .send({ error: known.message });
+    log.error({ err: error, url: url.split('?')[0] }, 'a request failed unexpectedly');
+}
+
+function errorHeaders({ code, place, retryAfterSeconds }: AppError): [name: string, value: string][] {
+  const headers: [string, string][] = [
+    [errorHeader, formatErrorHeader(code, place)],
+    ['content-type', 'application/json; charset=utf-8'],
+  ];
+  if (code === 'unauthorized') headers.push(['www-authenticate', 'Bearer']);
+  if (retryAfterSeconds !== undefined)
+    headers.push(['retry-after', String(Math.max(1, Math.ceil(retryAfterSeconds)))]);
+  if (code === 'too-large') headers.push(['connection', 'close']);
+  return headers;
 }
 
 /** A client that is still sending can read the answer if the server goes on reading: this much and this long. */
@@ -32,9 +59,7 @@ const lingerMs = 2_000;
  * Ends the connection once the rest of the body has arrived, or too much of it. Closed at once, it would be reset under a
  * client that is still sending, and the answer would be lost with it.
  */
-function closeAfterBody(request: IncomingMessage, reply: FastifyReply): void {
-  reply.header('connection', 'close');
-  const { raw: response } = reply;
+function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete) return;
   const end = response.end.bind(response) as () => ServerResponse;
   response.end = ((body?: unknown) => {
@@ -55,6 +80,9 @@ function closeAfterBody(request: IncomingMessage, reply: FastifyReply): void {
   }) as ServerResponse['end'];
 }
 
+export const tooLarge = (limitBytes: number) =>
+  new AppError('too-large', `the body is too large: at most ${sizeText(limitBytes)}`);
+
 const sizeText = (bytes: number) =>
   bytes % 1024 === 0
     ? bytes >= 1024 * 1024
@@ -74,10 +102,7 @@ export function toAppError(error: unknown, bodyLimit?: number): AppError {
   if (validation) return invalidRequest(validationContext, validation);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError(
-        'too-large',
-        `the body is too large: at most ${sizeText(bodyLimit ?? limits.bodyBytes)}`,
-      );
+      return tooLarge(bodyLimit ?? limits.bodyBytes);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupported-type', 'the content type must be application/json');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':

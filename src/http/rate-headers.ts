@@ -1,6 +1,10 @@
-import type { FastifyReply } from 'fastify';
 import type { RateState } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
+
+/** An answer whose headers can still be set. */
+export interface HeaderSink {
+  header(name: string, value: string): unknown;
+}
 
 export interface NamedState {
   readonly name: string;
@@ -9,7 +13,7 @@ export interface NamedState {
 }
 
 /** `RateLimit` and `RateLimit-Policy` as the IETF httpapi draft has them: q the quota, w its seconds, r what remains, t when more does. */
-export function rateHeaders(reply: FastifyReply, states: readonly NamedState[]): void {
+export function rateHeaders(answer: HeaderSink, states: readonly NamedState[]): void {
   if (states.length === 0) return;
   let policy = '';
   let limit = '';
@@ -18,6 +22,6 @@ export function rateHeaders(reply: FastifyReply, states: readonly NamedState[]):
     policy += `${comma}"${name}";q=${rate.burst};w=${Math.max(1, Math.ceil(rate.burst / rate.perSecond))}`;
     limit += `${comma}"${name}";r=${state.remaining};t=${state.resetSeconds}`;
   }
-  reply.header('ratelimit-policy', policy);
-  reply.header('ratelimit', limit);
+  answer.header('ratelimit-policy', policy);
+  answer.header('ratelimit', limit);
 }

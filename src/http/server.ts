@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import swagger from '@fastify/swagger';
 import Fastify, {
@@ -29,7 +28,7 @@ import { historyRoutes } from './history/history.ts';
 import { notificationRoutes } from './history/notifications.ts';
 import { searchRoutes } from './history/searches.ts';
 import { notifyRoutes } from './intake/notify.ts';
-import { guardIntake, IntakeGate } from './intake/overload.ts';
+import { IntakeGate } from './intake/overload.ts';
 import { openApiDocument } from './openapi.ts';
 import { docsRoutes } from './operator/docs.ts';
 import { healthRoutes } from './operator/health.ts';
@@ -40,6 +39,7 @@ import { pairingRoutes } from './panels/pairings.ts';
 import { panelRoutes } from './panels/panels.ts';
 import { showingRoutes } from './panels/showing.ts';
 import { streamRoutes } from './panels/stream.ts';
+import { findHeadProblem } from './request-head.ts';
 import { type RouteEntry, RouteTable } from './route-table.ts';
 import { levelRoutes } from './routing/levels.ts';
 import { routingRoutes } from './routing/routing.ts';
@@ -75,7 +75,6 @@ export interface Server {
  */
 export async function createServer({ services, logger }: ServerOptions): Promise<Server> {
   const app = createApp(logger);
-  guardIntake(app.server, new IntakeGate(() => performance.now()), () => services.metrics.overload.inc());
   const closeSilent = watchSilentConnections(app.server);
   const routes = new RouteTable(app);
   const authenticator = new Authenticator(services);
@@ -95,7 +94,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     if (isNotify(request.raw.url ?? '')) reply.header(...noSniffing);
     else for (const [name, value] of ofApi) reply.raw.setHeader(name, value);
     // A wrong path or method is told before the body is looked at, which the handler below comes after.
-    done(refuseHead(request.raw) ?? (request.is404 ? nowhere(request, reply) : undefined));
+    done(findHeadProblem(request.raw) ?? (request.is404 ? nowhere(request, reply) : undefined));
   });
   app.addHook('onRequest', authenticator.check);
   limitConcurrency(app, services.metrics);
@@ -104,7 +103,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   await app.register(swagger, openApiDocument(services.version));
   const account = { services, people: authenticator.people, limits: new SignInLimits(services), logger };
   healthRoutes(app, services);
-  notifyRoutes(app, services);
+  notifyRoutes(app, services, { authenticator, gate: new IntakeGate(() => performance.now()) });
   notificationRoutes(app, services);
   streamRoutes(app, services, authenticator);
   historyRoutes(app, services, authenticator);
@@ -172,7 +171,7 @@ function createApp(logger: FastifyBaseLogger): App {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 2_000,
-      // Checked by refuseHead, so that its answer is JSON too.
+      // Checked by findHeadProblem, so that its answer is JSON too.
       requireHostHeader: false,
       joinDuplicateHeaders: false,
     },
@@ -217,19 +216,3 @@ const ofApi = [
 
 /** Senders are no browsers, and there are many of them. */
 const isNotify = (url: string) => url.startsWith('/api/notify');
-
-/** What is wrong with a request's head whoever sends it. */
-function refuseHead({ rawHeaders, headers, httpVersion }: IncomingMessage): AppError | undefined {
-  if (rawHeaders.length > limits.headerPairs * 2) {
-    return new AppError(
-      'headers-too-large',
-      `at most ${limits.headerPairs} headers are taken, not ${rawHeaders.length / 2}`,
-    );
-  }
-  // The parser lets 0.9 and 2.0 pass; nobody who speaks them could read the answer.
-  if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    return new AppError('bad-request', `HTTP/1.1 is spoken here, not HTTP/${httpVersion}`);
-  if (headers.host === undefined && httpVersion === '1.1')
-    return new AppError('bad-request', 'the Host header is required');
-  return undefined;
-}

@@ -1,9 +1,8 @@
-import type { FastifyReply } from 'fastify';
 import type { Principal } from '#core/access.ts';
 import { AppError } from '#core/errors.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
-import { type NamedState, rateHeaders } from '../rate-headers.ts';
+import { type HeaderSink, type NamedState, rateHeaders } from '../rate-headers.ts';
 import type { Services } from '../services.ts';
 
 interface Rates {
@@ -57,41 +56,41 @@ export class NotifyLimits {
   }
 
   /** Says how the usual limits stand. */
-  async tell(reply: FastifyReply, caller: Principal): Promise<void> {
+  async tell(answer: HeaderSink, caller: Principal): Promise<void> {
     await this.load(caller);
-    rateHeaders(reply, this.#usual.run('look', caller, this.#rates(caller), this.#services.now()));
+    rateHeaders(answer, this.#usual.run('look', caller, this.#rates(caller), this.#services.now()));
   }
 
   /**
    * Before the body is read: with both kinds of bucket empty, nothing in it could make a difference.
    * @throws AppError `rate-limited`.
    */
-  refuseAnyLevel(reply: FastifyReply, caller: Principal): void {
+  refuseAnyLevel(answer: HeaderSink, caller: Principal): void {
     const rates = this.#rates(caller);
     const now = this.#services.now();
     const states = this.#usual.run('look', caller, rates, now);
     if (!allowed(states) && !allowed(this.#critical.run('look', caller, rates, now)))
-      throw this.#exceeded(reply, caller, states);
+      throw this.#exceeded(answer, caller, states);
   }
 
   /**
    * Before the body is parsed: with the usual bucket empty, what cannot be critical is refused.
    * @throws AppError `rate-limited`.
    */
-  refuseUsual(reply: FastifyReply, caller: Principal, mayBeCritical: () => boolean): void {
+  refuseUsual(answer: HeaderSink, caller: Principal, mayBeCritical: () => boolean): void {
     const states = this.#usual.run('look', caller, this.#rates(caller), this.#services.now());
-    if (!allowed(states) && !mayBeCritical()) throw this.#exceeded(reply, caller, states);
+    if (!allowed(states) && !mayBeCritical()) throw this.#exceeded(answer, caller, states);
   }
 
   /**
    * Takes from the bucket the level belongs to. What is not valid (no level) is paid from the usual one.
    * @throws AppError `rate-limited`.
    */
-  take(reply: FastifyReply, caller: Principal, level: string | undefined): void {
+  take(answer: HeaderSink, caller: Principal, level: string | undefined): void {
     const buckets = level === 'critical' ? this.#critical : this.#usual;
     const states = buckets.run('take', caller, this.#rates(caller), this.#services.now());
-    if (!allowed(states)) throw this.#exceeded(reply, caller, states);
-    rateHeaders(reply, states);
+    if (!allowed(states)) throw this.#exceeded(answer, caller, states);
+    rateHeaders(answer, states);
   }
 
   /** The caller's own limits, its tenant's where that is in memory, and the server's for what neither has set. */
@@ -103,8 +102,8 @@ export class NotifyLimits {
     };
   }
 
-  #exceeded(reply: FastifyReply, { tenant }: Principal, states: readonly NamedState[]): AppError {
-    rateHeaders(reply, states);
+  #exceeded(answer: HeaderSink, { tenant }: Principal, states: readonly NamedState[]): AppError {
+    rateHeaders(answer, states);
     const refusing = states.find(({ state }) => !state.allowed);
     this.#services.metrics.of(tenant).rateLimited(refusing?.name === 'tenant' ? 'tenant' : 'token');
     return new AppError('rate-limited', 'rate limit exceeded', {

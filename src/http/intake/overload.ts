@@ -3,12 +3,9 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 
-/** A request as the gate looks at it. */
-type Arriving = Pick<IncomingMessage, 'headers' | 'once'>;
-
+/** A notification that has arrived whole and is not answered yet. */
 interface UnderWay {
-  /** When all of it was here; until then it waits for its sender, and not for us. */
-  since: number;
+  readonly since: number;
 }
 
 /** A wait beyond which more is not taken: with what comes behind it, an answer stays well under a second. */
@@ -22,7 +19,7 @@ const alwaysUnderWay = 256;
  */
 const restMs = 300;
 
-/** The notifications that are here and not answered yet, the oldest first. */
+/** The notifications that have arrived whole and are not answered yet, the oldest first. */
 export class IntakeGate {
   readonly #ticks: () => number;
   readonly #underWay = new Set<UnderWay>();
@@ -32,34 +29,24 @@ export class IntakeGate {
     this.#ticks = ticks;
   }
 
-  /** Lets one in, and answers what is to be called when it has been answered; undefined: it is to be refused. */
-  enter(request: Arriving): (() => void) | undefined {
-    if (this.#isShut()) return undefined;
-    const one = { since: 0 };
-    let answered = false;
-    whenWhole(request, () => {
-      if (answered) return;
-      one.since = this.#ticks();
-      this.#underWay.add(one);
-    });
-    return () => {
-      answered = true;
-      this.#underWay.delete(one);
-    };
-  }
-
-  #isShut(): boolean {
+  /** Whether a request that arrives now is to be refused. */
+  get isShut(): boolean {
     if (this.#underWay.size < alwaysUnderWay) return false;
     const oldest = this.#underWay.values().next().value;
     return oldest !== undefined && this.#ticks() - oldest.since > longestWaitMs;
   }
-}
 
-/** Calls back once all of a request is here: at once where there is no body to come. */
-function whenWhole(request: Arriving, then: () => void): void {
-  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-  if (coding === undefined && (length === undefined || length === '0')) then();
-  else request.once('end', then);
+  /** A notification has arrived whole: until then it waits for its sender, and not for us. */
+  enter(): UnderWay {
+    const one = { since: this.#ticks() };
+    this.#underWay.add(one);
+    return one;
+  }
+
+  /** It is decided what its answer is; when the client takes that is not our work any more. */
+  leave(one: UnderWay): void {
+    this.#underWay.delete(one);
+  }
 }
 
 /** Connections that are let rest: what they send waits with the sender. */
@@ -92,44 +79,37 @@ const refusal = [
   ...['x-content-type-options', 'nosniff'],
 ];
 
+interface IntakeGuard {
+  readonly gate: Pick<IntakeGate, 'isShut'>;
+  readonly onRefused: () => void;
+  /** Takes a notification; false: it has done nothing, and the server's own listeners get the request. */
+  readonly take: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
 /**
- * Puts the gate before everything else that a notification would cost: on Node's own request, ahead of the framework. Half of
- * what a refusal takes would else go into routing it.
+ * Puts intake before everything else on Node's own server, the framework included: routing there, its hooks and its objects
+ * cost a notification as much as all that intake does itself, and a refusal even more.
  */
-export function guardIntake(server: Server, gate: IntakeGate, onRefused: () => void): void {
+export function guardIntake(server: Server, { gate, onRefused, take }: IntakeGuard): void {
   const handlers = server.listeners('request') as RequestListener[];
   const connections = new RestingConnections();
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     if (request.method === 'POST' && isIntake(request.url)) {
-      const leave = gate.enter(request);
-      if (!leave) {
+      if (gate.isShut) {
         onRefused();
         response.writeHead(503, refusal).end(busy);
         return connections.rest(request.socket);
       }
-      whenAnswered(response, leave);
+      if (take(request, response)) return;
     }
     for (const handle of handlers) handle(request, response);
   });
 }
 
-/**
- * Calls back, once or more often, when there is an answer, or nobody left to have one. What was answered may wait long
- * until it is sent, behind an answer that the client asked for first and does not read; that is not our work any more.
- */
-function whenAnswered(response: ServerResponse, then: () => void): void {
-  const end = response.end as (...args: unknown[]) => ServerResponse;
-  response.end = ((...args: unknown[]) => {
-    then();
-    return end.apply(response, args);
-  }) as ServerResponse['end'];
-  response.once('close', then);
-}
-
 const path = '/api/notify';
 
-/** Whether the router will take it for a notification, in whatever way the path is spelled. */
+/** Whether the router would take it for a notification, in whatever way the path is spelled. */
 function isIntake(url = ''): boolean {
   if (url.startsWith(path)) {
     const next = url[path.length];

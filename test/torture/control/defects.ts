@@ -51,7 +51,7 @@ export const defects = {
   /** No mistake but a probe: by this it is measured what a refusal costs. */
   'refuses-all': {
     file: 'http/intake/overload.ts',
-    changes: [['if (this.#isShut()) return undefined;', 'return undefined;']],
+    changes: [['if (gate.isShut) {', 'if (isIntake(path)) {']],
   },
 } satisfies Record<string, Defect>;
 

@@ -1,0 +1,179 @@
+/** A notification from the moment its sender is known: limits, body, fields, intake, answer. On Node's own request. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger } from 'fastify';
+import { limits } from '#contract/limits.ts';
+import type { RejectionReason } from '#contract/overview.ts';
+import { type AppError, badRequest } from '#core/errors.ts';
+import type { Sender } from '#core/intake.ts';
+import { type CheckedFields, checkFields } from '#core/notification.ts';
+import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
+import type { Services } from '../services.ts';
+import { readFields, readHeader } from './notify-fields.ts';
+import type { NotifyLimits } from './notify-limits.ts';
+import type { IntakeGate } from './overload.ts';
+
+/** One request whose sender is known. */
+class NotifyCall {
+  readonly request: IncomingMessage;
+  readonly sender: Sender;
+  readonly #response: ServerResponse;
+  readonly #beganAt = performance.now();
+  /** Names and values in turn. */
+  readonly #headers = ['x-content-type-options', 'nosniff'];
+
+  constructor(request: IncomingMessage, response: ServerResponse, sender: Sender) {
+    this.request = request;
+    this.#response = response;
+    this.sender = sender;
+  }
+
+  header(name: string, value: string): void {
+    this.#headers.push(name, value);
+  }
+
+  get saysLimits(): boolean {
+    return this.#headers.includes('ratelimit');
+  }
+
+  get seconds(): number {
+    return (performance.now() - this.#beganAt) / 1000;
+  }
+
+  accept(id: string): void {
+    const body = `{"ok":true,"id":"${id}"}`;
+    this.#headers.push('content-type', 'application/json; charset=utf-8');
+    this.#headers.push('content-length', String(body.length));
+    this.#response.writeHead(200, this.#headers).end(body);
+  }
+
+  refuse(error: AppError): void {
+    answerRawError(error, this.request, this.#response, this.#headers);
+  }
+}
+
+export class NotifyHandler {
+  readonly #services: Pick<Services, 'intake' | 'metrics'>;
+  readonly #rates: NotifyLimits;
+  readonly #gate: IntakeGate;
+  readonly #log: FastifyBaseLogger;
+
+  constructor(
+    services: Pick<Services, 'intake' | 'metrics'>,
+    { rates, gate, log }: { rates: NotifyLimits; gate: IntakeGate; log: FastifyBaseLogger },
+  ) {
+    this.#services = services;
+    this.#rates = rates;
+    this.#gate = gate;
+    this.#log = log;
+  }
+
+  /** Answers the request, whatever comes of it. `sender` may send notifications. */
+  async handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    sender: Sender,
+    sourceIp: string,
+  ): Promise<void> {
+    const call = new NotifyCall(request, response, sender);
+    const metrics = this.#services.metrics.of(sender.tenant);
+    let id: string;
+    try {
+      const loading = this.#rates.load(sender);
+      // Nothing is waited for in vain: a body that came with its head is then read without being buffered.
+      if (loading) await loading;
+      this.#rates.refuseAnyLevel(call, sender);
+      id = await this.#store(call, await readBody(request), sourceIp);
+    } catch (error) {
+      const known = await this.#explain(call, error);
+      logBug(error, known, { log: this.#log, url: request.url });
+      call.refuse(known);
+      return metrics.rejected(reasonOf(known));
+    }
+    call.accept(id);
+    metrics.answeredAfter(call.seconds);
+  }
+
+  async #store(call: NotifyCall, body: Buffer, sourceIp: string): Promise<string> {
+    const { request, sender } = call;
+    const underWay = this.#gate.enter();
+    try {
+      this.#rates.refuseUsual(call, sender, () => mayBeCritical(request, body));
+      const fields = this.#readAndTake(call, body);
+      return await this.#services.intake.accept(sender, sourceIp, fields, retryKey(request));
+    } finally {
+      this.#gate.leave(underWay);
+    }
+  }
+
+  /** The fields, checked; whatever comes of that is paid for. */
+  #readAndTake(call: NotifyCall, body: Buffer): CheckedFields {
+    let fields: CheckedFields;
+    try {
+      fields = checkFields(readFields(call.request, body));
+    } catch (error) {
+      this.#rates.take(call, call.sender, undefined);
+      throw error;
+    }
+    this.#rates.take(call, call.sender, fields.level);
+    return fields;
+  }
+
+  /** What is answered to an error. Whoever is refused is told how the limits stand, and pays for a body too large. */
+  async #explain(call: NotifyCall, error: unknown): Promise<AppError> {
+    try {
+      const known = toAppError(error);
+      if (known.code === 'too-large') this.#rates.take(call, call.sender, undefined);
+      else if (!call.saysLimits) await this.#rates.tell(call, call.sender);
+      return known;
+    } catch (limit) {
+      return toAppError(limit);
+    }
+  }
+}
+
+/** @throws AppError `too-large`, as soon as that is known; Error when the sender goes away. */
+function readBody(request: IncomingMessage): Promise<Buffer> {
+  if (Number(request.headers['content-length']) > limits.bodyBytes)
+    return Promise.reject(tooLarge(limits.bodyBytes));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limits.bodyBytes) return void chunks.push(chunk);
+      request.off('data', take);
+      reject(tooLarge(limits.bodyBytes));
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.once('error', reject);
+  });
+}
+
+/** Whether it could be critical, before it is parsed: by the word itself, or by escapes that may spell it. */
+function mayBeCritical({ headers }: IncomingMessage, body: Buffer): boolean {
+  if (/critical|=\?/i.test(String(headers['x-level'] ?? ''))) return true;
+  return /critical|\\u00|%[4-7]/i.test(body.toString('latin1'));
+}
+
+function retryKey({ headers, rawHeaders }: IncomingMessage): string | null {
+  if (headers['idempotency-key'] === undefined) return null;
+  const text = readHeader(rawHeaders, 'Idempotency-Key')?.trim() ?? '';
+  if (text === '' || [...text].length > limits.idempotencyKeyChars) {
+    throw badRequest(`the header Idempotency-Key must have 1 to ${limits.idempotencyKeyChars} characters`);
+  }
+  return text;
+}
+
+const reasons: Readonly<Record<string, RejectionReason>> = {
+  'bad-request': 'invalid',
+  forbidden: 'forbidden',
+  conflict: 'conflict',
+  'too-large': 'too-large',
+  'unsupported-type': 'unsupported-type',
+  'rate-limited': 'rate-limited',
+  unavailable: 'unavailable',
+};
+
+/** The reason by which a refusal is counted. */
+export const reasonOf = ({ code }: AppError): RejectionReason => reasons[code] ?? 'internal';
