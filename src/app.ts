@@ -232,7 +232,7 @@ async function createServices(
     directory,
     history,
     receipts: history,
-    statistics: storage.figures,
+    statistics: storage.statistics,
     bus,
     tenancy,
     tenantStreams,

@@ -17,7 +17,7 @@ import type { PanelAddress, Target } from '#core/target.ts';
 /** A backend opened on an empty database. */
 export interface HistoryDatabase {
   readonly history: History;
-  readonly figures: Statistics;
+  readonly statistics: Statistics;
   readonly receipts: ReceiptStore;
   readonly directory: Directory;
   /** Takes expired notifications out of the live set, as the server does now and then. */

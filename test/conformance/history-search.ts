@@ -159,19 +159,20 @@ export function searchConformance(lab: () => HistoryLab): void {
 
   test('a search, count or completion whose caller has gone rejects with the reason, and the next is answered', async () => {
     const { database, newTenant } = lab();
-    const { history, figures } = database;
+    const { history, statistics } = database;
     const tenant = await newTenant();
     await store(history, tenant, { host: 'h' });
     const calls: ((signal?: AbortSignal) => Promise<unknown>)[] = [
       (signal) => history.search(tenant, all, { limit: 1, now, ...(signal && { signal }) }),
       (signal) =>
-        figures.count(
+        statistics.count(
           tenant,
           all,
           { after: 0, before: now + 1, origin: 0, bucketMs: now },
           { now, ...(signal && { signal }) },
         ),
-      (signal) => figures.values(tenant, { field: 'host', prefix: '', limit: 9, ...(signal && { signal }) }),
+      (signal) =>
+        statistics.values(tenant, { field: 'host', prefix: '', limit: 9, ...(signal && { signal }) }),
     ];
     for (const call of calls) {
       const reason = new Error('gone');

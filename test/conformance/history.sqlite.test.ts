@@ -37,7 +37,7 @@ function openIn(folder: string, { queueCapacity = 10_000, sizes }: SqliteOptions
   });
   return {
     history: storage.history,
-    figures: storage.figures,
+    statistics: storage.statistics,
     receipts: storage.history,
     directory: createDirectory(createSqliteBuilder(), storage.executor),
     sweep: (now) => storage.sweep(now),

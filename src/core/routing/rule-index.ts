@@ -173,7 +173,7 @@ class Selectivity {
         rarest = gram;
       }
     }
-    if (!rarest) throw new RangeError(`"${text}" is too short to be scanned for`);
+    if (!rarest) throw new RangeError(`"${text}" is too short to be looked for`);
     return rarest;
   }
 

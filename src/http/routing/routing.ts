@@ -45,7 +45,7 @@ export function routingRoutes(app: App, services: Services): void {
       schema: {
         ...common,
         summary: 'What a draft rule set would have changed in the last days',
-        description: `Nothing is changed by it. At most the newest ${replayMost} entries of the log are scanned at.`,
+        description: `Nothing is changed by it. At most the newest ${replayMost} entries of the log are read.`,
         body: ReplayRequest,
         response: { 200: ReplayResponse, ...problems(400, 401, 403, 413, 503) },
       },

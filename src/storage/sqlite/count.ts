@@ -137,9 +137,10 @@ class Counter {
     const runs = this.#minuteRuns(partition, range);
     let run = 0;
     let next = 0;
+    let minute: number | undefined;
+    let bucket: Bucket = 'none';
     for (const { row: first, names, levels } of this.#levelChunks(partition, range)) {
       const counts = new Uint32Array(names.length);
-      let bucket: Bucket = 'none';
       const flush = () => {
         for (const [level, count] of counts.entries())
           if (count > 0) this.tally.add(bucket as number, names[level] as string, count);
@@ -148,9 +149,11 @@ class Counter {
       for (; next < rows.length && (rows[next] as number) < first + levels.length; next++) {
         const row = rows[next] as number;
         while ((runs[run + 1]?.first ?? Number.POSITIVE_INFINITY) <= row) run += 1;
-        const now = this.#bucketOfMinute(runs[run]?.minute ?? 0);
-        if (now !== bucket) flush();
-        bucket = now;
+        if (runs[run]?.minute !== minute) {
+          flush();
+          minute = runs[run]?.minute ?? 0;
+          bucket = this.#bucketOfMinute(minute);
+        }
         const level = levels[row - first] as number;
         if (bucket === 'several') this.#add(this.#timeOf(partition, row), names[level] as string);
         else if (bucket !== 'none') counts[level] = (counts[level] as number) + 1;
@@ -160,13 +163,20 @@ class Counter {
   }
 
   #levelChunks({ firstRow }: Partition, { low, high }: RowRange): Iterable<LevelChunk> {
+    // Nearly all have the same names.
+    const known = new Map<string, readonly string[]>();
+    const parse = (text: string): readonly string[] => {
+      const names = known.get(text) ?? (JSON.parse(text) as string[]);
+      known.set(text, names);
+      return names;
+    };
     return this.#sql
       .of<[number, number, number], { row: number; names: string; levels: Buffer }>(
         `SELECT row, names, levels FROM row_levels
          WHERE row BETWEEN (SELECT max(row) FROM row_levels WHERE row BETWEEN ? AND ?) AND ? ORDER BY row`,
       )
       .all(firstRow, low, high)
-      .map(({ row, names, levels }) => ({ row, names: JSON.parse(names) as string[], levels }));
+      .map(({ row, names, levels }) => ({ row, names: parse(names), levels }));
   }
 
   /** Where in the rows a minute begins, in order, from the one on that `low` is in. */

@@ -6,13 +6,13 @@ import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.t
 import { damaged } from './disk-errors.ts';
 import { DiskSpace } from './disk-space.ts';
 import { FairQueue } from './fair-queue.ts';
-import { SqliteFigures } from './figures.ts';
 import { SqliteHistory } from './history.ts';
 import type { TenantLivePosition } from './jobs.ts';
 import type { LogSizes } from './log-writer.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
 import { ensurePartition } from './partitions.ts';
 import type { ReaderData } from './reader-thread.ts';
+import { SqliteStatistics } from './statistics.ts';
 import { Thread } from './thread.ts';
 import { assertWalIntact } from './wal-check.ts';
 import { WriteQueue } from './write-queue.ts';
@@ -42,7 +42,7 @@ export interface SqliteOptions {
 
 export interface SqliteStorage extends StorageHealth {
   readonly history: SqliteHistory;
-  readonly figures: SqliteFigures;
+  readonly statistics: SqliteStatistics;
   readonly executor: SqlExecutor;
   /**
    * Takes some expired notifications out of the live set; answers how many, and zero after the last. Each call goes on where
@@ -117,7 +117,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
       searcher: readers.search.get,
       searches,
     }),
-    figures: new SqliteFigures(readers.short.get, readers.search.get, searches),
+    statistics: new SqliteStatistics(readers.short.get, readers.search.get, searches),
     executor: executor(queue, readers.short.get),
     // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {

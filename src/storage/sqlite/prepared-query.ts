@@ -1,12 +1,12 @@
 /** A query made ready to run in one snapshot of a tenant's log. */
-import type { TenantId } from '#core/ports.ts';
+import type { Notification, TenantId } from '#core/ports.ts';
 import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
 import { matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { rowAtOrAfter } from './log-lookup.ts';
-import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { matchExpression, numbersIn, type RowRange } from './row-numbers.ts';
-import type { NotificationRow, PartitionName, RowReader } from './rows.ts';
+import { entryColumns, type NotificationRow, type PartitionName, type RowReader } from './rows.ts';
 
 /** With more notifications on panels than this, "is:live" is answered from the index like any other search. */
 const mostLiveRows = 50_000;
@@ -126,4 +126,16 @@ export function placeOf(
     if (found) return found;
   }
   return undefined;
+}
+
+/** The tenant's notifications that are not indexed yet. */
+export function readUnindexedNotifications({ sql, reader }: LogConnection, tenant: TenantId): Notification[] {
+  const partition = readNewest(sql);
+  // `+`: by the rows, which are few, and not by the index on the tenant, which has all of the partition.
+  return sql
+    .of<[number, number], NotificationRow>(
+      `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE row > ? AND +tenant = ? AND cleared IS NULL`,
+    )
+    .all(partition.indexed, tenant)
+    .map((row) => reader.notification(row, partition));
 }

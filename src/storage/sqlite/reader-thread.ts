@@ -10,13 +10,14 @@ import { letOthersGoFirst } from '../low-priority.ts';
 import { type CountRequest, countStep } from './count.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
+import { fieldValues } from './field-values.ts';
 import type { TenantLivePosition } from './jobs.ts';
 import { LogReader } from './log-reader.ts';
+import { busiestHosts, minuteCounts, receivedSince } from './overview.ts';
 import { Statements } from './partitions.ts';
 import { type RetentionBounds, retentionStep } from './retention.ts';
 import { RowReader } from './rows.ts';
 import { findRecord, searchPage } from './search.ts';
-import { busiestHosts, fieldValues, minuteCounts, receivedSince } from './statistics.ts';
 import { serveThread } from './thread.ts';
 
 /** What the thread is started with. */

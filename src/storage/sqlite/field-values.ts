@@ -1,0 +1,87 @@
+/** What completion asks of the log. */
+import { addressesFrom } from '#core/address-prefix.ts';
+import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
+import type { TenantId } from '#core/ports.ts';
+import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
+import { families } from '#core/search/search-compile.ts';
+import type { WantedValues } from '#core/statistics.ts';
+import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { type LogConnection, readUnindexedNotifications } from './prepared-query.ts';
+
+/** How long values are searched, the newest partitions first. */
+const valuesMs = 150;
+/** Addresses of a partition that are read to find those whose text has the prefix. */
+const mostVisited = 200;
+
+/** The first values of a field that start with `prefix`, in order. */
+export function fieldValues(connection: LogConnection, tenant: TenantId, wanted: WantedValues): string[] {
+  const { sql } = connection;
+  const { field, limit } = wanted;
+  const prefix = field === 'key' ? wanted.prefix : wanted.prefix.toLowerCase();
+  const until = performance.now() + valuesMs;
+  const found = new Set<string>();
+  for (const { host, ip, sourceIp, key } of readUnindexedNotifications(connection, tenant)) {
+    const value = { host: host?.toLowerCase(), ip, source: sourceIp, key }[field];
+    if (value?.startsWith(prefix)) found.add(value);
+  }
+  for (const partition of readPartitions(sql)) {
+    for (const value of indexedValues(sql, partition, tenant, { field, prefix, limit })) found.add(value);
+    if (performance.now() > until) break;
+  }
+  const values = [...found];
+  if (field === 'ip' || field === 'source') return sortAddresses(values).slice(0, limit);
+  return values.sort((a, b) => (a < b ? -1 : 1)).slice(0, limit);
+}
+
+function indexedValues(
+  sql: Statements,
+  partition: Partition,
+  tenant: TenantId,
+  { field, prefix, limit }: WantedValues,
+): string[] {
+  if (field === 'host' || field === 'key') {
+    const start = valueTerm(tenant, field, prefix);
+    return termsBetween(sql, partition, { from: start, upTo: `${start}\u{10ffff}`, limit }).map(valueOfTerm);
+  }
+  const values: string[] = [];
+  for (const [low, high] of addressesFrom(prefix).flatMap((span) => [...families(span)])) {
+    const { family, digits } = addressHex(low);
+    const size = addressDigits[family].at(-1) as number;
+    const term = (hex: string) => addressTerm(tenant, field, { family, size, digits: hex });
+    const range = { from: term(digits), upTo: term(addressHex(high).digits), limit: mostVisited };
+    for (const found of termsBetween(sql, partition, range)) {
+      const text = addressOf(valueOfTerm(found), family);
+      if (text.startsWith(prefix)) values.push(text);
+    }
+    if (values.length >= limit) break;
+  }
+  return values;
+}
+
+function addressOf(hex: string, family: 4 | 6): string {
+  const whole = family === 4 ? `00000000000000000000ffff${hex}` : hex;
+  return addressText(Uint8Array.from(Buffer.from(whole, 'hex')));
+}
+
+const sortAddresses = (texts: readonly string[]): string[] =>
+  texts
+    .map((text) => ({ text, key: addressKey(text) }))
+    .sort((a, b) => compareAddresses(a.key, b.key))
+    .map(({ text }) => text);
+
+function termsBetween(
+  sql: Statements,
+  partition: Partition,
+  { from, upTo, limit }: { readonly from: string; readonly upTo: string; readonly limit: number },
+): string[] {
+  const { terms } = tablesOf(partition);
+  sql.db.exec(
+    `CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary_${terms} USING fts5vocab(main, ${terms}, 'row')`,
+  );
+  return sql
+    .of<[string, string, number], { term: string }>(
+      `SELECT term FROM temp.vocabulary_${terms} WHERE term >= ? AND term <= ? ORDER BY term LIMIT ?`,
+    )
+    .all(from, upTo, limit)
+    .map(({ term }) => term);
+}

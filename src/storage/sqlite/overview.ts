@@ -1,0 +1,90 @@
+/** What the overview asks of the log. */
+import type { TenantId } from '#core/ports.ts';
+import type { BusyHost, MinuteCount } from '#core/statistics.ts';
+import { findPartition, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { type LogConnection, readUnindexedNotifications } from './prepared-query.ts';
+import type { NotificationRow } from './rows.ts';
+
+const minuteMs = 60_000;
+/** Notifications read for the busiest hosts: some 20 ms. */
+const newestRows = 10_000;
+
+/** By minute and level, oldest first. */
+export function minuteCounts(connection: LogConnection, tenant: TenantId, from: number): MinuteCount[] {
+  const { sql } = connection;
+  const counts = new Map<string, { at: number; level: string; count: number }>();
+  const first = Math.ceil(from / minuteMs);
+  const add = (minute: number, level: string, count: number) => {
+    const key = `${minute} ${level}`;
+    const known = counts.get(key);
+    if (known) known.count += count;
+    else counts.set(key, { at: minute * minuteMs, level, count });
+  };
+  const since = Math.max(first, firstMinute(sql, tenant));
+  const rows = sql
+    .of<[number, number], { minute: number; level: string; count: number }>(
+      `SELECT minute, level, count FROM minutes
+       WHERE partition IN (SELECT id FROM partitions) AND tenant = ? AND minute >= ?`,
+    )
+    .all(tenant, since);
+  for (const { minute, level, count } of rows) add(minute, level, count);
+  for (const { receivedAt, level } of readUnindexedNotifications(connection, tenant)) {
+    const minute = Math.floor(receivedAt / minuteMs);
+    if (minute >= first) add(minute, level, 1);
+  }
+  return [...counts.values()].sort((a, b) => a.at - b.at || (a.level < b.level ? -1 : 1));
+}
+
+export function receivedSince(connection: LogConnection, tenant: TenantId, from: number): number {
+  return minuteCounts(connection, tenant, from).reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The minute of the oldest notification that is kept: what came before it counts no more. */
+function firstMinute(sql: Statements, tenant: TenantId): number {
+  const log = sql
+    .of<[number], { first: number; row: number }>('SELECT first, first_row AS row FROM logs WHERE tenant = ?')
+    .get(tenant);
+  if (!log || log.first === 1) return 0;
+  const partition = findPartition(sql, log.row);
+  const found =
+    partition &&
+    sql.of<[number], { at: number }>(`SELECT at FROM ${tablesOf(partition).log} WHERE row = ?`).get(log.row);
+  return found ? Math.floor(found.at / minuteMs) : 0;
+}
+
+/** Hosts that were named most since `from`, the most frequent first, among the newest notifications. */
+export function busiestHosts(
+  { sql, reader }: LogConnection,
+  tenant: TenantId,
+  from: number,
+  limit: number,
+): BusyHost[] {
+  const hosts = new Map<string, { host: string; count: number; level: string; rank: number }>();
+  let left = newestRows;
+  for (const partition of readPartitions(sql)) {
+    const rows = sql
+      .of<[number, number, number], Pick<NotificationRow, 'host' | 'level' | 'rank' | 'at'>>(
+        `SELECT host, level, rank, at FROM ${tablesOf(partition).log}
+         WHERE tenant = ? AND cleared IS NULL AND row >= (SELECT first_row FROM logs WHERE tenant = ?)
+         ORDER BY position DESC LIMIT ?`,
+      )
+      .all(tenant, tenant, left);
+    left -= rows.length;
+    for (const { rank, at, ...row } of rows) {
+      const host = reader.text(row.host, partition);
+      if (host === null || at < from) continue;
+      const level = reader.text(row.level, partition);
+      const known = hosts.get(host.toLowerCase());
+      if (!known) hosts.set(host.toLowerCase(), { host, count: 1, level, rank });
+      else {
+        known.count += 1;
+        if (rank > known.rank) Object.assign(known, { host, level, rank });
+      }
+    }
+    if (left <= 0) break;
+  }
+  return [...hosts.entries()]
+    .sort(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))
+    .slice(0, limit)
+    .map(([, { host, count, level }]) => ({ host, count, level }));
+}
