@@ -5,11 +5,13 @@
  */
 
 import type { TenantId } from '#core/ports.ts';
+import { flagTerm } from '#core/search/index-terms.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { type LogConnection, type PreparedQuery, placeOf, prepareQuery } from './prepared-query.ts';
-import { type RowRange, rowsMatching } from './row-numbers.ts';
+import { matchExpression, type RowRange, rowsMatching } from './row-numbers.ts';
+import type { StoredText } from './rows.ts';
 import { type Run, Walk } from './walk.ts';
 
 const minuteMs = 60_000;
@@ -88,6 +90,8 @@ class Counter {
   readonly #sql: Statements;
   readonly #query: PreparedQuery;
   readonly #times: Wanted;
+  /** For a query that finds all but some rows: those. They are fewer, mostly, and what there is in all is known. */
+  readonly #excluded: string | undefined;
 
   constructor(connection: LogConnection, query: PreparedQuery, wanted: Wanted) {
     this.#connection = connection;
@@ -95,44 +99,66 @@ class Counter {
     this.#query = query;
     const { after, before } = query.compiled;
     this.#times = { ...wanted, after, before };
+    const { terms } = query.compiled;
+    const isAllButSome =
+      terms.kind === 'without' && terms.of.kind === 'term' && terms.of.term === flagTerm(query.tenant, 'all');
+    this.#excluded = isAllButSome ? matchExpression({ kind: 'and', of: [terms.of, terms.not] }) : undefined;
   }
 
   count(walk: Walk, run: Run): void {
     if (run.indexed && this.#query.compiled.exact) {
-      if (this.#isOfWholeMinutes(run)) this.#countMinutes(run.partition);
-      else this.#countIndexed(run);
+      const levels = this.#times.levels ?? (this.#excluded && 'all');
+      if (!levels || !this.#isOfMinutes(run)) return this.#countIndexed(run, this.#query.match, 1);
+      this.#countMinutes(run.partition, levels);
+      if (this.#excluded) this.#countIndexed(run, this.#excluded, -1);
       return;
     }
     const { reader } = this.#connection;
-    for (const { at, level } of walk.rows(run)) this.#add(at, reader.text(level, run.partition));
+    for (const { at, level } of walk.rows(run)) this.#add(at, reader.text(level, run.partition), 1);
   }
 
-  /** Whether `minutes` decides which of a partition's rows are counted, and in which bucket. */
-  #isOfWholeMinutes({ partition }: Run): boolean {
+  /** Whether `minutes` has all of a partition that is asked for: then only rows at the ends of the time are read. */
+  #isOfMinutes({ partition }: Run): boolean {
     const { rows } = this.#query;
-    const { levels, after, before, origin, bucketMs } = this.#times;
-    const { firstRow, indexed, firstMinute, lastMinute } = partition;
-    if (!levels || origin % minuteMs !== 0 || bucketMs % minuteMs !== 0) return false;
-    if (rows.low > firstRow || rows.high < indexed || firstMinute === null || lastMinute === null)
-      return false;
-    return firstMinute * minuteMs >= after && (lastMinute + 1) * minuteMs <= before;
+    const { origin, bucketMs } = this.#times;
+    if (origin % minuteMs !== 0 || bucketMs % minuteMs !== 0) return false;
+    return rows.low <= partition.firstRow && rows.high >= partition.indexed;
   }
 
-  #countMinutes({ id }: Partition): void {
-    const { origin, bucketMs, levels } = this.#times;
+  #countMinutes(partition: Partition, levels: readonly string[] | 'all'): void {
+    const { after, before, origin, bucketMs } = this.#times;
+    const [first, last] = [Math.ceil(after / minuteMs), Math.floor(before / minuteMs) - 1];
     // Numbers are bound as REAL, so this is no division of whole numbers.
     const counts = this.#sql
-      .of<[number, number, number, number], LevelCount>(
+      .of<number[], LevelCount>(
         `SELECT floor((minute - ?) / ?) AS bucket, level, sum(count) AS count FROM minutes
-         WHERE partition = ? AND tenant = ? GROUP BY 1, 2`,
+         WHERE partition = ? AND tenant = ? AND minute BETWEEN ? AND ? GROUP BY 1, 2`,
       )
-      .all(origin / minuteMs, bucketMs / minuteMs, id, this.#query.tenant);
+      .all(origin / minuteMs, bucketMs / minuteMs, partition.id, this.#query.tenant, first, last);
     for (const { bucket, level, count } of counts)
-      if (levels === 'all' || levels?.includes(level)) this.tally.add(bucket, level, count);
+      if (levels === 'all' || levels.includes(level)) this.tally.add(bucket, level, count);
+    for (const minute of new Set([first - 1, last + 1])) this.#countRowsOf(minute, partition, levels);
   }
 
-  #countIndexed({ partition, range }: Run): void {
-    const rows = rowsMatching(this.#sql, partition, this.#query.match, range);
+  /** Counts the rows of a minute of which the time asked for has a part. */
+  #countRowsOf(minute: number, partition: Partition, levels: readonly string[] | 'all'): void {
+    const { firstRow, indexed } = partition;
+    const rows = this.#sql
+      .of<number[], { at: number; level: StoredText }>(
+        `SELECT n.at, n.level FROM row_minutes m CROSS JOIN ${tablesOf(partition).log} n
+           ON n.row >= m.row AND n.row < coalesce((SELECT min(o.row) FROM row_minutes o WHERE o.row > m.row), ?)
+         WHERE m.row BETWEEN ? AND ? AND m.minute = ? AND n.row <= ? AND +n.tenant = ? AND n.cleared IS NULL`,
+      )
+      .all(indexed + 1, firstRow, indexed, minute, indexed, this.#query.tenant);
+    for (const row of rows) {
+      const level = this.#connection.reader.text(row.level, partition);
+      if (levels === 'all' || levels.includes(level)) this.#add(row.at, level, 1);
+    }
+  }
+
+  /** Counts each row that an expression finds as so many. */
+  #countIndexed({ partition, range }: Run, match: string, each: 1 | -1): void {
+    const rows = rowsMatching(this.#sql, partition, match, range);
     if (rows.length === 0) return;
     const runs = this.#minuteRuns(partition, range);
     let run = 0;
@@ -143,7 +169,7 @@ class Counter {
       const counts = new Uint32Array(names.length);
       const flush = () => {
         for (const [level, count] of counts.entries())
-          if (count > 0) this.tally.add(bucket as number, names[level] as string, count);
+          if (count > 0) this.tally.add(bucket as number, names[level] as string, count * each);
         counts.fill(0);
       };
       for (; next < rows.length && (rows[next] as number) < first + levels.length; next++) {
@@ -155,7 +181,7 @@ class Counter {
           bucket = this.#bucketOfMinute(minute);
         }
         const level = levels[row - first] as number;
-        if (bucket === 'several') this.#add(this.#timeOf(partition, row), names[level] as string);
+        if (bucket === 'several') this.#add(this.#timeOf(partition, row), names[level] as string, each);
         else if (bucket !== 'none') counts[level] = (counts[level] as number) + 1;
       }
       flush();
@@ -205,9 +231,9 @@ class Counter {
     return found?.at ?? Number.NaN;
   }
 
-  #add(at: number, level: string): void {
+  #add(at: number, level: string, count: number): void {
     const { after, before, origin, bucketMs } = this.#times;
-    if (at >= after && at < before) this.tally.add(Math.floor((at - origin) / bucketMs), level, 1);
+    if (at >= after && at < before) this.tally.add(Math.floor((at - origin) / bucketMs), level, count);
   }
 }
 
@@ -226,7 +252,7 @@ export class Tally {
 
   rows(): LevelCount[] {
     return [...this.#counts].flatMap(([level, buckets]) =>
-      [...buckets].map(([bucket, count]) => ({ bucket, level, count })),
+      [...buckets].filter(([, count]) => count !== 0).map(([bucket, count]) => ({ bucket, level, count })),
     );
   }
 }

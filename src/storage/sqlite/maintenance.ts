@@ -175,7 +175,9 @@ export class Maintenance {
       )
       .run(row, last);
     this.#dropStates(partition, next, { low: row + 1, high: last });
-    const texts = dictionaryColumns.map((column) => `SELECT ${column} FROM ${to.log} WHERE row > ?1`);
+    const texts = dictionaryColumns.map(
+      (column) => `SELECT ${column} FROM ${to.log} WHERE row > ?1 AND typeof(${column}) = 'integer'`,
+    );
     this.#sql
       .of<[{ 1: number }], never>(
         `INSERT OR IGNORE INTO ${to.dictionary} SELECT id, text FROM ${dictionary} WHERE id IN (${texts.join(' UNION ')})`,
