@@ -1,10 +1,10 @@
-/** What runs beside requests, every so often. */
+/** Work in the background, beside requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { forgetAudit } from './core/audit.ts';
 import type { Directory } from './core/directory.ts';
 import { enforceRetention } from './core/retention.ts';
-import type { ClockMemory, TrustedClock } from './core/trusted-clock.ts';
+import { type ClockMemory, TrustedClock } from './core/trusted-clock.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import type { SqliteStorage } from './storage/sqlite/open.ts';
@@ -12,7 +12,7 @@ import type { SqliteStorage } from './storage/sqlite/open.ts';
 const pollMs = 400;
 const flushMs = 5_000;
 const sweepMs = 2_000;
-/** Between two pieces of it: intake comes first. */
+/** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
 const retentionMs = 60_000;
 
@@ -24,8 +24,8 @@ interface Background {
 }
 
 /**
- * Each loop waits for its own last run, and none ends the process. Answers what stops them, which resolves once none of
- * them runs any more.
+ * Starts the loops. Each waits for the end of its last run; an error is logged and ends none of them. Returns a function
+ * that stops them and resolves once none runs.
  */
 export function startLoops(
   config: Config,
@@ -79,4 +79,26 @@ export function startLoops(
     stopping.abort();
     await Promise.all(loops);
   };
+}
+
+const clockMessages = {
+  jumped: 'the clock jumped: retention by age ignores the jump for a day; set the clock if it is wrong',
+  restored: 'the clock is as it was before the jump',
+  accepted: 'the clock has held for a day since it jumped: retention by age goes by it from now on',
+};
+
+/** The trusted clock, with the state of the last run; its changes are logged. */
+export async function watchClock(
+  memory: ClockMemory,
+  logger: Logger,
+  now: () => number,
+): Promise<TrustedClock> {
+  const iso = (at: number) => new Date(at).toISOString();
+  return new TrustedClock({
+    now,
+    monotonicNow: () => performance.now(),
+    remembered: await memory.read(),
+    onChange: (change, { wall, trusted }) =>
+      logger.warn({ clock: iso(wall), trusted: iso(trusted) }, clockMessages[change]),
+  });
 }

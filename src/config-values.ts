@@ -1,6 +1,6 @@
 /** How each kind of setting is written: text in, value out. */
 import { isIP } from 'node:net';
-import { canonicalAddress } from './core/addresses.ts';
+import { canonicalNetwork } from './core/addresses.ts';
 import { findEmail } from './core/email.ts';
 import type { Rate } from './core/tenants.ts';
 
@@ -130,17 +130,11 @@ export const networks: Reader<readonly string[]> = (text) =>
     .map(network);
 
 function network(entry: string): string {
-  const [, text = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-  const address = canonicalAddress(text);
-  // A v4 address in v6 clothes would need another prefix length than the one written behind it.
-  const disguised = address !== undefined && text.includes(':') !== address.includes(':');
-  const bits = address?.includes(':') ? 128 : 32;
-  if (address === undefined || (disguised && prefix !== undefined) || Number(prefix ?? 0) > bits) {
-    throw new UnfitValue(
-      `where ${JSON.stringify(entry)} is wrong: must be IP addresses and CIDR blocks between commas, as in 10.0.0.1,10.1.0.0/16,fd00::/8`,
-    );
-  }
-  return prefix === undefined ? address : `${address}/${Number(prefix)}`;
+  const canonical = canonicalNetwork(entry);
+  if (canonical !== undefined) return canonical;
+  throw new UnfitValue(
+    `where ${JSON.stringify(entry)} is wrong: must be IP addresses and CIDR blocks between commas, as in 10.0.0.1,10.1.0.0/16,fd00::/8`,
+  );
 }
 
 /** Text that fits into one header: no white space, no control characters. */

@@ -1,8 +1,7 @@
 import type { Board, BoardChange } from './board.ts';
 import type { Client } from './client.ts';
 import type { ElapsedClock } from './elapsed-clock.ts';
-import type { PanelEvent } from './panel-event.ts';
-import type { PanelEventsOptions } from './panel-events.ts';
+import type { PanelEvent, PanelEventsOptions } from './panel-events.ts';
 
 export interface BoardEvent {
   readonly event: PanelEvent;

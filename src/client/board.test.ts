@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { iso, note, ready, readyData, start } from '#test/support/panel-events.ts';
 import { Board } from './board.ts';
-import type { PanelEvent } from './panel-event.ts';
+import type { PanelEvent } from './panel-events.ts';
 
 let board: Board;
 const ids = () => board.cards().map(({ notification }) => notification.id);

@@ -1,9 +1,9 @@
 import type { Level } from '#contract/level.ts';
+import { minRankOf } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
-import { minRankOf } from '#contract/min-level.ts';
 import type { NotificationEvent } from '#contract/notification.ts';
 import type { SettingsEvent } from '#contract/panel-events.ts';
-import type { PanelEvent } from './panel-event.ts';
+import type { PanelEvent } from './panel-events.ts';
 
 /** A notification as a panel shows it. */
 export interface Card {

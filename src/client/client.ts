@@ -9,10 +9,8 @@ import type {
   Receipts,
   ReceiptsAccepted,
 } from '#contract/panel.ts';
-import { type CallerOptions, type CallOptions, createCall, jsonOf } from './call.ts';
-import type { PanelEvent } from './panel-event.ts';
-import { type PanelEventsOptions, panelEvents } from './panel-events.ts';
-import { withTimeLimit } from './time-limit.ts';
+import { type CallerOptions, type CallOptions, createCall, jsonOf, withTimeLimit } from './call.ts';
+import { type PanelEvent, type PanelEventsOptions, panelEvents } from './panel-events.ts';
 
 export type NotificationToSend = Static<typeof NotifyBody>;
 

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox';
 import type { PairingCreated, PairingState } from '#contract/panel.ts';
-import { createCall, jsonOf } from './call.ts';
-import { withTimeLimit } from './time-limit.ts';
+import { createCall, jsonOf, withTimeLimit } from './call.ts';
 
 /** What a screen that has no token yet may ask. Both throw an ApiError when there is no answer, or no success. */
 export interface PairingCalls {

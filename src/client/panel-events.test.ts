@@ -4,8 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { encodeSse } from '#contract/sse.ts';
 import { ApiError } from './api-error.ts';
 import { createClient } from './client.ts';
-import type { PanelEvent } from './panel-event.ts';
-import type { Connection, PanelEventsOptions } from './panel-events.ts';
+import type { Connection, PanelEvent, PanelEventsOptions } from './panel-events.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

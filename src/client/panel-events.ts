@@ -1,8 +1,20 @@
+import type { NotificationEvent } from '#contract/notification.ts';
+import type { ReadyEvent } from '#contract/panel.ts';
+import type {
+  ByeEvent,
+  ClearEvent,
+  HeartbeatEvent,
+  IdentifyEvent,
+  ReloadEvent,
+  RestartEvent,
+  SettingsEvent,
+  TestEvent,
+  ThrottledEvent,
+} from '#contract/panel-events.ts';
 import { ApiError, isCode } from './api-error.ts';
 import { backoffMs, pause } from './backoff.ts';
 import type { Call } from './call.ts';
-import { type PanelEvent, readPanelEvent } from './panel-event.ts';
-import { sseMessages } from './sse-messages.ts';
+import { type SseMessage, sseMessages } from './sse-messages.ts';
 
 /** How the line to the server is. */
 export type Connection =
@@ -163,4 +175,45 @@ async function open(
   } finally {
     clearTimeout(timer);
   }
+}
+
+interface DataOf {
+  readonly ready: ReadyEvent;
+  readonly notification: NotificationEvent;
+  readonly clear: ClearEvent;
+  readonly throttled: ThrottledEvent;
+  readonly settings: SettingsEvent;
+  readonly heartbeat: HeartbeatEvent;
+  readonly gap: RestartEvent;
+  readonly reset: RestartEvent;
+  readonly bye: ByeEvent;
+  readonly identify: IdentifyEvent;
+  readonly reload: ReloadEvent;
+  readonly test: TestEvent;
+}
+
+/** One event of a panel's stream, told apart by `type`. */
+export type PanelEvent = {
+  [K in keyof DataOf]: { readonly type: K; readonly data: DataOf[K] };
+}[keyof DataOf];
+
+const known: Readonly<Record<keyof DataOf, true>> = {
+  ready: true,
+  notification: true,
+  clear: true,
+  throttled: true,
+  settings: true,
+  heartbeat: true,
+  gap: true,
+  reset: true,
+  bye: true,
+  identify: true,
+  reload: true,
+  test: true,
+};
+
+/** Reads a message of the stream; undefined for an event that a newer server may have added. */
+export function readPanelEvent({ event, data }: SseMessage): PanelEvent | undefined {
+  if (!Object.hasOwn(known, event)) return undefined;
+  return { type: event, data: JSON.parse(data) } as PanelEvent;
 }

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { HistoryNotification } from './notification.ts';
+import { PanelReceipt } from './panel.ts';
 import { RuleCreate } from './rule.ts';
 
 const NamedRef = Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false });
@@ -146,3 +147,10 @@ export const ReplayResponse = Type.Object(
   { title: 'ReplayResponse', additionalProperties: false },
 );
 export type ReplayResponse = Static<typeof ReplayResponse>;
+
+/** One notification with why it is (or is not) on which panels, and what became of it there. */
+export const NotificationDetail = Type.Object(
+  { ...HistoryNotification.properties, trace: Type.Array(RuleTrace), deliveries: Type.Array(PanelReceipt) },
+  { title: 'NotificationDetail', additionalProperties: false },
+);
+export type NotificationDetail = Static<typeof NotificationDetail>;

@@ -58,7 +58,7 @@ export function allows(policy: Policy, principal: Principal): boolean {
   if (isForPeople(policy)) return principal.kind === 'person';
   const [scope, role] = [scopeOf(policy), roleOf(policy)];
   if (principal.kind === 'token') return scope !== undefined && principal.scopes.includes(scope);
-  return role !== undefined && roles.indexOf(principal.role) >= roles.indexOf(role);
+  return role !== undefined && includesRole(principal.role, role);
 }
 
 /** Whether a principal may act for this panel: a screen's own token reaches no other. */
@@ -80,4 +80,14 @@ export function credentialActor({
   readonly name: string;
 }): string {
   return `${kind} ${name}`;
+}
+
+/** Whether one role may do everything that another may. */
+export function includesRole(own: Role, other: Role): boolean {
+  return roles.indexOf(own) >= roles.indexOf(other);
+}
+
+/** The roles that a member may grant to others: none below admin, and none above their own. */
+export function grantableRoles(own: Role): readonly Role[] {
+  return includesRole(own, 'admin') ? roles.slice(0, roles.indexOf(own) + 1) : [];
 }

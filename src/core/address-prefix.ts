@@ -1,47 +1,41 @@
 /** What the beginning of an address can stand for, while somebody is typing it. */
-import { type AddressKey, compareAddresses } from './addresses.ts';
-
-/** Addresses from `low` to `high`, both included. */
-export interface AddressSpan {
-  readonly low: AddressKey;
-  readonly high: AddressKey;
-}
+import { type AddressKey, type AddressRange, compareAddresses, containsRange } from './addresses.ts';
 
 const v4Head = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /**
- * Spans that hold every address whose canonical text starts with `prefix`, and perhaps others, in order; none when no address
+ * Ranges that hold every address whose canonical text starts with `prefix`, and perhaps others, in order; none when no address
  * starts like that. What `::` leaves out cannot be known from a beginning.
  */
-export function addressesFrom(prefix: string): AddressSpan[] {
-  if (prefix === '') return [span([])];
-  const v4 = /^[0-9.]+$/.test(prefix) ? v4Spans(prefix) : [];
-  const v6 = /^[0-9a-f:]+$/.test(prefix) ? v6Spans(prefix) : [];
+export function addressesFrom(prefix: string): AddressRange[] {
+  if (prefix === '') return [rangeUnder([])];
+  const v4 = /^[0-9.]+$/.test(prefix) ? v4Ranges(prefix) : [];
+  const v6 = /^[0-9a-f:]+$/.test(prefix) ? v6Ranges(prefix) : [];
   // IPv4 addresses lie among those that begin with 0.
-  return [...v6, ...v4.filter((one) => !v6.some((other) => holds(other, one)))].sort(byLow);
+  return [...v6, ...v4.filter((one) => !v6.some((other) => containsRange(other, one)))].sort(byLow);
 }
 
-function v4Spans(prefix: string): AddressSpan[] {
+function v4Ranges(prefix: string): AddressRange[] {
   const parts = prefix.split('.');
   const last = parts.pop() as string;
   if (parts.length > 3 || parts.some((part) => !/^\d{1,3}$/.test(part) || Number(part) > 255)) return [];
   const head = [...v4Head, ...parts.map(Number)];
-  if (last === '') return [span(head)];
+  if (last === '') return [rangeUnder(head)];
   return Array.from({ length: 256 }, (_, octet) => octet)
     .filter((octet) => String(octet).startsWith(last))
-    .map((octet) => span([...head, octet]));
+    .map((octet) => rangeUnder([...head, octet]));
 }
 
-function v6Spans(prefix: string): AddressSpan[] {
+function v6Ranges(prefix: string): AddressRange[] {
   const isShort = prefix.includes('::');
   const parts = (prefix.split('::')[0] as string).split(':');
   const last = isShort ? '' : (parts.pop() as string);
   const known = parts.filter((part) => part !== '');
   if (known.length > 7 || [...known, last].some((part) => part.length > 4)) return [];
   const head = known.flatMap((part) => bytesOf(Number.parseInt(part, 16)));
-  if (last === '') return [span(head)];
+  if (last === '') return [rangeUnder(head)];
   // Groups have no leading zeros: 2 may become 2, 2x, 2xx or 2xxx. A group of zeros may be left out with others.
-  if (last === '0') return [span([...head, 0, 0])];
+  if (last === '0') return [rangeUnder([...head, 0, 0])];
   const first = Number.parseInt(last, 16);
   return Array.from({ length: 5 - last.length }, (_, more) => {
     const low = first * 16 ** more;
@@ -58,9 +52,6 @@ function key(head: readonly number[], fill: number): AddressKey {
   return Uint8Array.from({ length: 16 }, (_, i) => head[i] ?? fill);
 }
 
-const span = (head: readonly number[]): AddressSpan => ({ low: key(head, 0), high: key(head, 0xff) });
+const rangeUnder = (head: readonly number[]): AddressRange => ({ low: key(head, 0), high: key(head, 0xff) });
 
-const holds = (outer: AddressSpan, inner: AddressSpan) =>
-  compareAddresses(outer.low, inner.low) <= 0 && compareAddresses(inner.high, outer.high) <= 0;
-
-const byLow = (a: AddressSpan, b: AddressSpan) => compareAddresses(a.low, b.low);
+const byLow = (a: AddressRange, b: AddressRange) => compareAddresses(a.low, b.low);

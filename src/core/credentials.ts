@@ -3,14 +3,13 @@ import {
   type Key,
   type KeyCreate,
   type Role,
-  roles,
   scopes,
   type Token,
   type TokenCreate,
   type TokenPatch,
 } from '#contract/token.ts';
-import type { Principal } from './access.ts';
-import { type AddressRange, canonicalAddress, compareAddresses, parseAddressRange } from './addresses.ts';
+import { includesRole, type Principal } from './access.ts';
+import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange } from './addresses.ts';
 import type { Actor } from './audit.ts';
 import type { CredentialRecord, Credentials, PanelRecord } from './directory.ts';
 import { AppError, badRequest } from './errors.ts';
@@ -71,8 +70,7 @@ export function tokenChange(patch: TokenPatch, now: number): Parameters<Credenti
 /** Nobody makes or revokes a key that may do more than they may. @throws AppError `forbidden`. */
 export function assertMayGrantRole(principal: Principal, role: Role | null): void {
   const own = principal.kind === 'token' ? undefined : principal.role;
-  if (own === undefined || roles.indexOf(role ?? 'owner') > roles.indexOf(own))
-    throw new AppError('forbidden', 'forbidden');
+  if (own === undefined || !includesRole(own, role ?? 'owner')) throw new AppError('forbidden', 'forbidden');
 }
 
 /**
@@ -100,21 +98,20 @@ export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | und
 
 /** Whether each of some addresses and blocks, of which there must be one, lies in one of the others. */
 function isWithin(inner: readonly string[], outer: readonly string[]): boolean {
-  const blocks = outer.map(parseAddressRange);
-  const lies = ({ low, high }: AddressRange) =>
-    blocks.some((block) => compareAddresses(block.low, low) <= 0 && compareAddresses(high, block.high) <= 0);
-  return inner.length > 0 && inner.map(parseAddressRange).every(lies);
+  const allowed = outer.map(parseAddressRange);
+  const isAllowed = (range: AddressRange) => allowed.some((each) => containsRange(each, range));
+  return inner.length > 0 && inner.map(parseAddressRange).every(isAllowed);
 }
 
 export function tokenView(record: CredentialRecord): Token {
-  return { ...told(record), scopes: [...record.scopes], rate: record.rate, panelId: record.panelId };
+  return { ...commonView(record), scopes: [...record.scopes], rate: record.rate, panelId: record.panelId };
 }
 
 export function keyView(record: CredentialRecord): Key {
-  return { ...told(record), role: record.role ?? 'viewer' };
+  return { ...commonView(record), role: record.role ?? 'viewer' };
 }
 
-function told(record: CredentialRecord): Omit<Key, 'role'> {
+function commonView(record: CredentialRecord): Omit<Key, 'role'> {
   const time = (at: number | null) => (at === null ? null : iso(at));
   return {
     id: record.id,
@@ -170,16 +167,10 @@ function expiry(text: string | null, now: number): number | null {
 
 function allowList(entries: readonly string[]): string[] {
   return entries.map((entry, i) => {
-    const [, text = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-    const address = canonicalAddress(text);
-    // A v4 address in v6 clothes would need another prefix length than the one written behind it.
-    const disguised = address !== undefined && text.includes(':') !== address.includes(':');
-    const bits = address?.includes(':') ? 128 : 32;
-    if (address === undefined || (disguised && prefix !== undefined) || Number(prefix ?? 0) > bits) {
-      throw badRequest(
-        `allowFrom[${i}]: "${entry}" is no address or CIDR block; write 10.0.0.5, 10.0.0.0/8 or fd00::/8`,
-      );
-    }
-    return prefix === undefined ? address : `${address}/${Number(prefix)}`;
+    const network = canonicalNetwork(entry);
+    if (network !== undefined) return network;
+    throw badRequest(
+      `allowFrom[${i}]: "${entry}" is no address or CIDR block; write 10.0.0.5, 10.0.0.0/8 or fd00::/8`,
+    );
   });
 }

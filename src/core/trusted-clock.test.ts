@@ -10,7 +10,7 @@ const start = Date.UTC(2026, 0, 1);
 class Machine {
   wall = start;
   monotonicNow = 500;
-  turns: string[] = [];
+  changes: string[] = [];
   clock: TrustedClock;
 
   constructor(remembered?: ClockState) {
@@ -23,7 +23,7 @@ class Machine {
       now: () => this.wall,
       monotonicNow: () => this.monotonicNow,
       remembered,
-      onTurn: (what) => this.turns.push(what),
+      onChange: (change) => this.changes.push(change),
     });
     return this.clock;
   }
@@ -38,19 +38,19 @@ class Machine {
   }
 
   /** Is off for some time, and starts with what it remembered. */
-  off(ms: number, leap = 0): void {
+  off(ms: number, jump = 0): void {
     const { state } = this.clock;
-    this.wall += ms + leap;
+    this.wall += ms + jump;
     this.boot(state);
   }
 
-  /** How far the settled time is from the clock's. */
+  /** How far the trusted time is from the clock's. */
   get behind(): number {
     return this.wall - this.clock.now();
   }
 }
 
-describe('the settled clock', () => {
+describe('the trusted clock', () => {
   it('is the clock while that runs evenly, is corrected a little, or the machine sleeps a little', () => {
     const machine = new Machine();
     machine.run(3 * hour);
@@ -60,10 +60,10 @@ describe('the settled clock', () => {
     machine.wall -= hour / 2;
     expect(machine.behind).toBe(0);
     machine.run(hour);
-    expect(machine.turns).toEqual([]);
+    expect(machine.changes).toEqual([]);
   });
 
-  it('goes on as before when the clock leaps, at once, and believes it after a day', () => {
+  it('goes on as before when the clock jumps, and accepts the jump after a day', () => {
     const machine = new Machine();
     machine.run(hour);
     machine.wall += year;
@@ -72,17 +72,17 @@ describe('the settled clock', () => {
     expect(machine.behind).toBe(year);
     machine.run(20 * 60_000);
     expect(machine.behind).toBe(0);
-    expect(machine.turns).toEqual(['leapt', 'believed']);
+    expect(machine.changes).toEqual(['jumped', 'accepted']);
   });
 
-  it('forgets a leap that is taken back', () => {
+  it('forgets a jump that is taken back', () => {
     const machine = new Machine();
     machine.wall += year;
     machine.run(5 * hour);
     machine.wall -= year;
     machine.run(5 * hour);
     expect(machine.behind).toBe(0);
-    expect(machine.turns).toEqual(['leapt', 'back']);
+    expect(machine.changes).toEqual(['jumped', 'restored']);
   });
 
   it('does not run ahead of a clock that was set back', () => {
@@ -92,10 +92,10 @@ describe('the settled clock', () => {
     machine.run(hour);
     expect(machine.behind).toBe(0);
     machine.run(day);
-    expect(machine.turns).toEqual(['leapt', 'believed']);
+    expect(machine.changes).toEqual(['jumped', 'accepted']);
   });
 
-  it('begins the trial anew when a doubted clock leaps again', () => {
+  it('starts the day anew when the clock jumps again', () => {
     const machine = new Machine();
     machine.wall += 2 * hour;
     machine.run(23 * hour);
@@ -107,7 +107,7 @@ describe('the settled clock', () => {
     expect(machine.behind).toBeGreaterThan(2 * year);
   });
 
-  it('takes a long stop for a leap, as it cannot tell them apart, and a machine that is off every night still moves on', () => {
+  it('takes a long stop for a jump, as it cannot tell them apart, and a machine that is off every night still moves on', () => {
     const machine = new Machine();
     machine.run(hour);
     machine.off(30 * day);
@@ -119,10 +119,10 @@ describe('the settled clock', () => {
       machine.run(12 * hour);
     }
     expect(machine.behind).toBeLessThanOrEqual(3 * day);
-    expect(machine.turns.filter((turn) => turn === 'believed').length).toBeGreaterThan(1);
+    expect(machine.changes.filter((change) => change === 'accepted').length).toBeGreaterThan(1);
   });
 
-  it('keeps its doubt across a restart', () => {
+  it('remembers a jump across a restart', () => {
     const machine = new Machine();
     machine.wall += year;
     machine.run(2 * hour);

@@ -1,10 +1,10 @@
-/** What is remembered of the clock from one start to the next; times in Unix ms. */
+/** What the clock keeps from one start to the next; times in Unix ms. */
 export interface ClockState {
-  /** The time by which history is dropped. */
-  readonly settled: number;
-  /** What the clock said last. */
-  readonly seen: number;
-  /** What it said when it leapt, if it has not been believed since. */
+  /** The time by which retention drops history. */
+  readonly trusted: number;
+  /** The last reading of the system clock. */
+  readonly wall: number;
+  /** The reading after a jump that is not accepted yet; null without one. */
   readonly jumpedAt: number | null;
 }
 
@@ -15,78 +15,76 @@ export interface ClockMemory {
 
 interface TrustedClockOptions {
   readonly now: () => number;
-  /** Milliseconds that only ever go forward, from any beginning. */
+  /** Milliseconds that only ever go forward. */
   readonly monotonicNow: () => number;
   readonly remembered: ClockState | undefined;
-  /** Hears once of each leap, of its end, and of a leap that is believed. */
-  readonly onTurn: (what: 'leapt' | 'back' | 'believed', clock: { wall: number; settled: number }) => void;
+  /** Called once for each jump, for its end, and when a jump is accepted. */
+  readonly onChange: (change: 'jumped' | 'restored' | 'accepted', state: ClockState) => void;
 }
 
-/** As far as a clock may be corrected, or a machine asleep, without a question. */
+/** A clock may be corrected, or a machine may sleep, by this much without a check. */
 const toleranceMs = 3_600_000;
-/** So long a clock has to hold after a leap before anything is dropped by it; and so long a stop may be within it. */
+/** A jump is accepted after the clock has held for this long; a stop of the machine may be part of that time. */
 export const acceptAfterMs = 86_400_000;
 
 /**
- * The time for what cannot be undone. A wrong clock (an empty battery, a machine restored from a snapshot, a slip of an
- * operator) that is a year ahead would have retention drop everything at once. So after a leap of more than an hour,
- * in either direction, while running or across a restart, time goes on as before for a day; whoever watches has that
- * long to set the clock right, and history is kept that much longer.
+ * The time for what cannot be undone. If the system clock is wrong by a year (empty battery, restored snapshot), retention
+ * would drop all history at once. So after a jump of more than an hour in either direction, while running or across a
+ * restart, the trusted time goes on without the jump for a day, which leaves time to set the clock right.
  */
 export class TrustedClock {
   readonly #options: TrustedClockOptions;
   #state: ClockState;
-  /** undefined: nothing has been observed in this process. */
+  /** undefined: no reading in this process yet. */
   #observedAt: number | undefined;
 
   constructor(options: TrustedClockOptions) {
     this.#options = options;
     const wall = options.now();
-    this.#state = options.remembered ?? { settled: wall, seen: wall, jumpedAt: null };
+    this.#state = options.remembered ?? { trusted: wall, wall, jumpedAt: null };
     this.observe();
   }
 
-  /** What to remember. */
   get state(): ClockState {
     return this.#state;
   }
 
   now(): number {
-    const { wall, expected } = this.#look();
+    const wall = this.#options.now();
+    const expected = this.#state.trusted + this.#elapsedMs();
     return isNear(wall, expected) ? wall : Math.min(wall, expected);
   }
 
-  /** To be called every minute or so; answers what to remember. */
+  /** To be called about every minute. Returns the state to keep. */
   observe(): ClockState {
-    const { monotonicNow, onTurn } = this.#options;
-    const { wall, expected } = this.#look();
+    const { now, monotonicNow, onChange } = this.#options;
     const before = this.#state.jumpedAt;
-    const jumpedAt = isNear(wall, expected) ? null : this.#doubt(wall);
-    const believed = jumpedAt !== null && wall - jumpedAt >= acceptAfterMs;
-    const settled = jumpedAt === null || believed ? wall : expected;
-    this.#state = { settled, seen: wall, jumpedAt: believed ? null : jumpedAt };
+    const wall = now();
+    const expected = this.#state.trusted + this.#elapsedMs();
+    const jumpedAt = isNear(wall, expected) ? null : this.#jumpedAt(wall);
+    const isAccepted = jumpedAt !== null && wall - jumpedAt >= acceptAfterMs;
+    this.#state =
+      jumpedAt === null || isAccepted
+        ? { trusted: wall, wall, jumpedAt: null }
+        : { trusted: expected, wall, jumpedAt };
     this.#observedAt = monotonicNow();
-    if (believed) onTurn('believed', { wall, settled });
-    else if (before === null && jumpedAt !== null) onTurn('leapt', { wall, settled });
-    else if (before !== null && jumpedAt === null) onTurn('back', { wall, settled });
+    if (isAccepted) onChange('accepted', this.#state);
+    else if (before === null && jumpedAt !== null) onChange('jumped', this.#state);
+    else if (before !== null && jumpedAt === null) onChange('restored', this.#state);
     return this.#state;
   }
 
-  /** Since when the clock is as it is now: a second leap begins its trial anew. */
-  #doubt(wall: number): number {
-    const { seen, jumpedAt } = this.#state;
-    const goesOn =
+  /** When the jump was first seen; a second jump starts the day anew. */
+  #jumpedAt(wall: number): number {
+    const { wall: last, jumpedAt } = this.#state;
+    const isSteady =
       this.#observedAt === undefined
-        ? wall >= seen && wall - seen <= acceptAfterMs
-        : isNear(wall, seen + this.#elapsed());
-    return jumpedAt !== null && goesOn ? jumpedAt : wall;
+        ? wall >= last && wall - last <= acceptAfterMs
+        : isNear(wall, last + this.#elapsedMs());
+    return jumpedAt !== null && isSteady ? jumpedAt : wall;
   }
 
-  #look(): { readonly wall: number; readonly expected: number } {
-    return { wall: this.#options.now(), expected: this.#state.settled + this.#elapsed() };
-  }
-
-  #elapsed(): number {
+  #elapsedMs(): number {
     return this.#observedAt === undefined ? 0 : this.#options.monotonicNow() - this.#observedAt;
   }
 }

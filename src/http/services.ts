@@ -15,7 +15,7 @@ import type { Intake } from '#core/intake.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { Bus, History, ReceiptStore, StorageHealth } from '#core/ports.ts';
 import type { Explainer } from '#core/routing/explain.ts';
-import type { InitialSetup } from '#core/setup.ts';
+import type { InitialSetup } from '#core/secrets.ts';
 import type { OwnAccount, SignIn } from '#core/sign-in.ts';
 import type { Statistics } from '#core/statistics.ts';
 import type { TenantStreams } from '#core/stream/tenant-streams.ts';

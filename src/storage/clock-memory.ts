@@ -27,8 +27,8 @@ export function createClockMemory(db: Builder, executor: SqlExecutor): ClockMemo
 }
 
 function parse(text: string): ClockState | undefined {
-  const { settled, seen, jumpedAt } = JSON.parse(text) as Partial<ClockState>;
-  return Number.isFinite(settled) && Number.isFinite(seen) && jumpedAt !== undefined
-    ? ({ settled, seen, jumpedAt } as ClockState)
+  const { trusted, wall, jumpedAt } = JSON.parse(text) as Partial<ClockState>;
+  return Number.isFinite(trusted) && Number.isFinite(wall) && jumpedAt !== undefined
+    ? ({ trusted, wall, jumpedAt } as ClockState)
     : undefined;
 }

@@ -1,9 +1,8 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
 import type { Level, LevelPut } from '#contract/level.ts';
-import { builtInLevels } from '#contract/level-styles.ts';
+import { builtInLevels, compareLevels, isBuiltInLevel } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
 import type { Levels } from '#core/directory.ts';
-import { compareLevels, isBuiltInLevel } from '#core/levels.ts';
 import type { TenantId } from '#core/ports.ts';
 import { difference } from './audit.ts';
 import { deletions } from './audit-log.ts';

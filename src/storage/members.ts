@@ -1,12 +1,7 @@
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
 import type { Role } from '#contract/token.ts';
-import {
-  type MemberChange,
-  type MemberOutcome,
-  type MemberRecord,
-  type Members,
-  mayGive,
-} from '#core/members.ts';
+import { grantableRoles } from '#core/access.ts';
+import type { MemberChange, MemberOutcome, MemberRecord, Members } from '#core/members.ts';
 import type { TenantId } from '#core/ports.ts';
 import { change, changeFrom, insertWhen, still } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
@@ -115,7 +110,7 @@ async function setRole(
   { tenant, person, role, as, by, at }: MemberChange & { readonly role: Role },
   read: CompiledQuery<KnownMember>,
 ): Promise<MemberOutcome> {
-  const keys = { tenant, maker: person, at, keeps: mayGive(role) };
+  const keys = { tenant, maker: person, at, keeps: grantableRoles(role) };
   const revokedKeys = (await executor.read(keysToRevoke(db, keys))).map(({ id, name }) => `${name} (${id})`);
   const result = await changeFrom(db, executor, read, ({ role: from, email }) => {
     if (from === role || isReserved(from, as) || isReserved(role, as)) return undefined;
@@ -142,7 +137,7 @@ async function setRole(
           .where('person', '=', person)
           .where(agreed)
           .compile(),
-        ...withdrawnOf(db, { tenant, by: email, at, keeps: mayGive(role) }, agreed),
+        ...withdrawnOf(db, { tenant, by: email, at, keeps: grantableRoles(role) }, agreed),
         ...revokedKeysOf(db, keys, agreed),
       ],
       after: read,

@@ -1,5 +1,5 @@
 /** Events of a panel's stream, for tests of what shows them. */
-import type { PanelEvent } from '#client/panel-event.ts';
+import type { PanelEvent } from '#client/panel-events.ts';
 import type { Level } from '#contract/level.ts';
 import type { NotificationEvent } from '#contract/notification.ts';
 import type { ReadyEvent } from '#contract/panel.ts';

@@ -1,18 +1,17 @@
 /** Routing asked by people: a typed or a recorded notification, the rules in force or a draft of them. */
-import type { ExplainRequest, RoutingOutcome } from '#contract/routing.ts';
+import type { ExplainRequest, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
 import type { RuleSpec } from '#contract/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
-import type { CredentialRecord } from '../directory.ts';
+import type { CredentialRecord, Directory } from '../directory.ts';
 import { AppError, badField } from '../errors.ts';
 import { panelsReached, targetView } from '../history-view.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
-import { compileRulesInSlices } from './compile-rules.ts';
-import { clipTraces, type Explanation } from './explain.ts';
+import { compileRulesInSlices, type RuleSurroundings, validateRule } from './compile-rules.ts';
+import { clipTraces, type Explainer, type Explanation } from './explain.ts';
 import { prepareRegexes } from './regex-budget.ts';
 import type { Router } from './router.ts';
-import { type RuleSurroundings, validateRule } from './rule-check.ts';
 import { newRule } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
@@ -105,4 +104,60 @@ function address(text: string, field: string): string {
   if (canonical === undefined)
     throw badField(`notification.${field}`, 'must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
   return canonical;
+}
+
+/** What the sender sent, as routing sees it; the level's rank is today's. */
+export function subjectOf(record: HistoryRecord, router: Router): RoutingSubject {
+  return { ...record, level: record.sentLevel, rank: router.rankOf(record.sentLevel), ttl: record.sentTtl };
+}
+
+/** Routers of the past, for as long as the snapshot they were made for stands: compiling thousands of rules takes a while. */
+const pastRouters = new WeakMap<TenantSnapshot, Map<number, Promise<Router>>>();
+const pastRoutersKept = 4;
+
+function routerAt(
+  rules: Pick<Directory['rules'], 'set'>,
+  snapshot: TenantSnapshot,
+  revision: number,
+): Promise<Router> {
+  const { record: tenant, router, levels } = snapshot;
+  if (revision === router.revision) return Promise.resolve(router);
+  const kept = pastRouters.get(snapshot) ?? new Map<number, Promise<Router>>();
+  pastRouters.set(snapshot, kept);
+  let past = kept.get(revision);
+  if (!past) {
+    // One at a time: a thousand old revisions could be asked for at once.
+    const before = [...kept.values()].at(-1);
+    past = Promise.allSettled([before])
+      .then(() => rules.set(tenant.id, revision))
+      .then((set) =>
+        compileRulesInSlices(
+          set,
+          { levels, onError: () => undefined },
+          { yieldToEventLoop: createYieldToEventLoop() },
+        ),
+      );
+    past.catch(() => kept.delete(revision));
+    if (kept.size >= pastRoutersKept) kept.delete(kept.keys().next().value as number);
+    kept.set(revision, past);
+  }
+  return past;
+}
+
+/**
+ * Why a notification went where it went: each rule's part in the walk, by the rules that were in force when it arrived.
+ *
+ * @throws AppError `rate-limited` when the tenant has used up its time for explaining.
+ */
+export async function traceOf(
+  {
+    directory: { rules },
+    explainer,
+  }: { readonly directory: Pick<Directory, 'rules'>; readonly explainer: Explainer },
+  snapshot: TenantSnapshot,
+  record: HistoryRecord,
+): Promise<readonly RuleTrace[]> {
+  const router = await routerAt(rules, snapshot, record.route.revision);
+  const question = { router, subject: subjectOf(record, router), at: record.receivedAt };
+  return clipTraces((await explainer.explain(snapshot.record.id, question)).rules).rules;
 }

@@ -2,11 +2,10 @@ import { describe, expect, test, vi } from 'vitest';
 import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
 import { processorMs } from '#test/support/processor-time.ts';
 import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
-import { compileRules, compileRulesInSlices } from './compile-rules.ts';
+import { compileRules, compileRulesInSlices, validateRule } from './compile-rules.ts';
 import { Explainer } from './explain.ts';
 import { draftRouter } from './explain-request.ts';
 import { maxRegexWeight, RegexTime, regexWorkPerNotification } from './regex-budget.ts';
-import { validateRule } from './rule-check.ts';
 import { newRule } from './rules.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Entry, LogPage } from '../ports.ts';
-import { replayed, replayStart } from './replay-range.ts';
+import { replayed, replayStart } from './replay.ts';
 
 /** A log whose entries were received at these times; a negative one is the clearing of a notification. */
 function logOf(times: readonly number[], first = 1) {

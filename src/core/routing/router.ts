@@ -1,8 +1,11 @@
 import type { RuleSpec } from '#contract/rule.ts';
 import type { Ref, Route } from '../ports.ts';
+import { everyPanel, isEmpty, noPanel, type Target } from '../target.ts';
 import type { Condition, RankedLevels } from './conditions.ts';
-import type { RoutingSubject } from './subject.ts';
-import type { ThrottleDemand } from './throttle.ts';
+import { regexBudgetSpent } from './regex-budget.ts';
+import type { RuleIndex } from './rule-index.ts';
+import { EvaluationContext, type RoutingSubject } from './subject.ts';
+import { type ThrottleDemand, throttleDemand } from './throttle.ts';
 import type { Activity } from './windows.ts';
 
 export interface RoutingContext {
@@ -64,4 +67,166 @@ export interface Router {
   rankOf(level: string): number;
   /** How many rules are tested for such a notification when none ends the walk: what its cost grows with. */
   countCandidates(subject: RoutingSubject): number;
+}
+
+/** What a set of matching rules amounts to, whatever the notification. */
+interface Effect {
+  readonly route: Route;
+  readonly level: string | undefined;
+  readonly ttl: number | undefined;
+  /** The matching rules that throttle. */
+  readonly throttling: readonly CompiledRule[];
+}
+
+const nothing: readonly ThrottleDemand[] = [];
+const maxEffects = 10_000;
+
+interface IndexedRules {
+  readonly revision: number;
+  readonly rules: readonly CompiledRule[];
+  readonly index: RuleIndex;
+}
+
+export class IndexedRouter implements Router {
+  readonly revision: number;
+  readonly rules: readonly CompiledRule[];
+  readonly levels: RankedLevels;
+  readonly regexWeight: number;
+  readonly #onError: NonNullable<RoutingContext['onError']>;
+  readonly #index: RuleIndex;
+  readonly #unmatched: Effect;
+  readonly #single: (Effect | undefined)[] = [];
+  /** By the ordinals of the rules that match, for two and more. */
+  readonly #several = new Map<string, Effect>();
+
+  #toldOfBudget = false;
+
+  constructor({ revision, rules, index }: IndexedRules, { levels, onError }: RoutingContext) {
+    this.revision = revision;
+    this.rules = rules;
+    this.levels = levels;
+    this.regexWeight = rules.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
+    this.#onError = onError ?? (() => {});
+    this.#index = index;
+    this.#unmatched = this.#effectOf([]);
+  }
+
+  rankOf(level: string): number {
+    return this.levels.get(level)?.rank ?? this.levels.get('info')?.rank ?? 20;
+  }
+
+  countCandidates(subject: RoutingSubject): number {
+    const candidates = this.#index.candidates(new EvaluationContext(subject));
+    let count = 0;
+    while (candidates.next() !== undefined) count += 1;
+    return count;
+  }
+
+  route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
+    const matching = this.#walk(new EvaluationContext(subject, regexWork), now);
+    const { route, level = subject.level, ttl, throttling } = this.#effect(matching);
+    return {
+      level,
+      rank: level === subject.level ? subject.rank : this.rankOf(level),
+      ttl: ttl ?? subject.ttl ?? this.#durationOf(level),
+      route,
+      throttle: throttling.length === 0 ? nothing : demandsOf(throttling, subject),
+    };
+  }
+
+  /** The ordinals of the rules that match. */
+  #walk(context: EvaluationContext, now: number): readonly number[] {
+    const candidates = this.#index.candidates(context);
+    const matching: number[] = [];
+    for (let ordinal = candidates.next(); ordinal !== undefined; ordinal = candidates.next()) {
+      const rule = this.rules[ordinal] as CompiledRule;
+      if (!this.#matches(rule, context, now)) continue;
+      matching.push(ordinal);
+      if (!rule.spec.continue) break;
+    }
+    return matching;
+  }
+
+  #matches(rule: CompiledRule, context: EvaluationContext, now: number): boolean {
+    try {
+      return matchesRule(rule, context, now);
+    } catch (error) {
+      this.#report(error, rule.ref);
+      return false;
+    }
+  }
+
+  /** That rules cost too much is told once: it would be so with every notification. */
+  #report(error: unknown, rule: Ref): void {
+    if (error === regexBudgetSpent) {
+      if (this.#toldOfBudget) return;
+      this.#toldOfBudget = true;
+    }
+    this.#onError(error, rule);
+  }
+
+  #effect(matching: readonly number[]): Effect {
+    const [first] = matching;
+    if (first === undefined) return this.#unmatched;
+    if (matching.length === 1) {
+      this.#single[first] ??= this.#effectOf(matching);
+      return this.#single[first];
+    }
+    const name = matching.join();
+    let effect = this.#several.get(name);
+    if (!effect) {
+      effect = this.#effectOf(matching);
+      // Interning saves work; doing without for a while does no harm.
+      if (this.#several.size === maxEffects) this.#several.clear();
+      this.#several.set(name, effect);
+    }
+    return effect;
+  }
+
+  #effectOf(matching: readonly number[]): Effect {
+    const rules = matching.map((ordinal) => this.rules[ordinal] as CompiledRule);
+    const muted = rules.some(({ spec }) => spec.then.mute === true);
+    const target = muted ? noPanel : targetOf(rules);
+    return {
+      route: { revision: this.revision, rules: rules.map(({ ref }) => ref), muted, target },
+      level: rules.findLast(({ spec }) => spec.then.setLevel !== undefined)?.spec.then.setLevel,
+      ttl: rules.findLast(({ spec }) => spec.then.setTtl !== undefined)?.spec.then.setTtl,
+      throttling: isEmpty(target) ? [] : rules.filter(({ spec }) => spec.then.throttle !== undefined),
+    };
+  }
+
+  #durationOf(level: string): number {
+    return (this.levels.get(level) ?? this.levels.get('info'))?.durationMs ?? 30_000;
+  }
+}
+
+/** Whether a rule is active and all its conditions hold. */
+export function matchesRule(
+  { activity, conditions }: CompiledRule,
+  context: EvaluationContext,
+  now: number,
+): boolean {
+  if (!activity.isActive(now)) return false;
+  for (const condition of conditions) if (!condition.holds(context)) return false;
+  return true;
+}
+
+function demandsOf(throttling: readonly CompiledRule[], subject: RoutingSubject): readonly ThrottleDemand[] {
+  return throttling.flatMap(({ spec }) =>
+    spec.then.throttle ? [throttleDemand(spec.id, spec.then.throttle, subject)] : [],
+  );
+}
+
+/** The panels that any of the rules names; every panel when none names any. */
+function targetOf(rules: readonly CompiledRule[]): Target {
+  const named = rules.flatMap(({ spec }) => (spec.then.panels === undefined ? [] : [spec.then.panels]));
+  if (named.length === 0 || named.includes('all')) return everyPanel;
+  const ids = new Set<string>();
+  const tags = new Set<string>();
+  for (const panels of named) {
+    if (typeof panels === 'string') continue;
+    if ('ids' in panels) for (const id of panels.ids) ids.add(id);
+    else for (const tag of panels.tags) tags.add(tag);
+  }
+  return ids.size === 0 && tags.size === 0 ? noPanel : { all: false, ids: [...ids], tags: [...tags] };
 }

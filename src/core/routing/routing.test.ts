@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RuleSpec } from '#contract/rule.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
-import { compileRules } from './compile-rules.ts';
-import { validateRule } from './rule-check.ts';
+import { compileRules, validateRule } from './compile-rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 const levels = new Map([

@@ -4,9 +4,8 @@ import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
 import { type AddressKey, addressKey, compareAddresses, parseAddressRange } from '../addresses.ts';
 import { compileRules } from './compile-rules.ts';
-import { matchesRule } from './indexed-router.ts';
 import { blocksOf } from './posting.ts';
-import type { Router } from './router.ts';
+import { matchesRule, type Router } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 /** The walk without an index, as the interface tells it. */

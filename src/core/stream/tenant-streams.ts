@@ -3,12 +3,11 @@ import type { PanelRecord, Screen } from '../directory.ts';
 import { AppError, notFound } from '../errors.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
-import type { ConnectedPanel, Opening } from './connection.ts';
+import { type ConnectedPanel, digest, type Opening, settingsData } from './connection.ts';
 import { FlushScheduler } from './flush-scheduler.ts';
 import { type Follower, follow } from './follow.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 import { framesOf } from './frames.ts';
-import { digest, settingsData } from './panel-settings.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 
 export interface TenantStreamsOptions {

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { minRankOf } from '#contract/min-level.ts';
-import { NotificationDetail } from '#contract/notification-detail.ts';
+import { minRankOf } from '#contract/level-styles.ts';
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
+import { NotificationDetail } from '#contract/routing.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/history-view.ts';
 import type { HistoryRecord } from '#core/ports.ts';
-import { traceOf } from '#core/routing/recorded.ts';
+import { traceOf } from '#core/routing/explain-request.ts';
 import { iso } from '#core/stream/frames.ts';
 import { reaches } from '#core/target.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { minRankOf } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
-import { minRankOf } from '#contract/min-level.ts';
 import { PanelShowing } from '#contract/panel.ts';
 import { notFound } from '#core/errors.ts';
 import { notificationEvent } from '#core/stream/frames.ts';

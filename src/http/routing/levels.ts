@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { Level, LevelName, LevelPut } from '#contract/level.ts';
+import { isBuiltInLevel } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
 import { actorOf } from '#core/access.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
-import { isBuiltInLevel } from '#core/levels.ts';
 import type { TenantId } from '#core/ports.ts';
 import { rulesThatName } from '#core/routing/rules.ts';
 import { problems } from '../responses.ts';

@@ -2,10 +2,14 @@ import type { Socket } from 'node:net';
 import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
 import type { Notification, TenantId } from '#core/ports.ts';
-import { draftRouter, outcomeOf, subjectOfRequest, wasThrottled } from '#core/routing/explain-request.ts';
-import { subjectOf } from '#core/routing/recorded.ts';
-import { type Recorded, replay } from '#core/routing/replay.ts';
-import { replayed, replayStart } from '#core/routing/replay-range.ts';
+import {
+  draftRouter,
+  outcomeOf,
+  subjectOf,
+  subjectOfRequest,
+  wasThrottled,
+} from '#core/routing/explain-request.ts';
+import { type Recorded, replay, replayed, replayStart } from '#core/routing/replay.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';

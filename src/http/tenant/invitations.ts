@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { type Invitation, InvitationCreate, InvitationCreated, InvitationList } from '#contract/member.ts';
-import { actorOf, type Principal } from '#core/access.ts';
+import { actorOf, grantableRoles, type Principal } from '#core/access.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import { type InvitationRecord, newInvitation } from '#core/invitations.ts';
-import { mayGive } from '#core/members.ts';
 import { iso } from '#core/stream/frames.ts';
 import { originReader } from '../origin.ts';
 import { problems } from '../responses.ts';
@@ -87,7 +86,7 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
 
 /** Nobody invites, or has a say about who was invited, above their own role. @throws AppError `forbidden`. */
 function refuseUngivable(principal: Principal, { role }: Pick<InvitationRecord, 'role'>): void {
-  if (principal.kind === 'token' || !mayGive(principal.role).includes(role))
+  if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role))
     throw new AppError('forbidden', 'forbidden');
 }
 

@@ -1,14 +1,8 @@
 import { Type } from 'typebox';
 import { Member, MemberList, MemberPatch } from '#contract/member.ts';
-import { actorOf, type Principal } from '#core/access.ts';
+import { actorOf, grantableRoles, includesRole, type Principal } from '#core/access.ts';
 import { AppError, notFound } from '#core/errors.ts';
-import {
-  includesRole,
-  type MemberChange,
-  type MemberOutcome,
-  type MemberRecord,
-  mayGive,
-} from '#core/members.ts';
+import type { MemberChange, MemberOutcome, MemberRecord } from '#core/members.ts';
 import { iso } from '#core/stream/frames.ts';
 import { problems } from '../responses.ts';
 import type { App, Services } from '../services.ts';
@@ -49,7 +43,7 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
       },
     },
     async ({ principal, params, body: { role } }) => {
-      if (principal.kind === 'token' || !mayGive(principal.role).includes(role)) throw forbidden();
+      if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role)) throw forbidden();
       const change = changeBy(principal, params.id, principal.role, now());
       refuseUnlessDone(await members.setRole({ ...change, role }));
       await tenancy.refresh(principal.tenant);

@@ -3,7 +3,7 @@ import { ApiError } from '#client/api-error.ts';
 import type { BoardChange } from '#client/board.ts';
 import type { Client } from '#client/client.ts';
 import { createElapsedClock } from '#client/elapsed-clock.ts';
-import type { PanelEvent } from '#client/panel-event.ts';
+import type { PanelEvent } from '#client/panel-events.ts';
 import type { Receipts } from '#contract/panel.ts';
 import { cardOf } from '#test/support/card-of.ts';
 import { note as noteAt, ready, readyData, start } from '#test/support/panel-events.ts';

@@ -24,7 +24,7 @@ const missing = gap(missingFaketime());
 const hour = 3_600;
 const year = 365 * 24 * hour;
 const leaps = [hour, -hour, 30 * hour, -30 * hour, year, -year, 20 * year, -5 * year, 0];
-/** Retention runs once a minute; the short form leaves that to the tests of the settled clock. */
+/** Retention runs once a minute; the short form leaves that to the tests of the trusted clock. */
 const pastRetentionMs = 63_000;
 
 test.skipIf(missing !== undefined)(
@@ -52,7 +52,7 @@ test.skipIf(missing !== undefined)(
     }
     expect(
       new Set(clocks.map((date) => new Date(date).getUTCFullYear())).size,
-      'the clock leapt',
+      'the clock jumped',
     ).toBeGreaterThanOrEqual(4);
     await load.stop();
     for (const seconds of [year, -year]) {
@@ -63,7 +63,7 @@ test.skipIf(missing !== undefined)(
     clock.leap(year);
     if (full) {
       await moment(pastRetentionMs);
-      expect(server.output).toMatch(/the clock leapt: retention by age goes on as if it had not/);
+      expect(server.output).toMatch(/the clock jumped: retention by age ignores the jump for a day/);
     }
 
     const history = await readHistory(server.url, key);

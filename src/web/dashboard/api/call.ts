@@ -1,7 +1,6 @@
 /** How the dashboard speaks to its server: with the session's cookie, for one tenant at a time. */
 import { ApiError } from '#client/api-error.ts';
-import { type CallOptions, createCall, jsonOf } from '#client/call.ts';
-import { withTimeLimit } from '#client/time-limit.ts';
+import { type CallOptions, createCall, jsonOf, withTimeLimit } from '#client/call.ts';
 
 /**
  * One request for a tenant (or for the person, without one). Anything but a success is thrown as an ApiError; so is an

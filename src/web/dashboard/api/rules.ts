@@ -1,8 +1,13 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { isCode } from '#client/api-error.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
-import type { NotificationDetail } from '#contract/notification-detail.ts';
-import type { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
+import type {
+  ExplainRequest,
+  NotificationDetail,
+  ReplayRequest,
+  ReplayResponse,
+  RoutingOutcome,
+} from '#contract/routing.ts';
 import type { NewRule, Rule, RulePatch, RuleWhen } from '#contract/rule.ts';
 import { type Api, isStatus } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NotificationDetail } from '#contract/notification-detail.ts';
-import type { RoutingOutcome, RuleTrace } from '#contract/routing.ts';
+import type { NotificationDetail, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
 import { explainQuery } from '#web/dashboard/api/history.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { builtInLevels, builtInStyles } from '#contract/level-styles.ts';
-import { compareLevels, isBuiltInLevel } from './levels.ts';
+import { builtInLevels, builtInStyles, compareLevels, isBuiltInLevel } from './level-styles.ts';
 
 test('every built-in level has a look, and they rise in rank', () => {
   expect(Object.keys(builtInStyles)).toEqual([...builtInLevels]);
