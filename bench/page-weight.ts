@@ -15,7 +15,7 @@ const pages = {
     entries: [
       'dashboard/index.html',
       'dashboard/pages/overview/overview-page.tsx',
-      ...['shell', 'level', 'charts', 'overview', 'history'].map((name) => `dashboard/texts/en/${name}.ts`),
+      ...['shell', 'overview', 'history'].map((name) => `dashboard/texts/en/${name}.ts`),
     ],
   },
 } as const;

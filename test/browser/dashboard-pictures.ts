@@ -64,8 +64,8 @@ async function pictures(
       await page.setViewportSize(viewport);
       for (const colorScheme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme });
-        const isApplied = page.locator(colorScheme === 'light' ? 'html.light' : 'html:not(.light)');
-        await isApplied.waitFor({ state: 'attached' });
+        // A page that draws nothing new does not notice the change until its next frame.
+        await page.evaluate(() => new Promise(requestAnimationFrame));
         await page.waitForTimeout(400);
         const path = `${stem}-${language}-${size}-${colorScheme}.png`;
         await page.screenshot({ path });

@@ -97,7 +97,7 @@ test('the test card shows name, size, every level and the time, until something 
   const card = shown.page.locator('.test-card');
   expect(await card.locator('h2').textContent()).toBe('tested');
   expect(await card.locator('p').textContent()).toMatch(
-    /^1920 × 1080, density 1, size 100 % · Belfry \d+\.\d+\.\d+/,
+    /^1920 × 1080, pixel ratio 1, size 100 % · Belfry \d+\.\d+\.\d+/,
   );
   expect(await card.locator('.clock').textContent()).toMatch(/^\d\d:\d\d/);
   expect(await card.locator('.test-levels svg').count()).toBe(6);

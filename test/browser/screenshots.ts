@@ -11,7 +11,8 @@ const takers = { panel: takePanelPictures, dashboard: takeDashboardPictures };
 const help = `Usage: node test/browser/screenshots.ts [panel|dashboard] [--folder <folder>] [--only <part of a name>]
 
 Takes pictures of the panel page (on a wall, 1080p and 4K, a desk and a phone) and of the dashboard (on a desk and a
-phone), dark and light; of both where none is named. Into dist/screenshots/<page>, or the folder given.
+phone, in English and German), dark and light; of both where none is named. Into dist/screenshots/<page>, or the folder
+given.
 `;
 
 /** Throws where the arguments name what there is not. */

@@ -48,7 +48,7 @@ test('a token is made, shown once with commands for this server, and ends its sc
       .poll(async () => (await lab.server.notify(secret, { title: 'a', message: 'b' })).status)
       .toBe(401);
     await stream.ended;
-    await page.getByLabel(/Show 2 that are revoked or expired/).click({ force: true });
+    await page.getByLabel(/Show 2 revoked or expired/).click({ force: true });
     await page.getByRole('row', { name: 'new sender' }).getByText('revoked').waitFor();
     expect(complaints).toEqual([]);
   }));

@@ -71,7 +71,11 @@ function MemberRow({ member, onRemove }: { member: Member; onRemove: () => void 
             <span className="chip">{t('you')}</span>
           </>
         )}
-        <bdi className={styles.email}>{member.email}</bdi>
+        <bdi className={styles.email}>
+          {/* A long address breaks before its @, not within a word. */}
+          {member.email.split('@')[0]}
+          <wbr />@{member.email.split('@')[1]}
+        </bdi>
       </td>
       <td>
         <RoleChoice member={member} />

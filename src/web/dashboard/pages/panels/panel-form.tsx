@@ -92,12 +92,13 @@ export function PanelForm({
           <span role="status" className="muted">
             {isDirty ? t('changed') : isSuccess ? t('saved', { ns: 'shell' }) : ''}
           </span>
-          <Button disabled={!isDirty} onClick={draft.discard}>
+          <Button flex="none" disabled={!isDirty} onClick={draft.discard}>
             {t('discard', { ns: 'shell' })}
           </Button>
           <Button
             type="submit"
             variant="filled"
+            flex="none"
             loading={isPending}
             disabled={!isDirty || Object.keys(problems).length > 0}
           >

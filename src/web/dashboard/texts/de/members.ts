@@ -57,7 +57,7 @@ export const members: TranslatedPage<'members'> = {
   subject: 'Objekt',
   detail: 'Einzelheiten',
   filterBy: 'Geändert von',
-  filterAction: 'Aktion, zum Beispiel rule.update',
+  filterAction: 'Aktion, etwa rule.update',
   auditEmpty: 'Noch keine Änderungen',
   auditEmptyHint: 'Änderungen an Einstellungen, Regeln, Anzeigen und Tokens erscheinen hier.',
   auditNoMatch: 'Keine Einträge passen zu diesen Filtern',
