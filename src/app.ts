@@ -209,7 +209,7 @@ async function createServices(
     ofTenant.received(draft.sentLevel);
     if (draft.route.muted) ofTenant.muted();
     else if (isEmpty(draft.route.target)) ofTenant.unrouted();
-    usage.hit(
+    usage.recordHits(
       tenant,
       draft.route.rules.map(({ id }) => id),
       draft.receivedAt,
@@ -225,7 +225,7 @@ async function createServices(
     epoch: await directory.epoch(),
     heartbeatMs: config.heartbeatMs,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
-    onSeen: (tenant, panel) => usage.seen({ tenant, ...panel, at: now() }),
+    onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),
   });
   return {
     directory,

@@ -176,7 +176,7 @@ export interface History {
     panel: PanelAddress,
     now: number,
     limit: number,
-  ): Promise<{ readonly head: number; readonly places: readonly LivePosition[] }>;
+  ): Promise<{ readonly head: number; readonly positions: readonly LivePosition[] }>;
   /**
    * Those of the notifications at `positions` that are live at `now`, in the order given: as many as have `chars` characters
    * together in title, message, host, key and url, but at least one. `looked` positions were looked at for it.

@@ -28,10 +28,10 @@ function createWorld() {
 
 test('hits of other tenants, uses, signs and visits are written when one tenantâ€™s hits cannot be', async () => {
   const { usage, failing, hits, touched } = createWorld();
-  for (const tenant of [1, 2, 3]) usage.hit(tenant, ['r'], 10);
-  usage.used({ tenant: 3, id: 't', at: 10, from: '192.0.2.1' });
-  usage.seen({ tenant: 3, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
-  usage.visited({ tenant: 3, person: 'a', at: 10 });
+  for (const tenant of [1, 2, 3]) usage.recordHits(tenant, ['r'], 10);
+  usage.recordUse({ tenant: 3, id: 't', at: 10, from: '192.0.2.1' });
+  usage.recordContact({ tenant: 3, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
+  usage.recordVisit({ tenant: 3, person: 'a', at: 10 });
   failing.add(1);
   await expect(usage.flush()).rejects.toThrow('the disk is full');
   expect(hits).toEqual([
@@ -41,15 +41,15 @@ test('hits of other tenants, uses, signs and visits are written when one tenantâ
   expect(touched).toEqual(['credentials', 'panels', 'members']);
 
   failing.clear();
-  usage.hit(1, ['r'], 20);
+  usage.recordHits(1, ['r'], 20);
   await usage.flush();
   expect(hits.slice(2)).toEqual([[1, 'r', 2]]);
 });
 
 test('uses that cannot be written keep no sign of a panel back', async () => {
   const { usage, failing, touched } = createWorld();
-  usage.used({ tenant: 1, id: 't', at: 10, from: '192.0.2.1' });
-  usage.seen({ tenant: 2, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
+  usage.recordUse({ tenant: 1, id: 't', at: 10, from: '192.0.2.1' });
+  usage.recordContact({ tenant: 2, id: 'p', at: 10, cursor: 0, client: null, address: '192.0.2.1' });
   failing.add(1);
   await expect(usage.flush()).rejects.toThrow('the disk is full');
   expect(touched).toEqual(['panels']);

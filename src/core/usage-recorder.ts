@@ -8,7 +8,7 @@ interface Use {
   readonly from: string;
 }
 
-interface Seen extends Screen {
+interface Contact extends Screen {
   readonly tenant: TenantId;
   readonly id: string;
   readonly at: number;
@@ -28,15 +28,15 @@ interface Hit {
 }
 
 /**
- * What is noted of each request and stream, but not worth a write of its own: a token's last use, a panel's last sign,
- * a member's last visit, a rule's hits. Kept in memory and written in bulk by `flush`; what a crash loses of it is a few seconds.
+ * Records what is not worth a write for each request: the last use of a token, the last contact of a panel, the last visit
+ * of a member, and rule hits. They stay in memory until `flush` writes them in bulk; a crash loses a few seconds of them.
  */
 export class UsageRecorder {
   readonly #directory: Pick<Directory, 'credentials' | 'panels' | 'rules' | 'members'>;
   #uses = new Map<string, Use>();
-  #seen = new Map<string, Seen>();
-  /** What the last flush wrote, or is writing: a reader may have looked into the directory before it got there. */
-  #seenBefore: ReadonlyMap<string, Seen> = new Map();
+  #contacts = new Map<string, Contact>();
+  /** Contacts that the last flush wrote or is writing: a reader may have read the directory before that. */
+  #flushedContacts: ReadonlyMap<string, Contact> = new Map();
   #visits = new Map<TenantId, Map<string, Visit>>();
   #hits = new Map<TenantId, Map<string, Hit>>();
 
@@ -44,27 +44,26 @@ export class UsageRecorder {
     this.#directory = directory;
   }
 
-  used(use: Use): void {
+  recordUse(use: Use): void {
     this.#uses.set(use.id, use);
   }
 
-  /** Somebody was here. */
-  visited(visit: Visit): void {
+  recordVisit(visit: Visit): void {
     const ofTenant = this.#visits.get(visit.tenant) ?? new Map<string, Visit>();
     ofTenant.set(visit.person, visit);
     this.#visits.set(visit.tenant, ofTenant);
   }
 
-  seen(seen: Seen): void {
-    this.#seen.set(seen.id, seen);
+  recordContact(contact: Contact): void {
+    this.#contacts.set(contact.id, contact);
   }
 
-  /** The last sign of a panel, if that may not have been written yet. */
-  lastSeen(panelId: string): Seen | undefined {
-    return this.#seen.get(panelId) ?? this.#seenBefore.get(panelId);
+  /** The last contact of a panel, if it may not be in the directory yet. */
+  lastContact(panelId: string): Contact | undefined {
+    return this.#contacts.get(panelId) ?? this.#flushedContacts.get(panelId);
   }
 
-  hit(tenant: TenantId, ruleIds: readonly string[], at: number, times = 1): void {
+  recordHits(tenant: TenantId, ruleIds: readonly string[], at: number, times = 1): void {
     if (ruleIds.length === 0) return;
     let ofTenant = this.#hits.get(tenant);
     if (!ofTenant) {
@@ -83,33 +82,33 @@ export class UsageRecorder {
   }
 
   /**
-   * Writes what was noted, a few hundred at a time: neither requests nor the disk wait long for it. One write that fails
-   * stops no other. Hits that cannot be written are kept for the next flush; uses, signs and visits come again by themselves.
+   * Writes everything recorded, a few hundred rows at a time, so that requests do not wait long. A failed write stops no
+   * other. Rule hits that could not be written are kept for the next flush; the rest will be recorded again anyway.
    *
    * @throws the first error, after everything else was written.
    */
   async flush(): Promise<void> {
     const uses = [...this.#uses.values()];
-    const seen = [...this.#seen.values()];
+    const contacts = [...this.#contacts.values()];
     const visits = [...this.#visits.values()].flatMap((each) => [...each.values()]);
     const hits = [...this.#hits];
     this.#uses = new Map();
-    this.#seenBefore = this.#seen;
-    this.#seen = new Map();
+    this.#flushedContacts = this.#contacts;
+    this.#contacts = new Map();
     this.#visits = new Map();
     this.#hits = new Map();
     const { credentials, panels, rules, members } = this.#directory;
     const errors: unknown[] = [];
-    const note = (error: unknown) => void errors.push(error);
+    const keep = (error: unknown) => void errors.push(error);
     for (const [tenant, byRule] of hits) {
       await rules.hit(tenant, [...byRule.values()]).catch((error: unknown) => {
-        for (const { id, count, at } of byRule.values()) this.hit(tenant, [id], at, count);
-        note(error);
+        for (const { id, count, at } of byRule.values()) this.recordHits(tenant, [id], at, count);
+        keep(error);
       });
     }
-    for (const some of chunks(uses)) await credentials.touch(some).catch(note);
-    for (const some of chunks(seen)) await panels.touch(some).catch(note);
-    for (const some of chunks(visits)) await members.touch(some).catch(note);
+    for (const some of chunks(uses)) await credentials.touch(some).catch(keep);
+    for (const some of chunks(contacts)) await panels.touch(some).catch(keep);
+    for (const some of chunks(visits)) await members.touch(some).catch(keep);
     if (errors.length > 0) throw errors[0];
   }
 }

@@ -180,7 +180,7 @@ export class Authenticator {
     const { principal, allowsFrom } = this.#prepare(record);
     if (allowsFrom && !allowsFrom(source)) return undefined;
     const { usage, now } = this.#services;
-    usage.used({ tenant: record.tenant, id: record.id, at: now(), from: source });
+    usage.recordUse({ tenant: record.tenant, id: record.id, at: now(), from: source });
     return principal;
   }
 

@@ -59,7 +59,7 @@ export class People {
   async principal(request: FastifyRequest, { person, session }: SignedInPerson): Promise<PersonPrincipal> {
     const memberships = await this.#services.directory.members.ofPerson(person.id);
     const { tenant, role } = chosen(memberships, namedTenant(request));
-    this.#services.usage.visited({ tenant: tenant.id, person: person.id, at: this.#services.now() });
+    this.#services.usage.recordVisit({ tenant: tenant.id, person: person.id, at: this.#services.now() });
     return {
       kind: 'person',
       tenant: tenant.id,

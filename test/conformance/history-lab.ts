@@ -124,8 +124,8 @@ export async function liveOn(
   tenant: TenantId,
   { panel = lobby, at = now, limit = 500 }: { panel?: PanelAddress; at?: number; limit?: number } = {},
 ): Promise<LiveNotification[]> {
-  const { places } = await history.live(tenant, panel, at, limit);
-  let positions = places.map(({ position }) => position).sort((a, b) => a - b);
+  const { positions: live } = await history.live(tenant, panel, at, limit);
+  let positions = live.map(({ position }) => position).sort((a, b) => a - b);
   const all: LiveNotification[] = [];
   while (positions.length > 0) {
     const { notifications, scanned } = await history.readLive(tenant, positions, at, 10);

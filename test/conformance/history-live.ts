@@ -16,7 +16,7 @@ export function liveConformance(lab: () => HistoryLab): void {
   test('is nothing on an empty log', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();
-    expect(await database.history.live(tenant, lobby, now, 500)).toEqual({ head: 0, places: [] });
+    expect(await database.history.live(tenant, lobby, now, 500)).toEqual({ head: 0, positions: [] });
     expect(await database.history.readLive(tenant, [], now, 500)).toEqual({ notifications: [], scanned: 0 });
   });
 
@@ -32,7 +32,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     await store(database.history, tenant, { rank: 40, title: 'newer' });
     expect(await database.history.live(tenant, lobby, now, 500)).toEqual({
       head: 5,
-      places: [
+      positions: [
         { rank: 50, position: 1 },
         { rank: 40, position: 5 },
         { rank: 40, position: 3 },
@@ -180,7 +180,7 @@ export function liveConformance(lab: () => HistoryLab): void {
     const { database, newTenant } = lab();
     const [a, b] = [await newTenant(), await newTenant()];
     await store(database.history, a, { route: routeTo(toTarget({ ids: ['lobby'], tags: ['front'] })) });
-    expect((await database.history.live(b, lobby, now, 500)).places).toEqual([]);
+    expect((await database.history.live(b, lobby, now, 500)).positions).toEqual([]);
     expect((await database.history.readLive(b, [1], now, 500)).notifications).toEqual([]);
   });
 }

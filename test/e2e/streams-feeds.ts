@@ -1,6 +1,6 @@
 import { createInProcessBus } from '#bus/in-process.ts';
 import type { PanelRecord } from '#core/directory.ts';
-import type { Opening } from '#core/stream/connection.ts';
+import type { ConnectRequest } from '#core/stream/connection.ts';
 import type { Sink } from '#core/stream/panel-stream.ts';
 import { TenantStreams } from '#core/stream/tenant-streams.ts';
 import type { Tenancy, TenantSnapshot } from '#core/tenancy.ts';
@@ -57,7 +57,7 @@ export class Client implements Sink {
 }
 
 /** A screen that goes on after a position, or begins. */
-export const opening = (position?: number): Opening => ({
+export const opening = (position?: number): ConnectRequest => ({
   from: position === undefined ? undefined : { epoch: 'e1', position },
   screen: { client: null, address: null },
 });
@@ -82,7 +82,7 @@ export function newFeeds() {
     heartbeatMs: 20,
     onError: (error) => errors.push(error),
     onSent: () => undefined,
-    onSeen: () => undefined,
+    onContact: () => undefined,
   });
   return { log, bus, tenantStreams, errors, change: () => change() };
 }

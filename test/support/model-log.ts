@@ -89,8 +89,8 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
 
   async live(_tenant: number, panel: PanelAddress, now: number, limit: number) {
     await this.delay();
-    const places = this.shown(panel, now).sort((a, b) => b.rank - a.rank || b.position - a.position);
-    return { head: this.head, places: places.slice(0, limit) };
+    const positions = this.shown(panel, now).sort((a, b) => b.rank - a.rank || b.position - a.position);
+    return { head: this.head, positions: positions.slice(0, limit) };
   }
 
   async readLive(_tenant: number, positions: readonly number[], now: number, chars: number) {

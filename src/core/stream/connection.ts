@@ -1,25 +1,24 @@
-/** Who looks at a panel's stream. */
-
+/** A panel's connection: which screen it comes from, where it starts, and the settings it is sent. */
 import { hash } from 'node:crypto';
 import type { SettingsEvent } from '#contract/panel-events.ts';
 import type { Cursor } from '#contract/sse.ts';
 import type { PanelRecord, Screen } from '../directory.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
 
-/** A panel as one of its screens stands. */
+/** A panel with one of its connected screens. */
 export interface ConnectedPanel extends Screen {
   readonly id: string;
-  /** Everything up to here has been written to it. */
+  /** All entries up to this position have been written to it. */
   readonly cursor: number;
 }
 
-/** How a screen comes: who it is, and where it goes on. */
-export interface Opening {
+/** The screen that connects, and the cursor from which it resumes. */
+export interface ConnectRequest {
   readonly from: Cursor | undefined;
   readonly screen: Screen;
 }
 
-/** What a panel is told of itself, its tenant and the levels. */
+/** The `settings` event: the panel, its tenant and the levels. */
 export function settingsData(
   { record, levels }: TenantSnapshot,
   { id, name, tags, location, display }: PanelRecord,
@@ -31,7 +30,7 @@ export function settingsData(
   };
 }
 
-/** Two settings with one digest are the same. */
+/** Equal settings have equal digests. */
 export function digest(settings: unknown): string {
   return hash('sha1', JSON.stringify(settings), 'base64');
 }

@@ -24,7 +24,7 @@ function streams(count: number, writeMs: number) {
 describe('rounds', () => {
   it('goes over every stream once for what one turn of the event loop brings', async () => {
     const { pumped, rounds } = streams(3, 0.001);
-    for (let i = 0; i < 5; i++) rounds.ask();
+    for (let i = 0; i < 5; i++) rounds.schedule();
     expect(pumped).toEqual([]);
     await until(() => pumped.length > 0);
     for (let i = 0; i < 10; i++) await turn();
@@ -34,7 +34,7 @@ describe('rounds', () => {
   it('lets few streams have each event as it comes', async () => {
     const { pumped, rounds } = streams(2, 0.001);
     for (let i = 0; i < 20; i++) {
-      rounds.ask();
+      rounds.schedule();
       await turn();
       await turn();
     }
@@ -43,12 +43,12 @@ describe('rounds', () => {
 
   it('rests after a long round, and then brings what came meanwhile at once', async () => {
     const { pumped, rounds } = streams(10, 2);
-    rounds.ask();
+    rounds.schedule();
     await until(() => pumped.length === 10);
     const began = performance.now();
     // Twenty ms of writing: twenty of rest, in which every further event waits for the one round after it.
     while (pumped.length === 10) {
-      rounds.ask();
+      rounds.schedule();
       await turn();
     }
     expect(performance.now() - began).toBeGreaterThan(15);
@@ -59,17 +59,17 @@ describe('rounds', () => {
 
   it('rests no longer than fifty milliseconds', async () => {
     const { pumped, rounds } = streams(1_000, 1);
-    rounds.ask();
+    rounds.schedule();
     await until(() => pumped.length === 1_000);
     const began = performance.now();
-    rounds.ask();
+    rounds.schedule();
     await until(() => pumped.length > 1_000);
     expect(performance.now() - began).toBeLessThan(limitMs(100));
   });
 
   it('cuts a round over many streams into turns', async () => {
     const { pumped, rounds } = streams(100, 1);
-    rounds.ask();
+    rounds.schedule();
     let longest = 0;
     let before = 0;
     await until(() => {
@@ -82,10 +82,10 @@ describe('rounds', () => {
 
   it('brings what comes within a round to those it has passed already', async () => {
     const { all, pumped, rounds } = streams(40, 1);
-    rounds.ask();
+    rounds.schedule();
     await until(() => pumped.length >= 8);
     expect(pumped.length).toBeLessThan(40);
-    rounds.ask();
+    rounds.schedule();
     await until(() => pumped.length === 80);
     expect(pumped.slice(40)).toEqual(all.map((_, i) => i));
   });
@@ -107,7 +107,7 @@ describe('rounds', () => {
     for (let i = 0; i < 16; i++) add(`${i}`);
     const leaving = add('leaving');
     const rounds = new FlushScheduler({ streams: () => open.keys(), monotonicNow: () => at });
-    rounds.ask();
+    rounds.schedule();
     await until(() => pumped.length === 8);
     open.delete(leaving);
     add('new');

@@ -1,30 +1,30 @@
-import { setTimeout as wait, setImmediate as yieldTurn } from 'node:timers/promises';
+import { setTimeout as wait, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** How long a turn of writing may keep the event loop from everything else. */
-const turnMs = 2;
-/** Streams between two looks at the clock. */
-const streamsALook = 8;
-/** However many streams there are, a rest is no longer than this. */
-const longestRestMs = 50;
+/** How long a flush may block the event loop. */
+const sliceMs = 2;
+/** Streams between two readings of the clock. */
+const streamsPerReading = 8;
+/** A pause is no longer than this, however many streams there are. */
+const longestPauseMs = 50;
 
 interface FlushSchedulerOptions {
-  /** In the order in which each round goes over them; they may come and go meanwhile. `pump` must not throw. */
+  /** In the order of writing; streams may be added and removed during a flush. `pump` must not throw. */
   readonly streams: () => Iterable<{ pump(): void }>;
-  /** Milliseconds that only ever go forward. */
+  /** Milliseconds of a clock that never goes back. */
   readonly monotonicNow: () => number;
 }
 
 /**
- * When the streams of a feed write what has come for them: in rounds over all of them, the first at once. A write costs
- * the same however much it takes along. So a round is followed by a rest as long as its writing took, and what comes in the
- * meantime goes out in one write for each stream: few streams, whose rounds take next to no time, get each event as it
- * comes, and many get those of some milliseconds together. So a feed's rounds take half of the event loop, unless writing to
- * all takes longer than the longest rest. A round over very many is cut into turns, between which everything else has its own.
+ * Decides when the streams of a tenant write: in flushes over all streams, the first at once. A write costs the same however
+ * many events it carries, so after each flush the scheduler pauses for as long as the flush took, and the events of the
+ * pause go out in one write for each stream. Few streams get each event immediately; many streams get the events of some
+ * milliseconds together. A tenant's flushes so take at most half of the event loop, unless one takes longer than the
+ * longest pause. A flush over very many streams yields to the event loop in between.
  */
 export class FlushScheduler {
   readonly #options: FlushSchedulerOptions;
-  /** Something came that the round under way, or the last one, did not bring to every stream. */
-  #asked = false;
+  /** There are events that the current or last flush did not write to every stream. */
+  #pending = false;
   #running = false;
 
   constructor(options: FlushSchedulerOptions) {
@@ -32,26 +32,26 @@ export class FlushScheduler {
   }
 
   /** There is something to write. */
-  ask(): void {
-    this.#asked = true;
+  schedule(): void {
+    this.#pending = true;
     if (!this.#running) void this.#run();
   }
 
   async #run(): Promise<void> {
     this.#running = true;
-    // What one turn of the event loop brings goes out together.
-    await yieldTurn();
-    while (this.#asked) {
-      this.#asked = false;
-      const restMs = Math.min(longestRestMs, await this.#round());
+    // Events that arrive in the same turn of the event loop go out together.
+    await yieldToEventLoop();
+    while (this.#pending) {
+      this.#pending = false;
+      const pauseMs = Math.min(longestPauseMs, await this.#flush());
       // A timer is not exact to less than this.
-      await (restMs < 1 ? yieldTurn() : wait(restMs));
+      await (pauseMs < 1 ? yieldToEventLoop() : wait(pauseMs));
     }
     this.#running = false;
   }
 
-  /** Answers how long the writing took, in ms. */
-  async #round(): Promise<number> {
+  /** Returns how long the writing took, in ms. */
+  async #flush(): Promise<number> {
     const { streams, monotonicNow } = this.#options;
     let spentMs = 0;
     let began = monotonicNow();
@@ -59,9 +59,9 @@ export class FlushScheduler {
     for (const stream of streams()) {
       stream.pump();
       pumped += 1;
-      if (pumped % streamsALook > 0 || monotonicNow() - began < turnMs) continue;
+      if (pumped % streamsPerReading > 0 || monotonicNow() - began < sliceMs) continue;
       spentMs += monotonicNow() - began;
-      await yieldTurn();
+      await yieldToEventLoop();
       began = monotonicNow();
     }
     return spentMs + monotonicNow() - began;

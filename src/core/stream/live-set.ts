@@ -17,21 +17,21 @@ interface Chunk {
   readonly isLast: boolean;
 }
 
-/** What senders wrote of a chunk's notifications has at most this many characters, unless one alone has more. */
+/** The texts of a chunk's notifications have at most this many characters, unless a single one has more. */
 const chunkChars = 16 * 1024;
-/** Notifications of a chunk at most: what surrounds the words of each has some 360 characters. */
+/** Most notifications in a chunk: the other fields of each take some 360 characters. */
 const chunkNotifications = 96;
 
 /**
- * What a panel should be showing as of some head, on its way to it. The notifications keep their own ids and go in order
- * of position, so a client cut off in the middle resumes without a hole; the heartbeat behind them moves the id to that
- * head. Only positions are kept in memory: each chunk is read when the client is ready for it, without what was cleared
- * meanwhile. What came after the head comes from the log.
+ * Sends what a panel should be showing at some head of the log. The notifications keep their own ids and are sent in order
+ * of position, so a client that is disconnected in the middle resumes without a gap; the heartbeat after them moves the id
+ * to that head. Only positions are kept in memory: each chunk is read when the client is ready for it, without the
+ * notifications that were cleared meanwhile. Entries after the head come from the log.
  */
 export class LiveSet {
   readonly head: number;
   readonly #source: LiveSource;
-  /** Those still to be sent, in order. */
+  /** Still to be sent, in order. */
   #positions: readonly number[];
 
   private constructor(source: LiveSource, head: number, positions: readonly number[]) {
@@ -42,19 +42,19 @@ export class LiveSet {
 
   static async read(source: LiveSource, panel: PanelAddress): Promise<LiveSet> {
     const { history, tenant, now } = source;
-    const { head, places } = await history.live(tenant, panel, now(), limits.liveSet);
-    const positions = places.map(({ position }) => position).sort((a, b) => a - b);
+    const { head, positions: live } = await history.live(tenant, panel, now(), limits.liveSet);
+    const positions = live.map(({ position }) => position).sort((a, b) => a - b);
     return new LiveSet(source, head, positions);
   }
 
-  /** Reads the next chunk of the stream; the last one ends with the heartbeat. Call it again when that has answered. */
+  /** Reads the next chunk; the last one ends with the heartbeat. One call at a time. */
   async next(): Promise<Chunk> {
     const { history, tenant, epoch, now } = this.#source;
     let text = '';
     let sent = 0;
     while (text === '' && this.#positions.length > 0) {
-      const asked = this.#positions.slice(0, chunkNotifications);
-      const { notifications, scanned } = await history.readLive(tenant, asked, now(), chunkChars);
+      const next = this.#positions.slice(0, chunkNotifications);
+      const { notifications, scanned } = await history.readLive(tenant, next, now(), chunkChars);
       this.#positions = this.#positions.slice(scanned);
       const at = now();
       for (const each of notifications) {

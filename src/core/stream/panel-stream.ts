@@ -8,13 +8,13 @@ import { chunkBytes, type FrameBuffer } from './frame-buffer.ts';
 import { bytesOf, frameOf, iso } from './frames.ts';
 import { LiveSet } from './live-set.ts';
 
-/** Where a stream's bytes go: a socket, to the core. */
+/** The connection to which a stream writes. */
 export interface Sink {
-  /** Hands over one chunk; `onFlushed` is called once the system has taken all of it. */
+  /** Writes one chunk; calls `onFlushed` once the system has taken all of it. */
   write(chunk: Buffer | string, onFlushed: () => void): void;
-  /** Says no more; what was written is still sent. */
-  end(lastWords?: string): void;
-  /** Drops the connection and all it holds. */
+  /** Ends the stream; what was written before is still sent. */
+  end(lastChunk?: string): void;
+  /** Drops the connection and all buffered data. */
   destroy(): void;
 }
 
@@ -24,19 +24,19 @@ export interface StreamContext {
   readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'>;
   readonly buffer: FrameBuffer;
   readonly now: () => number;
-  /** Milliseconds that only ever go forward: a clock that is set must not cut panels off, nor let them go stale. */
+  /** Milliseconds of a clock that never goes back: setting the system clock must neither disconnect panels nor delay heartbeats. */
   readonly monotonicNow: () => number;
   readonly onError: (error: unknown) => void;
   readonly onSent: (notifications: number) => void;
 }
 
-/** A client that does not take one chunk in this time is cut off, and resumes by its cursor. */
+/** A client that does not take one chunk in this time is disconnected, and resumes with its cursor. */
 const stalledMs = 30_000;
 const pageSize = 200;
 
 /**
- * One panel's stream: only a cursor into the log. It has at most one chunk under way and takes the next when that is
- * flushed; so it waits for nobody, and nobody waits for it.
+ * One panel's stream: a cursor into the log. It writes the next chunk only when the previous one is flushed, so a slow
+ * client delays nobody and holds at most one chunk of memory.
  */
 export class PanelStream {
   readonly #context: StreamContext;
@@ -44,12 +44,12 @@ export class PanelStream {
   #panel: PanelAddress;
   #group: string;
   #cursor = 0;
-  /** What goes out before all else: ready, and what is no entry of the log. */
+  /** Sent before everything else: `ready`, and events that are no entries of the log. */
   #queued: (() => string)[] = [];
-  /** What goes out next, before the log goes on. */
+  /** Sent next, before the log continues. */
   #live: LiveSet | undefined;
   #writingSince: number | undefined;
-  /** A read is under way; `#then` is the one to follow it. */
+  /** A read is running; `#then` is the one after it. */
   #busy = true;
   #then: (() => Promise<void>) | undefined;
   #closed = false;
@@ -71,7 +71,7 @@ export class PanelStream {
     return this.#panel.id;
   }
 
-  /** Everything up to here has been written to it. */
+  /** All entries up to this position have been written to it. */
   get cursor(): number {
     return this.#cursor;
   }
@@ -80,7 +80,7 @@ export class PanelStream {
     return this.#closed;
   }
 
-  /** Begins: `ready`, then the live set or what came after `from`. */
+  /** Sends `ready`, then the live set or the entries after `from`. */
   async start(
     from: Cursor | undefined,
     ready: Omit<ReadyEvent, 'serverTime' | 'head' | 'resume' | 'epoch'>,
@@ -89,21 +89,21 @@ export class PanelStream {
     const { epoch, now, history, tenant } = this.#context;
     const bounds = await history.bounds(tenant);
     const resume = resumeKind(from, epoch, bounds);
-    const say = (head: number) => {
+    const sendReady = (head: number) => {
       const data = { ...ready, epoch, head, resume, serverTime: iso(now()) } satisfies ReadyEvent;
-      // Settings that changed meanwhile are told already: they come after it.
+      // Settings that changed meanwhile are queued already: they come after `ready`.
       this.#queued.unshift(() => encodeSse({ event: 'ready', data, retryMs }));
     };
     if (resume === 'replayed' && from) {
       this.#cursor = from.position;
-      say(bounds.head);
+      sendReady(bounds.head);
     } else {
-      await this.#beginLive(say);
+      await this.#beginLive(sendReady);
     }
     this.#ready();
   }
 
-  /** Its tags changed: what it shows is dropped, and the live set of its new place follows. */
+  /** If its tags changed, the panel drops what it shows and gets the live set for the new tags. */
   updateAddress(panel: PanelAddress): void {
     if (groupOf(panel) === this.#group) return;
     this.#panel = panel;
@@ -112,13 +112,13 @@ export class PanelStream {
   }
 
   /** Queues an event that is no entry of the log. */
-  tell(event: string, data: unknown): void {
+  sendEvent(event: string, data: unknown): void {
     if (this.#closed) return;
     this.#queued.push(() => encodeSse({ event, data }));
     this.pump();
   }
 
-  /** Called when due: a heartbeat to a client that is up to date, the end for one that stalls. */
+  /** To be called regularly: sends heartbeats, and disconnects a client that does not read. */
   tick(heartbeatMs: number): void {
     try {
       this.#tick(heartbeatMs);
@@ -127,7 +127,7 @@ export class PanelStream {
     }
   }
 
-  /** Writes what is next, if nothing is under way. */
+  /** Writes the next chunk, unless one is being written. */
   pump(): void {
     try {
       this.#pump();
@@ -136,11 +136,11 @@ export class PanelStream {
     }
   }
 
-  /** Says goodbye and ends. */
-  end(lastWords?: string): void {
+  /** Sends the last chunk and ends. */
+  end(lastChunk?: string): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#sink.end(lastWords);
+    this.#sink.end(lastChunk);
   }
 
   destroy(): void {
@@ -150,7 +150,7 @@ export class PanelStream {
     this.#sink.destroy();
   }
 
-  /** An error here ends this stream, whose client comes back, and touches no other stream of the tenant. */
+  /** An error ends this stream only; its client reconnects. */
   #fail(error: unknown): void {
     this.#context.onError(error);
     this.destroy();
@@ -196,7 +196,7 @@ export class PanelStream {
     this.#write(chunk);
   }
 
-  /** Begins a live set, from whose head the stream goes on. */
+  /** Starts a live set; the stream continues from its head. */
   async #beginLive(announce: (head: number) => void): Promise<void> {
     this.#live = await LiveSet.read(this.#context, this.#panel);
     this.#cursor = this.#live.head;
@@ -211,7 +211,7 @@ export class PanelStream {
     });
   }
 
-  /** Mid-stream: what is shown is dropped, the live set follows. */
+  /** Mid-stream: the panel drops what it shows, and the live set follows. */
   #restart(event: 'gap' | 'reset', reason: string): void {
     this.#during(() =>
       this.#beginLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } }))),
@@ -261,7 +261,7 @@ export class PanelStream {
     return { bytes: Buffer.concat(parts, size), to, notifications };
   }
 
-  /** Runs one read at a time; nothing else is written meanwhile. A read that fails ends the stream: the client comes back. */
+  /** Runs one read at a time; nothing else is written meanwhile. If a read fails, the stream ends and the client reconnects. */
   #during(read: () => Promise<void>): void {
     if (this.#closed) return;
     if (this.#busy) {

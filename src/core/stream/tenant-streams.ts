@@ -3,7 +3,7 @@ import type { PanelRecord, Screen } from '../directory.ts';
 import { AppError, notFound } from '../errors.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
-import { type ConnectedPanel, digest, type Opening, settingsData } from './connection.ts';
+import { type ConnectedPanel, type ConnectRequest, digest, settingsData } from './connection.ts';
 import { FlushScheduler } from './flush-scheduler.ts';
 import { type Follower, follow } from './follow.ts';
 import { FrameBuffer } from './frame-buffer.ts';
@@ -16,58 +16,57 @@ export interface TenantStreamsOptions {
   readonly tenancy: Tenancy;
   readonly epoch: string;
   readonly now: () => number;
-  /** Milliseconds that only ever go forward. */
+  /** Milliseconds of a clock that never goes back. */
   readonly monotonicNow: () => number;
   readonly heartbeatMs: number;
   readonly onError: (error: unknown) => void;
-  /** Notifications written to a tenant's panels, for counting. */
+  /** Counts notifications written to a tenant's panels. */
   readonly onSent: (tenant: TenantId, notifications: number) => void;
-  /** A panel was heard of: it connected, is connected, or left. */
-  readonly onSeen: (tenant: TenantId, panel: ConnectedPanel) => void;
+  /** Called when a panel connects and disconnects, and regularly in between. */
+  readonly onContact: (tenant: TenantId, panel: ConnectedPanel) => void;
 }
 
-/** What is known of a connected stream. */
-interface Told {
+/** State of one connected stream. */
+interface ConnectionState {
   readonly screen: Screen;
-  /** A digest of the settings it was last told. */
-  settings: string;
+  /** Digest of the settings that were last sent to it. */
+  settingsDigest: string;
 }
 
-/** One connected panel. */
+/** One connected screen of a panel. */
 export interface Connection {
   readonly panelId: string;
-  /** Resolves when it has ended, for whatever reason. */
   readonly stream: PanelStream;
-  /** The client has gone. */
-  gone(): void;
+  /** To be called when the client has disconnected. */
+  disconnected(): void;
 }
 
-/** A tenant's streams hang on one follower of its log, for as long as there are any. */
-interface Feed {
+/** One tenant: the follower of its log, the newest frames, and the streams that share them. */
+interface Hub {
   readonly buffer: FrameBuffer;
   readonly follower: Follower;
-  /** In the order in which they came. */
-  readonly connections: Map<PanelStream, Told>;
+  /** In the order of connecting. */
+  readonly connections: Map<PanelStream, ConnectionState>;
 }
 
-interface OpenFeed {
-  /** Rejects when the log cannot be read: for those who wait to connect. */
-  readonly opening: Promise<Feed>;
-  /** Set once it is open. Nobody else waits for that: a read that hangs for one tenant must not hold up the others. */
-  feed: Feed | undefined;
-  /** Streams that are connected or about to be; the feed is kept while there are any. */
+interface HubSlot {
+  /** Rejects if the log cannot be read; connecting panels wait for it. */
+  readonly opening: Promise<Hub>;
+  /** Set once open. Only connecting panels wait for `opening`: a slow read for one tenant must not delay the others. */
+  hub: Hub | undefined;
+  /** Streams that are connected or connecting; the hub is kept while there are any. */
   users: number;
 }
 
-/** Asks for a little time before coming back, drawn for each client so that a herd spreads out. */
+/** Random for each client, so that clients do not all reconnect at the same moment. */
 const retryMs = () => 2_000 + Math.floor(Math.random() * 6_000);
-/** A feed nobody reads is kept this long: a wall that reconnects finds its ring. */
+/** A hub without streams is kept this long, so that panels that reconnect find their frames in memory. */
 const lingerMs = 15_000;
 
-/** Past, then live, for many panels: one follower a tenant, one cursor a panel. */
+/** The streams of all panels: one follower for each tenant, one cursor for each panel. */
 export class TenantStreams {
   readonly #options: TenantStreamsOptions;
-  readonly #tenantStreams = new Map<TenantId, OpenFeed>();
+  readonly #hubs = new Map<TenantId, HubSlot>();
   readonly #ticker: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #draining = false;
@@ -86,19 +85,19 @@ export class TenantStreams {
     snapshot: TenantSnapshot,
     panel: PanelRecord,
     sink: Sink,
-    opening: Opening,
+    request: ConnectRequest,
   ): Promise<Connection> {
     this.#assertOpen();
     const tenant = snapshot.record.id;
-    const open = this.#claim(tenant);
+    const slot = this.#claim(tenant);
     const release = () => {
-      open.users -= 1;
-      if (open.users === 0) this.#closeLater(tenant, open);
+      slot.users -= 1;
+      if (slot.users === 0) this.#closeLater(tenant, slot);
     };
     try {
-      const feed = await open.opening;
+      const hub = await slot.opening;
       this.#assertOpen();
-      return await this.#begin(feed, { snapshot, panel, sink, opening }, release);
+      return await this.#begin(hub, { snapshot, panel, sink, request }, release);
     } catch (error) {
       release();
       throw error;
@@ -106,28 +105,28 @@ export class TenantStreams {
   }
 
   async #begin(
-    feed: Feed,
-    asked: {
+    hub: Hub,
+    wanted: {
       readonly snapshot: TenantSnapshot;
       readonly panel: PanelRecord;
       readonly sink: Sink;
-      readonly opening: Opening;
+      readonly request: ConnectRequest;
     },
     release: () => void,
   ): Promise<Connection> {
-    const { history, tenancy, epoch, now, monotonicNow, onError, onSent, onSeen, heartbeatMs } =
+    const { history, tenancy, epoch, now, monotonicNow, onError, onSent, onContact, heartbeatMs } =
       this.#options;
-    const { sink, opening } = asked;
-    const tenant = asked.snapshot.record.id;
-    // As it is at this moment: from here on changes reach the stream, until here they may have passed it by.
-    const snapshot = tenancy.peek(tenant) ?? asked.snapshot;
-    const panel = snapshot.panels.get(asked.panel.id);
+    const { sink, request } = wanted;
+    const tenant = wanted.snapshot.record.id;
+    // Read again: a change during the wait has not reached this stream, later ones do.
+    const snapshot = tenancy.peek(tenant) ?? wanted.snapshot;
+    const panel = snapshot.panels.get(wanted.panel.id);
     if (!panel) throw notFound('panel');
     const context = {
       tenant,
       epoch,
       history,
-      buffer: feed.buffer,
+      buffer: hub.buffer,
       now,
       monotonicNow,
       onError,
@@ -135,67 +134,66 @@ export class TenantStreams {
     };
     const stream = new PanelStream(context, sink, panel);
     const settings = settingsData(snapshot, panel);
-    feed.connections.set(stream, { screen: opening.screen, settings: digest(settings) });
-    const seen = () => onSeen(tenant, { id: panel.id, cursor: stream.cursor, ...opening.screen });
+    hub.connections.set(stream, { screen: request.screen, settingsDigest: digest(settings) });
+    const report = () => onContact(tenant, { id: panel.id, cursor: stream.cursor, ...request.screen });
     try {
-      await stream.start(opening.from, { ...settings, heartbeatMs }, retryMs());
+      await stream.start(request.from, { ...settings, heartbeatMs }, retryMs());
     } catch (error) {
-      feed.connections.delete(stream);
+      hub.connections.delete(stream);
       throw error;
     }
-    seen();
-    const gone = () => {
-      if (!feed.connections.delete(stream)) return;
+    report();
+    const disconnected = () => {
+      if (!hub.connections.delete(stream)) return;
       stream.destroy();
-      seen();
+      report();
       release();
     };
-    return { panelId: panel.id, stream, gone };
+    return { panelId: panel.id, stream, disconnected };
   }
 
   /**
-   * Panels of a tenant that are connected now, or the one of them that is asked for, each as its newest screen stands, and
-   * the head they are heading for.
+   * The connected panels of a tenant, or only `panelId`, each with its newest screen, and the head of the log.
    */
   async online(
     tenant: TenantId,
     panelId?: string,
   ): Promise<{ readonly head: number; readonly panels: ReadonlyMap<string, ConnectedPanel> }> {
-    const feed = this.#tenantStreams.get(tenant)?.feed;
+    const hub = this.#hubs.get(tenant)?.hub;
     const panels = new Map<string, ConnectedPanel>();
-    for (const [stream, { screen }] of feed?.connections ?? []) {
+    for (const [stream, { screen }] of hub?.connections ?? []) {
       if (stream.closed || (panelId !== undefined && stream.panelId !== panelId)) continue;
       const cursor = Math.max(stream.cursor, panels.get(stream.panelId)?.cursor ?? 0);
       panels.set(stream.panelId, { id: stream.panelId, cursor, ...screen });
     }
-    const head = feed?.buffer.head ?? (await this.#options.history.bounds(tenant)).head;
+    const head = hub?.buffer.head ?? (await this.#options.history.bounds(tenant)).head;
     return { head, panels };
   }
 
   /**
-   * Tells the screens of a panel that are connected here something that is no entry of the log: whoever is not connected
-   * never hears of it. Answers whether there was one.
+   * Sends an event that is no entry of the log to the connected screens of a panel; other screens never get it. Returns
+   * whether there was one.
    */
-  tell(tenant: TenantId, panelId: string, event: string, data: unknown): boolean {
+  sendEvent(tenant: TenantId, panelId: string, event: string, data: unknown): boolean {
     let reached = false;
-    for (const stream of this.#tenantStreams.get(tenant)?.feed?.connections.keys() ?? []) {
+    for (const stream of this.#hubs.get(tenant)?.hub?.connections.keys() ?? []) {
       if (stream.panelId !== panelId || stream.closed) continue;
-      stream.tell(event, data);
+      stream.sendEvent(event, data);
       reached = true;
     }
     return reached;
   }
 
-  /** Whether the server is about to end: no stream is opened any more. */
+  /** Whether the server is stopping: it opens no more streams. */
   get draining(): boolean {
     return this.#draining;
   }
 
-  /** Says goodbye to every panel: each is told when to come back, spread over a few seconds. */
+  /** Sends `bye` to every panel with a time to reconnect, spread over a few seconds. */
   drain(): void {
     this.#draining = true;
-    for (const { feed } of this.#tenantStreams.values()) {
-      for (const stream of feed?.connections.keys() ?? []) {
+    for (const { hub } of this.#hubs.values()) {
+      for (const stream of hub?.connections.keys() ?? []) {
         stream.end(
           encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }),
         );
@@ -207,31 +205,31 @@ export class TenantStreams {
     this.#draining = true;
     clearInterval(this.#ticker);
     this.#stopListening();
-    for (const { feed } of this.#tenantStreams.values()) {
-      feed?.follower.close();
-      for (const stream of feed?.connections.keys() ?? []) stream.destroy();
+    for (const { hub } of this.#hubs.values()) {
+      hub?.follower.close();
+      for (const stream of hub?.connections.keys() ?? []) stream.destroy();
     }
-    this.#tenantStreams.clear();
+    this.#hubs.clear();
   }
 
-  #claim(tenant: TenantId): OpenFeed {
-    let open = this.#tenantStreams.get(tenant);
-    if (!open) {
-      const made: OpenFeed = { opening: this.#open(tenant), feed: undefined, users: 0 };
-      made.opening.then(
-        (feed) => {
-          if (this.#draining) feed.follower.close();
-          else made.feed = feed;
+  #claim(tenant: TenantId): HubSlot {
+    let slot = this.#hubs.get(tenant);
+    if (!slot) {
+      const created: HubSlot = { opening: this.#open(tenant), hub: undefined, users: 0 };
+      created.opening.then(
+        (hub) => {
+          if (this.#draining) hub.follower.close();
+          else created.hub = hub;
         },
         () => {
-          if (this.#tenantStreams.get(tenant) === made) this.#tenantStreams.delete(tenant);
+          if (this.#hubs.get(tenant) === created) this.#hubs.delete(tenant);
         },
       );
-      this.#tenantStreams.set(tenant, made);
-      open = made;
+      this.#hubs.set(tenant, created);
+      slot = created;
     }
-    open.users += 1;
-    return open;
+    slot.users += 1;
+    return slot;
   }
 
   #assertOpen(): void {
@@ -239,15 +237,15 @@ export class TenantStreams {
       throw new AppError('unavailable', 'the server is shutting down', { retryAfterSeconds: 2 });
   }
 
-  async #open(tenant: TenantId): Promise<Feed> {
+  async #open(tenant: TenantId): Promise<Hub> {
     const { history, bus, epoch, now, monotonicNow, onError } = this.#options;
     const { head } = await history.bounds(tenant);
     const buffer = new FrameBuffer(epoch, head);
-    const connections = new Map<PanelStream, Told>();
-    const rounds = new FlushScheduler({ streams: () => connections.keys(), monotonicNow });
+    const connections = new Map<PanelStream, ConnectionState>();
+    const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow });
     const deliver = (entries: readonly Entry[]) => {
       buffer.push(framesOf(epoch, entries, now(), onError), entries.at(-1)?.position ?? buffer.head);
-      rounds.ask();
+      scheduler.schedule();
     };
     const onGap = (first: number) => buffer.reset(first - 1);
     return {
@@ -257,30 +255,30 @@ export class TenantStreams {
     };
   }
 
-  #closeLater(tenant: TenantId, open: OpenFeed): void {
+  #closeLater(tenant: TenantId, slot: HubSlot): void {
     setTimeout(() => {
-      if (open.users > 0 || this.#tenantStreams.get(tenant) !== open) return;
-      this.#tenantStreams.delete(tenant);
-      open.feed?.follower.close();
+      if (slot.users > 0 || this.#hubs.get(tenant) !== slot) return;
+      this.#hubs.delete(tenant);
+      slot.hub?.follower.close();
     }, lingerMs).unref();
   }
 
   #tick(): void {
-    const { heartbeatMs, onSeen } = this.#options;
-    for (const [tenant, { feed }] of this.#tenantStreams) {
-      for (const [stream, { screen }] of feed?.connections ?? []) {
+    const { heartbeatMs, onContact } = this.#options;
+    for (const [tenant, { hub }] of this.#hubs) {
+      for (const [stream, { screen }] of hub?.connections ?? []) {
         stream.tick(heartbeatMs);
-        if (!stream.closed) onSeen(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
+        if (!stream.closed) onContact(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
       }
     }
   }
 
-  /** Configuration changed: panels hear of their new settings, deleted ones are shut out. */
+  /** Configuration changed: panels get their new settings, and the streams of deleted panels end. */
   #changed(tenant: TenantId): void {
-    const feed = this.#tenantStreams.get(tenant)?.feed;
+    const hub = this.#hubs.get(tenant)?.hub;
     const snapshot = this.#options.tenancy.peek(tenant);
-    if (!feed || !snapshot) return;
-    for (const [stream, told] of feed.connections) {
+    if (!hub || !snapshot) return;
+    for (const [stream, state] of hub.connections) {
       const panel = snapshot.panels.get(stream.panelId);
       if (!panel) {
         stream.end();
@@ -289,9 +287,9 @@ export class TenantStreams {
       stream.updateAddress(panel);
       const settings = settingsData(snapshot, panel);
       const now = digest(settings);
-      if (now === told.settings) continue;
-      told.settings = now;
-      stream.tell('settings', settings);
+      if (now === state.settingsDigest) continue;
+      state.settingsDigest = now;
+      stream.sendEvent('settings', settings);
     }
   }
 }

@@ -141,7 +141,8 @@ async function deliveries(
   const time = (at: number | null | undefined) => (at === null || at === undefined ? null : iso(at));
   return told.map((panel) => {
     const row = said.get(panel.id);
-    const cursor = connected.get(panel.id)?.cursor ?? usage.lastSeen(panel.id)?.cursor ?? panel.cursor ?? 0;
+    const cursor =
+      connected.get(panel.id)?.cursor ?? usage.lastContact(panel.id)?.cursor ?? panel.cursor ?? 0;
     return {
       panel: { id: panel.id, name: panel.name },
       online: connected.has(panel.id),

@@ -39,7 +39,7 @@ export function commandRoutes(app: App, { directory, tenantStreams, now }: Servi
         const { tenant } = principal;
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
           throw notFound('panel');
-        return { ok: true as const, reached: tenantStreams.tell(tenant, id, command, said[command]) };
+        return { ok: true as const, reached: tenantStreams.sendEvent(tenant, id, command, said[command]) };
       },
     );
   }

@@ -157,7 +157,7 @@ function view(
   { head, panels: connected }: Awaited<ReturnType<Services['tenantStreams']['online']>>,
 ): Panel {
   const online = connected.get(panel.id);
-  const noted = usage.lastSeen(panel.id);
+  const noted = usage.lastContact(panel.id);
   const { cursor, client, address } = online ?? noted ?? panel;
   const seenAt = noted?.at ?? panel.lastSeenAt;
   return {

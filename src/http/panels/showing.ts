@@ -29,9 +29,9 @@ export function showingRoutes(app: App, { history, tenancy, now }: Services): vo
       const panel = panels.get(params.id);
       if (!panel) throw notFound('panel');
       const at = now();
-      const { places } = await history.live(tenant, panel, at, limits.liveSet);
+      const { positions: live } = await history.live(tenant, panel, at, limits.liveSet);
       const minRank = minRankOf(panel.display, levels);
-      const positions = places.filter(({ rank }) => rank >= minRank).map(({ position }) => position);
+      const positions = live.filter(({ rank }) => rank >= minRank).map(({ position }) => position);
       const first = positions.slice(0, mostShown);
       const { notifications } = await history.readLive(tenant, first, at, Number.POSITIVE_INFINITY);
       return {

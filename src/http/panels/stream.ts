@@ -47,7 +47,7 @@ as in panel/0.1.0, says what the screen is; it is told with the panel.`,
       sink.onGone(() => {
         stopChecking();
         opening.then(
-          (connection) => connection.gone(),
+          (connection) => connection.disconnected(),
           () => undefined,
         );
       });

@@ -57,21 +57,21 @@ export class LogReader {
     panel: PanelAddress,
     now: number,
     limit: number,
-  ): { head: number; places: LivePosition[] } {
+  ): { head: number; positions: LivePosition[] } {
     return this.snapshot(() => {
       const { head } = this.bounds(tenant);
       const routes = this.#reader.routes.idsWhere(
         tenant,
         ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
       );
-      const places = this.#sql
+      const positions = this.#sql
         .of<[number, number, string, number], LivePosition>(
           `SELECT rank, position FROM live
            WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
            ORDER BY rank DESC, position DESC LIMIT ?`,
         )
         .all(tenant, now, JSON.stringify(routes), limit);
-      return { head, places };
+      return { head, positions };
     });
   }
 
