@@ -4,7 +4,8 @@ import { afterEach, expect, test } from 'vitest';
 import { encodeSse } from '#contract/sse.ts';
 import { ApiError } from './api-error.ts';
 import { createClient } from './client.ts';
-import type { Connection, PanelEvent, PanelEventsOptions } from './panel-events.ts';
+import type { Connection } from './event-stream.ts';
+import type { PanelEvent, PanelEventsOptions } from './panel-events.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -2,7 +2,7 @@ import { Board, type BoardChange } from '#client/board.ts';
 import { boardEvents } from '#client/board-events.ts';
 import type { Client } from '#client/client.ts';
 import { createElapsedClock } from '#client/elapsed-clock.ts';
-import type { Connection } from '#client/panel-events.ts';
+import type { Connection } from '#client/event-stream.ts';
 import { type Receipt, ReceiptOutbox } from '#client/receipt-outbox.ts';
 
 /** Where a panel is shown. Times are of the clock that the board goes by. */

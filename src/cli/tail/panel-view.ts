@@ -1,6 +1,6 @@
 /** A whole panel, as the rows of a terminal: a pure function of what is to be shown. */
 import type { Card } from '#client/board.ts';
-import type { Connection } from '#client/panel-events.ts';
+import type { Connection } from '#client/event-stream.ts';
 import type { Level } from '#contract/level.ts';
 import { briefDuration } from '../duration.ts';
 import type { Paint } from '../terminal/paint.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Board, BoardChange } from '#client/board.ts';
-import type { Connection } from '#client/panel-events.ts';
+import type { Connection } from '#client/event-stream.ts';
 import { briefDuration } from '../duration.ts';
 import type { Io } from '../io.ts';
 import { visibleText } from '../terminal/visible-text.ts';

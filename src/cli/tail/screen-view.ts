@@ -1,5 +1,5 @@
 import type { Board, BoardChange } from '#client/board.ts';
-import type { Connection } from '#client/panel-events.ts';
+import type { Connection } from '#client/event-stream.ts';
 import type { Io } from '../io.ts';
 import { LiveScreen } from '../terminal/live-screen.ts';
 import { colorDepth, createPaint, type Paint } from '../terminal/paint.ts';

@@ -4,7 +4,8 @@ import { Board, type BoardChange, type Card } from '#client/board.ts';
 import { boardEvents } from '#client/board-events.ts';
 import type { Client } from '#client/client.ts';
 import type { ElapsedClock } from '#client/elapsed-clock.ts';
-import type { Connection, PanelEvent } from '#client/panel-events.ts';
+import type { Connection } from '#client/event-stream.ts';
+import type { PanelEvent } from '#client/panel-events.ts';
 import { ReceiptOutbox } from '#client/receipt-outbox.ts';
 import type { PanelCommand } from '#contract/panel.ts';
 

@@ -1,8 +1,6 @@
-/** What matches a search, as it arrives: for as long as it is wanted, over every break of the line. */
+/** Live results of a search, over reconnects. */
 import { useEffect, useRef, useState } from 'react';
-import { ApiError } from '#client/api-error.ts';
-import { backoffMs } from '#client/backoff.ts';
-import { sseMessages } from '#client/sse-messages.ts';
+import { type Connection, eventStream } from '#client/event-stream.ts';
 import type { HistoryNotification } from '#contract/notification.ts';
 import type { Api } from './call.ts';
 import { useTenant } from './tenant.tsx';
@@ -16,11 +14,7 @@ export interface TailEvents {
   onGap(): void;
 }
 
-/** The server says something at least each 15 s. */
-const silenceMs = 37_500;
-const connectMs = 15_000;
-const backoff = { baseMs: 1_000, capMs: 30_000 };
-/** When Belfry itself answers one of these, coming back cannot help: the search, the role or the sign-in is not valid. */
+/** Reconnecting cannot help after one of these: the search, the role or the sign-in is not valid. */
 const finalStatuses = [400, 401, 403, 404];
 /** What arrives within this time is drawn together. */
 const gatherMs = 100;
@@ -49,87 +43,47 @@ export function useTail(q: string, enabled: boolean, events: TailEvents): TailSt
 
 type FollowEvents = TailEvents & { onState(state: TailState): void };
 
+/** Follows the search over reconnects until `signal` aborts or the server refuses it. */
 async function follow(api: Api, q: string, signal: AbortSignal, events: FollowEvents): Promise<void> {
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    events.onState(attempt === 0 ? 'connecting' : 'waiting');
-    try {
-      await connection(api, q, signal, {
-        ...events,
-        onState(state) {
-          attempt = 0;
-          events.onState(state);
-        },
-      });
-    } catch (error) {
-      if (signal.aborted) return;
-      if (isFinal(error)) return events.onState('refused');
-    }
-    if (!signal.aborted) events.onState('waiting');
-    await pause(backoffMs(attempt, backoff), signal);
-  }
-}
-
-const isFinal = (error: unknown): boolean =>
-  error instanceof ApiError && error.code !== undefined && finalStatuses.includes(error.status);
-
-/** One connection, until it ends or breaks. */
-async function connection(api: Api, q: string, signal: AbortSignal, events: FollowEvents): Promise<void> {
-  const abort = new AbortController();
-  const stop = () => abort.abort();
-  signal.addEventListener('abort', stop);
   let gathered: HistoryNotification[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const hand = () => {
-    timer = undefined;
-    const rows = gathered;
+  const deliver = () => {
+    if (!signal.aborted) events.onArrived(gathered);
     gathered = [];
-    if (rows.length > 0 && !signal.aborted) events.onArrived(rows);
   };
+  // The tail does not resume: after a gap the head of history is read again.
+  const open = (_: unknown, limited: AbortSignal) =>
+    api.open('/api/history/stream', { q: q || undefined }, limited);
+  const onConnection = ({ state }: Connection) => {
+    if (state !== 'connecting') events.onState(state === 'online' ? 'live' : 'waiting');
+  };
+  events.onState('connecting');
   try {
-    const body = await open(api, q, abort);
-    for await (const { event, data } of sseMessages(body, {
-      silenceMs: () => silenceMs,
-      onRetry: () => undefined,
+    for await (const { type, data } of eventStream(open, finalStatuses, {
+      signal,
+      onConnection,
+      wait: pause,
     })) {
-      if (signal.aborted) return;
-      if (event === 'ready') events.onState('live');
-      if (event === 'ready' || event === 'gap') events.onGap();
-      if (event !== 'notification') continue;
-      gathered.push(JSON.parse(data) as HistoryNotification);
-      timer ??= setTimeout(hand, gatherMs);
+      if (type === 'ready' || type === 'gap') events.onGap();
+      if (type !== 'notification') continue;
+      if (gathered.push(data as HistoryNotification) === 1) setTimeout(deliver, gatherMs);
     }
-  } finally {
-    clearTimeout(timer);
-    hand();
-    signal.removeEventListener('abort', stop);
-    abort.abort();
-  }
-}
-
-/** Waits for the head of the answer alone: the body has no end. */
-async function open(api: Api, q: string, abort: AbortController): Promise<ReadableStream<Uint8Array>> {
-  const timer = setTimeout(() => abort.abort(), connectMs);
-  try {
-    const { body } = await api.open('/api/history/stream', { q: q || undefined }, abort.signal);
-    if (!body) throw new ApiError(0, 'the answer has no body');
-    return body;
-  } finally {
-    clearTimeout(timer);
+  } catch {
+    events.onState('refused');
   }
 }
 
 /** Resolves after `ms`, at once when the page is back in touch or in sight, or when nobody waits any more. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
       removeEventListener('online', done);
-      signal.removeEventListener('abort', done);
+      signal?.removeEventListener('abort', done);
       resolve();
     };
     const timer = setTimeout(done, ms);
     addEventListener('online', done);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
+    signal?.addEventListener('abort', done);
+    if (signal?.aborted) done();
   });
 }

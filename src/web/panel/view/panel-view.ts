@@ -1,5 +1,5 @@
 import type { Card } from '#client/board.ts';
-import type { Connection } from '#client/panel-events.ts';
+import type { Connection } from '#client/event-stream.ts';
 import type { Level } from '#contract/level.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
