@@ -30,12 +30,11 @@ export async function compileRulesInSlices(
     previous,
   }: { readonly yieldToEventLoop: YieldToEventLoop; readonly previous?: Router | undefined },
 ): Promise<Router> {
-  const prepared = await prepareRegexes(set.rules, yieldToEventLoop, { limited: false });
+  await prepareRegexes(set.rules, yieldToEventLoop, { limited: false });
   const steps = compileSteps(set, context, previous);
   for (;;) {
     const { done, value } = steps.next();
-    // Held up to here: until a rule holds it, what was prepared may be collected.
-    if (done && prepared) return value;
+    if (done) return value;
     const pause = yieldToEventLoop();
     if (pause) await pause;
   }

@@ -30,14 +30,13 @@ export async function draftRouter(
 ): Promise<Router> {
   const { levels, panels, record } = snapshot;
   const specs = drafts.map(({ id, ...draft }, i) => newRule(id ?? `draft-${i + 1}`, draft, record.timeZone));
-  const prepared = await prepareRegexes(specs, yieldToEventLoop, { limited: true });
+  await prepareRegexes(specs, yieldToEventLoop, { limited: true });
   for (const [i, spec] of specs.entries()) {
     checkDraft(spec, i, { levels, panels });
     const pause = yieldToEventLoop();
     if (pause) await pause;
   }
-  const router = await compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { yieldToEventLoop });
-  return prepared && router;
+  return compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { yieldToEventLoop });
 }
 
 /** An error of a draft points to it among all the drafts of the request. */

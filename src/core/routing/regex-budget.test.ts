@@ -5,7 +5,8 @@ import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
 import { compileRules, compileRulesInSlices, validateRule } from './compile-rules.ts';
 import { Explainer } from './explain.ts';
 import { draftRouter } from './explain-request.ts';
-import { maxRegexWeight, RegexTime, regexWorkPerNotification } from './regex-budget.ts';
+import { maxRegexWeight } from './regex.ts';
+import { RegexTime, regexWorkPerNotification } from './regex-budget.ts';
 import { newRule } from './rules.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 

@@ -8,7 +8,7 @@ import { badRequest } from '../errors.ts';
 import { createLruMap } from '../lru-map.ts';
 import type { TenantId } from '../ports.ts';
 import type { YieldToEventLoop } from '../yield-to-event-loop.ts';
-import { compileRegex, type Regex } from './regex.ts';
+import { compileRegex, maxRegexWeight, type Regex } from './regex.ts';
 
 /**
  * Characters times words of programs that the rules may spend on one notification: a step costs some 6 ns, at the worst
@@ -16,13 +16,6 @@ import { compileRegex, type Regex } from './regex.ts';
  * on the longest message. Counted and not timed, so that the same notification is routed the same way twice.
  */
 export const regexWorkPerNotification = 512 * 1024;
-
-/**
- * The weight of all regular expressions of a tenant's rules, a pattern's positions and 8: some 2,700 usual patterns. The
- * slowest to compile take 60 µs a position and keep a kilobyte for it, so at the worst this is six seconds, taken in
- * slices, and 100 MB.
- */
-export const maxRegexWeight = 100_000;
 
 /** Thrown by a condition for which no work is left; one object, as it may be thrown often. */
 export const regexBudgetSpent = new Error('the regular expressions of the rules took all the time there is');
@@ -36,28 +29,25 @@ export function checkRegexWeight(weight: number): void {
 }
 
 /**
- * Compiles the regular expressions of rules, letting other work go first in between. What it answers is to be held until
- * the rules are compiled, which then takes them over. Patterns that cannot work are left to that to name.
+ * Compiles the regular expressions of rules into the cache of {@link compileRegex}, letting other work go first in between,
+ * so that compiling the rules takes little time. Errors in patterns are left to the compiling of the rules.
  *
- * @throws AppError `bad-request` when they weigh too much, as soon as that is known.
+ * @throws AppError `bad-request` if `limited` and they weigh too much, as soon as that is known.
  */
 export async function prepareRegexes(
   specs: readonly RuleSpec[],
   yieldToEventLoop: YieldToEventLoop,
   { limited }: { readonly limited: boolean },
-): Promise<readonly Regex[]> {
-  const prepared = new Set<Regex>();
+): Promise<void> {
   let weight = 0;
   for (const pattern of specs.flatMap(patternsOf)) {
     const regex = tryCompile(pattern);
     if (!regex) continue;
-    prepared.add(regex);
     weight += regex.weight;
     if (limited) checkRegexWeight(weight);
     const pause = yieldToEventLoop();
     if (pause) await pause;
   }
-  return [...prepared];
 }
 
 function tryCompile(pattern: string): Regex | undefined {

@@ -6,6 +6,7 @@
  * be thrown away. re2js, which parses and compiles the patterns, guarantees linear time too, but its slowest patterns
  * take a quarter of a second for the longest message; bench/routing.ts has the figures.
  */
+import { LRUCache } from 'lru-cache';
 import { badField } from '../errors.ts';
 import { kinds, type RegexProgram, readProgram } from './regex-program.ts';
 import { type Positions, RegexSteps } from './regex-steps.ts';
@@ -37,21 +38,24 @@ const literalWork = 1 / 16;
  * @throws AppError `bad-request` for syntax RE2 does not have (back-references, look-around) and for patterns that are too large.
  */
 export function compileRegex(pattern: string, path: string): Regex {
-  const known = inUse.get(pattern)?.deref();
+  const known = compiled.get(pattern);
   if (known) return known;
   const regex = makeRegex(pattern, path);
-  inUse.set(pattern, new WeakRef(regex));
-  unused.register(regex, pattern);
+  compiled.set(pattern, regex);
   return regex;
 }
 
 /**
- * Patterns that some rule holds, so that a tenant's rules, compiled anew at each change of one of them, take over what
- * stayed the same: of what compiling costs, this is nearly all.
+ * The weight of all regular expressions of a tenant's rules, a pattern's positions and 8: some 2,700 usual patterns. The
+ * slowest to compile take 60 µs a position and keep a kilobyte for it, so at the worst this is six seconds, taken in
+ * slices, and 100 MB.
  */
-const inUse = new Map<string, WeakRef<Regex>>();
-const unused = new FinalizationRegistry<string>((pattern) => {
-  if (!inUse.get(pattern)?.deref()) inUse.delete(pattern);
+export const maxRegexWeight = 100_000;
+
+/** Recently compiled patterns, as many as one tenant may have: most of a changed rule set stays the same. */
+const compiled = new LRUCache<string, Regex>({
+  maxSize: maxRegexWeight,
+  sizeCalculation: ({ weight }) => weight,
 });
 
 function makeRegex(pattern: string, path: string): Regex {
