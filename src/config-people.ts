@@ -10,7 +10,7 @@ interface PeopleSettings {
   readonly BELFRY_OIDC_NAME: string;
 }
 
-/** What is wrong between settings that are each all right; one that could not be read is told of already. */
+/** Problems between settings that are valid on their own; settings with an error are left out. */
 export function problemsBetween(of: Partial<PeopleSettings>): string[] {
   const problems: string[] = [];
   const together = (a: keyof PeopleSettings, b: keyof PeopleSettings) => {
@@ -27,7 +27,7 @@ export function problemsBetween(of: Partial<PeopleSettings>): string[] {
   return problems;
 }
 
-/** The owner to make when nobody has an account. */
+/** The owner to create if there is no account. */
 export function adminOf({ BELFRY_ADMIN_EMAIL: email, BELFRY_ADMIN_PASSWORD: password }: PeopleSettings) {
   return email === undefined || password === undefined ? undefined : Object.freeze({ email, password });
 }

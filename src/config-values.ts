@@ -87,7 +87,7 @@ export const httpUrl: Reader<string> = (text) => {
   );
 };
 
-/** Where an identity provider is: what it says must reach us unchanged, so that plain http is for this machine alone. */
+/** The URL of an identity provider. Plain http is allowed on this machine only, as its answers must not be changed on the way. */
 export const issuerUrl: Reader<string> = (text) => {
   const url = httpUrl(text);
   const { protocol, hostname } = new URL(url);

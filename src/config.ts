@@ -207,7 +207,7 @@ function unknownNames(env: Readonly<Record<string, string | undefined>>): string
     });
 }
 
-/** What a variable, or the file that stands in for it, says; undefined when it is not set. */
+/** The value of a variable or of the file that it names; undefined if not set. */
 function textOf(
   env: Readonly<Record<string, string | undefined>>,
   name: Name,

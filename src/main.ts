@@ -16,7 +16,7 @@ const [{ run }, { readConfig }, { version }] = await Promise.all([
 ]);
 
 const { stdin, stdout, stderr, env } = process;
-// A reader that has gone is no fault of the command; whoever minds listens, too.
+// A closed pipe is no error of the command; commands that care listen themselves.
 for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 
 const code = await run(process.argv.slice(2), {

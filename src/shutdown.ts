@@ -39,7 +39,7 @@ export async function shutDown(steps: ShutdownSteps): Promise<boolean> {
   await settlesWithin(closing, drainMs);
   server.app.server.closeAllConnections();
   services.tenantStreams.close();
-  // A hanging disk holds these up, and then it holds up the storage, too, which needs the most of what is left.
+  // A hanging disk delays these and the storage; closing the storage needs most of the time that is left.
   await step('background work', Promise.all([stopLoops(), closeMetrics()]), leftMs() / 4);
   const written = services.usage
     .flush()

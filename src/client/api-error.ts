@@ -3,7 +3,7 @@ import type { ErrorCode } from '#contract/errors.ts';
 
 /**
  * What a call failed with. `message` is the server's own sentence when it gave one: for people, never to be compared.
- * `status` is the answer's; 0 when no answer came, and then `cause` says why.
+ * `status` is that of the answer; 0 without an answer, and then `cause` is the reason.
  */
 export class ApiError extends Error {
   readonly status: number;
@@ -42,7 +42,7 @@ export class ApiError extends Error {
 export const isCode = (error: unknown, code: ErrorCode): error is ApiError =>
   error instanceof ApiError && error.code === code;
 
-/** Reads the error an answer tells of. The body is taken as it is: a proxy in between may have written it. */
+/** Reads the error from an answer. Its body may be anything, as a proxy may have written it. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const retryAfter = response.headers.get('retry-after') ?? '';
   return new ApiError(response.status, await sentenceOf(response), {

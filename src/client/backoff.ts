@@ -16,7 +16,7 @@ export function backoffMs(attempt: number, { baseMs, capMs, random = Math.random
   return Math.round(ceiling * (0.5 + random() / 2));
 }
 
-/** Resolves after `ms`, or at once when `signal` says stop. */
+/** Resolves after `ms`, or as soon as `signal` aborts. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -47,7 +47,7 @@ export class Board {
     return this.#settings;
   }
 
-  /** The live set is still on its way: that there is no card says nothing yet. */
+  /** The live set is still arriving, so an empty board does not mean that nothing is live. */
   get isFilling(): boolean {
     return this.#isFilling;
   }

@@ -3,7 +3,7 @@ import { ApiError, errorOf } from './api-error.ts';
 export interface CallerOptions {
   /** Where the server is, as in http://127.0.0.1:8080; a path in front of its own is kept. */
   readonly url: string;
-  /** An API token or an automation key; a page without one speaks for whoever is signed in. */
+  /** An API token or an automation key; a page without one uses the session of the signed-in person. */
   readonly token?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;

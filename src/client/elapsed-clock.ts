@@ -1,4 +1,4 @@
-/** Time as it passes, whatever somebody sets a clock to. */
+/** Elapsed time, independent of changes to the device's clock. */
 export interface ElapsedClock {
   /** Milliseconds; at the beginning the Unix time of this device, from then on only what has passed since. */
   now(): number;

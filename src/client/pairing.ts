@@ -6,7 +6,7 @@ import { createCall, jsonOf, withTimeLimit } from './call.ts';
 export interface PairingCalls {
   /** A code to show, and a secret to ask with. */
   open(signal: AbortSignal): Promise<Static<typeof PairingCreated>>;
-  /** Whether the screen was let in; the token is in the first answer after that, and in no other. */
+  /** Whether the screen is approved; only the first answer after the approval holds the token. */
   collect(secret: string, signal: AbortSignal): Promise<Static<typeof PairingState>>;
 }
 

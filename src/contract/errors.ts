@@ -35,7 +35,7 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** Every answer that is not a success: one field, a sentence that names what is wrong and what would be right. */
+/** The body of every error: one sentence with what is wrong and what would be right. */
 export const ErrorBody = Type.Object(
   { error: Type.String() },
   { title: 'Error', additionalProperties: false },

@@ -37,7 +37,7 @@ export const levelIcons = [
 /** Sounds a panel can play. */
 export const levelSounds = ['none', 'chime', 'ping', 'knock', 'alert', 'alarm', 'siren'] as const;
 
-/** How a level is ranked, drawn and heard; `durationMs` 0 stays until cleared. */
+/** Rank, look and sound of a level; `durationMs` 0 means until cleared. */
 export interface LevelStyle {
   readonly rank: number;
   readonly color: string;

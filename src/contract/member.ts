@@ -1,4 +1,4 @@
-/** The people of a tenant, and those who are asked to join. */
+/** Members and invitations of a tenant. */
 import { type Static, Type } from 'typebox';
 import { Email, NewPassword, PersonName } from './session.ts';
 import { roles } from './token.ts';
@@ -69,7 +69,7 @@ export const InvitationSecret = Type.Object(
   { title: 'InvitationSecret', additionalProperties: false },
 );
 
-/** What one is asked to join. */
+/** The tenant and role of an invitation. */
 export const InvitationPreview = Type.Object(
   {
     tenantTitle: Type.String(),

@@ -52,7 +52,7 @@ export type NotifyAccepted = Static<typeof NotifyAccepted>;
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-/** What a sender said, with Belfry's additions; times are ISO 8601 UTC. */
+/** The sender's fields with Belfry's additions; times are ISO 8601 UTC. */
 const content = {
   id: Type.String({ format: 'uuid' }),
   position: Type.Integer({ minimum: 1, description: "Place in the tenant's log: 1, 2, 3 …" }),
@@ -104,7 +104,7 @@ const NamedRef = Type.Object({ id: Type.String(), name: Type.String() }, { addit
 
 export const historyStates = ['live', 'expired', 'cleared', 'muted', 'throttled', 'unrouted'] as const;
 
-/** A notification as history tells it. */
+/** A notification as history returns it. */
 export const HistoryNotification = Type.Object(
   {
     ...content,

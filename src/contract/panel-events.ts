@@ -1,4 +1,4 @@
-/** What a panel's stream tells besides `ready` and `notification`, one schema an event. */
+/** The events of a panel's stream besides `ready` and `notification`. */
 import { type Static, Type } from 'typebox';
 import { Level } from './level.ts';
 import { ReadyEvent } from './panel.ts';
@@ -46,7 +46,7 @@ export const HeartbeatEvent = Type.Object(
 );
 export type HeartbeatEvent = Static<typeof HeartbeatEvent>;
 
-/** `gap` and `reset`: what is shown is to be dropped, the live set follows. */
+/** `gap` and `reset`: the panel drops what it shows, the live set follows. */
 export const RestartEvent = Type.Object(
   {
     reason: Type.String({ description: 'Why it could not go on from where it was.' }),

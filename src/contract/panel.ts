@@ -114,7 +114,7 @@ export const ClearAccepted = Type.Object(
   { title: 'ClearAccepted', additionalProperties: false },
 );
 
-/** How a stream goes on: see `ready`. */
+/** How a stream resumes: see `ready`. */
 export const resumeKinds = ['live', 'replayed', 'gap', 'reset'] as const;
 export type ResumeKind = (typeof resumeKinds)[number];
 

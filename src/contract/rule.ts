@@ -129,7 +129,7 @@ export const Rule = Type.Object(
 );
 export type Rule = Static<typeof Rule>;
 
-/** A rule as written: what decides, without what is counted. */
+/** A rule without its statistics. */
 export type RuleSpec = Omit<Rule, 'hits' | 'lastHitAt' | 'createdAt' | 'updatedAt'>;
 
 /** POST takes name, when and then; the rest has defaults. */

@@ -5,7 +5,7 @@ import { roles } from './token.ts';
 
 export const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^\\S+@\\S+$' });
 export const PersonName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
-/** At least ten characters; what is too common is refused by the service. */
+/** At least ten characters; the server also refuses common passwords. */
 export const NewPassword = Type.String({ minLength: 10, maxLength: 256 });
 const Password = Type.String({ minLength: 1, maxLength: 256 });
 const Code = Type.String({ minLength: 6, maxLength: 32 });
@@ -62,7 +62,7 @@ export const TwoFactorSignIn = Type.Object(
 );
 export type TwoFactorSignIn = Static<typeof TwoFactorSignIn>;
 
-/** Makes the owner's account; `secret` is what stands behind # in the set-up link. */
+/** Creates the owner's account; `secret` is the part of the set-up link after #. */
 export const Setup = Type.Object(
   {
     secret: Type.String({ maxLength: 200 }),

@@ -1,10 +1,10 @@
-/** Who may do what: the one place that decides it. */
+/** Authorization: the one place that decides who may do what. */
 import type { Role, Scope } from '#contract/token.ts';
 import { roles } from '#contract/token.ts';
 import type { TenantId } from './ports.ts';
 import type { RateSetting } from './tenants.ts';
 
-/** Whoever a credential speaks for. The tenant comes from here and from nowhere else. */
+/** The caller, as their credential identifies them. The tenant of a request comes only from here. */
 export type Principal =
   | {
       readonly kind: 'token';
@@ -35,12 +35,12 @@ export type Principal =
     };
 
 /**
- * What a route asks for: nothing at all, somebody who is signed in (whatever their tenants), such a person who has just
- * proven that it is them, or a token with the scope, or a key or person with at least the role.
+ * What a route requires: nothing (`public`), a signed-in person (`person`), a signed-in person who has just confirmed their
+ * identity (`proven`), or a token with the scope, or a key or person with at least the role.
  */
 export type Policy = 'public' | 'person' | 'proven' | { readonly scope?: Scope; readonly role?: Role };
 
-/** Whether it asks for a person as such, and not for what they may do in a tenant. */
+/** Whether the policy requires a signed-in person, whatever their role in a tenant. */
 export function isForPeople(policy: Policy): policy is 'person' | 'proven' {
   return policy === 'person' || policy === 'proven';
 }
@@ -66,7 +66,7 @@ export function mayUsePanel(principal: Principal, panelId: string): boolean {
   return principal.kind !== 'token' || principal.panelId === null || principal.panelId === panelId;
 }
 
-/** The name under which a principal's changes stand in log and audit. */
+/** The name of a principal in log lines and in the audit log. */
 export function actorOf(principal: Principal): string {
   return principal.kind === 'person' ? principal.email : credentialActor(principal);
 }

@@ -1,4 +1,4 @@
-/** What the beginning of an address can stand for, while somebody is typing it. */
+/** Ranges of addresses that begin with a typed prefix, for completion. */
 import { type AddressKey, type AddressRange, compareAddresses, containsRange } from './addresses.ts';
 
 const v4Head = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];

@@ -28,7 +28,7 @@ export interface AuditLog {
 
 const pauseMs = 20;
 
-/** Drops the entries that have been kept long enough; resolves when there are no more, or when told to stop. */
+/** Deletes audit entries older than the retention time. Resolves when there are no more, or once `stopped`. */
 export async function forgetAudit(
   auditLog: Pick<AuditLog, 'sweep'>,
   now: number,

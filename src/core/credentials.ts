@@ -1,4 +1,4 @@
-/** Tokens and keys between what callers write, what is stored, and what is told. A secret is in none but the first answer. */
+/** Creates, changes and shows tokens and automation keys. Only the answer to their creation holds the secret. */
 import {
   type Key,
   type KeyCreate,
@@ -74,7 +74,7 @@ export function assertMayGrantRole(principal: Principal, role: Role | null): voi
 }
 
 /**
- * What a caller asks for, within the limits of the key that asks: what is not named, it gets from that key.
+ * The requested key, within the limits of the key that creates it; it inherits what the request leaves out.
  * @throws AppError `forbidden` for a key that would outlive its maker, or be good from more addresses.
  */
 export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | undefined): KeyCreate {

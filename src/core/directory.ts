@@ -49,7 +49,7 @@ export interface RuleSet {
   readonly rules: readonly RuleSpec[];
 }
 
-/** The screen that shows a panel: what it says it is, as in panel/0.1.0, and where it is connected from. */
+/** The screen that shows a panel: the client it reports, as in panel/0.1.0, and its address. */
 export interface Screen {
   readonly client: string | null;
   readonly address: string | null;
@@ -131,7 +131,7 @@ export interface Rules {
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
   /** `ids` names every rule once; false when it does not. */
   order(tenant: TenantId, ids: readonly string[], by: Actor, at: number): Promise<boolean>;
-  /** Forgets versions that were no longer in force at `revision`: sets from before it cannot be told again. */
+  /** Deletes versions that were no longer in force at `revision`; earlier sets cannot be read any more. */
   prune(tenant: TenantId, revision: number): Promise<void>;
   /** Adds to hit counts, in bulk and now and then. */
   hit(
@@ -167,7 +167,7 @@ export interface Panels {
   deleted(tenant: TenantId): Promise<readonly DeletedPanel[]>;
   list(tenant: TenantId): Promise<readonly PanelRecord[]>;
   find(tenant: TenantId, id: string): Promise<PanelRecord | undefined>;
-  /** The panel of that name, made when there is none. `created` tells which; undefined when the tenant has as many as it may. */
+  /** The panel of that name, created if there is none; undefined if the tenant has the most panels allowed. */
   register(
     tenant: TenantId,
     panel: {
@@ -188,7 +188,7 @@ export interface Panels {
     at: number,
   ): Promise<PanelRecord | undefined>;
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
-  /** Writes into the audit log what a panel was told to do; false when there is no such panel. */
+  /** Writes a command to a panel into the audit log; false if there is no such panel. */
   noteCommand(tenant: TenantId, id: string, command: PanelCommand, by: Actor, at: number): Promise<boolean>;
   /** Last contact and cursor, in bulk and now and then. */
   touch(
@@ -205,7 +205,7 @@ export interface Pairings {
   /** False when that code is waiting already. */
   open(pairing: Pick<Pairing, 'code' | 'secretHash' | 'createdAt' | 'expiresAt'>): Promise<boolean>;
   findBySecret(secretHash: string): Promise<Pairing | undefined>;
-  /** Whether somebody waits with this code, who was not let in yet. */
+  /** Whether a screen waits with this code and is not approved yet. */
   isWaiting(code: string, at: number): Promise<boolean>;
   /** False when no such code is waiting at `at`. */
   approve(code: string, tenant: TenantId, panelId: string, by: Actor, at: number): Promise<boolean>;

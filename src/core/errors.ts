@@ -2,8 +2,8 @@ import type { ErrorPlace } from '#contract/error-header.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 
 /**
- * The one error that is meant for a caller. `message` names what is wrong and what would be right, and is sent as it
- * stands; anything else that is thrown is a bug, logged whole and answered as `internal error`.
+ * The only error that is sent to callers. `message` says what is wrong and what would be right, and is sent unchanged.
+ * Any other error is a bug: it is logged in full and answered as `internal error`.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -26,7 +26,7 @@ export class AppError extends Error {
 }
 
 export const badRequest = (message: string) => new AppError('bad-request', message);
-/** For a field of the body, by its path, as in when.ip[0]: the message begins with the path, the header points to it. */
+/** An error in a field of the body, by its path, as in when.ip[0]: the message begins with the path. */
 export const badField = (path: string, message: string) =>
   new AppError('bad-request', `${path}: ${message}`, { place: { pointer: pointerOf(path) } });
 const pointerOf = (path: string) => path.replace(/^|\[|\./g, '/').replaceAll(']', '');

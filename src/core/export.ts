@@ -71,7 +71,7 @@ const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) =
 /** The header row, line break included. */
 export const csvHeader = `${columns.map(([name]) => name).join(',')}\r\n`;
 
-/** One row of RFC 4180, line break included; what is absent is an empty cell. */
+/** One row of RFC 4180 with its line break; an absent value is an empty cell. */
 export function csvRow(record: HistoryRecord): string {
   return `${columns.map(([, cell]) => csvCell(cell(record))).join(',')}\r\n`;
 }

@@ -19,7 +19,7 @@ const lengths = [
 /** 1 January 1970 was a Thursday: weeks begin on the Monday before. */
 const firstMonday = -3 * dayMs;
 
-/** What is looked at when nothing says how much. */
+/** The default range. */
 export const usualRangeMs = dayMs;
 
 export interface HistogramTimes extends CountTimes {
@@ -32,7 +32,7 @@ export interface HistogramRange {
 }
 
 /**
- * At most `most` buckets of a round length over the times asked for; without those, over the times the query is bounded by,
+ * At most `most` buckets of a round length over the requested range; without one, over the range that the query sets,
  * and without those over the last 24 hours. From an hour on, buckets begin on the wall clock of `timeZone`, as it is at the end
  * of the range.
  *

@@ -8,7 +8,7 @@ import type { TenantSnapshot } from './tenancy.ts';
 /** Panels named in one answer at most; the count is of all. */
 const namedPanels = 50;
 
-/** A record as the API tells it, with the panels that its target reaches today. */
+/** A record as the API returns it, with the panels that its target reaches today. */
 export function historyView(
   record: HistoryRecord,
   snapshot: TenantSnapshot,

@@ -54,7 +54,7 @@ export class Intake {
   }
 
   /**
-   * Resolves once the notification is durable; panels are told after that.
+   * Resolves once the notification is durable; it goes to panels after that.
    *
    * @returns its id; that of the first when `retryKey` was used with the same content within 24 hours.
    * @throws AppError `conflict` when `retryKey` was used with other content, `unavailable` when it cannot be stored.
@@ -103,7 +103,7 @@ export class Intake {
     }
   }
 
-  /** The notification is durable: whatever fails from here on, its sender is told that it is stored. */
+  /** The notification is durable: an error from here on does not change the answer to its sender. */
   #announce(tenant: number, draft: NotificationDraft, entries: readonly Entry[]): void {
     const { bus, onStored, onError } = this.#options;
     try {

@@ -1,4 +1,4 @@
-/** Somebody is asked to join a tenant: by a secret that works once, for a week. */
+/** Invitations to a tenant: a secret that works once, for a week. */
 import { uuidv7 } from 'uuidv7';
 import type { InvitationCreate } from '#contract/member.ts';
 import type { Role } from '#contract/token.ts';
@@ -15,14 +15,14 @@ export interface InvitationRecord {
   readonly tenant: TenantId;
   readonly id: string;
   readonly role: Role;
-  /** Only this address may accept; null: whoever has the secret. */
+  /** Only this address may accept; null: anyone with the secret. */
   readonly email: string | null;
   readonly createdAt: number;
   readonly createdBy: Actor;
   readonly expiresAt: number;
 }
 
-/** An invitation waits while it is not accepted, not withdrawn and not expired; only those are ever told. */
+/** An invitation is pending while it is not accepted, not withdrawn and not expired; reads return only pending ones. */
 export interface Invitations {
   /**
    * @throws AppError `conflict` when the address is a member's already, or 200 are waiting; `forbidden` when the right
@@ -37,7 +37,7 @@ export interface Invitations {
   /**
    * Makes the person a member and uses the invitation up, both or neither; of several at once one gets in.
    * @throws AppError `gone` when it does not wait, `forbidden` when it is for another address, `conflict` when the
-   * person is a member already; it then goes on waiting.
+   * person is a member already; the invitation then stays pending.
    */
   accept(secretHash: string, person: string, at: number): Promise<MembershipRecord>;
   /** False when no such one waits. */
@@ -54,7 +54,7 @@ export interface NewInvitation {
   readonly secretHash: string;
 }
 
-/** It ends with the key that makes it, at `until`. @throws AppError `bad-request` for an address that nobody can have. */
+/** It expires with the key that creates it, at `until`. @throws AppError `bad-request` for an invalid address. */
 export function newInvitation(
   tenant: TenantId,
   { role, email }: InvitationCreate,

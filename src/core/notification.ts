@@ -1,4 +1,4 @@
-/** The rules for a sender's fields. Messages name the field, what is wrong and what would be right. */
+/** Validates a sender's fields. Messages name the field, the error, and what would be right. */
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from './addresses.ts';
 import { badRequest } from './errors.ts';

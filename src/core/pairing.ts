@@ -1,4 +1,4 @@
-/** A screen shows a code, someone approves it, and the screen collects a token that is bound to its one panel. */
+/** Pairing: a screen shows a code, a person approves it, and the screen collects a token for its one panel. */
 import { limits } from '#contract/limits.ts';
 import type { Actor } from './audit.ts';
 import { newPanelToken } from './credentials.ts';
@@ -9,7 +9,7 @@ import { hashSecret, randomSecret, randomText } from './secrets.ts';
 
 export const pairingMs = 10 * 60_000;
 
-/** Without digits and letters that are taken for each other, and without vowels, so that no code is a word. */
+/** Without characters that look alike, and without vowels, so that no code is a word. */
 const codeAlphabet = '2346789BCDFGHJKMNPQRTVWXYZ';
 const codeChars = 6;
 const codeAttempts = 5;
@@ -18,7 +18,7 @@ type PairingDirectory = Pick<Directory, 'pairings' | 'panels' | 'credentials'>;
 
 export interface OpenedPairing {
   readonly code: string;
-  /** What the screen collects with; it never leaves it but to ask here. */
+  /** The screen collects its token with this secret. */
   readonly secret: string;
   readonly expiresAt: number;
 }
@@ -33,7 +33,7 @@ export type CollectedPairing =
       readonly tenant: TenantId;
     };
 
-/** Who approves, and for which panel: one that exists, by its id, or one by its name, made when there is none. */
+/** Who approves, and for which panel: an id, or a panel to find by name or create. */
 export interface Approval {
   readonly tenant: TenantId;
   readonly by: Actor;
@@ -52,8 +52,8 @@ export async function openPairing({ pairings }: PairingDirectory, now: number): 
 }
 
 /**
- * What the screen asks for again and again. The first to ask after the approval gets the token; nobody does after that.
- * @param looks does not hand out the token, and answers that it waits.
+ * Polled by the screen. The first call after the approval gets the token; later calls do not.
+ * @param looks only reads the state: an approved pairing counts as waiting, and its token stays uncollected.
  * @throws AppError `not-found` for an unknown secret, `gone` when the code expired or its panel was deleted.
  */
 export async function collectPairing(

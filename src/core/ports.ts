@@ -1,8 +1,8 @@
-/** Every promise the outside must keep for the core. Times are Unix milliseconds; positions are 1, 2, 3 … per tenant. */
+/** Interfaces that storage and the bus implement for the core. Times are Unix milliseconds; positions are 1, 2, 3 … per tenant. */
 import type { Query } from './search/search-query.ts';
 import type { PanelAddress, Target } from './target.ts';
 
-/** A tenant's number inside this installation; it never travels. It comes from a credential and from nowhere else. */
+/** A tenant's number inside this installation. It is never sent, and comes only from a credential. */
 export type TenantId = number;
 
 export interface Ref {
@@ -39,7 +39,7 @@ export interface NotificationDraft {
   readonly sourceIp: string;
   readonly tokenId: string;
   readonly route: Route;
-  /** The notification a throttle counted this one on, and which count it is (1 for the first counted). */
+  /** The notification that a throttle counted this one on, and its number there (1 for the first). */
   readonly throttledOn: string | null;
   readonly throttleCount: number;
 }
@@ -62,7 +62,7 @@ export interface Clear {
   readonly route: Route;
 }
 
-/** Where something that is live stands. */
+/** Position and rank of a live notification. */
 export interface LivePosition {
   readonly rank: number;
   readonly position: number;
@@ -107,7 +107,7 @@ export interface LogPage extends LogBounds {
   readonly entries: readonly Entry[];
 }
 
-/** A notification as history tells it. */
+/** A notification as history returns it. */
 export interface HistoryRecord extends Notification {
   readonly tokenName: string;
   readonly cleared: {
@@ -120,7 +120,7 @@ export interface HistoryRecord extends Notification {
 
 /** Bounds on one call that may take long. */
 export interface CallOptions {
-  /** The call answers with what it has once so many milliseconds have passed. Without it, only the end of the work ends it. */
+  /** After this time the call returns what it has. Without it, the call runs to the end. */
   readonly timeoutMs?: number;
   /** Ends the work: the call rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -159,7 +159,7 @@ export interface SearchPage {
  */
 export interface History {
   append(tenant: TenantId, draft: NotificationDraft, idempotency: Idempotency | null): Promise<AppendOutcome>;
-  /** What `append` would answer without storing, because the key was used within its time; undefined when it was not. */
+  /** The outcome of `append` if the key was used within its time; undefined if it was not. */
   findRepeat(
     tenant: TenantId,
     idempotency: Idempotency,
@@ -170,7 +170,7 @@ export interface History {
   bounds(tenant: TenantId): Promise<LogBounds>;
   /** Entries with positions after `position`, in order, at most `limit`. */
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;
-  /** Where what a panel should be showing at `now` stands: at most `limit`, the highest in rank first, then the newest. */
+  /** The positions of what a panel should be showing at `now`: at most `limit`, the highest rank first, then the newest. */
   live(
     tenant: TenantId,
     panel: PanelAddress,
@@ -218,7 +218,7 @@ export interface ReceiptRow {
   readonly clearedAt: number | null;
 }
 
-/** Panels' proof of display. The first word on each state counts; receipts of notifications not routed to the panel are ignored. */
+/** Display receipts. The first receipt for each state counts; receipts for notifications not routed to the panel are ignored. */
 export interface ReceiptStore {
   /** Answers those that were new, with when the notification was received. */
   record(
@@ -242,8 +242,8 @@ export interface Bus {
   subscribe(tenant: TenantId, listener: (entries: readonly Entry[]) => void): () => void;
 }
 
-/** What the readiness check asks of storage. */
+/** Storage health for the readiness check. */
 export interface StorageHealth {
-  /** undefined when intake works, else a sentence that says why not. */
+  /** undefined if intake works, else a sentence that says why not. */
   problem(): string | undefined;
 }

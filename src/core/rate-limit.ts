@@ -6,7 +6,7 @@ interface Bucket {
   at: number;
 }
 
-/** How a bucket stands: what is left, and in how many seconds it is full (or, when empty, has one again). */
+/** State of a bucket: tokens left, and seconds until it is full (or, if empty, until it has one). */
 export interface RateState {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -28,13 +28,13 @@ export class RateLimiter<K extends string | number> {
     return state(allowed, bucket, rate);
   }
 
-  /** How it stands, taking none. */
+  /** The state, without taking a token. */
   look(key: K, rate: Rate, now: number): RateState {
     const bucket = this.#fill(key, rate, now);
     return state(bucket.tokens >= 1, bucket, rate);
   }
 
-  /** Gives back one that was taken for what turned out not to count. */
+  /** Gives back a token for a request that turned out not to count. */
   giveBack(key: K, rate: Rate, now: number): void {
     const bucket = this.#fill(key, rate, now);
     bucket.tokens = Math.min(rate.burst, bucket.tokens + 1);

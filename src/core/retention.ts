@@ -26,7 +26,7 @@ const restFactor = 2;
 /** What is tidied grows slowly. */
 const tidyMs = 600_000;
 
-/** Drops what no tenant's retention keeps any more, in small slices; resolves when there is no more to drop, or when told to stop. */
+/** Deletes what no tenant's retention keeps any more, in small steps. Resolves when nothing is left to delete, or once `stopped`. */
 export async function enforceRetention(options: RetentionOptions, stopped: () => boolean): Promise<void> {
   for (const tenant of await options.directory.tenants.list()) {
     const keep = bound(tenant.retentionCount, options.count);

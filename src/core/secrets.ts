@@ -91,11 +91,11 @@ function checksum(body: string): string {
   return text;
 }
 
-/** The one-time secret with which the first account is made. It lives in memory alone, and dies with its use. */
+/** The one-time secret for creating the first account. It is in memory only, until it is used. */
 export class InitialSetup {
   #secret: string | undefined;
 
-  /** Makes the secret, and answers it: for a server that has no account yet. */
+  /** Creates and returns the secret, for a server without an account. */
   open(): string {
     this.#secret = randomSecret();
     return this.#secret;

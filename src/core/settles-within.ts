@@ -1,4 +1,4 @@
-/** Waits until `work` has ended, well or badly, for `ms` at the most. Answers whether it has. */
+/** Whether `work` resolves or rejects within `ms`. */
 export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), Math.max(0, ms));

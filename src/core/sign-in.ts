@@ -12,7 +12,7 @@ export interface Visit {
   readonly userAgent: string | undefined;
 }
 
-/** What a browser is to be told besides the answer: whole `Set-Cookie` values. */
+/** Cookies for the browser, as whole `Set-Cookie` values. */
 export interface WithCookies {
   readonly cookies: readonly string[];
 }
@@ -55,13 +55,13 @@ export interface Provider {
 export interface SignIn {
   /** Identity providers that one can sign in with. */
   readonly providers: readonly Provider[];
-  /** Who is signed in by the cookies; undefined for nobody. Without a cookie of ours it looks nothing up. */
+  /** The person whose session the cookies name. Without a session cookie it reads nothing. */
   identify(visit: Pick<Visit, 'origin' | 'cookie'>): Promise<SignedInPerson | undefined>;
-  /** Whether a session goes on. */
+  /** Whether a session is still valid. */
   isSignedIn(sessionId: string): Promise<boolean>;
   /** The same answer after the same work, whether there is no such person or the password is wrong: `unauthorized`. */
   withPassword(visit: Visit, credentials: Credentials): Promise<SignInResult>;
-  /** Goes on where {@link SignIn.withPassword} asked for it. A code is good for one sign-in. */
+  /** The second step after {@link SignIn.withPassword}. A code works for one sign-in. */
   withSecondFactor(visit: Visit, factor: SecondFactor): Promise<SignInResult>;
   passkeyOptions(visit: Visit): Promise<WithCookies & { readonly options: PasskeyJson }>;
   withPasskey(visit: Visit, response: PasskeyJson): Promise<SignInResult>;
@@ -71,7 +71,7 @@ export interface SignIn {
     provider: string,
     returnTo: string,
   ): Promise<WithCookies & { readonly url: string }>;
-  /** What the provider sent the browser back with; answers the path to go on at, which says in `error` what went wrong. */
+  /** Handles the provider's redirect. Returns the path to continue at; its `error` parameter names what went wrong. */
   fromProvider(
     visit: Visit,
     provider: string,

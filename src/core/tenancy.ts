@@ -8,7 +8,7 @@ import type { Router } from './routing/router.ts';
 import type { TenantRecord } from './tenants.ts';
 import { createYieldToEventLoop } from './yield-to-event-loop.ts';
 
-/** A tenant's configuration as of one moment; replaced as a whole. Only a panel that registers is added to it. */
+/** A tenant's configuration at one moment; replaced as a whole. Only newly registered panels are added to it. */
 export interface TenantSnapshot {
   readonly record: TenantRecord;
   readonly levels: ReadonlyMap<string, Level>;
@@ -36,8 +36,8 @@ export interface TenancyOptions {
 const maxCredentials = 50_000;
 
 /**
- * What the hot path needs of the directory, in memory. A change made through this process is seen at once (call
- * `refresh` after it), one made by another within the time between two `poll`s.
+ * The part of the directory that every request needs, in memory. Changes by this process are visible at once (call
+ * `refresh` after them), changes by other processes after the next `poll`.
  */
 export class Tenancy {
   readonly #directory: Directory;
@@ -51,7 +51,7 @@ export class Tenancy {
     { readonly generation: number; readonly found: Promise<CredentialRecord | undefined> }
   >();
   readonly #listeners = new Set<(tenant: TenantId) => void>();
-  /** Grows with every change heard of; what was read before it is not kept. */
+  /** Grows with every known change; a read that began before is not kept. */
   #generation = 0;
   #revision = 0;
 
@@ -100,7 +100,7 @@ export class Tenancy {
     }
   }
 
-  /** Forgets what was in memory of a tenant and reads it anew: after a change, by whoever made it. */
+  /** Reads a tenant's configuration again; to be called after each change. */
   async refresh(tenant: TenantId): Promise<TenantSnapshot> {
     this.#forgetCredentials(tenant);
     this.#loading.delete(tenant);
@@ -133,7 +133,7 @@ export class Tenancy {
     }
   }
 
-  /** Hears of every change; answers how to stop listening. */
+  /** Calls `listener` on every change, until the returned function is called. */
   onChange(listener: (tenant: TenantId) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

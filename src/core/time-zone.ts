@@ -3,7 +3,7 @@ import { badField } from './errors.ts';
 /** @throws AppError `bad-request` when `timeZone` is no IANA name that this machine knows. */
 export function checkTimeZone(timeZone: string, field: string): void {
   try {
-    // Intl takes plain offsets too; they know no summer time, and nobody means them.
+    // Intl accepts plain offsets too, but they have no daylight saving time.
     if (!/^[A-Za-z]/.test(timeZone)) throw new RangeError();
     new Intl.DateTimeFormat('en', { timeZone });
   } catch {

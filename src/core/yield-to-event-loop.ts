@@ -1,10 +1,10 @@
 /**
- * Lets other work of the process go first, now and then: called between the steps of long work, it answers undefined, or
- * a promise to wait for when the last pause is a slice ago.
+ * To be called between the steps of long work. Returns undefined, or, when the work has run for a slice of time, a promise to
+ * await, so that other work of the process gets its turn.
  */
 export type YieldToEventLoop = () => Promise<void> | undefined;
 
-/** Long enough to get on, short enough that nobody waits for it. */
+/** A compromise between progress and the delay of other work. */
 const sliceMs = 5;
 
 export function createYieldToEventLoop(): YieldToEventLoop {

@@ -29,7 +29,7 @@ export interface Condition {
   holds(context: EvaluationContext): boolean;
   /** Why it does not hold. */
   reason(context: EvaluationContext): string;
-  /** When it holds, at least one of these does; undefined when that says nothing. */
+  /** If the condition holds, at least one of these does; undefined if there is no such prefilter. */
   readonly prefilters: readonly Prefilter[] | undefined;
   /** Of its regular expressions together; see `maxRegexWeight`. */
   readonly regexWeight: number;
@@ -250,7 +250,7 @@ function regexIn(field: 'title' | 'message', given: string | readonly string[], 
   };
 }
 
-/** The need with the longest text, the first of equals; undefined when none says enough to be looked up by. */
+/** The prefilter with the longest text, the first of equals; undefined if all are too short for the index. */
 function longestPrefilter(prefilters: readonly TextPrefilter[]): TextPrefilter | undefined {
   const shortest = { is: 0, starts: 1, ends: 1, contains: gramLength };
   const useful = prefilters.filter(({ how, text }) => text.length >= shortest[how]);

@@ -1,4 +1,4 @@
-/** Routing asked by people: a typed or a recorded notification, the rules in force or a draft of them. */
+/** Explain and replay requests: a typed or a recorded notification, the rules in force or draft rules. */
 import type { ExplainRequest, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
 import type { RuleSpec } from '#contract/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
@@ -51,7 +51,7 @@ function checkDraft(spec: RuleSpec, i: number, surroundings: RuleSurroundings): 
   }
 }
 
-/** What was typed, the rest as of a notification that says nothing of it. @throws AppError `bad-request`. */
+/** The typed fields, with defaults for the others. @throws AppError `bad-request`. */
 export function subjectOfRequest(
   typed: Typed,
   router: Router,
@@ -93,7 +93,7 @@ export function outcomeOf(
   };
 }
 
-/** Whether a throttle counted it on another, as far as that can be told of the past. */
+/** Whether a throttle counted it on another notification; unknown, and so false, for draft rules. */
 export function wasThrottled(record: HistoryRecord | undefined, isDraft: boolean): boolean {
   return record !== undefined && !isDraft && record.throttledOn !== null;
 }
@@ -110,7 +110,7 @@ export function subjectOf(record: HistoryRecord, router: Router): RoutingSubject
   return { ...record, level: record.sentLevel, rank: router.rankOf(record.sentLevel), ttl: record.sentTtl };
 }
 
-/** Routers of the past, for as long as the snapshot they were made for stands: compiling thousands of rules takes a while. */
+/** Routers of earlier revisions, cached for as long as the snapshot is current: compiling thousands of rules takes a while. */
 const pastRouters = new WeakMap<TenantSnapshot, Map<number, Promise<Router>>>();
 const pastRoutersKept = 4;
 
@@ -125,7 +125,7 @@ function routerAt(
   pastRouters.set(snapshot, kept);
   let past = kept.get(revision);
   if (!past) {
-    // One at a time: a thousand old revisions could be asked for at once.
+    // One at a time: a client may request a thousand old revisions at once.
     const before = [...kept.values()].at(-1);
     past = Promise.allSettled([before])
       .then(() => rules.set(tenant.id, revision))

@@ -17,7 +17,7 @@ export interface Glob {
  * Compiles a glob: `*` is any run of characters, `?` is one character, everything else is itself, without regard to
  * case. Testing takes time in proportion to the text.
  *
- * @param path where it stands in the rule, as in when.ip[0]; the message begins with it.
+ * @param path its place in the rule, as in when.ip[0]; error messages begin with it.
  * @throws AppError `bad-request` when a pattern with `?` is too long.
  */
 export function compileGlob(pattern: string, path: string): Glob {

@@ -1,13 +1,13 @@
 /** Lists of rules, and the tables by which a notification finds the lists of the rules that can match it. */
 import type { AddressKey, AddressRange } from '../addresses.ts';
 
-/** Rules by their place in the walk, in order. `round` tells whether this notification has met the list already. */
+/** Rules by ordinal. `round` is the number of the last look-up that found the list. */
 export interface Posting {
   readonly ordinals: number[];
   round: number;
 }
 
-/** Is told each list that a look-up finds; some more than once. */
+/** Called with each list that a look-up finds; with some more than once. */
 export type Hit = (posting: Posting) => void;
 
 class Table<Key> extends Map<Key, Posting> {
@@ -116,7 +116,7 @@ export class TextTable {
   }
 
   find(text: string, hit: Hit): void {
-    // An empty table is not asked: that would hash the text, which may be long.
+    // No look-up in an empty table: it would hash the text, which may be long.
     if (this.#is.size > 0) this.#is.find(text, hit);
     for (const length of this.#startLengths) {
       if (length <= text.length) this.#starts.find(text.slice(0, length), hit);

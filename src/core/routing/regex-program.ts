@@ -1,13 +1,13 @@
 /** What a regular expression compiles to: re2js parses and compiles it, and this reads the program it made. */
 import { RE2JS } from 're2js';
 
-/** Characters the program tells apart at a place between two of them. */
+/** Kinds of characters that assertions between two characters distinguish. */
 export const kinds = { edge: 0, newline: 1, word: 2, other: 3 } as const;
 
 /** A program over positions: the places in it that consume one character, numbered from 0. */
 export interface RegexProgram {
   readonly positions: number;
-  /** Characters are told apart by class: members of class i lie between `bounds[i - 1]` and below `bounds[i]`. */
+  /** Bounds of the character classes: class i is from `bounds[i - 1]` to below `bounds[i]`. */
   readonly bounds: Int32Array;
   /** Whether a position consumes a code point. */
   consumes(position: number, codePoint: number): boolean;
@@ -78,7 +78,7 @@ export function readProgram(pattern: string): RegexProgram {
   };
 }
 
-/** Apart from `readProgram`, so that what is kept of a program does not keep re2js's objects, fifty times its size. */
+/** A function of its own, so that its closure does not keep re2js's objects, which are fifty times as large. */
 function reachIn(flow: Flow): RegexProgram['reach'] {
   return (position, flags) => flow.reach(position, flags);
 }

@@ -32,9 +32,9 @@ const weightOfAny = 8;
 const literalWork = 1 / 16;
 
 /**
- * Compiles a pattern in RE2's syntax; case counts unless it says (?i).
+ * Compiles a pattern in RE2's syntax; it is case-sensitive without (?i).
  *
- * @param path where it stands in the rule, as in when.ip[0]; the message begins with it.
+ * @param path its place in the rule, as in when.ip[0]; error messages begin with it.
  * @throws AppError `bad-request` for syntax RE2 does not have (back-references, look-around) and for patterns that are too large.
  */
 export function compileRegex(pattern: string, path: string): Regex {
@@ -105,13 +105,13 @@ const maxStates = 512;
 const firstStates = 8;
 
 /**
- * Runs a program over a text. Sets of positions that were met are kept as states with their transitions, so that text
+ * Runs a program over a text. Sets of positions that occurred are kept as states with their transitions, so that text
  * of a usual kind costs one look-up for each character. Once the table is full, unknown ways are walked step by step.
  */
 class Runner {
   readonly #steps: RegexSteps;
   readonly #floating: boolean;
-  /** The sets met, one after the other, and the kind of character before each. */
+  /** The known sets, one after the other, and the kind of character before each. */
   #sets: Int32Array;
   readonly #befores: number[] = [];
   readonly #ids = new Map<string, number>();
@@ -184,7 +184,7 @@ class Runner {
     return kept + 1;
   }
 
-  /** The rest of the text from `i`, without keeping what is met. */
+  /** The rest of the text from `i`, without keeping new states. */
   #crawl(text: string, from: number, state: number): boolean {
     const steps = this.#steps;
     let [consumed, next] = this.#scratch;

@@ -5,7 +5,7 @@ import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
 import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
 
-/** What is asked of a recorded notification; the token's name as it is now. */
+/** What replay needs of a recorded notification; the token's name is the present one. */
 export type Recorded = Pick<
   HistoryRecord,
   | 'id'
@@ -184,7 +184,7 @@ function memoize(ask: (route: Route) => boolean): (route: Route) => boolean {
 
 const pageEntries = 500;
 
-/** Where a replay begins, and whether that is as far back as was asked. */
+/** Where a replay begins, and whether that is as far back as requested. */
 export interface ReplayStart {
   /** The position before the first entry to look at. */
   readonly after: number;

@@ -11,8 +11,8 @@ import type { Activity } from './windows.ts';
 export interface RoutingContext {
   readonly levels: RankedLevels;
   /**
-   * Given, a rule that cannot work is left out and reported, as is one that fails on a notification: intake goes on.
-   * Not given, compiling throws what is wrong with the first such rule. Must not throw.
+   * If given, a rule that cannot work, or that fails on a notification, is skipped and reported, so that intake goes on.
+   * If not given, compiling throws the error of the first such rule. Must not throw.
    */
   readonly onError?: (error: unknown, rule: Ref) => void;
 }
@@ -156,7 +156,7 @@ export class IndexedRouter implements Router {
     }
   }
 
-  /** That rules cost too much is told once: it would be so with every notification. */
+  /** Reports an exhausted budget once, as it would happen with every notification. */
   #report(error: unknown, rule: Ref): void {
     if (error === regexBudgetSpent) {
       if (this.#toldOfBudget) return;

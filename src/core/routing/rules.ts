@@ -22,7 +22,7 @@ export function changedRule(rule: RuleSpec, patch: RulePatch): RuleSpec {
   return newRule(rule.id, { ...rule, ...patch }, rule.timeZone);
 }
 
-/** The rules in whose conditions a level stands, or that set it. */
+/** The rules that name a level in their conditions, or set it. */
 export function rulesThatName(level: string, rules: readonly RuleSpec[]): readonly RuleSpec[] {
   const isIn = (when: RuleConditions | undefined) => when?.minLevel === level || when?.level?.includes(level);
   return rules.filter(({ when, then }) => isIn(when) || isIn(when.not) || then.setLevel === level);

@@ -21,7 +21,7 @@ export interface RoutingSubject {
 export type AddressField = 'ip' | 'sourceIp';
 export type TextField = 'title' | 'message' | 'host' | 'key';
 
-/** A subject with the forms of its fields that conditions compare; each is made once, when first asked for. */
+/** A subject with the forms of its fields that conditions compare; each is computed once, on first use. */
 export class EvaluationContext {
   readonly subject: RoutingSubject;
   readonly #folded: Record<TextField, string | null | undefined> = {

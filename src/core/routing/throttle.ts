@@ -4,7 +4,7 @@ import { foldCase } from '../fold-case.ts';
 import type { TenantId } from '../ports.ts';
 import type { RoutingSubject } from './subject.ts';
 
-/** A rule's wish to show one notification of a kind in a time. */
+/** A rule's limit: one shown notification of a kind in a period. */
 export interface ThrottleDemand {
   readonly ruleId: string;
   /** The same for notifications that are alike to the rule; 22 characters. */
@@ -12,7 +12,7 @@ export interface ThrottleDemand {
   readonly perMs: number;
 }
 
-/** The notification that is shown, and the how-manieth this one is that is counted on it (1 for the first). */
+/** The shown notification that this one is counted on, and the count so far (1 for the first). */
 export interface Throttled {
   readonly on: string;
   readonly count: number;

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly from: number;
   /** Gets every entry after `from`, each once, in order. Must not throw. */
   readonly deliver: (entries: readonly Entry[]) => void;
-  /** Entries up to `first - 1` were pruned before they could be read; delivery goes on with `first`. */
+  /** Entries up to `first - 1` were pruned before they were read; delivery continues with `first`. */
   readonly onGap: (first: number) => void;
   readonly onError: (error: unknown) => void;
   readonly pageSize?: number;

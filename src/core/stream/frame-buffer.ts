@@ -11,7 +11,7 @@ export interface Segment {
   readonly to: number;
   /** undefined: nothing in this stretch is for that panel. */
   readonly bytes: Buffer | undefined;
-  /** How many notifications are in it; what else is in it says something of earlier ones. */
+  /** The number of notifications in it, without other events. */
   readonly notifications: number;
 }
 
@@ -23,7 +23,7 @@ export class FrameBuffer {
   readonly #epoch: string;
   readonly #maxFrames: number;
   readonly #maxBytes: number;
-  /** Frames in order of position; positions that are for nobody have none. */
+  /** Frames in order of position; entries without a target have none. */
   #frames: Frame[] = [];
   #bytes = 0;
   #first: number;
@@ -51,7 +51,7 @@ export class FrameBuffer {
     return this.#first - 1;
   }
 
-  /** Takes the next entries: `upTo` is the last position, `frames` those of them that are for somebody. */
+  /** Adds the next entries: `upTo` is the last position, `frames` those of them with a target. */
   push(frames: readonly Frame[], upTo: number): void {
     for (const frame of frames) {
       this.#frames.push(frame);
@@ -63,7 +63,7 @@ export class FrameBuffer {
     this.#trim();
   }
 
-  /** Forgets everything, and goes on after `position`. */
+  /** Drops all frames and continues after `position`. */
   reset(position: number): void {
     this.#frames = [];
     this.#bytes = 0;

@@ -17,7 +17,7 @@ export interface Frame {
   readonly again: Notification | null;
 }
 
-/** The time left that a frame tells may be this much out of date; receivers that care reckon from expiresAt. */
+/** The `remainingMs` of a frame may be out of date by this much; `expiresAt` is exact. */
 const staleMs = 1_000;
 
 export const iso = (at: number) => new Date(at).toISOString();
@@ -71,7 +71,7 @@ function encodeThrottled(epoch: string, n: Notification): string {
   return encodeSse({ event: 'throttled', id: formatCursor(epoch, n.position), data });
 }
 
-/** The frame of an entry; undefined when no panel is to hear of it (muted, or routed nowhere). */
+/** The frame of an entry; undefined if it goes to no panel (muted, or without a target). */
 export function frameOf(epoch: string, entry: Entry, now: number): Frame | undefined {
   const { route, position } = entry;
   if (route.muted || isEmpty(route.target)) return undefined;
@@ -88,7 +88,7 @@ export function frameOf(epoch: string, entry: Entry, now: number): Frame | undef
   };
 }
 
-/** The frames of those that panels are to hear of. One that cannot be encoded is left out, so that the next still come. */
+/** The frames of entries with a target. An entry that cannot be encoded is reported and left out. */
 export function framesOf(
   epoch: string,
   entries: readonly Entry[],
