@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeSync,
@@ -34,6 +35,17 @@ export function machine(): string {
 export function residentMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+/** Processor time of a process's threads so far, in µs, by thread: the main thread's name is the process's. */
+export function threadMicros(pid: number): ReadonlyMap<string, number> {
+  const tasks = `/proc/${pid}/task`;
+  return new Map(
+    readdirSync(tasks).map((thread) => {
+      const [nanos = ''] = readFileSync(`${tasks}/${thread}/schedstat`, 'utf8').split(' ');
+      return [thread, Number(nanos) / 1000];
+    }),
+  );
 }
 
 /** What the disk itself takes to make 4 KiB durable. */

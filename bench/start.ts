@@ -43,7 +43,7 @@ try {
     lines.push([
       `start to ready, ${what}`,
       spread(readyMs, ms),
-      `≤ 1.5 s: ${median(readyMs) <= 1500 ? 'reached' : 'missed'}`,
+      `≤ 1.2 s: ${median(readyMs) <= 1200 ? 'reached' : 'missed'}`,
     ]);
     lines.push([
       `memory, idle (RSS), ${what}`,

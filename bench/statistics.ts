@@ -15,6 +15,7 @@ export function spread(values: readonly number[], write: (value: number) => stri
 export const whole = (value: number) => Math.round(value).toLocaleString('en-US');
 export const percent = (ratio: number) => `${(ratio * 100).toFixed(0)} %`;
 export const times = (ratio: number) => `${ratio.toFixed(2)}×`;
+export const micros = (value: number) => `${value.toFixed(0)} µs`;
 export const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
 
 /** A table in Markdown; the first row is its head. */

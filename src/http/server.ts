@@ -29,6 +29,7 @@ import { notificationRoutes } from './history/notifications.ts';
 import { searchRoutes } from './history/searches.ts';
 import { notifyRoutes } from './intake/notify.ts';
 import { IntakeGate } from './intake/overload.ts';
+import { lazyCompilers } from './lazy-compilers.ts';
 import { openApiDocument } from './openapi.ts';
 import { docsRoutes } from './operator/docs.ts';
 import { healthRoutes } from './operator/health.ts';
@@ -177,6 +178,7 @@ function createApp(logger: FastifyBaseLogger): App {
     },
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+    schemaController: { compilersFactory: lazyCompilers },
     // Types are as the schema says; only text that comes in a URL is read as the number it stands for.
     ajv: {
       customOptions: {

@@ -46,6 +46,30 @@ test(`each of ${answers} answers leaves the server after the fsync of what it pr
   expect(trace.durable).toBe(load.acknowledged);
 });
 
+test('a notification that comes alone costs one fsync, and none behind it', async (context) => {
+  const missing = gap(missingStrace());
+  context.skip(missing !== undefined, missing);
+  const { token } = await credentials(folder);
+  const trace = new SyncTrace();
+  const server = await ServerProcess.start({
+    folder,
+    under: straced(...syncTraceOptions),
+    onTrace: (text) => trace.feed(text),
+  });
+  const load = new Load({ token, writers: 1, prefix: 'w1' });
+  const began = performance.now();
+  load.start(server.url);
+  await load.next(() => load.acknowledged >= 100, timeLimit(90_000));
+  await load.stop();
+  const seconds = (performance.now() - began) / 1000;
+  // The trace is complete only then.
+  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  // Last uses and hits are written every 5 s and at the end, in a few commits; so are starts and ends.
+  const background = 5 * Math.ceil(2 + seconds / 5);
+  expect(trace.syncs).toBeGreaterThanOrEqual(load.acknowledged);
+  expect(trace.syncs).toBeLessThanOrEqual(load.acknowledged + background);
+});
+
 describe('the reader of traces', () => {
   const socket = '31<TCP:[127.0.0.1:8080->127.0.0.1:42356]>';
   const other = '32<TCP:[127.0.0.1:8080->127.0.0.1:42368]>';

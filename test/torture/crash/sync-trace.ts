@@ -31,6 +31,8 @@ export class SyncTrace {
   durable = 0;
   /** Answers that were not, in words. */
   readonly early: string[] = [];
+  /** Syncs of the write-ahead log that succeeded. */
+  syncs = 0;
   #line = 0;
   #rest = '';
   /** Calls a thread is in the middle of. */
@@ -92,6 +94,7 @@ export class SyncTrace {
           if (!this.#written.has(named)) this.#written.set(named, this.#line);
       } else if (name.endsWith('sync') && /\)\s+= 0\b/.test(text)) {
         this.#syncedTo = Math.max(this.#syncedTo, began);
+        this.syncs += 1;
       }
     }
   }
