@@ -55,9 +55,9 @@ test('every rule says what became of it', async () => {
     'failed at host: host "web-1" does not match db-*',
     'failed at minLevel: level info (20) is below warning (30)',
     'failed at not.title: title "disk full" is excluded (contains "disk")',
-    'matched: sets the level to error, sets the ttl to 5000 ms; the walk goes on',
-    'matched: names panels tagged noc, lobby; the walk ends here',
-    'not-tried: rule 7 ends the walk',
+    'matched: sets the level to error, sets the ttl to 5000 ms; later rules are checked too',
+    'matched: names panels tagged noc, lobby; stops here',
+    'not-tried: rule 7 stopped the evaluation',
   ]);
 });
 
@@ -71,11 +71,11 @@ test('a rule that matched says what it does', async () => {
       rule({ continue: true, then: {} }),
     ),
   ).toEqual([
-    'matched: names no panel, keeps it until cleared; the walk goes on',
-    'matched: names 2 panels, mutes it; the walk goes on',
-    'matched: shows one in 60 s of the same host, title; the walk goes on',
-    'matched: names one panel, shows one in 1.5 s; the walk goes on',
-    'matched: does nothing; the walk goes on',
+    'matched: names no panel, keeps it until cleared; later rules are checked too',
+    'matched: names 2 panels, mutes it; later rules are checked too',
+    'matched: shows one in 60 s of the same host, title; later rules are checked too',
+    'matched: names one panel, shows one in 1.5 s; later rules are checked too',
+    'matched: does nothing; later rules are checked too',
   ]);
 });
 

@@ -74,7 +74,7 @@ function* explainSteps({ router, subject, at }: Question): Generator<undefined, 
   let endedBy: number | undefined;
   for (const rule of router.rules) {
     if (endedBy !== undefined) {
-      rules.push({ ...rule.ref, outcome: 'not-tried', reason: `rule ${endedBy + 1} ends the walk` });
+      rules.push({ ...rule.ref, outcome: 'not-tried', reason: `rule ${endedBy + 1} stopped the evaluation` });
     } else if (matched.has(rule.ref)) {
       rules.push({ ...rule.ref, outcome: 'matched', reason: effects(rule.spec) });
       if (!rule.spec.continue) endedBy = rule.ordinal;
@@ -134,7 +134,7 @@ function effects({ then, continue: goesOn }: RuleSpec): string {
     done.push(then.setTtl === 0 ? 'keeps it until cleared' : `sets the ttl to ${then.setTtl} ms`);
   if (then.mute) done.push('mutes it');
   if (then.throttle) done.push(`shows one in ${then.throttle.perMs / 1000} s${sameText(then.throttle.by)}`);
-  return `${done.length > 0 ? done.join(', ') : 'does nothing'}; the walk ${goesOn ? 'goes on' : 'ends here'}`;
+  return `${done.length > 0 ? done.join(', ') : 'does nothing'}; ${goesOn ? 'later rules are checked too' : 'stops here'}`;
 }
 
 function panelsText(panels: NonNullable<RuleSpec['then']['panels']>): string {

@@ -31,7 +31,7 @@ export function DateTimeField({ value, onChange, error, ...rest }: Props) {
     <TextInput
       {...rest}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
-      placeholder={example}
+      placeholder={t('date.example', { example })}
       value={typed ?? dateTimeText(value, locale)}
       error={isWrong ? t('date.wrong', { example }) : error}
       onChange={({ currentTarget }) => {

@@ -81,6 +81,7 @@ export const shell: TranslatedPage<'shell'> = {
   'rate.burstHint': 'So viele dürfen zugleich eintreffen.',
   'rate.burstWrong': 'Geben Sie eine ganze Zahl ab 1 ein.',
   'date.choose': 'Datum und Uhrzeit wählen',
+  'date.example': 'z. B. {{example}}',
   'date.wrong': 'Geben Sie Datum und Uhrzeit ein, zum Beispiel {{example}}.',
   'timeZone.none': 'Keine passende Zeitzone',
   'timeZone.clear': 'Zeitzone entfernen',

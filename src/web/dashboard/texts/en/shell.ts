@@ -80,6 +80,7 @@ export const shell = {
   'rate.burstHint': 'Most that can arrive at once.',
   'rate.burstWrong': 'Enter a whole number, 1 or more.',
   'date.choose': 'Choose date and time',
+  'date.example': 'e.g. {{example}}',
   'date.wrong': 'Enter a date and time, such as {{example}}.',
   'timeZone.none': 'No matching time zone',
   'timeZone.clear': 'Clear time zone',
