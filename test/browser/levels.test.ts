@@ -38,8 +38,7 @@ test('a level is made, styled with its preview before one’s eyes, and deleted'
     await drawer.getByText(/above critical \(50\)/i).waitFor();
     await drawer.getByRole('radio', { name: 'truck' }).check({ force: true });
     await drawer.getByRole('textbox', { name: 'Display time' }).fill('2');
-    await drawer.getByRole('combobox', { name: 'Unit' }).click();
-    await page.getByRole('option', { name: 'hours' }).click();
+    await drawer.getByRole('combobox', { name: 'Unit: ' }).selectOption('h');
     await drawer.getByRole('button', { name: 'Save' }).click();
     await drawer.getByText('Saved').waitFor();
     expect(await levelOf('billing')).toMatchObject({

@@ -1,15 +1,15 @@
-/** The dashboard's texts: of one language, and of the pages that are open; the rest is loaded when it is wanted. */
+/** The dashboard's texts: those of one language and of the open pages; the others are loaded when they are needed. */
 import i18next, { type ResourceLanguage } from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { createStoredChoice } from './store.ts';
 import type { en } from './texts/en.ts';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
-/** The texts of a page, or of something that several have. */
+/** The texts of a page, or of a part of several pages. */
 export type TextsName = keyof typeof en;
 
-const storageKey = 'belfry.language';
-/** What every page has. */
+/** Needed by every page. */
 const always: readonly TextsName[] = ['shell'];
 const files = import.meta.glob<Readonly<Record<string, ResourceLanguage>>>('./texts/*/*.ts');
 const inUse = new Set<TextsName>();
@@ -23,19 +23,14 @@ declare module 'i18next' {
   }
 }
 
-const isLanguage = (value: string | null | undefined): value is Language =>
-  value !== null && value !== undefined && Object.hasOwn(languages, value);
+const isLanguage = (value: string | undefined): value is Language =>
+  value !== undefined && Object.hasOwn(languages, value);
 
-/** As chosen on this machine, else the first of the browser's languages that is there. */
-function wanted(): Language {
-  try {
-    const stored = localStorage.getItem(storageKey);
-    if (isLanguage(stored)) return stored;
-  } catch {
-    // Storage may be closed to us: the browser's languages it is.
-  }
-  return navigator.languages.map((tag) => tag.toLowerCase().split('-')[0]).find(isLanguage) ?? 'en';
-}
+/** The choice on this machine, else the first of the browser's languages that exists. */
+const language = createStoredChoice('belfry.language', (stored): Language => {
+  const ofBrowser = navigator.languages.map((tag) => tag.toLowerCase().split('-')[0]);
+  return [stored, ...ofBrowser].find(isLanguage) ?? 'en';
+});
 
 async function load(language: string, names: Iterable<TextsName>): Promise<void> {
   await Promise.all(
@@ -48,46 +43,37 @@ async function load(language: string, names: Iterable<TextsName>): Promise<void>
   );
 }
 
-/** Resolves once these texts are there in the person's language: for what is about to be drawn. */
+/** Resolves when these texts are loaded in the person's language. */
 export async function needTexts(...names: readonly TextsName[]): Promise<void> {
   for (const name of names) inUse.add(name);
-  // What cannot be had in the language is told in English rather than not at all.
+  // Texts that cannot be loaded are shown in English.
   await load(i18next.language, names).catch(() => load('en', names));
 }
 
-/** Resolves once the frame of the pages can be drawn. */
+/** Resolves when the layout can be drawn. */
 export async function startLanguage(): Promise<void> {
   await i18next.use(initReactI18next).init({
-    lng: wanted(),
+    lng: language.get(),
     fallbackLng: 'en',
     resources: {},
     defaultNS: 'shell',
     keySeparator: false,
     nsSeparator: false,
-    // React sets texts as text, never as markup.
+    // React escapes texts.
     interpolation: { escapeValue: false },
     saveMissing: true,
     missingKeyHandler: (_languages, name, key) => console.error(`no text "${key}" of ${name}: is it loaded?`),
   });
   await needTexts(...always);
   document.documentElement.lang = i18next.language;
-  addEventListener('storage', ({ key, newValue }) => {
-    if (key === storageKey && isLanguage(newValue)) void showIn(newValue);
-  });
+  language.subscribe(() => void showLanguage());
 }
 
-/** Holds in every window of this browser, and from then on. */
-export async function chooseLanguage(language: Language): Promise<void> {
-  try {
-    localStorage.setItem(storageKey, language);
-  } catch {
-    // Without storage the choice holds until the page is closed.
-  }
-  await showIn(language);
-}
+/** The person's choice, for every window of this browser. */
+export const chooseLanguage = (chosen: Language): void => language.set(chosen);
 
-async function showIn(language: Language): Promise<void> {
-  await load(language, inUse);
-  await i18next.changeLanguage(language);
-  document.documentElement.lang = language;
+async function showLanguage(): Promise<void> {
+  await load(language.get(), inUse);
+  await i18next.changeLanguage(language.get());
+  document.documentElement.lang = i18next.language;
 }

@@ -1,4 +1,4 @@
-/** The dashboard: everything people do with Belfry but look at a panel. */
+/** The dashboard's entry. */
 import '../fonts.css';
 import './theme/mantine.css';
 import '../tokens.css';
@@ -24,7 +24,7 @@ function Dashboard() {
     <MantineProvider
       theme={mantineTheme}
       forceColorScheme={useScheme()}
-      // Both would be style sheets written by script, which the page's policy refuses; ours are in theme/.
+      // The page's policy refuses style sheets written by script; ours are in theme/.
       withCssVariables={false}
       withGlobalClasses={false}
     >

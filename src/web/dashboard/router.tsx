@@ -1,4 +1,4 @@
-/** Which page stands at which address. The address holds all there is to know: tenant, page, search, what is open. */
+/** The pages by address. The address holds the tenant, the page, the search and what is open. */
 import { type QueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -12,7 +12,7 @@ import {
 } from '@tanstack/react-router';
 import { useState } from 'react';
 import { sessionQuery } from './api/session.ts';
-import { TenantProvider, useMembership } from './api/tenant.tsx';
+import { lastTenant, rememberTenant, TenantProvider, useMembership } from './api/tenant.tsx';
 import { needTexts, type TextsName } from './language.ts';
 import {
   readHistorySearch,
@@ -23,7 +23,6 @@ import {
   readStartSearch,
   readTokensSearch,
 } from './search-params.ts';
-import { lastTenant, rememberTenant } from './shell/last-tenant.ts';
 import { Crash, NotFound, NotMember } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -31,7 +30,7 @@ interface RouterContext {
   readonly queryClient: QueryClient;
 }
 
-/** A page of its own chunk, drawn once its texts are there too. */
+/** A page in a chunk of its own, with its texts. */
 function page<Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,
@@ -45,7 +44,7 @@ function page<Module extends Record<string, unknown>, Name extends keyof Module>
 
 const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFound });
 
-/** Pages for people who are signed in; others are sent to sign in, and come back to where they wanted to go. */
+/** Pages that need a session; without one, the sign-in leads back to them. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
@@ -61,7 +60,7 @@ const signedIn = createRoute({
   },
 });
 
-/** For whose session ended while a page was open. */
+/** For a session that ended while a page was open. */
 function ToSignIn() {
   const to = useLocation({ select: ({ href }) => href });
   const [search] = useState({ to });
@@ -92,7 +91,7 @@ const tenant = createRoute({
     if (!membership) return <NotMember name={name} />;
     rememberTenant(name);
     return (
-      // A page of one tenant keeps nothing when the next is chosen.
+      // Another tenant gets new pages, without the state of the old.
       <TenantProvider key={name} tenant={membership}>
         <Shell />
       </TenantProvider>
@@ -171,7 +170,7 @@ const audit = createRoute({
 const welcome = createRoute({
   getParentRoute: () => tenant,
   path: 'welcome',
-  component: page(() => import('./pages/setup/welcome-page.tsx'), 'WelcomePage', 'welcome'),
+  component: page(() => import('./pages/setup/welcome-page.tsx'), 'WelcomePage', 'welcome', 'panels'),
 });
 
 const account = createRoute({
@@ -185,7 +184,7 @@ const newTenant = createRoute({
   component: page(() => import('./pages/setup/new-tenant-page.tsx'), 'NewTenantPage', 'entry'),
 });
 
-/** Pages for everyone, which still want to know who it is. */
+/** Pages without a session. */
 const open = createRoute({
   getParentRoute: () => root,
   id: 'open',

@@ -1,8 +1,8 @@
-/** What the addresses of the pages say behind their "?": read from whatever stands there, and never trusted to fit. */
+/** The search parameters of the pages' addresses; anything may stand there. */
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** The named parameters that hold any text; a number is text that looks like one. */
+/** The parameters with a text; the router reads digits as a number. */
 function texts<Name extends string>(search: Raw, ...names: readonly Name[]): { [N in Name]?: string } {
   const found: { [N in Name]?: string } = {};
   for (const name of names) {
@@ -27,7 +27,7 @@ export const readHistorySearch = (search: Raw): HistorySearch => ({
 });
 
 export interface PanelsSearch {
-  /** The code of a screen that waits to be let in. */
+  /** The code of a screen that waits for approval. */
   pair?: string;
   /** The panel that is open. */
   id?: string;
@@ -40,11 +40,11 @@ export interface RulesSearch {
   id?: string;
   /** The notification to explain. */
   explain?: string;
-  /** Begin a rule that mutes this host. */
+  /** Start a rule that mutes this host. */
   mute?: string;
-  /** Begin a rule like this one. */
+  /** Start a rule as a copy of this one. */
   copy?: string;
-  /** Begin with one of the examples. */
+  /** Start with one of the examples. */
   example?: string;
 }
 
@@ -52,7 +52,7 @@ export const readRulesSearch = (search: Raw): RulesSearch =>
   texts(search, 'id', 'explain', 'mute', 'copy', 'example');
 
 interface TokensSearch {
-  /** Automation keys, in the place of tokens. */
+  /** Shows automation keys instead of tokens. */
   tab?: 'keys';
   /** The one that is open. */
   id?: string;
@@ -71,13 +71,13 @@ interface LevelsSearch {
 export const readLevelsSearch = (search: Raw): LevelsSearch => texts(search, 'id');
 
 interface SignInSearch {
-  /** Where one wanted to go. */
+  /** The page to return to. */
   to?: string;
-  /** Why an identity provider's answer let nobody in. */
+  /** Why signing in at an identity provider failed. */
   error?: string;
 }
 
-/** `to` is a path of our own or nothing: nobody is sent elsewhere by a link to the sign-in. */
+/** `to` must be a path of this server: a link to the sign-in must not lead elsewhere. */
 export function readSignInSearch(search: Raw): SignInSearch {
   const { to, error } = texts(search, 'to', 'error');
   return { ...(to && /^\/(?![/\\])/.test(to) && { to }), ...(error && { error }) };

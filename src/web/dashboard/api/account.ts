@@ -16,7 +16,7 @@ export const sessionsQuery = queryOptions({
       .sessions,
 });
 
-/** Asked anew each time: it is true for minutes. */
+/** Never cached: it changes within minutes. */
 export const proofQuery = queryOptions({
   queryKey: ['account', 'proof'],
   queryFn: ({ signal }) => personApi.get<ProofState>('/api/account/proof', undefined, signal),
@@ -29,7 +29,7 @@ export const passkeysQuery = queryOptions({
     (await personApi.get<{ passkeys: Passkey[] }>('/api/account/passkeys', undefined, signal)).passkeys,
 });
 
-/** Has the browser prove a passkey of its choice; answers what the server is to check. */
+/** Has the browser sign with a passkey; resolves with what the server checks. */
 export async function assertPasskey(): Promise<unknown> {
   const optionsJSON = await personApi.post<PublicKeyCredentialRequestOptionsJSON>(
     '/api/session/passkey/options',
@@ -41,7 +41,7 @@ export async function signInWithPasskey(): Promise<SignedIn> {
   return personApi.post('/api/session/passkey', { response: await assertPasskey() });
 }
 
-/** Has the browser make a passkey for the person who is signed in. */
+/** Creates a passkey for the person. */
 export async function addPasskey(name: string): Promise<Passkey> {
   const optionsJSON = await personApi.post<PublicKeyCredentialCreationOptionsJSON>(
     '/api/account/passkeys/options',

@@ -1,10 +1,10 @@
-/** How the dashboard speaks to its server: with the session's cookie, for one tenant at a time. */
+/** Requests to the server, with the session's cookie, for one tenant. */
 import { ApiError } from '#client/api-error.ts';
 import { type CallOptions, createCall, jsonOf, withTimeLimit } from '#client/call.ts';
 
 /**
- * One request for a tenant (or for the person, without one). Anything but a success is thrown as an ApiError; so is an
- * answer that is not there in time.
+ * Requests for a tenant, or for the person. Anything but a success is thrown as an ApiError; so is an
+ * answer that does not arrive in time.
  */
 export interface Api {
   get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>;
@@ -12,19 +12,18 @@ export interface Api {
   put<T>(path: string, body: unknown): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
   delete(path: string, body?: unknown): Promise<void>;
-  /** The answer itself, for streams. */
+  /** The response itself, for streams. */
   open(path: string, query: Query, signal: AbortSignal): Promise<Response>;
-  /** A link that the browser follows by itself: it names the tenant in the address. */
+  /** A link for the browser, with the tenant in the address. */
   link(path: string, query?: Query): string;
 }
 
 export interface PostOptions {
   readonly signal?: AbortSignal;
-  /** For what may take longer than others. */
+  /** For requests that may take long. */
   readonly timeoutMs?: number;
 }
 
-/** The longest wait for a whole answer. */
 const usualTimeoutMs = 15_000;
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -53,13 +52,12 @@ export function createApi(tenant?: string): Api {
   };
 }
 
-/** The person's own calls: session, account, tenants. */
+/** Requests for the person: session, account, tenants. */
 export const personApi = createApi();
 
 export const isStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status;
 
-/** The sentence to show for whatever was thrown. */
 export const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 

@@ -1,11 +1,11 @@
-/** Commands to be pasted into a shell. */
+/** Commands for a shell. */
 
 export interface Example {
   readonly title: string;
   readonly message: string;
 }
 
-/** In single quotes, in which a shell reads everything but the quote itself as it stands. */
+/** Between single quotes a shell interprets nothing but the quote itself. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** POST /api/notify with the notification as JSON. */

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
 import { HistoryPages } from './history-pages.ts';
 
@@ -108,32 +108,17 @@ test('a tail of days holds a bounded number of rows', async () => {
   expect(pages.row(0)?.position).toBe(state.head);
 });
 
-test('rows far from what is looked at are let go, and read again when they are wanted', async () => {
-  const { pages, asked } = log(100_000);
+test('a row keeps the beginning of its message alone, whichever way it came', async () => {
+  const long = 'x'.repeat(16_384);
+  const { pages, state } = log(100, long);
   await pages.start();
-  for (let i = 0; i < 200; i++) {
-    pages.want(pages.count - 10, pages.count - 1);
-    await settle();
-  }
-  const held = Array.from({ length: pages.count }, (_, i) => pages.row(i)).filter(Boolean).length;
-  expect(held).toBeLessThanOrEqual(42 * 100);
-  expect(pages.row(1_000)).toBeUndefined();
-  const before = asked.length;
-  pages.want(1_000, 1_020);
-  await settle();
-  expect(asked.length).toBe(before + 1);
-  expect(pages.row(1_000)?.position).toBe(99_000);
-});
-
-test('long messages count too', async () => {
-  const { pages } = log(10_000, 'x'.repeat(16_384));
-  await pages.start();
-  for (let i = 0; i < 40; i++) {
-    pages.want(pages.count - 10, pages.count - 1);
-    await settle();
-  }
-  const held = Array.from({ length: pages.count }, (_, i) => pages.row(i)).filter(Boolean).length;
-  expect(held * 16_384).toBeLessThan(20_000_000);
+  pages.add([row(101, long)], true);
+  state.head = 102;
+  await pages.refresh(true);
+  pages.update(row(50, long));
+  const rows = Array.from({ length: pages.count }, (_, i) => pages.row(i));
+  expect(rows.length).toBe(102);
+  expect(Math.max(...rows.map((each) => each?.message.length ?? 0))).toBe(500);
 });
 
 test('a reading that failed leaves what was there, and can be tried again', async () => {
@@ -173,30 +158,4 @@ test('a list that cannot be read again says when it was read', async () => {
   state.fails = false;
   await pages.refresh(true);
   expect(pages.staleSince).toBeUndefined();
-});
-
-test('rows that were let go and cannot be read again are asked for again after a while, not without a pause', async () => {
-  vi.useFakeTimers();
-  try {
-    const { pages, asked, state } = log(5_000);
-    await pages.start();
-    const want = async (first: number) => {
-      pages.want(first, first + 20);
-      await vi.advanceTimersByTimeAsync(0);
-    };
-    while (!pages.isWhole) await want(pages.count - 21);
-    expect(pages.row(150)).toBeUndefined();
-    state.fails = true;
-    const before = asked.length;
-    // As the page does: what is looked at is wanted anew with every change.
-    pages.subscribe(() => pages.want(150, 170));
-    await want(150);
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect([asked.length - before, pages.error]).toEqual([1, new Error('no answer')]);
-    state.fails = false;
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect([pages.row(150)?.position, pages.error]).toEqual([4_850, undefined]);
-  } finally {
-    vi.useRealTimers();
-  }
 });

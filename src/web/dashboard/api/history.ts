@@ -1,19 +1,23 @@
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+/** History: the list of a search, one notification, and counts over time. */
+import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { isCode } from '#client/api-error.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
 import type { Histogram } from '#contract/overview.ts';
-import type { NotificationDetail, RoutingOutcome } from '#contract/routing.ts';
+import type { NotificationDetail } from '#contract/routing.ts';
 import { type Api, isStatus } from './call.ts';
 import { HistoryPages } from './history-pages.ts';
-import { noteStale, type StaleData } from './stale-data.ts';
+import { noteStale } from './stale-data.ts';
 import { type TailState, useTail } from './tail.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 const pageRows = 100;
+const keptLists = 10;
 const renewMs = 5_000;
+/** A search that takes long is not run all the time: the pause is this many times as long. */
+const pauseFactor = 20;
 
-/** A search's list. It is the same one for as long as its page, or the way back to it, is there. */
+/** A search's list; on the way back to it, it is the same one, and stands where it stood. */
 export function useHistoryPages(q: string): HistoryPages {
   const tenant = useTenant();
   const client = useQueryClient();
@@ -26,54 +30,65 @@ export function useHistoryPages(q: string): HistoryPages {
       gcTime: 0,
       retry: (failures, error) => failures < 2 && (isStatus(error, 0) || isStatus(error, 503)),
     });
-  const { data } = useQuery({
-    queryKey: [...tenant.key, 'history', q],
-    queryFn: () => new HistoryPages(load),
-    initialData: () => new HistoryPages(load),
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 600_000,
-    structuralSharing: false,
-  });
+  const pages = tenant.lists.get(q) ?? new HistoryPages(load);
+  tenant.lists.delete(q);
+  tenant.lists.set(q, pages);
+  for (const oldest of [...tenant.lists.keys()].slice(0, -keptLists)) tenant.lists.delete(oldest);
   useEffect(() => {
-    // Come back to: the place stays, what is new is told.
-    data.isHeld = false;
-    void (data.isReady ? data.refresh(data.isFree) : data.start());
-    const stopRenewing = keepRenewed(data);
-    const stopListening = data.subscribe(() => noteStale(data, staleDataOf(data)));
-    return () => {
-      stopRenewing();
-      stopListening();
-      noteStale(data, undefined);
+    pages.isHeld = false;
+    void (pages.isReady ? pages.refresh(pages.isFree) : pages.start());
+    const timer = { current: 0 };
+    const renewLater = () => {
+      timer.current = window.setTimeout(
+        async () => {
+          if (document.visibilityState === 'visible') await pages.renew();
+          if (timer.current !== 0) renewLater();
+        },
+        Math.max(renewMs, (pages.tookMs ?? 0) * pauseFactor),
+      );
     };
-  }, [data]);
-  return data;
+    renewLater();
+    const stopListening = pages.subscribe(() =>
+      noteStale(
+        pages,
+        pages.staleSince === undefined
+          ? undefined
+          : { readAt: pages.staleSince, retry: () => void pages.refresh(pages.isFree) },
+      ),
+    );
+    return () => {
+      clearTimeout(timer.current);
+      timer.current = 0;
+      stopListening();
+      noteStale(pages, undefined);
+    };
+  }, [pages]);
+  return pages;
 }
 
-const staleDataOf = (pages: HistoryPages): StaleData | undefined =>
-  pages.staleSince === undefined
-    ? undefined
-    : { readAt: pages.staleSince, retry: () => void pages.refresh(pages.isFree) };
-
-/** A search that takes long is not run all the time: the pause is this many times as long. */
-const pauseFactor = 20;
-
-/** Reads rows in sight that are live again and again, for others clear them and time ends them. Answers how to stop. */
-function keepRenewed(pages: HistoryPages): () => void {
-  let timer: ReturnType<typeof setTimeout>;
-  const schedule = () => {
-    timer = setTimeout(renew, Math.max(renewMs, (pages.tookMs ?? 0) * pauseFactor));
-  };
-  const renew = async () => {
-    if (document.visibilityState === 'visible') await pages.renew();
-    schedule();
-  };
-  schedule();
-  return () => clearTimeout(timer);
-}
-
-/** Draws anew with each change of the list. */
+/** Draws again with each change of the list. */
 export function useChanges(pages: HistoryPages): number {
   return useSyncExternalStore(pages.subscribe, pages.version);
+}
+
+/** Panels confirm what they show within moments: the head is read again then, with their receipts. */
+const receiptsMs = 2_500;
+
+/** New ones come in as they arrive, or wait while somebody reads. */
+export function useLivePages(pages: HistoryPages, q: string, enabled: boolean): TailState {
+  const timer = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const refresh = () => {
+    timer.current = 0;
+    void pages.refresh(pages.isFree);
+  };
+  return useTail(q, enabled, {
+    onArrived: (rows) => {
+      pages.add(rows, pages.isFree);
+      timer.current ||= window.setTimeout(refresh, receiptsMs);
+    },
+    onGap: () => void pages.refresh(pages.isFree),
+  });
 }
 
 export const notificationQuery = (tenant: Tenant, id: string) =>
@@ -85,18 +100,9 @@ export const notificationQuery = (tenant: Tenant, id: string) =>
     refetchInterval: ({ state }) => (isCode(state.error, 'not-found') ? false : 5_000),
   });
 
-/** What today's rules say of a recorded notification. */
-export const explainQuery = (tenant: Tenant, id: string) =>
-  queryOptions({
-    queryKey: [...tenant.key, 'rules', 'explain', id],
-    queryFn: () => tenant.api.post<RoutingOutcome>('/api/rules/explain', { notification: id }),
-    placeholderData: () => undefined,
-    staleTime: 10_000,
-  });
-
 /**
- * Takes a notification off every panel; the rows that tell of it say so at once. Throws only where it was not cleared:
- * what cannot be read again afterwards is shown as cleared, and is read later.
+ * Takes a notification off every panel; its rows say so at once. Throws only if it was not cleared: when it cannot be
+ * read again afterwards, it is shown as cleared and read later.
  */
 export function useClear(): (notification: HistoryNotification) => Promise<void> {
   const tenant = useTenant();
@@ -108,37 +114,11 @@ export function useClear(): (notification: HistoryNotification) => Promise<void>
       .fetchQuery({ ...notificationQuery(tenant, id), staleTime: 0 })
       .then(({ trace: _trace, deliveries: _deliveries, ...known }) => known)
       .catch(() => ({ ...notification, state: 'cleared' as const }));
-    for (const [, data] of client.getQueriesData({ queryKey: [...tenant.key, 'history'] }))
-      if (data instanceof HistoryPages) data.update(row);
+    for (const pages of tenant.lists.values()) pages.update(row);
   };
 }
 
-/** Panels confirm what they show within moments: what came is read again then, with their receipts. */
-const settleMs = 2_500;
-
-/** Lets new ones into a list as they arrive, or has them wait while somebody reads. */
-export function useLivePages(pages: HistoryPages, q: string, enabled: boolean): TailState {
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(
-    () => () => {
-      clearTimeout(timer.current);
-      timer.current = undefined;
-    },
-    [],
-  );
-  return useTail(q, enabled, {
-    onArrived: (rows) => {
-      pages.add(rows, pages.isFree);
-      timer.current ??= setTimeout(() => {
-        timer.current = undefined;
-        void pages.refresh(pages.isFree);
-      }, settleMs);
-    },
-    onGap: () => void pages.refresh(pages.isFree),
-  });
-}
-
-interface HistogramAsk {
+interface HistogramOptions {
   readonly q: string;
   /** At most so many. */
   readonly buckets: number;
@@ -147,7 +127,7 @@ interface HistogramAsk {
 }
 
 /** How many a search finds, over time and by level. */
-export const histogramQuery = (tenant: Tenant, ask: HistogramAsk) =>
+export const histogramQuery = (tenant: Tenant, ask: HistogramOptions) =>
   queryOptions({
     queryKey: [...tenant.key, 'histogram', ask],
     queryFn: ({ signal }) =>
@@ -155,11 +135,11 @@ export const histogramQuery = (tenant: Tenant, ask: HistogramAsk) =>
     retry: (failures, error) => failures < 1 && isStatus(error, 0),
   });
 
-const count = (api: Api, { q, buckets }: HistogramAsk, after: string | undefined, signal: AbortSignal) =>
+const count = (api: Api, { q, buckets }: HistogramOptions, after: string | undefined, signal: AbortSignal) =>
   api.get<Histogram>('/api/history/histogram', { q: q || undefined, after, buckets }, signal);
 
 /** Bars that begin where something is: each round asks about what is left after the empty beginning. */
-async function wholeExtent(api: Api, ask: HistogramAsk, signal: AbortSignal): Promise<Histogram> {
+async function wholeExtent(api: Api, ask: HistogramOptions, signal: AbortSignal): Promise<Histogram> {
   const all = await count(api, { ...ask, buckets: 200 }, new Date(0).toISOString(), signal);
   let histogram = all;
   for (let round = 0; round < 4; round++) {

@@ -1,4 +1,12 @@
-import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
+/** What pages read of a tenant, beside its rules and its history. */
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { AuditPage } from '#contract/audit.ts';
 import type { Level } from '#contract/level.ts';
 import type { Invitation, Member } from '#contract/member.ts';
@@ -9,30 +17,58 @@ import type { Tenant as TenantSettings } from '#contract/tenant.ts';
 import type { Key, Token } from '#contract/token.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
-/** The tenant's own settings. */
-export const tenantSettingsQuery = (tenant: Tenant) =>
+/** One resource, as the server has it at `path`. */
+const resource = <T>({ api, key }: Tenant, path: string, ...name: readonly unknown[]) =>
   queryOptions({
-    queryKey: [...tenant.key, 'settings'],
-    queryFn: ({ signal }) => tenant.api.get<TenantSettings>('/api/tenant', undefined, signal),
+    queryKey: [...key, ...name],
+    queryFn: ({ signal }) => api.get<T>(path, undefined, signal),
   });
+
+/** A whole list: `{ panels: […] }` at `/api/panels`. */
+export const listQuery = <T>({ api, key }: Tenant, name: string) =>
+  queryOptions({
+    queryKey: [...key, name],
+    queryFn: async ({ signal }) =>
+      (await api.get<Record<string, T[]>>(`/api/${name}`, undefined, signal))[name] as T[],
+  });
+
+/** Puts a changed or new item into a list that has been read. */
+export function putInList<T>(
+  client: QueryClient,
+  { queryKey }: ReturnType<typeof listQuery<T>>,
+  item: NoInfer<T>,
+  isSame: (other: NoInfer<T>) => boolean,
+): void {
+  client.setQueryData<T[]>(queryKey, (list) =>
+    list?.some(isSame) ? list.map((each) => (isSame(each) ? item : each)) : list && [...list, item],
+  );
+}
+
+/** A mutation of one of the tenant's lists, which is read again afterwards. */
+export function useListChange<V, R>(name: string, change: (tenant: Tenant, variables: V) => Promise<R>) {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (variables: V) => change(tenant, variables),
+    onSettled: () => client.invalidateQueries({ queryKey: [...tenant.key, name] }),
+  });
+}
+
+export const settingsQuery = (tenant: Tenant) => resource<TenantSettings>(tenant, '/api/tenant', 'settings');
+
+export const overviewQuery = (tenant: Tenant) =>
+  queryOptions({ ...resource<Overview>(tenant, '/api/overview', 'overview'), refetchInterval: 5_000 });
 
 export const levelsQuery = (tenant: Tenant) =>
-  queryOptions({
-    queryKey: [...tenant.key, 'levels'],
-    queryFn: async ({ signal }) =>
-      (await tenant.api.get<{ levels: Level[] }>('/api/levels', undefined, signal)).levels,
-    staleTime: 60_000,
-  });
+  queryOptions({ ...listQuery<Level>(tenant, 'levels'), staleTime: 60_000 });
 
-/** The tenant's levels by name; empty until they are here. */
+/** The tenant's levels by name; empty until they have been read. */
 export function useLevels(): ReadonlyMap<string, Level> {
-  const { data } = useQuery({
-    ...levelsQuery(useTenant()),
-    select: byName,
-  });
+  const { data } = useQuery({ ...levelsQuery(useTenant()), select: byName });
   return data ?? none;
 }
 
+const none: ReadonlyMap<string, Level> = new Map();
 /** One map for one answer, however many rows ask for it. */
 const maps = new WeakMap<readonly Level[], ReadonlyMap<string, Level>>();
 
@@ -42,93 +78,37 @@ function byName(levels: readonly Level[]): ReadonlyMap<string, Level> {
   return known;
 }
 
-const none: ReadonlyMap<string, Level> = new Map();
-
-const panelsRefreshMs = 4_000;
-/** A list this long is large: it is asked for less often. */
-const many = 500;
-
-export const panelsKey = (tenant: Tenant) => [...tenant.key, 'panels'];
 export const panelPath = (id: string): string => `/api/panels/${encodeURIComponent(id)}`;
+export const panelsQuery = (tenant: Tenant) => listQuery<Panel>(tenant, 'panels');
+const panelsRefreshMs = 4_000;
 
-/** All panels, by name. */
-export const panelsQuery = (tenant: Tenant) =>
-  queryOptions({
-    queryKey: panelsKey(tenant),
-    queryFn: async ({ signal }) =>
-      (await tenant.api.get<{ panels: Panel[] }>('/api/panels', undefined, signal)).panels,
-  });
-
-/** As {@link panelsQuery}, kept true while it is looked at. */
+/** As {@link panelsQuery}, kept up to date while it is looked at; a long list less often. */
 export const livePanelsQuery = (tenant: Tenant) =>
   queryOptions({
     ...panelsQuery(tenant),
-    refetchInterval: ({ state }) => ((state.data?.length ?? 0) > many ? 30_000 : panelsRefreshMs),
+    refetchInterval: ({ state }) => ((state.data?.length ?? 0) > 500 ? 30_000 : panelsRefreshMs),
   });
 
-/** What the panel should be showing now, kept true too. */
+/** What a panel should be showing now. */
 export const panelShowingQuery = (tenant: Tenant, id: string) =>
   queryOptions({
-    queryKey: [...panelsKey(tenant), id, 'showing'],
-    queryFn: ({ signal }) => tenant.api.get<PanelShowing>(`${panelPath(id)}/showing`, undefined, signal),
+    ...resource<PanelShowing>(tenant, `${panelPath(id)}/showing`, 'panels', id, 'showing'),
     refetchInterval: panelsRefreshMs,
   });
 
-export const membersQuery = ({ api, key }: Tenant) =>
-  queryOptions({
-    queryKey: [...key, 'members'],
-    queryFn: async ({ signal }) =>
-      (await api.get<{ members: Member[] }>('/api/members', undefined, signal)).members,
-  });
+export const membersQuery = (tenant: Tenant) => listQuery<Member>(tenant, 'members');
+export const invitationsQuery = (tenant: Tenant) =>
+  queryOptions({ ...listQuery<Invitation>(tenant, 'invitations'), enabled: tenant.may('admin') });
+export const searchesQuery = (tenant: Tenant) => listQuery<SavedSearch>(tenant, 'searches');
 
-export const invitationsQuery = ({ api, key, may }: Tenant) =>
-  queryOptions({
-    queryKey: [...key, 'invitations'],
-    queryFn: async ({ signal }) =>
-      (await api.get<{ invitations: Invitation[] }>('/api/invitations', undefined, signal)).invitations,
-    enabled: may('admin'),
-  });
-
-/** Last use changes without anyone's doing. */
+/** Tokens and keys say when they were last used. */
 const credentialsRefreshMs = 20_000;
-
-export const tokensKey = (tenant: Tenant) => [...tenant.key, 'tokens'];
-export const keysKey = (tenant: Tenant) => [...tenant.key, 'keys'];
-
 export const tokensQuery = (tenant: Tenant) =>
-  queryOptions({
-    queryKey: tokensKey(tenant),
-    queryFn: async ({ signal }) =>
-      (await tenant.api.get<{ tokens: Token[] }>('/api/tokens', undefined, signal)).tokens,
-    refetchInterval: credentialsRefreshMs,
-  });
-
+  queryOptions({ ...listQuery<Token>(tenant, 'tokens'), refetchInterval: credentialsRefreshMs });
 export const keysQuery = (tenant: Tenant) =>
-  queryOptions({
-    queryKey: keysKey(tenant),
-    queryFn: async ({ signal }) =>
-      (await tenant.api.get<{ keys: Key[] }>('/api/keys', undefined, signal)).keys,
-    refetchInterval: credentialsRefreshMs,
-  });
+  queryOptions({ ...listQuery<Key>(tenant, 'keys'), refetchInterval: credentialsRefreshMs });
 
-export const searchesQuery = (tenant: Tenant) =>
-  queryOptions({
-    queryKey: [...tenant.key, 'searches'],
-    queryFn: async ({ signal }) =>
-      (await tenant.api.get<{ searches: SavedSearch[] }>('/api/searches', undefined, signal)).searches,
-  });
-
-const overviewRefreshMs = 5_000;
-
-/** How the tenant stands, kept fresh while it is looked at. */
-export const overviewQuery = (tenant: Tenant) =>
-  queryOptions({
-    queryKey: [...tenant.key, 'overview'],
-    queryFn: ({ signal }) => tenant.api.get<Overview>('/api/overview', undefined, signal),
-    refetchInterval: overviewRefreshMs,
-  });
-
-interface AuditFilter {
+export interface AuditFilter {
   readonly by: string;
   readonly action: string;
 }
@@ -146,16 +126,16 @@ export const auditQuery = ({ api, key }: Tenant, { by, action }: AuditFilter) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-/** What has been seen in history behind a key of the query language: for completion, so a failure is no news. */
+/** Values that history knows for a key of the query language: for completion, so a failure is not reported. */
 export const fieldValuesQuery = (
-  tenant: Tenant,
+  { api, key: tenantKey }: Tenant,
   key: 'host' | 'ip' | 'source' | 'key' | 'token' | 'panel' | 'rule',
   prefix: string,
 ) =>
   queryOptions({
-    queryKey: [...tenant.key, 'field-values', key, prefix],
+    queryKey: [...tenantKey, 'field-values', key, prefix],
     queryFn: async ({ signal }) =>
-      (await tenant.api.get<{ values: string[] }>('/api/history/values', { key, prefix }, signal)).values,
+      (await api.get<{ values: string[] }>('/api/history/values', { key, prefix }, signal)).values,
     staleTime: 30_000,
     retry: false,
   });

@@ -5,14 +5,14 @@ import { noteStale } from './stale-data.ts';
 
 const keepRunning = { cancelRefetch: false };
 
-/** A refusal is an answer too: only silence, a rate limit and a server in trouble are worth asking again. */
-const worthRetrying = (failures: number, error: Error): boolean =>
+/** Only a lost connection, a rate limit and a server error are retried. */
+const shouldRetry = (failures: number, error: Error): boolean =>
   failures < 2 &&
   (!(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500);
 
 /**
- * Whether a page shows the query's data although it cannot be read again. One failed attempt that is tried again at once
- * is none, unless no answer came at all. What is gone (404) the page says itself.
+ * Whether a page shows the query's data although it cannot be read again. One failed attempt that is retried at once
+ * does not count, unless no answer came at all. A 404 is shown by the page itself.
  */
 const isStale = (query: Query): boolean => {
   const { data, error, status, fetchFailureCount, fetchFailureReason } = query.state;
@@ -20,7 +20,7 @@ const isStale = (query: Query): boolean => {
   return query.isActive() && data !== undefined && isFailing && !isCode(error, 'not-found');
 };
 
-/** What the pages know of the server. Old data stays while new is fetched; a lost session is found out at once. */
+/** The cache of server data. Old data stays while new is read; after a 401 the session is read again. */
 export function createQueryClient(): QueryClient {
   const onError = (error: Error) => {
     if (isStatus(error, 401)) void client.invalidateQueries({ queryKey: ['session'] });
@@ -31,8 +31,8 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         staleTime: 5_000,
-        retry: worthRetrying,
-        // The browser's own word on being offline is wrong for a server on the same network.
+        retry: shouldRetry,
+        // A browser that says it is offline may still reach a server on its network.
         networkMode: 'always',
         placeholderData: (previous: unknown) => previous,
       },

@@ -1,96 +1,110 @@
-import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+/** The routing rules, and what they would do. */
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { isCode } from '#client/api-error.ts';
 import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
-import type {
-  ExplainRequest,
-  NotificationDetail,
-  ReplayRequest,
-  ReplayResponse,
-  RoutingOutcome,
-} from '#contract/routing.ts';
+import type { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
 import type { NewRule, Rule, RulePatch, RuleWhen } from '#contract/rule.ts';
 import { type Api, isStatus } from './call.ts';
+import { listQuery } from './queries.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 /** The rules in the order in which they are tried. */
-export const rulesQuery = (tenant: Tenant) =>
-  queryOptions({
-    queryKey: [...tenant.key, 'rules'],
-    queryFn: async ({ signal }) =>
-      (await tenant.api.get<{ rules: Rule[] }>('/api/rules', undefined, signal)).rules,
-  });
+export const rulesQuery = (tenant: Tenant) => listQuery<Rule>(tenant, 'rules');
 
-interface RuleChanges {
+const rulePath = (id: string) => `/api/rules/${encodeURIComponent(id)}`;
+
+export interface RuleChanges {
   create(rule: NewRule): Promise<Rule>;
   /** Shown at once, and taken back when the server refuses it. */
-  change(id: string, patch: RulePatch): Promise<void>;
+  change(id: string, patch: RulePatch): Promise<unknown>;
+  /** A rule that somebody else deleted meanwhile counts as deleted. */
   remove(ids: readonly string[]): Promise<void>;
 }
 
-/** All throw what the server said. */
+/** All throw the server's error. */
 export function useRuleChanges(): RuleChanges {
-  const tenant = useTenant();
+  const { api } = useTenant();
   const client = useQueryClient();
-  const { queryKey } = rulesQuery(tenant);
-  const done = () => client.invalidateQueries({ queryKey, exact: true });
+  const { queryKey } = rulesQuery(useTenant());
+  const onSettled = () => client.invalidateQueries({ queryKey, exact: true });
   const create = useMutation({
-    mutationFn: (rule: NewRule) => tenant.api.post<Rule>('/api/rules', rule),
-    onSettled: done,
+    mutationFn: (rule: NewRule) => api.post<Rule>('/api/rules', rule),
+    onSettled,
   });
   const change = useMutation({
-    mutationFn: ({ id, patch }: { id: string; patch: RulePatch }) =>
-      tenant.api.patch<Rule>(`/api/rules/${encodeURIComponent(id)}`, patch),
+    mutationFn: ({ id, patch }: { id: string; patch: RulePatch }) => api.patch<Rule>(rulePath(id), patch),
     onMutate: async ({ id, patch }) => {
       await client.cancelQueries({ queryKey, exact: true });
-      return mend(client, queryKey, (rules) =>
-        rules.map((rule) => (rule.id === id ? ({ ...rule, ...patch } as Rule) : rule)),
+      const before = client.getQueryData(queryKey);
+      client.setQueryData(queryKey, (rules) =>
+        rules?.map((rule) => (rule.id === id ? ({ ...rule, ...patch } as Rule) : rule)),
       );
+      return before;
     },
     onError: (_, __, before) => client.setQueryData(queryKey, before),
-    onSettled: done,
+    onSettled,
   });
   const remove = useMutation({
     mutationFn: async (ids: readonly string[]) => {
-      for (const id of ids) await removeRule(tenant.api, id);
+      for (const id of ids)
+        await api.delete(rulePath(id)).catch((error: unknown) => {
+          if (!isCode(error, 'not-found')) throw error;
+        });
     },
-    onSettled: done,
+    onSettled,
   });
   return {
-    create: (rule) => create.mutateAsync(rule),
-    change: async (id, patch) => void (await change.mutateAsync({ id, patch })),
-    remove: (ids) => remove.mutateAsync(ids),
+    create: create.mutateAsync,
+    change: (id, patch) => change.mutateAsync({ id, patch }),
+    remove: remove.mutateAsync,
   };
 }
 
-function mend(
-  client: QueryClient,
-  queryKey: readonly unknown[],
-  change: (rules: readonly Rule[]) => Rule[],
-): Rule[] | undefined {
-  const before = client.getQueryData<Rule[]>(queryKey);
-  if (before) client.setQueryData(queryKey, change(before));
-  return before;
+/**
+ * Mutes what matches from now on: a rule with an end, before all others.
+ *
+ * @returns the rule.
+ */
+export const mute = (
+  api: Api,
+  { name, when, until }: { readonly name: string; readonly when: RuleWhen; readonly until: Date },
+): Promise<Rule> =>
+  api.post<Rule>('/api/rules', {
+    name: [...name].slice(0, 100).join(''),
+    when,
+    then: { mute: true },
+    activeUntil: until.toISOString(),
+    position: 1,
+  } satisfies NewRule);
+
+export const unmute = (api: Api, { id }: Rule): Promise<void> => api.delete(rulePath(id));
+
+/** Conditions that match what sent this: its host; else its ip; else its title, by the same token. */
+export function whenSame({ host, ip, title, token }: HistoryNotification): RuleWhen {
+  if (host !== null) return { host: [host] };
+  if (ip !== null) return { ip: [ip] };
+  return { token: [token.id], title: { contains: title } };
 }
 
-/** What somebody else deleted meanwhile is gone, as was wanted. */
-async function removeRule(api: Api, id: string): Promise<void> {
-  try {
-    await api.delete(`/api/rules/${encodeURIComponent(id)}`);
-  } catch (error) {
-    if (!isCode(error, 'not-found')) throw error;
-  }
-}
-
-/** @param version Names the rules in force: an answer from before they were changed is none. */
+/** Where a notification would go. @param version of the rules in force; a change of them makes the answer outdated. */
 export const routingQuery = (tenant: Tenant, request: ExplainRequest, version: string) =>
   queryOptions({
     queryKey: [...tenant.key, 'routing', request, version],
     queryFn: ({ signal }) => tenant.api.post<RoutingOutcome>('/api/rules/explain', request, { signal }),
     staleTime: 30_000,
     gcTime: 10_000,
-    // Two drafts of a tenant are looked at together; whoever writes a third asks again.
+    // The server answers two of a tenant at a time, and refuses a third.
     retry: (failures, error) => failures < 3 && isStatus(error, 429),
     retryDelay: 1_000,
+  });
+
+/** What today's rules would do with a recorded notification. */
+export const explainQuery = (tenant: Tenant, id: string) =>
+  queryOptions({
+    queryKey: [...tenant.key, 'rules', 'explain', id],
+    queryFn: () => tenant.api.post<RoutingOutcome>('/api/rules/explain', { notification: id }),
+    placeholderData: () => undefined,
+    staleTime: 10_000,
   });
 
 /** Thirty days of a busy tenant take minutes; whoever waits can cancel. */
@@ -99,7 +113,7 @@ const replayTimeoutMs = 600_000;
 export const askReplay = (tenant: Tenant, request: ReplayRequest, signal: AbortSignal) =>
   tenant.api.post<ReplayResponse>('/api/rules/replay', request, { signal, timeoutMs: replayTimeoutMs });
 
-/** The newest that a query finds, to choose one of. */
+/** The newest notifications that a query finds, to choose one. */
 export const recordedQuery = (tenant: Tenant, q: string) =>
   queryOptions({
     queryKey: [...tenant.key, 'recorded', q],
@@ -108,48 +122,3 @@ export const recordedQuery = (tenant: Tenant, q: string) =>
         .notifications,
     retry: false,
   });
-
-export const recordedOneQuery = (tenant: Tenant, id: string) =>
-  queryOptions({
-    queryKey: [...tenant.key, 'recorded-one', id],
-    queryFn: ({ signal }): Promise<HistoryNotification> =>
-      tenant.api.get<NotificationDetail>(`/api/notifications/${encodeURIComponent(id)}`, undefined, signal),
-    placeholderData: () => undefined,
-    staleTime: 60_000,
-  });
-
-interface Mute {
-  readonly name: string;
-  /** What is muted, as a rule says it. */
-  readonly when: RuleWhen;
-  readonly until: Date;
-  readonly note?: string;
-}
-
-/** Records what matches and shows it nowhere, until then; holds at once. Answers the rule, which stands first. */
-export function mute(api: Api, { name, when, until, note }: Mute): Promise<Rule> {
-  return api.post<Rule>('/api/rules', {
-    name: [...name].slice(0, 100).join(''),
-    when,
-    then: { mute: true },
-    activeUntil: until.toISOString(),
-    position: 1,
-    ...(note !== undefined && { note }),
-  } satisfies NewRule);
-}
-
-export async function unmute(api: Api, { id }: Pick<Rule, 'id'>): Promise<void> {
-  await api.delete(`/api/rules/${encodeURIComponent(id)}`);
-}
-
-/** What a rule must say to mean what sent this: its host; else its ip; else its title, from the token it came by. */
-export function whenSame(notification: {
-  readonly host: string | null;
-  readonly ip: string | null;
-  readonly title: string;
-  readonly token: { readonly id: string };
-}): RuleWhen {
-  if (notification.host !== null) return { host: [notification.host] };
-  if (notification.ip !== null) return { ip: [notification.ip] };
-  return { token: [notification.token.id], title: { contains: notification.title } };
-}

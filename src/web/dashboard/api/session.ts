@@ -6,31 +6,30 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: ({ signal }) => personApi.get<Session>('/api/session', undefined, signal),
   staleTime: 30_000,
-  // Finds out on every page that the server is away, or that the person's role or session has ended.
+  // So that every page notices a lost server, and the end of a session or a role.
   refetchInterval: 30_000,
   refetchOnWindowFocus: 'always',
 });
 
-/** Who is signed in; the pages behind the sign-in are not drawn without anyone. */
+/** The person who is signed in. */
 export function usePerson(): Person {
   const { data } = useSuspenseQuery(sessionQuery);
   if (!data.person) throw new Error('nobody is signed in');
   return data.person;
 }
 
-/** The identity providers that one can sign in with. */
 export function useProviders(): Session['providers'] {
   return useSuspenseQuery(sessionQuery).data.providers;
 }
 
-/** Leaves for a provider, to come back signed in at `returnTo`, a path of ours. */
-export async function beginAtProvider(id: string, returnTo: string): Promise<void> {
+/** Goes to an identity provider, which returns to the path `returnTo`. */
+export async function startAtProvider(id: string, returnTo: string): Promise<void> {
   const path = `/api/session/oidc/${encodeURIComponent(id)}`;
   location.assign((await personApi.post<{ url: string }>(path, { returnTo })).url);
 }
 
-/** After signing in or out, nothing that was known holds any more. */
-export function useForgetAll(): () => Promise<void> {
+/** Drops all cached data, after signing in or out. */
+export function useForgetEverything(): () => Promise<void> {
   const client = useQueryClient();
   return async () => {
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });

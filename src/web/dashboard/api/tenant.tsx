@@ -1,9 +1,11 @@
-/** The tenant that the page is about: it stands in the address, and everything asked is asked for it. */
+/** The tenant that the page is about: it stands in the address, and everything is asked for it. */
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { Membership } from '#contract/session.ts';
 import type { Role } from '#contract/token.ts';
+import { createStoredChoice } from '../store.ts';
 import { type Api, createApi } from './call.ts';
+import type { HistoryPages } from './history-pages.ts';
 import { sessionQuery } from './session.ts';
 
 export interface Tenant extends Membership {
@@ -12,12 +14,14 @@ export interface Tenant extends Membership {
   may(role: Role): boolean;
   /** The first part of every query key of this tenant's data. */
   readonly key: readonly ['tenant', string];
+  /** The lists of history by their query, kept for the way back to them. */
+  readonly lists: Map<string, HistoryPages>;
 }
 
 const rolesInOrder: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
 const TenantContext = createContext<Tenant | undefined>(undefined);
 
-/** Answers undefined when the person does not belong to a tenant of that name. */
+/** @returns undefined when the person does not belong to a tenant of that name. */
 export function useMembership(name: string): Tenant | undefined {
   const { data } = useSuspenseQuery(sessionQuery);
   const membership = data.tenants.find((each) => each.name === name);
@@ -28,6 +32,7 @@ export function useMembership(name: string): Tenant | undefined {
         api: createApi(membership.name),
         may: (role) => rolesInOrder.indexOf(membership.role) >= rolesInOrder.indexOf(role),
         key: ['tenant', membership.name],
+        lists: new Map(),
       },
     [membership],
   );
@@ -42,3 +47,12 @@ export function useTenant(): Tenant {
   if (!tenant) throw new Error('this page stands outside of a tenant');
   return tenant;
 }
+
+const lastName = createStoredChoice('belfry.tenant', (stored) => stored ?? '');
+
+/** The tenant that was open last on this machine: the bare address leads there. */
+export const rememberTenant = (name: string): void => lastName.set(name);
+
+/** undefined when the person belongs to no tenant. */
+export const lastTenant = (tenants: readonly Membership[]): string | undefined =>
+  (tenants.find(({ name }) => name === lastName.get()) ?? tenants[0])?.name;

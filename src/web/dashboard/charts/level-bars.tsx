@@ -12,22 +12,21 @@ export interface TimeSpan {
 }
 
 export interface LevelBarsProps {
-  /** What the bars say, in a sentence: their text stands in the table beside them. */
+  /** The bars in a sentence, for screen readers; the table has the numbers. */
   readonly label: string;
   readonly buckets: readonly CountBucket[];
   readonly bucketMs: number;
-  /** A time is chosen by dragging over it, by a click on a bar, or by two with Shift. */
+  /** A time is selected by dragging, by a click on a bar, or by two clicks with Shift. */
   readonly onSelect: (span: TimeSpan) => void;
   readonly isOld?: boolean;
 }
 
-/** Stacked bars over time, a colour a level, the most serious on top. */
+/** Stacked bars over time, a colour for each level, the most serious on top. */
 export function LevelBars({ label, buckets, bucketMs, onSelect, isOld = false }: LevelBarsProps) {
-  const levels = useLevels();
+  const stackOf = useStack();
   const look = useLevelLook();
   const [pointed, setPointed] = useState<number>();
   const { chosen, ...pointer } = useSelecting(buckets, bucketMs, onSelect);
-  const rank = (name: string) => levels.get(name)?.rank ?? 20;
   const most = useMemo(() => Math.max(1, ...buckets.map((bucket) => totalOf(bucket.counts))), [buckets]);
   const bucket = pointed === undefined ? undefined : buckets[pointed];
   return (
@@ -49,7 +48,7 @@ export function LevelBars({ label, buckets, bucketMs, onSelect, isOld = false }:
           data-pointed={index === pointed}
           data-chosen={isIn(index, chosen)}
         >
-          {stackOf(counts, rank).map(({ level, count }) => (
+          {stackOf(counts).map(({ level, count }) => (
             <i key={level} style={{ height: `${(count / most) * 100}%`, background: look(level).color }} />
           ))}
         </div>
@@ -58,7 +57,7 @@ export function LevelBars({ label, buckets, bucketMs, onSelect, isOld = false }:
         <BarHint
           bucket={bucket}
           bucketMs={bucketMs}
-          counts={stackOf(bucket.counts, rank)}
+          counts={stackOf(bucket.counts)}
           share={(pointed + 0.5) / buckets.length}
         />
       )}
@@ -150,12 +149,23 @@ type Counts = Readonly<Record<string, number>>;
 export const totalOf = (counts: Counts): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** The levels with any, the most serious first. */
-export function stackOf(counts: Counts, rank: (level: string) => number): LevelCount[] {
-  return Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([level, count]) => ({ level, count }))
-    .sort((a, b) => rank(b.level) - rank(a.level) || a.level.localeCompare(b.level));
+/** The levels with a count, the most serious first. */
+export function useStack(): (counts: Counts) => LevelCount[] {
+  const levels = useLevels();
+  const rank = (level: string) => levels.get(level)?.rank ?? 20;
+  return (counts) =>
+    Object.entries(counts)
+      .filter(([, count]) => count > 0)
+      .map(([level, count]) => ({ level, count }))
+      .sort((a, b) => rank(b.level) - rank(a.level) || a.level.localeCompare(b.level));
+}
+
+/** The sum of several counts. */
+export function sumOf(all: readonly { readonly counts: Counts }[]): Counts {
+  const sums: Record<string, number> = {};
+  for (const { counts } of all)
+    for (const [level, count] of Object.entries(counts)) sums[level] = (sums[level] ?? 0) + count;
+  return sums;
 }
 
 const dayMs = 86_400_000;

@@ -1,18 +1,17 @@
 import tableIcon from 'virtual:icon/table';
 import { useTranslation } from 'react-i18next';
-import { useLevels } from '../api/queries.ts';
 import { useFormats } from '../components/formats.ts';
 import { Icon } from '../components/icon.tsx';
 import { useLevelLook } from '../components/level-mark.tsx';
-import { bucketSpan, LevelBars, type LevelBarsProps, stackOf, totalOf } from './level-bars.tsx';
+import { bucketSpan, LevelBars, type LevelBarsProps, sumOf, totalOf, useStack } from './level-bars.tsx';
 import styles from './level-chart.module.css';
 
-/** How many of each level came over time: as bars, or as the table that says the same. */
+/** Counts by level over time, as bars or as a table. */
 export function LevelChart({ asTable, ...props }: LevelBarsProps & { readonly asTable: boolean }) {
   return asTable ? <BarsTable {...props} /> : <LevelBars {...props} />;
 }
 
-/** Stands at the end of the line above the chart. */
+/** Switches between bars and table. */
 export function TableToggle({ asTable, onToggle }: { asTable: boolean; onToggle: () => void }) {
   const { t } = useTranslation();
   return (
@@ -29,18 +28,13 @@ export function TableToggle({ asTable, onToggle }: { asTable: boolean; onToggle:
   );
 }
 
-/** What bars say, as a table: the newest first, empty times left out. */
+/** The counts as a table: the newest first, without empty times. */
 function BarsTable({ label, buckets, bucketMs, onSelect }: Omit<LevelBarsProps, 'isOld'>) {
   const { t } = useTranslation();
   const formats = useFormats();
-  const levels = useLevels();
   const look = useLevelLook();
-  const rank = (name: string) => levels.get(name)?.rank ?? 20;
   const filled = buckets.filter(({ counts }) => totalOf(counts) > 0).reverse();
-  const sums: Record<string, number> = {};
-  for (const { counts } of filled)
-    for (const [level, count] of Object.entries(counts)) sums[level] = (sums[level] ?? 0) + count;
-  const columns = stackOf(sums, rank).map(({ level }) => level);
+  const columns = useStack()(sumOf(filled)).map(({ level }) => level);
   return (
     <section className={styles.frame} aria-label={label}>
       <table className="table">

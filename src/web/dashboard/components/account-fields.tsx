@@ -15,7 +15,7 @@ export function AccountFields({
 }: {
   value: NewAccount;
   onChange: (value: NewAccount) => void;
-  /** The address is given, as by an invitation. */
+  /** An invitation gives the address. */
   fixedEmail?: boolean;
 }) {
   const { t } = useTranslation('entry');
@@ -48,13 +48,13 @@ export function AccountFields({
   );
 }
 
-/** A field for a password, which can be looked at while it is typed. */
+/** A password field; what is typed can be shown. */
 export function PasswordField(props: PasswordInputProps) {
   const { t } = useTranslation('entry');
   return <PasswordInput {...props} visibilityToggleButtonProps={{ 'aria-label': t('lookAtIt') }} />;
 }
 
-/** For a password that is chosen here: says what the server will ask of it. */
+/** For a new password, with the server's rules for it. */
 export function NewPasswordField({
   label,
   value,

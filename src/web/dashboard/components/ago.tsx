@@ -1,22 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useFormats } from './formats.ts';
 
-/** How long ago, kept true while it is looked at; the exact time on pointing at it. */
-export function Ago({ at }: { at: string }) {
-  const formats = useFormats();
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 10_000);
-    return () => clearInterval(timer);
-  }, []);
-  return (
-    <time dateTime={at} title={formats.dateTime(at)}>
-      {formats.relative(at, Math.max(now, new Date(at).getTime()))}
-    </time>
-  );
-}
-
-/** The time, kept true while it is looked at. */
+/** The time, kept up to date. */
 export function useNow(everyMs = 10_000): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -24,4 +9,15 @@ export function useNow(everyMs = 10_000): number {
     return () => clearInterval(timer);
   }, [everyMs]);
   return now;
+}
+
+/** How long ago, kept up to date; the exact time as a tooltip. */
+export function Ago({ at }: { at: string }) {
+  const formats = useFormats();
+  const now = useNow();
+  return (
+    <time dateTime={at} title={formats.dateTime(at)}>
+      {formats.relative(at, Math.max(now, Date.parse(at)))}
+    </time>
+  );
 }

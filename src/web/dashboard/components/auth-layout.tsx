@@ -4,8 +4,8 @@ import styles from './auth-layout.module.css';
 import { Icon } from './icon.tsx';
 import { PageHeading } from './page.tsx';
 
-/** The frame of pages outside of any tenant: one card in the middle, nothing else to look at. */
-export function EntryFrame({
+/** The layout of pages outside of any tenant: one card in the middle. */
+export function AuthLayout({
   title,
   about,
   children,

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next';
 import styles from './copy-field.module.css';
 import { Icon } from './icon.tsx';
 
-/** Text to be taken elsewhere (a token, a command), whole and selectable, with a button that copies it. */
+/** Text to copy, as a token or a command. */
 export function CopyField({ text, label }: { text: string; label: string }) {
   const shown = useRef<HTMLPreElement>(null);
   return (
@@ -21,7 +21,7 @@ export function CopyField({ text, label }: { text: string; label: string }) {
 
 const saidMs = 2_000;
 
-/** Copies `text`, and says whether that worked: where the browser refuses, the text is selected for the keyboard. */
+/** Copies `text`, and says whether that worked; if the browser refuses, the text is selected. */
 export function CopyButton({
   text,
   shown,
@@ -29,7 +29,7 @@ export function CopyButton({
   className,
 }: {
   text: string;
-  /** Where the text stands on the page. */
+  /** The element that shows the text. */
   shown: RefObject<HTMLElement | null>;
   label: string;
   className?: string | undefined;
@@ -57,7 +57,7 @@ export function CopyButton({
   );
 }
 
-/** Browsers give the clipboard to pages of https alone. */
+/** Browsers allow the clipboard only on HTTPS. */
 async function copyText(text: string, shown: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react';
 import styles from './facts.module.css';
 import { Icon } from './icon.tsx';
 
-/** What is known of a thing: a name and a value a line. */
+/** A list of names and values. */
 export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={styles.facts}>
@@ -16,7 +16,7 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Rea
   );
 }
 
-/** How something stands, in icon, colour and word. */
+/** A state, as icon, colour and word. */
 export function StateMark({
   icon,
   tone,

@@ -73,7 +73,7 @@ function createFormats(locale: string, timeZone: string): Formats {
   };
 }
 
-/** Made once for each language and time zone: a list draws hundreds of times with them. */
+/** One for each language and time zone: lists use them hundreds of times. */
 const made = new Map<string, Formats>();
 
 function formatsFor(locale: string, timeZone: string): Formats {
@@ -90,7 +90,7 @@ export function useFormats(): Formats {
   return useMemo(() => formatsFor(localeOf(language), timeZone), [language, timeZone]);
 }
 
-/** For what belongs to no tenant: in the time zone of this machine. */
+/** Outside of a tenant: in the time zone of this machine. */
 export function useOwnFormats(): Formats {
   const { i18n } = useTranslation();
   const language = i18n.language;
@@ -100,14 +100,14 @@ export function useOwnFormats(): Formats {
   );
 }
 
-/** How the language parts thousands, and the whole from its parts: 1,234.5 or 1.234,5. */
+/** The thousands and decimal separators: 1,234.5 or 1.234,5. */
 export function separatorsOf(locale: string): { thousandSeparator: string; decimalSeparator: string } {
   const parts = new Intl.NumberFormat(locale).formatToParts(1_234_567.5);
   const separator = (type: 'group' | 'decimal') => parts.find((part) => part.type === type)?.value;
   return { thousandSeparator: separator('group') ?? '', decimalSeparator: separator('decimal') ?? '.' };
 }
 
-/** The browser's own kind of the language that was chosen (de-CH for de), or the language itself. */
+/** The browser's variant of the chosen language (de-CH for de), or the language itself. */
 export function localeOf(language: string): string {
   return navigator.languages.find((tag) => tag.toLowerCase().startsWith(language)) ?? language;
 }

@@ -1,4 +1,4 @@
-/** An outline icon in the colour of the text around it. It says nothing by itself: words stand beside it, or a label. */
+/** An outline icon in the text's colour. It is hidden from screen readers: text or a label must say the same. */
 export function Icon({ paths, size = 16 }: { paths: readonly string[]; size?: number }) {
   return (
     <svg

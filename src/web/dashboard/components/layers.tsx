@@ -1,70 +1,134 @@
-/** What stands over the page: the keyboard belongs to what came last, and goes back to where it was when that is gone. */
-
-import { Drawer, type DrawerProps, Modal, type ModalProps } from '@mantine/core';
-import { type ReactNode, useLayoutEffect, useState, useSyncExternalStore } from 'react';
+/** Dialogs and drawers: the topmost has the keyboard, and the focus returns to where it was when it closes. */
+import { Button, Drawer, type DrawerProps, Group, Modal, type ModalProps, Stack } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useLayoutEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { createStore, useStore } from '../store.ts';
 import styles from './layers.module.css';
+import { ErrorNotice } from './notice.tsx';
 
-let layers: readonly symbol[] = [];
-const listeners = new Set<() => void>();
-/** What the layer that is just going was to give the focus back to: the one that takes its place owes it now. */
-let owed: Element | null = null;
+const layers = createStore<readonly symbol[]>([]);
+/** Where a closing layer returns the focus to; a layer that opens at the same moment takes this over. */
+let returnTo: Element | null = null;
 
-/** For as long as it is drawn, a layer above all before it. True while nothing stands above it: Esc is for it. */
+/** Adds a layer while the component is drawn. True while it is the topmost: Esc is for it. */
 function useLayer(): boolean {
   const [own] = useState(() => Symbol('layer'));
   useLayoutEffect(() => {
-    const before = isFocusLost() ? owed : document.activeElement;
-    change([...layers, own]);
+    const before = isFocusLost() ? returnTo : document.activeElement;
+    layers.set([...layers.get(), own]);
     return () => {
-      change(layers.filter((each) => each !== own));
-      owed ??= before;
-      // What closes it may move the focus itself, at once.
+      layers.set(layers.get().filter((each) => each !== own));
+      returnTo ??= before;
+      // Whatever closed the layer may move the focus itself, at once.
       setTimeout(() => {
-        owed = null;
-        giveBack(before);
+        returnTo = null;
+        restoreFocus(before);
       });
     };
   }, [own]);
-  return useSyncExternalStore(listen, () => layers.at(-1) === own);
-}
-
-function change(now: readonly symbol[]): void {
-  layers = now;
-  for (const listener of listeners) listener();
-}
-
-function listen(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
+  return useStore(layers).at(-1) === own;
 }
 
 const isFocusLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body;
 
-/** To what had the focus; where that is gone, to what is uppermost now. */
-function giveBack(before: Element | null): void {
+/** To the element that had the focus; if it is gone, to the topmost layer. */
+function restoreFocus(before: Element | null): void {
   if (!isFocusLost()) return;
   if (before instanceof HTMLElement && before !== document.body) before.focus({ preventScroll: true });
-  if (document.activeElement === document.body && layers.length > 0)
+  if (document.activeElement === document.body && layers.get().length > 0)
     [...document.querySelectorAll<HTMLElement>('[aria-modal="true"]')].at(-1)?.focus();
 }
 
-/** A window in the middle, over everything, for as long as it is drawn. */
+/** A window in the middle, over everything, open for as long as it is drawn. */
 export function Dialog({ closeOnEscape = true, ...props }: Omit<ModalProps, 'opened'>) {
   const { t } = useTranslation();
-  const isUppermost = useLayer();
+  const isTopmost = useLayer();
   return (
     <Modal
       opened
-      closeOnEscape={closeOnEscape && isUppermost}
+      closeOnEscape={closeOnEscape && isTopmost}
       closeButtonProps={{ 'aria-label': t('close') }}
       {...props}
     />
   );
 }
 
-/** What comes in from the side over the page, for as long as it is drawn. Esc closes it when nothing stands above it. */
+export interface DialogFormProps {
+  /** The submit button's verb, never "OK". */
+  readonly action: string;
+  readonly request: { readonly error: Error | null; readonly isPending: boolean };
+  readonly errorTitle?: string;
+  readonly isDisabled?: boolean;
+  readonly isDangerous?: boolean;
+  /** Left out where there is nothing to submit. */
+  readonly onSubmit?: () => void;
+  readonly onClose: () => void;
+  readonly children?: ReactNode;
+}
+
+/** The content of a dialog: its fields, the server's error, and the buttons. */
+export function DialogForm(props: DialogFormProps) {
+  const { t } = useTranslation();
+  const { request, isDangerous = false, onSubmit } = props;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    // A dialog over a form is inside it for React.
+    event.stopPropagation();
+    if (!props.isDisabled) onSubmit?.();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md">
+        {props.children}
+        {request.error && <ErrorNotice error={request.error} title={props.errorTitle ?? t('failed')} />}
+        <Group justify="flex-end" gap="xs">
+          <Button onClick={props.onClose} data-autofocus={isDangerous || undefined}>
+            {t('cancel')}
+          </Button>
+          {onSubmit && (
+            <Button
+              type="submit"
+              variant="filled"
+              {...(isDangerous && { color: 'error' })}
+              loading={request.isPending}
+              disabled={props.isDisabled ?? false}
+            >
+              {props.action}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** Asks before something that cannot be undone, and says what will happen. */
+export function Confirm({
+  title,
+  onConfirm,
+  ...props
+}: Pick<DialogFormProps, 'action' | 'onClose' | 'children'> & {
+  title: string;
+  onConfirm: () => Promise<unknown>;
+}) {
+  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: props.onClose });
+  return (
+    <Dialog onClose={props.onClose} title={title}>
+      <DialogForm {...props} isDangerous request={confirm} onSubmit={() => confirm.mutate()}>
+        <div>{props.children}</div>
+      </DialogForm>
+    </Dialog>
+  );
+}
+
+/** What will happen, an <li> each. */
+export function Consequences({ children }: { children: ReactNode }) {
+  return <ul className={styles.consequences}>{children}</ul>;
+}
+
+/** Comes in from the side over the page, open for as long as it is drawn. */
 export function SideDrawer({
   classNames,
   ...props
@@ -72,11 +136,11 @@ export function SideDrawer({
   readonly classNames?: Readonly<Record<string, string>>;
 }) {
   const { t } = useTranslation();
-  const isUppermost = useLayer();
+  const isTopmost = useLayer();
   return (
     <Drawer
       opened
-      closeOnEscape={isUppermost}
+      closeOnEscape={isTopmost}
       position="right"
       size={520}
       overlayProps={{ backgroundOpacity: 0.25 }}
@@ -87,7 +151,7 @@ export function SideDrawer({
   );
 }
 
-/** What can be done with what is in the drawer; stays in sight while the rest scrolls. */
+/** The buttons of a drawer; they stay in sight while the rest scrolls. */
 export function DrawerFoot({ children }: { children: ReactNode }) {
   return <div className={styles.foot}>{children}</div>;
 }

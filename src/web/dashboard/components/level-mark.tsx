@@ -8,7 +8,7 @@ import { useScheme } from '../theme/scheme.ts';
 import { Icon } from './icon.tsx';
 import styles from './level-mark.module.css';
 
-/** How a level is told here: word, icon and colours, as the tenant styled it. */
+/** A level's word, icon and colours, as the tenant styled it. */
 export function useLevelLook(): (name: string, as?: Level) => LevelLook {
   const levels = useLevels();
   const scheme = useScheme();

@@ -6,7 +6,7 @@ import { sentenceOf } from '../api/call.ts';
 import { Icon } from './icon.tsx';
 import styles from './notice.module.css';
 
-/** What stands where there is nothing yet: says why, and what to do. */
+/** An empty state: why it is empty, and what to do. */
 export function EmptyState({
   icon,
   title,
@@ -28,7 +28,7 @@ export function EmptyState({
   );
 }
 
-/** The server's sentence about what failed, with a way to try again where there is one. */
+/** The server's error, with a retry button where that is possible. */
 export function ErrorNotice({
   error,
   title,
@@ -55,7 +55,6 @@ export function ErrorNotice({
   );
 }
 
-/** A quiet remark, as why something cannot be changed here. */
 export function Remark({ children }: { children: ReactNode }) {
   return <p className={styles.remark}>{children}</p>;
 }

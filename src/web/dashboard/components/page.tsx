@@ -1,9 +1,12 @@
+import plusIcon from 'virtual:icon/plus';
 import { Button, type ButtonProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useRef } from 'react';
+import { useShortcuts } from '../shell/shortcuts.ts';
+import { Icon } from './icon.tsx';
 import styles from './page.module.css';
 
-/** A page's frame: its name, what can be done on it, and its content below, which scrolls. */
+/** A page: its title, its actions, and its content. */
 export function Page({
   title,
   about,
@@ -34,7 +37,7 @@ export function Page({
 
 let isFirstPage = true;
 
-/** The page's name, for the window too. It has the focus after a change of page, unless the page put it elsewhere. */
+/** The page's title, also the window's. It gets the focus after a change of page, unless the page focused something else. */
 export function PageHeading({ title, className }: { title: string; className?: string | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -52,7 +55,6 @@ export function PageHeading({ title, className }: { title: string; className?: s
   );
 }
 
-/** A part of a page with a name of its own. */
 export function Section({
   title,
   actions,
@@ -70,6 +72,16 @@ export function Section({
       </div>
       {children}
     </section>
+  );
+}
+
+/** A page's main button, which creates something; the key n does the same. */
+export function CreateButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+  useShortcuts({ n: onClick });
+  return (
+    <Button variant="filled" leftSection={<Icon paths={plusIcon} />} onClick={onClick} aria-keyshortcuts="n">
+      {children}
+    </Button>
   );
 }
 

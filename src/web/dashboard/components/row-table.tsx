@@ -5,7 +5,7 @@ import { useShortcuts } from '../shell/shortcuts.ts';
 import { Icon } from './icon.tsx';
 import styles from './row-table.module.css';
 
-/** A table whose rows open what they are about. */
+/** A table whose rows open a drawer. */
 export function RowTable({
   rows,
   caption,
@@ -21,11 +21,11 @@ export function RowTable({
   /** The <th>s. */
   head: ReactNode;
   className?: string | undefined;
-  /** Lines stand where rows will be. */
+  /** Draws placeholders for the rows. */
   isWaiting: boolean;
-  /** Said in place of rows. */
+  /** Shown in place of rows. */
   nothing?: string | false | undefined;
-  /** Which keys work here. */
+  /** The keys that work here. */
   hint: string;
   children: ReactNode;
 }) {
@@ -47,7 +47,7 @@ export function RowTable({
   );
 }
 
-/** Opens by a click anywhere that is nothing else, and by the {@link RowButton} in it. */
+/** A click opens it, except on its controls; so does its {@link RowButton}. */
 export function OpeningRow({
   onOpen,
   className = '',
@@ -66,7 +66,7 @@ export function OpeningRow({
   );
 }
 
-/** What names a row, and has its focus. */
+/** A row's name, which gets the focus. */
 export function RowButton({
   onOpen,
   onKeyDown,
@@ -83,7 +83,7 @@ export function RowButton({
   );
 }
 
-/** Not on one of the row's own controls, nor in a menu that is drawn elsewhere, nor at the end of marking text. */
+/** False on the row's controls, in a menu drawn elsewhere, and after selecting text. */
 export function isOnRow(event: MouseEvent<HTMLElement>): boolean {
   const target = event.target as HTMLElement;
   if (!event.currentTarget.contains(target) || target.closest('a, button, input, label')) return false;
@@ -97,7 +97,7 @@ const steps: Readonly<Record<string, (at: number, last: number) => number>> = {
   End: (_, last) => last,
 };
 
-/** For the element around the rows: `onKeyDown` while the focus is within, and the down arrow while nothing has the focus. */
+/** Arrow keys between rows, which have `data-row`. The down arrow enters the list when nothing has the focus. */
 export function useRowKeys<E extends HTMLElement>(): {
   readonly ref: RefObject<E | null>;
   readonly onKeyDown: (event: KeyboardEvent) => void;
@@ -122,7 +122,7 @@ export function useRowKeys<E extends HTMLElement>(): {
   };
 }
 
-/** Narrows the list below it while one types; `/` goes to it, the down arrow from it into the list, Esc empties it. */
+/** Filters a list; `/` focuses it, the down arrow enters the list, Esc clears it. */
 export function FilterField({
   label,
   value,

@@ -1,10 +1,10 @@
-/** A routing rule as a sentence: in the list, above the editor, and where it is told why a notification went where it did. */
+/** A routing rule as a sentence. */
 import type { TFunction } from 'i18next';
 import type { Panel } from '#contract/panel.ts';
 import type { RuleConditions, RuleCreate, RuleWindow, TextCondition } from '#contract/rule.ts';
 import { weekdays } from '#contract/weekdays.ts';
 
-/** `value` is what somebody typed, `mono` the same of the technical kind; `level` is told by its mark. */
+/** `value` is a person's text, `mono` a technical one, `level` is drawn in its colour. */
 interface SentencePart {
   readonly kind: 'word' | 'value' | 'mono' | 'level';
   readonly text: string;
@@ -20,17 +20,17 @@ export interface RuleWords {
   duration(ms: number): string;
   dateTime(at: string): string;
   weekday(day: (typeof weekdays)[number]): string;
-  /** Undefined while they are not known: they are not counted then. */
+  /** undefined until they have been read: they are not counted then. */
   readonly panels?: readonly Pick<Panel, 'id' | 'name' | 'tags'>[] | undefined;
 }
 
-/** What decides in a rule; the rest has the server's defaults. */
+/** The fields that affect routing; the others have the server's defaults. */
 export type SentenceRule = Pick<RuleCreate, 'when' | 'then'> &
   Partial<Pick<RuleCreate, 'continue' | 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>>;
 
 type Field = keyof RuleConditions;
 
-/** In the order in which they are best read. */
+/** In reading order. */
 export const conditionFields = [
   'host',
   'level',
@@ -106,7 +106,7 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
 
-/** When it holds: "until 22 Nov, 08:00, Mon–Fri 08:00–18:00 (Europe/Berlin)"; nothing, when always. */
+/** When it is active: "until 22 Nov, 08:00, Mon–Fri 08:00–18:00 (Europe/Berlin)"; nothing, when always. */
 function timesSentence(
   rule: Pick<SentenceRule, 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>,
   words: RuleWords,
@@ -254,11 +254,11 @@ function anyOf(values: readonly SentencePart[], words: RuleWords): Sentence {
   return fill(words.t('more', { ...valuesSlot, count: values.length - shown.length }), { values: head });
 }
 
-/** Stands in a translated text where a part comes. */
+/** A placeholder in a translated text. */
 const slot = (name: string) => `\uE000${name}\uE000`;
 const valuesSlot = { values: slot('values') };
 
-/** Puts parts where a text has their slots. */
+/** Replaces the placeholders of a text. */
 function fill(text: string, parts: Readonly<Record<string, Sentence>>): Sentence {
   return text
     .split('\uE000')

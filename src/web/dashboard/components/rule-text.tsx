@@ -9,7 +9,7 @@ import { useLevelLook } from './level-mark.tsx';
 import { type RuleWords, ruleSentence, type Sentence, type SentenceRule } from './rule-sentence.ts';
 import styles from './rule-text.module.css';
 
-/** The words of rules in the reader's language, with this tenant's levels and panels. */
+/** The words for rule sentences, with the tenant's levels and panels. */
 export function useRuleWords(): RuleWords {
   const { t, i18n } = useTranslation('ruleSentence');
   const formats = useFormats();
@@ -30,12 +30,12 @@ export function useRuleWords(): RuleWords {
   }, [t, formats, look, panels, language]);
 }
 
-/** A rule as a sentence, its values told apart from the words around them. */
+/** A rule as a sentence, its values in another style than its words. */
 export function RuleText({ rule, words }: { rule: SentenceRule; words: RuleWords }) {
   return <SentenceText sentence={ruleSentence(rule, words)} />;
 }
 
-/** Nobody reads more of a value in a sentence; the form and the JSON have all of it. */
+/** A sentence shows the beginning of a long value; the form shows all of it. */
 const longest = 120;
 const shortened = (text: string): string =>
   text.length <= longest ? text : `${[...text].slice(0, longest).join('')}…`;

@@ -1,4 +1,4 @@
-/** What a rule had to do with a notification, as a sentence. */
+/** What a rule did with a notification, as a sentence. */
 import type { RuleTrace } from '#contract/routing.ts';
 import type { RuleConditions } from '#contract/rule.ts';
 import {
@@ -10,11 +10,11 @@ import {
   windowsText,
 } from './rule-sentence.ts';
 
-/** What is known of the notification: what a condition looked at is told beside it. */
+/** The notification's fields, to show the value that a condition compared. */
 export type TracedNotification = Partial<Readonly<Record<keyof RuleConditions, string | null>>>;
 
 /**
- * Why the rule did not match, or what it does. A rule that is not known any more is told in the server's words.
+ * Why the rule did not match, or what it does. For a rule that no longer exists, the server's reason.
  *
  * @param endedBy The number of the rule that ended the walk, where this one was not tried.
  */
@@ -55,7 +55,7 @@ function failedSentence(
   const condition = sentenceText(failed);
   const field = trace.condition.replace('not.', '') as keyof RuleConditions;
   const seen = notification?.[field === 'minLevel' ? 'level' : field];
-  // A message is too long to stand in a sentence, and stands above it anyway.
+  // A message is too long for a sentence, and is shown above it.
   if (seen === undefined || field === 'message' || seen === '') return words.t('trace.failed', { condition });
   if (seen === null) return words.t('trace.failedUnsent', { condition });
   const shown = field === 'level' || field === 'minLevel' ? words.level(seen) : seen;

@@ -1,4 +1,4 @@
-/** The clock on the wall of a place, which need not be where the reader sits. */
+/** Local time in any time zone. */
 
 interface WallTime {
   readonly year: number;
@@ -11,7 +11,7 @@ interface WallTime {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What the clocks of a time zone show at an instant. */
+/** The local time at an instant. */
 export function wallTimeOf(at: number, timeZone: string): WallTime {
   const read: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of formatOf(timeZone).formatToParts(at)) read[type] = Number(value);
@@ -20,7 +20,7 @@ export function wallTimeOf(at: number, timeZone: string): WallTime {
 }
 
 /**
- * The instant at which the clocks of a time zone show this; days and hours may run over, as in the 32nd. A time that is
+ * The instant of a local time; days and hours may run over, as in the 32nd. A time that is
  * skipped in spring is an hour later, of one that is repeated in autumn it is one of the two.
  */
 function instantOf({ year, month, day, hour, minute }: WallTime, timeZone: string): number {
@@ -29,14 +29,14 @@ function instantOf({ year, month, day, hour, minute }: WallTime, timeZone: strin
   return asUtc - offsetMs(guess, timeZone);
 }
 
-/** The next time that the clocks show this, after `now`. */
+/** The next instant after `now` with this local time. */
 export function nextClock(now: number, timeZone: string, hour: number, minute = 0): number {
   const today = { ...wallTimeOf(now, timeZone), hour, minute };
   const at = instantOf(today, timeZone);
   return at > now ? at : instantOf({ ...today, day: today.day + 1 }, timeZone);
 }
 
-/** The beginning of the next Monday's work, after `now`. */
+/** The next Monday at this hour, after `now`. */
 export function nextMonday(now: number, timeZone: string, hour: number): number {
   const today = { ...wallTimeOf(now, timeZone), hour, minute: 0 };
   const weekday = new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay();
@@ -44,7 +44,7 @@ export function nextMonday(now: number, timeZone: string, hour: number): number 
   return at > now ? at : instantOf({ ...today, day: today.day + 7 }, timeZone);
 }
 
-/** As the browser's date and time field has it: 2026-11-21T08:00. */
+/** In the form of a date and time field: 2026-11-21T08:00. */
 export function toDateTimeField(at: number, timeZone: string): string {
   const { year, month, day, hour, minute } = wallTimeOf(at, timeZone);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -81,7 +81,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
 export const muteEnds = ['hour', 'morning', 'monday', 'never'] as const;
 export type MuteEnd = (typeof muteEnds)[number];
 
-/** When work begins: nights and weekends are muted until then. */
+/** Work begins at this hour. */
 const morningHour = 8;
 
 /** null: the mute has no end. */

@@ -1,4 +1,4 @@
-/** What a list of notifications does, whether it is drawn whole or as far as one sees. */
+/** The behaviour of lists of notifications. */
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import type { HistoryNotification } from '#contract/notification.ts';
 import type { HistoryPages } from '../api/history-pages.ts';
@@ -6,7 +6,6 @@ import { useTenant } from '../api/tenant.tsx';
 import { fromDateTimeField, toDateTimeField } from '../components/wall-clock.ts';
 import type { OnRefine, RowLayout } from './notification-row.tsx';
 
-/** What a list of notifications is given. */
 export interface GridProps {
   readonly label: string;
   readonly pages: HistoryPages;
@@ -18,7 +17,7 @@ export interface GridProps {
 
 export const rowHeightOf = (layout: RowLayout): number => (layout === 'card' ? 60 : 36);
 
-/** What the width has room for. */
+/** The layout for the width. */
 export function useLayout(element: RefObject<HTMLElement | null>): RowLayout {
   const [width, setWidth] = useState(() => innerWidth);
   useEffect(() => {
@@ -62,11 +61,11 @@ export function useGridKeys(
   };
 }
 
-/** A mouse that has not moved for so long is not about to click. */
-const restMs = 5_000;
+/** A mouse at rest for so long is not about to click. */
+const pointerRestMs = 5_000;
 
-/** New ones wait while a mouse moves over the list, or it is scrolled; the place is remembered for the way back. */
-export function useHolding(pages: HistoryPages) {
+/** New notifications wait while the mouse moves over the list, or it is scrolled down. */
+export function usePointerHold(pages: HistoryPages) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const place = useRef('');
   const release = () => {
@@ -76,12 +75,12 @@ export function useHolding(pages: HistoryPages) {
   };
   const hold = ({ pointerType, screenX, screenY }: PointerEvent) => {
     const now = `${screenX} ${screenY}`;
-    // Rows that move below a mouse at rest are no movement of the mouse.
+    // Rows that move under the pointer cause events too.
     if (pointerType !== 'mouse' || place.current === now) return;
     place.current = now;
     pages.isHeld = true;
     clearTimeout(timer.current);
-    timer.current = setTimeout(release, restMs);
+    timer.current = setTimeout(release, pointerRestMs);
   };
   useEffect(() => () => clearTimeout(timer.current), []);
   return {
@@ -94,7 +93,7 @@ export function useHolding(pages: HistoryPages) {
   };
 }
 
-/** The beginning of the tenant's day, kept true over midnight. */
+/** The start of the tenant's day, updated at midnight. */
 export function useDayStart(): number {
   const { timeZone } = useTenant();
   const [dayStart, setDayStart] = useState(() => dayStartIn(timeZone));

@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next';
 import type { HistoryPages } from '../api/history-pages.ts';
 import { useFormats } from '../components/formats.ts';
 import { Icon } from '../components/icon.tsx';
-import { type GridProps, useDayStart, useHolding } from './grid-behaviour.ts';
+import { type GridProps, useDayStart, usePointerHold } from './grid-behaviour.ts';
 import styles from './notification-grid.module.css';
 import rowStyles from './notification-row.module.css';
 import { NotificationRow, type RowLayout, rowId } from './notification-row.tsx';
@@ -20,10 +20,10 @@ import { NotificationRow, type RowLayout, rowId } from './notification-row.tsx';
 interface FrameProps extends GridProps {
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly layout: RowLayout;
-  /** With the head; -1 while it is not known. */
+  /** With the header row; -1 while it is unknown. */
   readonly rowCount: number;
   readonly activeIndex: number;
-  /** What is drawn, and where. */
+  /** The rows to draw. */
   readonly items: readonly { readonly index: number; readonly start: number }[];
   readonly height: number;
   readonly onKeyDown: (event: KeyboardEvent) => void;
@@ -32,7 +32,7 @@ interface FrameProps extends GridProps {
   readonly children: ReactNode;
 }
 
-/** What a list of notifications is drawn in: its head, the rows that are in sight, and the way to new ones. */
+/** The frame of a list of notifications: its header, the visible rows, and the banner for new ones. */
 export function GridFrame(props: FrameProps) {
   const { pages, layout, items, activeId, activeIndex, isOld = false } = props;
   const dayStart = useDayStart();
@@ -53,7 +53,7 @@ export function GridFrame(props: FrameProps) {
           const notification = pages.row(rowAt(event));
           if (notification) props.onOpen(notification);
         }}
-        {...useHolding(pages)}
+        {...usePointerHold(pages)}
       >
         <GridHead layout={layout} />
         <div role="rowgroup" style={{ height: props.height }} className={styles.rows}>
@@ -75,16 +75,16 @@ export function GridFrame(props: FrameProps) {
         </div>
         {props.children}
       </div>
-      <NewOnes pages={pages} scroller={props.scroller} />
+      <NewItemsBanner pages={pages} scroller={props.scroller} />
     </div>
   );
 }
 
-/** The index of the row that a click was on; -1 where it was on none, or ended the marking of text, which is to be copied. */
+/** The index of the clicked row; -1 when there is none, or when text was selected. */
 function rowAt({ target, detail }: MouseEvent): number {
   if (detail === 1 && getSelection()?.type === 'Range') return -1;
   const row = (target as Element).closest('[role="row"]');
-  // The head is the first.
+  // The header is the first row.
   return Number(row?.getAttribute('aria-rowindex') ?? 1) - 2;
 }
 
@@ -97,7 +97,7 @@ const columns = {
   card: ['level', 'notification'],
 } as const;
 
-/** The names of the columns; unseen where rows are cards. */
+/** The column headers; only for screen readers where rows are cards. */
 function GridHead({ layout }: { layout: RowLayout }) {
   const { t } = useTranslation('history');
   return (
@@ -115,7 +115,7 @@ function GridHead({ layout }: { layout: RowLayout }) {
 
 const widths = [58, 44, 66, 52, 61, 40, 70, 48, 55, 63, 46, 59];
 
-/** Stands where rows will be, at the very first load only. */
+/** Placeholders until the first rows arrive. */
 export function SkeletonRows() {
   return (
     <div aria-hidden="true">
@@ -130,14 +130,20 @@ export function SkeletonRows() {
   );
 }
 
-const calmMs = 10_000;
+const announcementMs = 10_000;
 
-/** How many wait while the list is being read, and the way to them. */
-function NewOnes({ pages, scroller }: { pages: HistoryPages; scroller: RefObject<HTMLElement | null> }) {
+/** How many new notifications wait, and a button that shows them. */
+function NewItemsBanner({
+  pages,
+  scroller,
+}: {
+  pages: HistoryPages;
+  scroller: RefObject<HTMLElement | null>;
+}) {
   const { t } = useTranslation('history');
   const formats = useFormats();
   const { waiting, waitingMore } = pages;
-  const calm = useCalm(waiting);
+  const calm = useThrottledAnnouncement(waiting);
   const show = () => {
     scroller.current?.scrollTo({ top: 0 });
     pages.scrollTop = 0;
@@ -159,13 +165,13 @@ function NewOnes({ pages, scroller }: { pages: HistoryPages; scroller: RefObject
   );
 }
 
-/** The number as it is said aloud: no oftener than one can listen. */
-function useCalm(value: number): number {
+/** The number for screen readers, at most once in ten seconds. */
+function useThrottledAnnouncement(value: number): number {
   const [said, setSaid] = useState(value);
   const saidAt = useRef(0);
   useEffect(() => {
     if (said === value) return;
-    const waitMs = value === 0 ? 0 : Math.max(0, saidAt.current + calmMs - Date.now());
+    const waitMs = value === 0 ? 0 : Math.max(0, saidAt.current + announcementMs - Date.now());
     const timer = setTimeout(() => {
       if (value > 0) saidAt.current = Date.now();
       setSaid(value);

@@ -4,8 +4,8 @@ import { ErrorNotice } from '../components/notice.tsx';
 import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
 import { GridFrame, SkeletonRows } from './grid-frame.tsx';
 
-/** The newest few notifications, all of them drawn: a glance, where NotificationGrid is a list to scroll through. */
-export function NotificationGlance(props: GridProps & { readonly most: number }) {
+/** The newest few notifications, all of them drawn; NotificationGrid draws only what is visible. */
+export function LatestNotifications(props: GridProps & { readonly most: number }) {
   const { pages, most, activeId } = props;
   useChanges(pages);
   const scroller = useRef<HTMLDivElement>(null);
@@ -37,7 +37,7 @@ export function NotificationGlance(props: GridProps & { readonly most: number })
   );
 }
 
-/** As little as it takes; the head of the list covers the first row's height. */
+/** The header covers the height of one row. */
 function scrollIntoSight(scroller: HTMLElement | null, index: number, rowHeight: number): void {
   if (!scroller) return;
   const top = index * rowHeight;

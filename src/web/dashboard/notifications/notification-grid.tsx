@@ -11,11 +11,11 @@ import { GridFrame, SkeletonRows } from './grid-frame.tsx';
 import styles from './notification-grid.module.css';
 
 interface NotificationGridProps extends GridProps {
-  /** The rows are of a search before the one that is being read. */
+  /** The rows are of the previous search. */
   readonly isOld?: boolean;
 }
 
-/** Notifications, newest first, as far as one scrolls. Arrows move, Enter opens; new ones never move what is read. */
+/** Notifications, newest first, read as one scrolls. Arrows move, Enter opens; new ones never move the visible rows. */
 export function NotificationGrid(props: NotificationGridProps) {
   const { pages, activeId } = props;
   useChanges(pages);
@@ -78,7 +78,7 @@ function GridFoot({ pages }: { pages: HistoryPages }) {
   return <div className={styles.foot}>{pages.isWhole ? t('allShown') : t('readingMore')}</div>;
 }
 
-/** How far back a search got before it ran out of time; undefined when it did not. */
+/** How far back a search got before its time ran out; undefined if it searched everything. */
 export function useSearchedTo(pages: HistoryPages): string | undefined {
   const { t } = useTranslation('history');
   const formats = useFormats();

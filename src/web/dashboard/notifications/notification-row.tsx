@@ -11,7 +11,7 @@ import chipStyles from './refine-chip.module.css';
 
 export type RowLayout = 'roomy' | 'wide' | 'medium' | 'narrow' | 'card';
 
-/** A row draws its beginning: a message of 16,384 characters is read beside it. */
+/** A row shows the beginning of the message. */
 const messageChars = 240;
 
 interface NotificationRowProps {
@@ -20,12 +20,12 @@ interface NotificationRowProps {
   readonly index: number;
   readonly top: number;
   readonly isActive: boolean;
-  /** Beginning of the tenant's day: what is older shows its day. */
+  /** Start of the tenant's day: older notifications show their date. */
   readonly dayStart: number;
   readonly onRefine: OnRefine;
 }
 
-/** One notification in a list, which hears its clicks and keys: two lines where there is no room for columns. */
+/** One notification in a list: columns, or two lines on a narrow screen. */
 export const NotificationRow = memo(function NotificationRow(props: NotificationRowProps) {
   const { notification, layout, index, top, isActive } = props;
   return (
@@ -120,7 +120,7 @@ function RowTime({ at, dayStart, short = false }: { at: string; dayStart: number
   );
 }
 
-/** On how many of its panels it was shown, or why on none. */
+/** On how many of its panels it was shown, or why on none of them. */
 function ShownOn({ notification }: { notification: HistoryNotification }) {
   const { t } = useTranslation('history');
   const { state, receipts, panelCount } = notification;
@@ -142,8 +142,8 @@ function ShownOn({ notification }: { notification: HistoryNotification }) {
 export type OnRefine = (refinement: Refinement) => void;
 
 /**
- * A value that narrows the search to itself when it is clicked; with Alt or Shift, to everything else. Beside it, where
- * there is room, a button does the same for those who have no such keys.
+ * A value that restricts the search to itself on a click, and excludes itself with Alt or Shift. Where there is room,
+ * a button beside it excludes it too, for touch.
  */
 export function RefineChip({
   refineKey,
@@ -158,7 +158,7 @@ export function RefineChip({
   children?: ReactNode;
   onRefine: OnRefine;
   quiet?: boolean;
-  /** In a row, keys go to the row; what is open beside it has the same chips. */
+  /** In a row it is not focusable: the drawer has the same chips. */
   inRow?: boolean;
 }) {
   const { t } = useTranslation('history');

@@ -1,4 +1,4 @@
-/** What can stand where the caret is in a search. */
+/** Completion at the caret of a search. */
 import { quoteValue, readWords } from './query-words.ts';
 
 export const queryKeys = [
@@ -21,14 +21,14 @@ export type QueryKey = (typeof queryKeys)[number];
 
 export const states = ['live', 'unseen', 'cleared', 'expired', 'muted', 'throttled', 'unrouted'] as const;
 
-/** What is asked for: the key, or a value of it, that begins like this, and the part of the text it would stand for. */
-export interface CompletionAsk {
+/** What to complete: a key or a value by its prefix, and the text it would replace. */
+export interface CompletionRequest {
   /** undefined: a key is being typed. */
   readonly key: QueryKey | undefined;
   readonly prefix: string;
   readonly start: number;
   readonly end: number;
-  /** Of levels: `>=` and the like, which stay. */
+  /** The operator before a level, as in `>=`; it stays. */
   readonly operator: string;
 }
 
@@ -37,8 +37,8 @@ export interface Completed {
   readonly caret: number;
 }
 
-/** undefined where nothing can be offered: in a phrase, behind an unknown key. */
-export function completionAt(text: string, caret: number): CompletionAsk | undefined {
+/** undefined where nothing can be suggested: in a phrase, or after an unknown key. */
+export function completionAt(text: string, caret: number): CompletionRequest | undefined {
   const word = readWords(text).find(({ start, end, kind }) => {
     const isWord = kind === 'pair' || kind === 'text' || kind === 'operator';
     return isWord && start <= caret && caret <= end;
@@ -65,7 +65,7 @@ export function completionAt(text: string, caret: number): CompletionAsk | undef
   return { key, prefix, start: from, end, operator };
 }
 
-/** The one of several values, comma-separated, that the caret is in. */
+/** Of comma-separated values, the one at the caret. */
 function valueAt(text: string, from: number, until: number, caret: number): { start: number; end: number } {
   let start = from;
   let inQuotes = false;
@@ -80,8 +80,8 @@ function valueAt(text: string, from: number, until: number, caret: number): { st
   return { start, end: until };
 }
 
-/** The text with what was chosen; behind a value there is room for the next word. */
-export function complete(text: string, ask: CompletionAsk, chosen: string): Completed {
+/** The text with the choice in it; a space follows a value. */
+export function complete(text: string, ask: CompletionRequest, chosen: string): Completed {
   const isKey = ask.key === undefined;
   const [, operator = '', value = chosen] = /^([<>]=?)(.*)$/s.exec(ask.key === 'level' ? chosen : '') ?? [];
   const written = isKey ? `${chosen}:` : operator + quoteValue(value);
@@ -92,7 +92,7 @@ export function complete(text: string, ask: CompletionAsk, chosen: string): Comp
   return { text: head + rest, caret: head.length };
 }
 
-/** Of what is known, what begins like this, then what holds it; itself alone is no offer. */
+/** Values that begin with the prefix, then those that contain it; none if only the prefix itself is found. */
 export function fitting(known: readonly string[], prefix: string, most: number): string[] {
   const low = prefix.toLowerCase();
   const begins = known.filter((each) => each.toLowerCase().startsWith(low));

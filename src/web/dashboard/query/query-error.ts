@@ -1,19 +1,19 @@
-/** What the server says is wrong with a search, at its place in the text. */
+/** The server's error about a search, with its place in the text. */
 import { ApiError, isCode } from '#client/api-error.ts';
 import { quoteValue } from './query-words.ts';
 
-export interface QueryComplaint {
+export interface QueryError {
   /** The server's sentence, without the name of the field. */
   readonly sentence: string;
-  /** The place, in UTF-16 units; empty when the server named none. */
+  /** The place, in UTF-16 units; empty if the server gave none. */
   readonly start: number;
   readonly end: number;
-  /** What it offers instead, the nearest first. */
+  /** The suggested texts, the nearest first. */
   readonly offers: readonly { readonly name: string; readonly text: string }[];
 }
 
 /** @returns undefined for an error that is not about the search. */
-export function readComplaint(error: unknown, text: string): QueryComplaint | undefined {
+export function readQueryError(error: unknown, text: string): QueryError | undefined {
   if (!(error instanceof ApiError) || !error.code?.startsWith('query.')) return undefined;
   const { at, length, nearest = [] } = error.place;
   const sentence = error.messageAfter('q');
@@ -31,7 +31,7 @@ export function readComplaint(error: unknown, text: string): QueryComplaint | un
 
 function wordAt(text: string, from: number): { start: number; end: number } {
   const length = /^[^\s,()]+/.exec(text.slice(from))?.[0].length ?? 0;
-  // At the very end something is missing: the last character stands for it.
+  // At the end of the text the last character is marked.
   return length === 0
     ? { start: Math.max(0, Math.min(from, text.length) - 1), end: Math.min(text.length, from + 1) }
     : { start: from, end: from + length };

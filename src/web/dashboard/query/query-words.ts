@@ -1,11 +1,11 @@
 /**
- * A search's text in words, as it is being typed: what is coloured, completed and changed by a click. It takes whatever is
- * there; what a search means, and whether it means anything, is the server's to say.
+ * A search's text in words, to highlight, complete and change it. Any text is accepted: the server decides what a search
+ * means, and whether it is valid.
  */
 
 export interface QueryWord {
   readonly kind: 'pair' | 'text' | 'operator' | 'open' | 'close';
-  /** From here (the minus included) up to there, in UTF-16 units. */
+  /** The range in the text, with the minus, in UTF-16 units. */
   readonly start: number;
   readonly end: number;
   /** A minus stands before it. */
@@ -81,8 +81,8 @@ function afterQuote(text: string, at: number): number {
   return text.length;
 }
 
-/** The text in pieces, none left out, each in its tone: keys, operators, and the rest. */
-export function paintQuery(text: string): QueryPiece[] {
+/** The whole text in pieces for highlighting: keys, operators, and the rest. */
+export function tokenizeQuery(text: string): QueryPiece[] {
   const pieces: QueryPiece[] = [];
   let done = 0;
   const add = (until: number, tone: QueryPiece['tone']) => {
@@ -104,15 +104,15 @@ export function paintQuery(text: string): QueryPiece[] {
 
 export type RefineKey = 'level' | 'host' | 'ip' | 'source' | 'token' | 'panel' | 'rule' | 'key' | 'is';
 
-/** One condition to add: from a click on a value. */
+/** A condition to add to a search. */
 export interface Refinement {
   readonly key: RefineKey;
   readonly value: string;
-  /** Everything but this. */
+  /** Excludes the value. */
   readonly negated: boolean;
 }
 
-/** A value as it is written in a search, quoted where it must be, standing for itself alone. */
+/** A value as written in a search: quoted if necessary, without wildcards. */
 export function quoteValue(value: string): string {
   if (/^[^\s()",\\*?<>=-][^\s()",\\*?]*$/.test(value)) return value;
   return `"${value.replace(/[\\"*?]/g, '\\$&')}"`;
@@ -121,7 +121,7 @@ export function quoteValue(value: string): string {
 export const termOf = ({ key, value, negated }: Refinement): string =>
   `${negated ? '-' : ''}${key}:${quoteValue(value)}`;
 
-/** The search with this condition too. The opposite of it goes; what is there already stays as it is. */
+/** Adds a condition; its opposite is removed. */
 export function refine(text: string, refinement: Refinement): string {
   const term = termOf(refinement);
   const opposite = termOf({ ...refinement, negated: !refinement.negated });
@@ -134,7 +134,7 @@ export function refine(text: string, refinement: Refinement): string {
   return joinTerm(cleaned, term);
 }
 
-/** The text without these words of it, single spaces where they stood. */
+/** Removes words from the text. */
 export function withoutWords(text: string, words: readonly QueryWord[]): string {
   let rest = text;
   for (const { start, end } of [...words].sort((a, b) => b.start - a.start))
@@ -142,7 +142,7 @@ export function withoutWords(text: string, words: readonly QueryWord[]): string 
   return rest.trim();
 }
 
-/** Both must hold: `OR` binds less than standing side by side, so what has one is put in parentheses. */
+/** Adds a term that must hold too: a text with `OR` needs parentheses. */
 export function joinTerm(text: string, term: string): string {
   const trimmed = text.trim();
   if (trimmed === '' || term === '') return trimmed + term;

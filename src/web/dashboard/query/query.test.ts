@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '#client/api-error.ts';
 import type { ErrorPlace } from '#contract/error-header.ts';
-import { readComplaint } from './query-error.ts';
-import { paintQuery, quoteValue, readWords, refine } from './query-words.ts';
+import { readQueryError } from './query-error.ts';
+import { quoteValue, readWords, refine, tokenizeQuery } from './query-words.ts';
 import { ageMs, ageText, instantText, readTimeRange, withTimeRange } from './time-range.ts';
 
 const painted = (text: string) =>
-  paintQuery(text).map(({ text: piece, tone }) => (tone === 'plain' ? piece : `${tone}<${piece}>`));
+  tokenizeQuery(text).map(({ text: piece, tone }) => (tone === 'plain' ? piece : `${tone}<${piece}>`));
 
 test('keys and operators are told apart from values, and nothing of the text is lost', () => {
   expect(painted('host:db-* level:>=warning -ip:10.9.0.0/16 a')).toEqual([
@@ -35,7 +35,7 @@ test('keys and operators are told apart from values, and nothing of the text is 
   ]);
   for (const text of ['"open', 'a:"b c', '-', '- -', 'ip:::1', ')(', '\\', 'x\\', ' \u202Ea: ', '😀:😀'])
     expect(
-      paintQuery(text)
+      tokenizeQuery(text)
         .map((piece) => piece.text)
         .join(''),
     ).toBe(text);
@@ -91,7 +91,7 @@ test('an instant is written as the wall clock of the tenant, in UTC in the hour 
 
 test('an error is found at its place, and the nearest is one click away', () => {
   const refused = (code: string, text: string, place: ErrorPlace = {}) =>
-    readComplaint(new ApiError(400, 'q: what is wrong', { code, place }), text);
+    readQueryError(new ApiError(400, 'q: what is wrong', { code, place }), text);
   const text = '😀 level:>=eror x';
   const level = refused('query.unknown-value', text, { at: 11, length: 4, nearest: ['error'] });
   expect(level?.sentence).toBe('what is wrong');
@@ -108,7 +108,7 @@ test('an error is found at its place, and the nearest is one click away', () => 
 });
 
 test('an error that is not about the search is none of it, whatever its sentence', () => {
-  expect(readComplaint(new ApiError(400, 'q: no', { code: 'bad-request' }), 'x')).toBeUndefined();
-  expect(readComplaint(new ApiError(400, 'q: no'), 'x')).toBeUndefined();
-  expect(readComplaint(undefined, 'x')).toBeUndefined();
+  expect(readQueryError(new ApiError(400, 'q: no', { code: 'bad-request' }), 'x')).toBeUndefined();
+  expect(readQueryError(new ApiError(400, 'q: no'), 'x')).toBeUndefined();
+  expect(readQueryError(undefined, 'x')).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { joinTerm, type QueryWord, readWords, withoutWords } from './query-words
 
 export const quickRanges = ['15m', '1h', '24h', '7d', '30d'] as const;
 
-/** What the search says of time; all of it absent: all time. */
+/** The time range of a search; empty means all time. */
 export interface TimeRange {
   readonly since?: string;
   readonly after?: string;
@@ -20,7 +20,7 @@ function timeWords(text: string): (QueryWord & { key: (typeof keys)[number] })[]
   );
 }
 
-/** Only what stands outside of parentheses counts: within them it is about something else. */
+/** Only terms outside of parentheses: inside they restrict a part of the search. */
 export function readTimeRange(text: string): TimeRange {
   const range: { -readonly [K in keyof TimeRange]: TimeRange[K] } = {};
   for (const word of timeWords(text))
@@ -28,13 +28,12 @@ export function readTimeRange(text: string): TimeRange {
   return range;
 }
 
-/** The search about this time instead. */
+/** The search with another time range. */
 export function withTimeRange(text: string, range: TimeRange): string {
   const terms = keys.flatMap((key) => (range[key] ? [`${key}:${range[key]}`] : []));
   return joinTerm(withoutWords(text, timeWords(text)), terms.join(' '));
 }
 
-/** From then until then, as a search has it. */
 export const spanRange = (from: number, until: number, timeZone: string): TimeRange => ({
   after: instantText(from, timeZone),
   before: instantText(until, timeZone),
@@ -48,7 +47,7 @@ const unitMs: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** An age as `since:` takes it, in milliseconds; undefined for what is none. */
+/** An age as `since:` takes it, in milliseconds; undefined when it is none. */
 export function ageMs(age: string): number | undefined {
   if (!/^(\d{1,9}[smhdw])+$/i.test(age)) return undefined;
   let ms = 0;
@@ -66,10 +65,10 @@ export function ageText(age: string): string {
     });
 }
 
-/** An instant as `after:` and `before:` take it: the tenant's wall clock where that names just this instant. */
+/** An instant as `after:` and `before:` take it: local time if that is unambiguous. */
 export function instantText(at: number, timeZone: string): string {
   const wall = toDateTimeField(at, timeZone);
-  // Clocks go back by an hour, on one island by half of it.
+  // Clocks go back by an hour; on Lord Howe Island by half an hour.
   const isRepeated = [-60, -30, 30, 60].some(
     (minutes) => toDateTimeField(at + minutes * 60_000, timeZone) === wall,
   );

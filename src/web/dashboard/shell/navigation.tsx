@@ -20,7 +20,7 @@ import { chooseLanguage, type Language, languages } from '../language.ts';
 import { schemeChoices, setSchemeChoice, useSchemeChoice } from '../theme/scheme.ts';
 import styles from './shell.module.css';
 
-/** Tenant, pages, person: what stands at the side, or in a phone's menu. */
+/** The navigation: tenant, pages, person. */
 export function Navigation({ onChosen, onKeys }: { onChosen?: () => void; onKeys: () => void }) {
   const { t } = useTranslation();
   const { may } = useTenant();
@@ -83,7 +83,7 @@ export interface Place {
     | 'audit';
   readonly to: PlaceAddress;
   readonly icon?: readonly string[];
-  /** The least role that may open it; everyone, when there is none. */
+  /** The least role that may open it; none: everyone. */
   readonly role?: Role;
 }
 
@@ -103,7 +103,7 @@ const settingsPlaces: readonly Place[] = [
   { name: 'audit', to: '/t/$tenant/settings/audit', role: 'admin' },
 ];
 
-/** Which tenant this is, and the way to another. */
+/** Shows the tenant, and switches to another. */
 export function TenantSwitcher() {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -148,7 +148,7 @@ export function TenantSwitcher() {
   );
 }
 
-/** The person: account, appearance, language, the way out. */
+/** Account, appearance, language, sign out. */
 function AccountMenu({ onKeys }: { onKeys: () => void }) {
   const { t, i18n } = useTranslation();
   const person = usePerson();
@@ -159,11 +159,11 @@ function AccountMenu({ onKeys }: { onKeys: () => void }) {
     try {
       await personApi.delete('/api/session');
     } catch (error) {
-      // Whoever walks away must know that the door is still open.
+      // The person must know that they are still signed in.
       showFailure({ title: t('failed'), message: sentenceOf(error) });
       return;
     }
-    // Nothing that was known stays in the page's memory, and nobody who comes next is led to where this person was.
+    // A full load drops all data from memory, and the next person does not land on this page.
     location.replace('/sign-in');
   };
   const chosen = (is: boolean) => (is ? <Icon paths={checkIcon} size={14} /> : undefined);
@@ -200,7 +200,7 @@ function AccountMenu({ onKeys }: { onKeys: () => void }) {
             key={each}
             lang={each}
             rightSection={chosen(i18n.language === each)}
-            onClick={() => void chooseLanguage(each)}
+            onClick={() => chooseLanguage(each)}
           >
             {languages[each]}
           </Menu.Item>

@@ -9,7 +9,6 @@ import { sessionQuery } from '../api/session.ts';
 import { EmptyState, ErrorNotice } from '../components/notice.tsx';
 import { LinkButton } from '../components/page.tsx';
 
-/** An address without a page. */
 export function NotFound() {
   const { t } = useTranslation();
   return (
@@ -21,7 +20,7 @@ export function NotFound() {
   );
 }
 
-/** The address of a tenant that is not the person's, or that there is none of: the two are not told apart. */
+/** For a tenant that the person does not belong to, or that does not exist: the page does not say which. */
 export function NotMember({ name }: { name: string }) {
   const { t } = useTranslation();
   const { data } = useSuspenseQuery(sessionQuery);
@@ -43,7 +42,7 @@ export function NotMember({ name }: { name: string }) {
   );
 }
 
-/** What is shown when a page cannot be drawn: the server's sentence, or the admission of a fault of ours. */
+/** For a page that cannot be drawn: the server's error, or that of the page. */
 export function Crash({ error, reset }: ErrorComponentProps) {
   const { t } = useTranslation();
   if (error instanceof ApiError) return <ErrorNotice error={error} onRetry={reset} />;

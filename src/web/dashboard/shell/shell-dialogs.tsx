@@ -5,7 +5,7 @@ import { Navigation } from './navigation.tsx';
 import styles from './shell.module.css';
 import { setSingleKeys, useSingleKeys } from './shortcuts.ts';
 
-/** The navigation where there is no room for it beside the page. */
+/** The navigation on a phone. */
 export function PhoneMenu({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {
   const { t } = useTranslation();
   return (

@@ -1,4 +1,4 @@
-/** The frame of every page of a tenant: navigation at the side (behind a button on a phone), the page beside it. */
+/** The layout of a tenant's pages: navigation at the side (behind a button on a phone), and the page. */
 import menuIcon from 'virtual:icon/menu-2';
 import unpluggedIcon from 'virtual:icon/plug-connected-x';
 import { ActionIcon } from '@mantine/core';
@@ -14,7 +14,7 @@ import { Navigation, type Place, TenantSwitcher } from './navigation.tsx';
 import styles from './shell.module.css';
 import { useShortcuts } from './shortcuts.ts';
 
-// Dialogs are what a first look does without.
+// Dialogs are loaded when they are needed.
 const PhoneMenu = lazy(async () => ({ default: (await import('./shell-dialogs.tsx')).PhoneMenu }));
 const KeysDialog = lazy(async () => ({ default: (await import('./shell-dialogs.tsx')).KeysDialog }));
 
@@ -70,7 +70,7 @@ function useGoTo(onHelp: () => void): void {
 const retryMs = 5_000;
 const dayMs = 86_400_000;
 
-/** Says that the page cannot be refreshed and how old its data is, and tries again until it can. */
+/** Says how old the page's data is when it cannot be refreshed, and retries. */
 function StaleBar() {
   const { t } = useTranslation();
   const formats = useFormats();

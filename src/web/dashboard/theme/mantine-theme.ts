@@ -3,8 +3,8 @@ import { createTheme, defaultVariantColorsResolver, type VariantColorsResolver }
 const edge = '1px solid';
 
 /**
- * Colours of buttons, by what they mean: the accent, `error` for what destroys. Everything else of the library's look is
- * in tokens-for-mantine.css: a page's policy lets no script write a style sheet.
+ * Button colours by meaning: the accent, and `error` for destructive actions. Everything else of the library's look is
+ * in tokens-for-mantine.css: the page's policy allows no style sheet written by script.
  */
 const variantColors: VariantColorsResolver = (input) => {
   const tone = input.color === 'error' ? 'var(--error)' : 'var(--accent)';
@@ -58,7 +58,7 @@ export const mantineTheme = createTheme({
     Menu: { defaultProps: { shadow: 'md', radius: 'md', position: 'bottom-end', withinPortal: true } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: false, radius: 'sm' } },
     Popover: { defaultProps: { shadow: 'md', radius: 'md' } },
-    // What is required is the rule; what may be left out says so itself.
+    // Most fields are required; optional ones say so.
     InputWrapper: { defaultProps: { withAsterisk: false } },
     Switch: { defaultProps: { withThumbIndicator: false } },
   },

@@ -8,18 +8,19 @@ import type { AccountPatch, PasswordChange } from '#contract/account.ts';
 import type { Person } from '#contract/session.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { sessionQuery, usePerson } from '#web/dashboard/api/session.ts';
-import { NewPasswordField, PasswordField } from '#web/dashboard/components/account-fields.tsx';
+import { lastTenant } from '#web/dashboard/api/tenant.tsx';
+import { NewPasswordField } from '#web/dashboard/components/account-fields.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Page, Section } from '#web/dashboard/components/page.tsx';
 import { showToast } from '#web/dashboard/components/toast.tsx';
-import { lastTenant } from '#web/dashboard/shell/last-tenant.ts';
 import styles from './account.module.css';
 import { PasskeySection } from './passkeys.tsx';
+import { CurrentPassword } from './reauthentication.tsx';
 import { SessionSection } from './sessions.tsx';
 import { TwoFactorSection } from './two-factor.tsx';
 
-/** What belongs to the person and to no tenant. */
+/** The person's own settings, for all tenants. */
 export function AccountPage() {
   const { t } = useTranslation('account');
   const { data: session } = useSuspenseQuery(sessionQuery);
@@ -130,14 +131,9 @@ function PasswordSection() {
         {change.error && <ErrorNotice error={change.error} title={t('passwordFailed')} />}
         {/* Tells password managers whose password this is. */}
         <input type="email" autoComplete="username" value={person.email} readOnly hidden />
-        <PasswordField
-          label={t('currentPassword')}
-          autoComplete="current-password"
-          required
+        <CurrentPassword
           value={passwords.currentPassword}
-          onChange={({ currentTarget }) =>
-            setPasswords({ ...passwords, currentPassword: currentTarget.value })
-          }
+          onChange={(currentPassword) => setPasswords({ ...passwords, currentPassword })}
         />
         <NewPasswordField
           label={t('newPassword')}

@@ -1,4 +1,4 @@
-/** Which browser and system a session is on, as far as its own word for itself tells. */
+/** The browser and system of a user agent. */
 
 const browsers: readonly (readonly [string, RegExp])[] = [
   ['Edge', /\bEdgA?\//],

@@ -1,51 +1,54 @@
-import { Button, Group, Stack } from '@mantine/core';
+/** Confirming one's identity before a sensitive change. */
+import { Button, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/api-error.ts';
 import type { ProofState } from '#contract/account.ts';
 import { assertPasskey, proofQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { beginAtProvider, useProviders } from '#web/dashboard/api/session.ts';
+import { startAtProvider, useProviders } from '#web/dashboard/api/session.ts';
 import { PasswordField } from '#web/dashboard/components/account-fields.tsx';
-import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 
 interface Waiting {
-  readonly ways: ProofState;
-  readonly then: () => void;
-  readonly otherwise?: () => void;
+  readonly methods: ProofState;
+  readonly onDone: () => void;
+  readonly onCancel?: () => void;
 }
 
-export interface Proof {
-  /** Goes on at once for whoever has just proven who they are, and after a proof for anyone else. */
-  whenProven: (then: () => void) => void;
-  /** Does it; where the server wants a proof first, as one ran out meanwhile, asks for it and does it again. */
-  withProof: <T>(work: () => Promise<T>) => Promise<T>;
+export interface Reauthentication {
+  /** Continues at once if the person confirmed their identity a moment ago, otherwise after they do. */
+  whenConfirmed: (then: () => void) => void;
+  /** Does it; if the server wants a confirmation first, asks for it and does it again. */
+  withConfirmation: <T>(work: () => Promise<T>) => Promise<T>;
   error: Error | null;
+  /** To be drawn. */
   dialog: ReactNode;
 }
 
-/** For what the server does only for whoever has just proven who they are. `dialog` is to be drawn. */
-export function useProof(): Proof {
+/** For changes that the server only makes for a person who just confirmed their identity. */
+export function useReauthentication(): Reauthentication {
   const { t } = useTranslation('account');
   const client = useQueryClient();
   const [waiting, setWaiting] = useState<Waiting>();
   const look = useMutation({
     mutationFn: async (then: () => void) => {
-      const ways = await client.fetchQuery(proofQuery);
-      if (ways.proven) then();
-      else setWaiting({ ways, then });
+      const methods = await client.fetchQuery(proofQuery);
+      if (methods.proven) then();
+      else setWaiting({ methods, onDone: then });
     },
   });
-  const withProof = async <T,>(work: () => Promise<T>): Promise<T> => {
+  const withConfirmation = async <T,>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
       if (!isCode(error, 'proof.required')) throw error;
-      const ways = await client.fetchQuery(proofQuery);
-      await new Promise<void>((then, reject) => {
-        setWaiting({ ways, then, otherwise: () => reject(new Error(t('notProven'), { cause: error })) });
+      const methods = await client.fetchQuery(proofQuery);
+      await new Promise<void>((onDone, reject) => {
+        const onCancel = () => reject(new Error(t('notProven'), { cause: error }));
+        setWaiting({ methods, onDone, onCancel });
       });
       return work();
     }
@@ -55,148 +58,132 @@ export function useProof(): Proof {
     next?.();
   };
   return {
-    whenProven: look.mutate,
-    withProof,
+    whenConfirmed: look.mutate,
+    withConfirmation,
     error: look.error,
     dialog: waiting && (
-      <ProveDialog
-        ways={waiting.ways}
-        onDone={() => end(waiting.then)}
-        onClose={() => end(waiting.otherwise)}
+      <ConfirmIdentity
+        methods={waiting.methods}
+        onDone={() => end(waiting.onDone)}
+        onClose={() => end(waiting.onCancel)}
       />
     ),
   };
 }
 
-function ProveDialog({
-  ways,
+function ConfirmIdentity({
+  methods,
   onDone,
   onClose,
 }: {
-  ways: ProofState;
+  methods: ProofState;
   onDone: () => void;
   onClose: () => void;
 }) {
   const { t } = useTranslation('account');
-  const { t: shell } = useTranslation('shell');
   const [password, setPassword] = useState('');
-  const prove = useMutation({
-    mutationFn: async (way: 'password' | 'passkey') =>
+  const confirm = useMutation({
+    mutationFn: async (method: 'password' | 'passkey') =>
       personApi.post(
         '/api/account/proof',
-        way === 'password' ? { password } : { response: await assertPasskey() },
+        method === 'password' ? { password } : { response: await assertPasskey() },
       ),
     onSuccess: onDone,
   });
-  const hasPasskey = ways.passkey && 'PublicKeyCredential' in globalThis;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    prove.mutate('password');
-  };
+  const hasPasskey = methods.passkey && 'PublicKeyCredential' in globalThis;
   return (
     <Dialog onClose={onClose} title={t('proveYourself')}>
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          <p className="muted">{t('proveHint')}</p>
-          {prove.error && <ErrorNotice error={prove.error} title={t('proveFailed')} />}
-          {ways.password && (
-            <PasswordField
-              label={t('currentPassword')}
-              autoComplete="current-password"
-              required
-              data-autofocus
-              value={password}
-              onChange={({ currentTarget }) => setPassword(currentTarget.value)}
-            />
-          )}
-          {hasPasskey && (
-            <Button loading={prove.isPending} onClick={() => prove.mutate('passkey')}>
-              {t('proveByPasskey')}
-            </Button>
-          )}
-          {ways.provider && <ProviderButtons />}
-          {!(ways.password || hasPasskey || ways.provider) && <p>{t('proveByHand')}</p>}
-          <Group justify="flex-end">
-            <Button onClick={onClose}>{shell('cancel')}</Button>
-            {ways.password && (
-              <Button type="submit" variant="filled" loading={prove.isPending}>
-                {t('goOn')}
-              </Button>
-            )}
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        action={t('goOn')}
+        request={confirm}
+        errorTitle={t('proveFailed')}
+        {...(methods.password && { onSubmit: () => confirm.mutate('password') })}
+        onClose={onClose}
+      >
+        <p className="muted">{t('proveHint')}</p>
+        {methods.password && <CurrentPassword value={password} onChange={setPassword} autofocus />}
+        {hasPasskey && (
+          <Button loading={confirm.isPending} onClick={() => confirm.mutate('passkey')}>
+            {t('proveByPasskey')}
+          </Button>
+        )}
+        {methods.provider && <ProviderButtons />}
+        {!(methods.password || hasPasskey || methods.provider) && <p>{t('proveByHand')}</p>}
+      </DialogForm>
     </Dialog>
   );
 }
 
-/** The way leads away and back: what was begun is begun again. */
+/** They lead away and back: what was begun has to be begun again. */
 function ProviderButtons() {
   const { t } = useTranslation('account');
   const providers = useProviders();
-  const leave = useMutation({ mutationFn: (id: string) => beginAtProvider(id, '/account') });
+  const leave = useMutation({ mutationFn: (id: string) => startAtProvider(id, '/account') });
   return (
-    <>
+    <Stack gap="xs">
       {leave.error && <ErrorNotice error={leave.error} title={t('proveFailed')} />}
       {providers.map(({ id, name }) => (
         <Button key={id} loading={leave.isPending} onClick={() => leave.mutate(id)}>
           {t('proveAtProvider', { name })}
         </Button>
       ))}
-    </>
+    </Stack>
   );
 }
 
-/** Asks for the password before something that a stranger at an open screen must not do. */
-export function ProvePassword({
+/** Asks for the password before a change that somebody else at an open screen must not make. */
+export function PasswordDialog({
   title,
   action,
-  danger = false,
-  onProve,
+  isDangerous = false,
+  onConfirm,
   onClose,
 }: {
   title?: string;
   action: string;
-  danger?: boolean;
-  /** Does it, with the password; what it throws is shown, and one may try again. */
-  onProve: (password: string) => Promise<unknown>;
+  isDangerous?: boolean;
+  /** Makes the change; its error is shown, and the person may try again. */
+  onConfirm: (password: string) => Promise<unknown>;
   onClose: () => void;
 }) {
   const { t } = useTranslation('account');
-  const { t: shell } = useTranslation('shell');
   const [password, setPassword] = useState('');
-  const prove = useMutation({ mutationFn: onProve, onSuccess: onClose });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    prove.mutate(password);
-  };
+  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (
     <Dialog onClose={onClose} title={title ?? t('proveTitle')}>
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          <p className="muted">{t('proveHint')}</p>
-          {prove.error && <ErrorNotice error={prove.error} title={t('proveFailed')} />}
-          <PasswordField
-            label={t('currentPassword')}
-            autoComplete="current-password"
-            required
-            data-autofocus
-            value={password}
-            onChange={({ currentTarget }) => setPassword(currentTarget.value)}
-          />
-          <Group justify="flex-end">
-            <Button onClick={onClose}>{shell('cancel')}</Button>
-            <Button
-              type="submit"
-              variant="filled"
-              {...(danger && { color: 'error' })}
-              loading={prove.isPending}
-            >
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        action={action}
+        isDangerous={isDangerous}
+        request={confirm}
+        errorTitle={t('proveFailed')}
+        onSubmit={() => confirm.mutate(password)}
+        onClose={onClose}
+      >
+        <p className="muted">{t('proveHint')}</p>
+        <CurrentPassword value={password} onChange={setPassword} autofocus />
+      </DialogForm>
     </Dialog>
+  );
+}
+
+export function CurrentPassword({
+  value,
+  onChange,
+  autofocus = false,
+}: {
+  value: string;
+  onChange: (password: string) => void;
+  autofocus?: boolean;
+}) {
+  const { t } = useTranslation('account');
+  return (
+    <PasswordField
+      label={t('currentPassword')}
+      autoComplete="current-password"
+      required
+      data-autofocus={autofocus || undefined}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   );
 }

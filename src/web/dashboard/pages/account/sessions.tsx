@@ -9,9 +9,9 @@ import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
 import styles from './account.module.css';
 import { browserName } from './browser-name.ts';
-import { useProof } from './reauthentication.tsx';
+import { useReauthentication } from './reauthentication.tsx';
 
-/** Where the person is signed in, and the way to end it. */
+/** The person's sessions. */
 export function SessionSection() {
   const { t } = useTranslation('account');
   const { t: shell } = useTranslation('shell');
@@ -22,27 +22,31 @@ export function SessionSection() {
       personApi.delete(`/api/account/sessions${id === undefined ? '' : `/${encodeURIComponent(id)}`}`),
     onSettled: () => client.invalidateQueries(sessionsQuery),
   });
-  const { whenProven, error: unproven, dialog } = useProof();
+  const { whenConfirmed, error: unconfirmed, dialog } = useReauthentication();
   return (
     <Section
       title={t('sessions')}
       actions={
         (sessions?.length ?? 0) > 1 && (
-          <Button size="xs" loading={end.isPending} onClick={() => whenProven(() => end.mutate(undefined))}>
+          <Button
+            size="xs"
+            loading={end.isPending}
+            onClick={() => whenConfirmed(() => end.mutate(undefined))}
+          >
             {t('endOthers')}
           </Button>
         )
       }
     >
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {unproven && <ErrorNotice error={unproven} />}
+      {unconfirmed && <ErrorNotice error={unconfirmed} />}
       {end.error && <ErrorNotice error={end.error} title={shell('failed')} />}
       <ul className={styles.list}>
         {sessions?.map((session) => (
           <SessionItem
             key={session.id}
             session={session}
-            onEnd={() => whenProven(() => end.mutate(session.id))}
+            onEnd={() => whenConfirmed(() => end.mutate(session.id))}
           />
         ))}
       </ul>

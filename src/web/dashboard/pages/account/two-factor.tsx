@@ -11,11 +11,11 @@ import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
 import { showToast } from '#web/dashboard/components/toast.tsx';
 import styles from './account.module.css';
-import { ProvePassword } from './reauthentication.tsx';
+import { PasswordDialog } from './reauthentication.tsx';
 
 type Asking = 'on' | 'off' | 'codes';
 
-/** An authenticator app beside the password. */
+/** Two-factor authentication: an authenticator app beside the password. */
 export function TwoFactorSection() {
   const { t } = useTranslation('account');
   const person = usePerson();
@@ -23,14 +23,14 @@ export function TwoFactorSection() {
   const [asking, setAsking] = useState<Asking>();
   const [begun, setBegun] = useState<TwoFactorBegun>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const told = () => client.invalidateQueries({ queryKey: ['session'] });
-  const prove: Readonly<Record<Asking, (password: string) => Promise<unknown>>> = {
+  const refresh = () => client.invalidateQueries({ queryKey: ['session'] });
+  const change: Readonly<Record<Asking, (password: string) => Promise<unknown>>> = {
     on: async (password) =>
       setBegun(await personApi.post<TwoFactorBegun>('/api/account/two-factor', { password })),
     off: async (password) => {
       await personApi.delete('/api/account/two-factor', { password });
       setCodes(undefined);
-      await told();
+      await refresh();
     },
     codes: async (password) => {
       const path = '/api/account/two-factor/backup-codes';
@@ -40,7 +40,7 @@ export function TwoFactorSection() {
   const words = { on: t('turnOn'), off: t('turnOff'), codes: t('newBackupCodes') } as const;
   const finish = async () => {
     setBegun(undefined);
-    await told();
+    await refresh();
   };
   return (
     <Section title={t('twoFactor')}>
@@ -65,10 +65,10 @@ export function TwoFactorSection() {
       )}
       {codes && person.twoFactor && <BackupCodes codes={codes} />}
       {asking && (
-        <ProvePassword
-          {...(asking === 'off' && { title: t('turnOffTitle'), danger: true })}
+        <PasswordDialog
+          {...(asking === 'off' && { title: t('turnOffTitle'), isDangerous: true })}
           action={words[asking]}
-          onProve={prove[asking]}
+          onConfirm={change[asking]}
           onClose={() => setAsking(undefined)}
         />
       )}
@@ -76,7 +76,7 @@ export function TwoFactorSection() {
   );
 }
 
-/** The key for the app, the codes for the day it is lost, and the proof that the app has the key. */
+/** The app's key, backup codes, and a first code of the app. */
 function TwoFactorSetup({
   begun,
   onDone,
@@ -129,7 +129,7 @@ function TwoFactorSetup({
   );
 }
 
-/** Shown once, to be kept. */
+/** Shown only once. */
 function BackupCodes({ codes }: { codes: readonly string[] }) {
   const { t } = useTranslation('account');
   return (
@@ -140,7 +140,7 @@ function BackupCodes({ codes }: { codes: readonly string[] }) {
   );
 }
 
-/** As one path: every dark square, on white with the quiet zone that scanners want. */
+/** One path of all dark squares, on white, with the margin that scanners need. */
 function QrCode({ text, label, size }: { text: string; label: string; size: number }) {
   const { data, size: modules } = encode(text, { ecc: 'M', border: 3 });
   const d = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');

@@ -1,12 +1,12 @@
 import chevronIcon from 'virtual:icon/chevron-down';
 import { Button, Menu } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import {
   fromDateTimeField,
   nextClock,
@@ -17,8 +17,14 @@ import { type RowActions, subjectOf } from './notification-actions.tsx';
 import styles from './notification-drawer.module.css';
 
 const hourMs = 3_600_000;
+const choices = [
+  ['1h', (now: number) => now + hourMs],
+  ['4h', (now: number) => now + 4 * hourMs],
+  ['morning', (now: number, timeZone: string) => nextClock(now, timeZone, 8)],
+  ['monday', (now: number, timeZone: string) => nextMonday(now, timeZone, 8)],
+] as const;
 
-/** What can be done about it, as far as the person's role goes. */
+/** The actions that the person's role allows. */
 export function DrawerActions({
   notification,
   actions,
@@ -49,14 +55,11 @@ export function DrawerActions({
             </Menu.Target>
             <Menu.Dropdown>
               <Menu.Label>{t('muteFor')}</Menu.Label>
-              <Menu.Item onClick={() => muteFor(Date.now() + hourMs)}>{t('mute.1h')}</Menu.Item>
-              <Menu.Item onClick={() => muteFor(Date.now() + 4 * hourMs)}>{t('mute.4h')}</Menu.Item>
-              <Menu.Item onClick={() => muteFor(nextClock(Date.now(), timeZone, 8))}>
-                {t('mute.morning')}
-              </Menu.Item>
-              <Menu.Item onClick={() => muteFor(nextMonday(Date.now(), timeZone, 8))}>
-                {t('mute.monday')}
-              </Menu.Item>
+              {choices.map(([name, until]) => (
+                <Menu.Item key={name} onClick={() => muteFor(until(Date.now(), timeZone))}>
+                  {t(`mute.${name}`)}
+                </Menu.Item>
+              ))}
               <Menu.Item onClick={() => setChoosing(true)}>{t('mute.custom')}</Menu.Item>
             </Menu.Dropdown>
           </Menu>
@@ -89,28 +92,27 @@ function MuteUntil({
   const { t } = useTranslation('history');
   const { timeZone } = useTenant();
   const [text, setText] = useState(() => toDateTimeField(nextClock(Date.now(), timeZone, 8), timeZone));
-  const until = fromDateTimeField(text, timeZone);
-  const isPast = until === undefined || until <= Date.now();
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (until !== undefined && !isPast) onChoose(until);
-  };
+  const until = fromDateTimeField(text, timeZone) ?? 0;
+  const isPast = until <= Date.now();
   const shown = subject.length > 60 ? `${subject.slice(0, 60)}…` : subject;
   return (
     <Dialog onClose={onClose} title={t('muteTitle', { subject: shown })}>
-      <form onSubmit={submit} className={styles.mute}>
+      <DialogForm
+        action={t('muteDo')}
+        request={{ error: null, isPending: false }}
+        isDisabled={isPast}
+        onSubmit={() => onChoose(until)}
+        onClose={onClose}
+      >
         <DateTimeField
           label={t('until')}
           description={timeZone}
           value={text}
           onChange={setText}
-          error={text !== '' && isPast ? t('mutePast') : undefined}
+          error={text !== '' && isPast && t('mutePast')}
           data-autofocus
         />
-        <Button type="submit" variant="filled" disabled={isPast}>
-          {t('muteDo')}
-        </Button>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

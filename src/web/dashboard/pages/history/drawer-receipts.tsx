@@ -8,24 +8,24 @@ import type { HistoryNotification } from '#contract/notification.ts';
 import type { PanelReceipt } from '#contract/panel.ts';
 import type { NotificationDetail } from '#contract/routing.ts';
 import { histogramQuery } from '#web/dashboard/api/history.ts';
-import { panelsQuery, useLevels } from '#web/dashboard/api/queries.ts';
+import { panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { stackOf, totalOf } from '#web/dashboard/charts/level-bars.tsx';
+import { sumOf, totalOf, useStack } from '#web/dashboard/charts/level-bars.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import styles from './notification-drawer.module.css';
 
-const toldAtFirst = 8;
+const shownAtFirst = 8;
 
-/** What each panel says of it: proof that it was shown, or why there is none yet. */
-export function DrawerProof({ detail, onRefine }: { detail: NotificationDetail; onRefine: OnRefine }) {
+/** The receipts of the panels: whether each showed it, or why not yet. */
+export function DeliveryReceipts({ detail, onRefine }: { detail: NotificationDetail; onRefine: OnRefine }) {
   const { t } = useTranslation('history');
   const [all, setAll] = useState(false);
   const { deliveries } = detail;
   if (deliveries.length === 0) return null;
-  const told = all ? deliveries : deliveries.slice(0, toldAtFirst);
+  const told = all ? deliveries : deliveries.slice(0, shownAtFirst);
   return (
     <section className={styles.section}>
       <h3>{t('proof')}</h3>
@@ -93,13 +93,13 @@ function useReceiptText(detail: NotificationDetail, receipt: PanelReceipt): stri
   return t(isLive ? 'proof.offlineCatchUp' : 'proof.offline', { time: formats.dateTime(seen) });
 }
 
-/** Those that have a plural of their own. */
+/** Levels with a plural of their own. */
 const builtIn = ['success', 'info', 'warning', 'error', 'critical'] as const;
-/** A quarter of an hour each: that fine is the time of the first told. */
+/** A quarter of an hour each, so that the time of the first is exact enough. */
 const buckets = 100;
 
-/** What else there was of this host, and with this key, in 24 h: each a search. */
-export function DrawerSame({
+/** Counts of the same host and the same key in 24 hours; each opens a search. */
+export function RelatedCounts({
   notification: { host, ip, key },
   onSearch,
 }: {
@@ -130,16 +130,13 @@ function Counts({
 }) {
   const { t } = useTranslation('history');
   const formats = useFormats();
-  const levels = useLevels();
+  const stackOf = useStack();
   const q = `${term} since:24h`;
   const { data } = useQuery({
     ...histogramQuery(useTenant(), { q, buckets }),
     placeholderData: () => undefined,
     refetchInterval: 15_000,
   });
-  const sums: Record<string, number> = {};
-  for (const { counts } of data?.buckets ?? [])
-    for (const [level, count] of Object.entries(counts)) sums[level] = (sums[level] ?? 0) + count;
   const counted = (level: string, count: number) => {
     const number = formats.number(count);
     const known = builtIn.find((each) => each === level);
@@ -150,7 +147,7 @@ function Counts({
     <section className={styles.section}>
       <h3>{title}</h3>
       <p className={styles.counts}>
-        {stackOf(sums, (name) => levels.get(name)?.rank ?? 20).map(({ level, count }) => (
+        {stackOf(sumOf(data?.buckets ?? [])).map(({ level, count }) => (
           <button
             key={level}
             type="button"

@@ -2,19 +2,24 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NotificationDetail, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
-import { explainQuery } from '#web/dashboard/api/history.ts';
-import { rulesQuery } from '#web/dashboard/api/rules.ts';
+import { explainQuery, rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
 import { type TracedNotification, traceSentence } from '#web/dashboard/components/rule-trace.ts';
 import styles from './notification-drawer.module.css';
 
-/** Rules that are told at first; those that matched are always told. */
-const toldAtFirst = 8;
+/** So many rules are shown at first; those that matched always. */
+const shownAtFirst = 8;
 
-/** Why it is, or is not, on which screens: by the rules of then, and what today's would do otherwise. */
-export function DrawerWhy({ detail, onOpen }: { detail: NotificationDetail; onOpen: (id: string) => void }) {
+/** Why the notification is, or is not, on panels: by the rules of then, and what today's rules would change. */
+export function RoutingReason({
+  detail,
+  onOpen,
+}: {
+  detail: NotificationDetail;
+  onOpen: (id: string) => void;
+}) {
   const { t } = useTranslation('history');
   const summary = useSummary(detail);
   const onScreens = detail.state === 'live' && detail.panelCount > 0;
@@ -34,7 +39,7 @@ export function DrawerWhy({ detail, onOpen }: { detail: NotificationDetail; onOp
   );
 }
 
-/** What became of it, in a sentence. */
+/** The outcome in a sentence. */
 function useSummary(detail: NotificationDetail): string {
   const { t } = useTranslation('history');
   const formats = useFormats();
@@ -62,7 +67,7 @@ function useSummary(detail: NotificationDetail): string {
   }
 }
 
-/** Each rule's part in the walk. A rule that was changed since is told in the server's words: those of today are not why. */
+/** What each rule did. For a rule that was changed since, the server's reason: its present form does not explain it. */
 function Trace({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
   const { trace } = detail;
@@ -80,7 +85,7 @@ function Trace({ detail }: { detail: NotificationDetail }) {
   if (trace.length === 0) return <p className={styles.quiet}>{t('noRules')}</p>;
   const told = trace
     .map((rule, i) => ({ rule, number: i + 1 }))
-    .filter(({ rule, number }) => all || number <= toldAtFirst || rule.outcome === 'matched');
+    .filter(({ rule, number }) => all || number <= shownAtFirst || rule.outcome === 'matched');
   return (
     <>
       <ol className={styles.steps}>
@@ -109,7 +114,7 @@ function Trace({ detail }: { detail: NotificationDetail }) {
   );
 }
 
-/** Said only where today's rules would decide otherwise. */
+/** Shown only if today's rules would decide otherwise. */
 function Today({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
   const { data: today } = useQuery(explainQuery(useTenant(), detail.id));

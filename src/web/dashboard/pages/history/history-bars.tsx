@@ -12,7 +12,7 @@ import { useFormats } from '#web/dashboard/components/formats.ts';
 import { readTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './history-bars.module.css';
 
-/** What the search finds, over its time: a part of it is chosen by drawing over it. The place is kept while it is counted. */
+/** The results over time; dragging over it selects a part. Its height is kept while it is counted. */
 export function HistoryBars({
   histogram,
   isOld,
@@ -48,10 +48,10 @@ export function HistoryBars({
 
 const wideBuckets = 100;
 const narrowBuckets = 50;
-/** Counting is work for the server: no more often than this while new ones come in. */
+/** Counting costs the server much: it is asked no more often than this. */
 const againMs = 4_000;
 
-/** The bars of a search, counted again as new ones come in; those of before stay until then. */
+/** The histogram of a search, counted again as new ones arrive; the previous one stays until then. */
 export function useHistogram(
   q: string,
   pages: HistoryPages,
@@ -61,7 +61,7 @@ export function useHistogram(
   const ask = { q, buckets: isNarrow ? narrowBuckets : wideBuckets, allTime };
   const { data, isPlaceholderData, refetch, error } = useQuery({
     ...histogramQuery(useTenant(), ask),
-    // A search that cannot be read is not counted either.
+    // An invalid search is not counted.
     enabled: pages.isReady,
     staleTime: againMs,
   });

@@ -15,7 +15,7 @@ import {
   NotificationGrid,
   useSearchedTo,
 } from '#web/dashboard/notifications/notification-grid.tsx';
-import { readComplaint } from '#web/dashboard/query/query-error.ts';
+import { readQueryError } from '#web/dashboard/query/query-error.ts';
 import { type Refinement, refine } from '#web/dashboard/query/query-words.ts';
 import { readTimeRange, spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 import type { HistorySearch } from '#web/dashboard/search-params.ts';
@@ -30,7 +30,7 @@ import { SearchBox } from './search-box.tsx';
 
 const route = getRouteApi('/signed-in/t/$tenant/history');
 
-/** Every notification there was: searched, refined by clicks, followed live, each with its why. */
+/** History: search it, refine the search by clicks, follow it live, open one notification. */
 export function HistoryPage() {
   const { t } = useTranslation('history');
   const { q = '', id, live = false } = route.useSearch();
@@ -41,7 +41,7 @@ export function HistoryPage() {
   const [draft, setDraft] = useState(q);
   useEffect(() => setDraft(q), [q]);
   const [lastActiveId, setActiveId] = useState(id);
-  // What is open is what keys act on, however it came to be open.
+  // Keys act on the open notification, however it was opened.
   const activeId = id ?? lastActiveId;
   const [asTable, setAsTable] = useState(false);
   const { timeZone } = useTenant();
@@ -96,7 +96,7 @@ export function HistoryPage() {
   });
   const { histogram, isCounting } = useHistogram(q, pages);
   const tail = useLivePages(pages, q, live && !isStatus(pages.error, 400));
-  const complaint = pages.error === undefined || draft !== q ? undefined : readComplaint(pages.error, q);
+  const searchError = pages.error === undefined || draft !== q ? undefined : readQueryError(pages.error, q);
   return (
     <div className={styles.page} data-open={id !== undefined}>
       <div className={styles.list} ref={frame}>
@@ -107,7 +107,7 @@ export function HistoryPage() {
             draft={draft}
             onDraft={setDraft}
             onSearch={search}
-            complaint={complaint}
+            error={searchError}
             isChanged={draft.trim() !== q}
             onDown={focusList}
           />
@@ -138,7 +138,7 @@ export function HistoryPage() {
           asTable={asTable}
           onSelect={({ from, until }) => search(withTimeRange(q, spanRange(from, until, timeZone)))}
         />
-        {pages.error !== undefined && !pages.isReady && complaint === undefined && (
+        {pages.error !== undefined && !pages.isReady && searchError === undefined && (
           <div className={styles.error}>
             <ErrorNotice error={pages.error} onRetry={() => void pages.start()} />
           </div>
@@ -181,14 +181,14 @@ export function HistoryPage() {
   );
 }
 
-/** The list to show: what was found before stays until the new search has answered. */
+/** The list to show: the previous one stays until the new search has answered. */
 function useShown(pages: HistoryPages): HistoryPages {
   const before = useRef(pages);
   if (pages.isReady) before.current = pages;
   return before.current.isReady ? before.current : pages;
 }
 
-/** Nothing was found, or nothing ever came: what to do about it. */
+/** For a search without results, and an empty history. */
 function HistoryEmpty({
   q,
   pages,

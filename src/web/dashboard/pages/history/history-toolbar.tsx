@@ -4,18 +4,18 @@ import pauseIcon from 'virtual:icon/player-pause';
 import playIcon from 'virtual:icon/player-play';
 import trashIcon from 'virtual:icon/trash';
 import { ActionIcon, Button, Menu, Popover, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SavedSearch } from '#contract/search.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
-import { searchesQuery } from '#web/dashboard/api/queries.ts';
+import { searchesQuery, useListChange } from '#web/dashboard/api/queries.ts';
 import type { TailState } from '#web/dashboard/api/tail.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import styles from './history-toolbar.module.css';
 
-/** Beside the search: follow it live, keep it, take what it finds elsewhere. */
+/** Buttons beside the search: follow live, saved searches, export. */
 export function HistoryToolbar({
   q,
   live,
@@ -75,7 +75,7 @@ export function HistoryToolbar({
   );
 }
 
-/** The tenant's saved searches: run one, keep this one, forget one. */
+/** The tenant's saved searches: run one, save this one, delete one. */
 function SavedSearches({ q, onSearch }: { q: string; onSearch: (text: string) => void }) {
   const { t } = useTranslation('history');
   const tenant = useTenant();
@@ -121,15 +121,12 @@ function SavedSearches({ q, onSearch }: { q: string; onSearch: (text: string) =>
 
 function Forget({ search }: { search: SavedSearch }) {
   const { t } = useTranslation('history');
-  const { api, key } = useTenant();
-  const client = useQueryClient();
-  const forget = useMutation({
-    mutationFn: () => api.delete(`/api/searches/${encodeURIComponent(search.id)}`),
-    onSettled: () => client.invalidateQueries({ queryKey: [...key, 'searches'] }),
-  });
+  const forget = useListChange('searches', ({ api }) =>
+    api.delete(`/api/searches/${encodeURIComponent(search.id)}`),
+  );
   return (
     <ActionIcon
-      onClick={() => forget.mutate()}
+      onClick={() => forget.mutate(undefined)}
       loading={forget.isPending}
       aria-label={t('forgetSearch', { name: search.name })}
       title={t('forgetSearch', { name: search.name })}
@@ -142,19 +139,13 @@ function Forget({ search }: { search: SavedSearch }) {
 function Keep({ q, onKept }: { q: string; onKept: () => void }) {
   const { t } = useTranslation('history');
   const { t: general } = useTranslation();
-  const { api, key } = useTenant();
-  const client = useQueryClient();
   const [name, setName] = useState('');
-  const keep = useMutation({
-    mutationFn: () => api.post('/api/searches', { name: name.trim(), q }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: [...key, 'searches'] });
-      onKept();
-    },
-  });
+  const keep = useListChange('searches', ({ api }, body: { name: string; q: string }) =>
+    api.post('/api/searches', body),
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (name.trim() !== '') keep.mutate();
+    if (name.trim() !== '') keep.mutate({ name: name.trim(), q }, { onSuccess: onKept });
   };
   if (q === '') return <p className={styles.none}>{t('nothingToSave')}</p>;
   return (

@@ -23,10 +23,10 @@ export interface RowActions {
   explain(row: HistoryNotification): void;
 }
 
-/** What mutes it is called by: the host, else the ip, else the title. */
+/** The subject of a mute: the host, else the IP, else the title. */
 export const subjectOf = ({ host, ip, title }: HistoryNotification): string => host ?? ip ?? title;
 
-/** What can be done about a notification; each says what came of it. */
+/** The actions on a notification; each reports its result. */
 export function useRowActions(): RowActions {
   const { t } = useTranslation('history');
   const { t: general } = useTranslation();
@@ -89,7 +89,7 @@ export function useRowActions(): RowActions {
 
 const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-/** What was done, and the way back. */
+/** A message with an undo button. */
 function Undo({ message, label, onUndo }: { message: string; label: string; onUndo: () => void }) {
   return (
     <span className={styles.undo}>

@@ -15,14 +15,14 @@ import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import type { RefineKey } from '#web/dashboard/query/query-words.ts';
 import { DrawerActions } from './drawer-actions.tsx';
-import { DrawerProof, DrawerSame } from './drawer-receipts.tsx';
-import { DrawerWhy } from './drawer-routing.tsx';
+import { DeliveryReceipts, RelatedCounts } from './drawer-receipts.tsx';
+import { RoutingReason } from './drawer-routing.tsx';
 import type { RowActions } from './notification-actions.tsx';
 import styles from './notification-drawer.module.css';
 
 interface DrawerProps {
   readonly id: string;
-  /** The row that was opened: shown at once, before everything about it is here. */
+  /** The opened row: shown until the details have been read. */
   readonly row: HistoryNotification | undefined;
   readonly onClose: () => void;
   readonly onRefine: OnRefine;
@@ -31,7 +31,7 @@ interface DrawerProps {
   readonly actions: RowActions;
 }
 
-/** One notification: what it says, why it is or is not on which panels, what became of it, what can be done. */
+/** One notification: its fields, its routing, its deliveries, and what can be done about it. */
 export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearch, actions }: DrawerProps) {
   const { t } = useTranslation('history');
   const { t: general } = useTranslation();
@@ -73,9 +73,9 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (
               <>
-                <DrawerWhy detail={detail} onOpen={onOpen} />
-                <DrawerProof detail={detail} onRefine={onRefine} />
-                <DrawerSame notification={detail} onSearch={onSearch} />
+                <RoutingReason detail={detail} onOpen={onOpen} />
+                <DeliveryReceipts detail={detail} onRefine={onRefine} />
+                <RelatedCounts notification={detail} onSearch={onSearch} />
               </>
             )}
           </>
@@ -99,14 +99,14 @@ function DrawerTime({ at }: { at: string }) {
   );
 }
 
-/** Where it covers the list, as on a phone, the focus goes with it. */
+/** On a phone it covers the list, and gets the focus. */
 function useFocusAsSheet(target: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     if (matchMedia('(max-width: 1000px)').matches) target.current?.focus();
   }, [target]);
 }
 
-/** Everything else a notification says, each value a way to refine the search. */
+/** The fields of a notification; a click on a value refines the search. */
 function DrawerFields({ notification, onRefine }: { notification: HistoryNotification; onRefine: OnRefine }) {
   const { t } = useTranslation('history');
   const formats = useFormats();
@@ -136,7 +136,7 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
           value={rules.map((rule) => <div key={rule.id}>{chip('rule', rule.id, rule.name)}</div>)}
         />
       )}
-      {url !== null && <Field name={t('field.link')} value={<OutsideLink url={url} />} />}
+      {url !== null && <Field name={t('field.link')} value={<ExternalLink url={url} />} />}
       <Field name={t('field.position')} value={<span className={styles.quiet}>{position}</span>} />
     </dl>
   );
@@ -151,8 +151,8 @@ function Field({ name, value, mono = false }: { name: string; value: ReactNode; 
   );
 }
 
-/** Only http and https are taken at intake; what came another way is text here. */
-function OutsideLink({ url }: { url: string }) {
+/** Only http and https become links. */
+function ExternalLink({ url }: { url: string }) {
   if (!/^https?:\/\//i.test(url)) return <bdi>{url}</bdi>;
   return (
     <a href={url} target="_blank" rel="noopener noreferrer nofollow">

@@ -20,7 +20,7 @@ import {
 } from '#web/dashboard/query/time-range.ts';
 import styles from './result-line.module.css';
 
-/** Under the search: how many, of what time, and how long finding them took. */
+/** Below the search: the number of results, their time range, and how long the search took. */
 export function ResultLine({
   q,
   pages,
@@ -44,10 +44,10 @@ export function ResultLine({
   const known = total ?? (pages.isWhole ? { count: pages.count, complete: true } : undefined);
   const words = t('notifications', { count: known?.count ?? pages.count });
   const isCounted = pages.isReady && !isOld && known !== undefined;
-  const isSaid = useSaidOnce(pages, isCounted ? known.count : undefined);
+  const isAnnounced = useAnnouncedOnce(pages, isCounted ? known.count : undefined);
   return (
     <div className={styles.line}>
-      <span aria-live={isSaid ? 'polite' : 'off'}>
+      <span aria-live={isAnnounced ? 'polite' : 'off'}>
         {pages.isReady && !isOld && (
           <>
             <b>
@@ -71,14 +71,14 @@ export function ResultLine({
   );
 }
 
-/** Said is how many a search found, once; what arrives later is said by the list. */
-function useSaidOnce(search: HistoryPages, count: number | undefined): boolean {
+/** Screen readers hear the number of results once; the list announces later arrivals. */
+function useAnnouncedOnce(search: HistoryPages, count: number | undefined): boolean {
   const said = useRef({ search, count });
   if (said.current.search !== search || said.current.count === undefined) said.current = { search, count };
   return said.current.count === count;
 }
 
-/** The time the search is about: read from the search, and written into it. */
+/** The time range of the search. */
 function TimeMenu({ q, onSearch }: { q: string; onSearch: (text: string) => void }) {
   const { t } = useTranslation('history');
   const [opened, setOpened] = useState(false);

@@ -5,23 +5,23 @@ import { type CSSProperties, type FormEvent, type Ref, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { limits } from '#contract/limits.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import type { CompletionAsk } from '#web/dashboard/query/completion.ts';
-import type { QueryComplaint } from '#web/dashboard/query/query-error.ts';
-import { paintQuery, type QueryPiece } from '#web/dashboard/query/query-words.ts';
+import type { CompletionRequest } from '#web/dashboard/query/completion.ts';
+import type { QueryError } from '#web/dashboard/query/query-error.ts';
+import { type QueryPiece, tokenizeQuery } from '#web/dashboard/query/query-words.ts';
 import styles from './search-box.module.css';
 import { type Completing, useCompleting } from './use-completions.ts';
 
 interface SearchBoxProps extends Completing {
-  /** Runs the search as it stands, or this one. */
+  /** Runs this search, or the draft. */
   readonly onSearch: (text?: string) => void;
-  readonly complaint: QueryComplaint | undefined;
-  /** What is typed is not what is shown below. */
+  readonly error: QueryError | undefined;
+  /** The draft differs from the search that is shown. */
   readonly isChanged: boolean;
 }
 
-/** The search, coloured and completed as it is typed, its error at the place. */
+/** The search field, with highlighting, completion, and the error at its place. */
 export function SearchBox(props: SearchBoxProps) {
-  const { input, draft, onDraft, onSearch, complaint, isChanged } = props;
+  const { input, draft, onDraft, onSearch, error, isChanged } = props;
   const { t } = useTranslation('history');
   const paint = useRef<HTMLDivElement>(null);
   const follow = () => {
@@ -42,10 +42,10 @@ export function SearchBox(props: SearchBoxProps) {
   return (
     <search className={styles.form}>
       <form onSubmit={submit}>
-        <div className={`${styles.box} ${complaint ? styles.bad : ''}`}>
+        <div className={`${styles.box} ${error ? styles.bad : ''}`}>
           <Icon paths={searchIcon} size={16} />
           <div className={styles.field}>
-            <PaintedQuery ref={paint} text={draft} complaint={complaint} />
+            <HighlightedQuery ref={paint} text={draft} error={error} />
             <input
               ref={input}
               className={styles.input}
@@ -55,8 +55,8 @@ export function SearchBox(props: SearchBoxProps) {
               maxLength={limits.queryChars * 2}
               placeholder={t('searchPlaceholder')}
               aria-label={t('search')}
-              aria-invalid={complaint !== undefined}
-              aria-describedby="search-complaint"
+              aria-invalid={error !== undefined}
+              aria-describedby="search-error"
               aria-autocomplete="list"
               aria-expanded={isOpen}
               aria-controls={isOpen ? completionsId : undefined}
@@ -80,8 +80,8 @@ export function SearchBox(props: SearchBoxProps) {
             {isChanged ? 'Enter' : '/'}
           </kbd>
         </div>
-        <Complaint
-          complaint={complaint}
+        <SearchError
+          error={error}
           onChoose={(text) => {
             onDraft(text);
             onSearch(text);
@@ -93,23 +93,23 @@ export function SearchBox(props: SearchBoxProps) {
   );
 }
 
-/** What is wrong with the search, in the server's words, and what it offers instead. */
-function Complaint({
-  complaint,
+/** The server's error, and its suggestions. */
+function SearchError({
+  error,
   onChoose,
 }: {
-  complaint: QueryComplaint | undefined;
+  error: QueryError | undefined;
   onChoose: (text: string) => void;
 }) {
   const { t } = useTranslation('history');
   return (
-    <div id="search-complaint" role="alert" className={styles.complaint}>
-      {complaint && (
+    <div id="search-error" role="alert" className={styles.error}>
+      {error && (
         <>
           <span className={styles.sentence}>
-            <bdi>{complaint.sentence}</bdi>
+            <bdi>{error.sentence}</bdi>
           </span>
-          {complaint.offers.map(({ name, text }) => (
+          {error.offers.map(({ name, text }) => (
             <Button key={name} size="compact-xs" variant="light" onClick={() => onChoose(text)}>
               {t('takeOffer', { name: name.length > 60 ? `${name.slice(0, 60)}…` : name })}
             </Button>
@@ -123,14 +123,14 @@ function Complaint({
 const completionsId = 'search-completions';
 const completionId = (index: number) => `search-completion-${index}`;
 
-/** What can stand at the caret, below it; arrows choose, Enter or Tab takes. */
+/** Suggestions below the caret; arrows choose, Enter or Tab accepts. */
 function Completions({
   ask,
   choices,
   active,
   onChoose,
 }: {
-  ask: CompletionAsk;
+  ask: CompletionRequest;
   choices: readonly string[];
   active: number;
   onChoose: (choice: string) => void;
@@ -167,19 +167,19 @@ function Completions({
 
 type Piece = QueryPiece & { readonly start: number; readonly isBad: boolean };
 
-/** The text behind the input, in its colours: the input's own is transparent. */
-function PaintedQuery({
+/** The highlighted text behind the input, whose own text is transparent. */
+function HighlightedQuery({
   ref,
   text,
-  complaint,
+  error,
 }: {
   ref: Ref<HTMLDivElement>;
   text: string;
-  complaint: QueryComplaint | undefined;
+  error: QueryError | undefined;
 }) {
   return (
     <div ref={ref} className={styles.paint} aria-hidden="true">
-      {markBad(text, complaint).map((piece) => (
+      {markBad(text, error).map((piece) => (
         <span
           key={piece.start}
           className={`${piece.tone === 'plain' ? '' : styles[piece.tone]} ${piece.isBad ? styles.badText : ''}`}
@@ -191,12 +191,12 @@ function PaintedQuery({
   );
 }
 
-/** The pieces, cut where the bad part begins and ends. */
-function markBad(text: string, complaint: QueryComplaint | undefined): Piece[] {
-  const { start: from = 0, end: until = 0 } = complaint ?? {};
+/** The pieces, cut where the error begins and ends. */
+function markBad(text: string, error: QueryError | undefined): Piece[] {
+  const { start: from = 0, end: until = 0 } = error ?? {};
   const pieces: Piece[] = [];
   let at = 0;
-  for (const { text: whole, tone } of paintQuery(text)) {
+  for (const { text: whole, tone } of tokenizeQuery(text)) {
     const end = at + whole.length;
     const cuts = [at, ...[from, until].filter((cut) => cut > at && cut < end), end];
     for (let i = 0; i + 1 < cuts.length; i++) {

@@ -12,7 +12,7 @@ import { fieldValuesQuery, useLevels } from '#web/dashboard/api/queries.ts';
 import { type Tenant, useTenant } from '#web/dashboard/api/tenant.tsx';
 import { toDateTimeField } from '#web/dashboard/components/wall-clock.ts';
 import {
-  type CompletionAsk,
+  type CompletionRequest,
   complete,
   completionAt,
   fitting,
@@ -26,27 +26,27 @@ export interface Completing {
   readonly input: RefObject<HTMLInputElement | null>;
   readonly draft: string;
   readonly onDraft: (text: string) => void;
-  /** To the rows. */
+  /** Moves to the rows. */
   readonly onDown: () => void;
 }
 
-/** What the input does with the keyboard while something is offered, and when nothing is. */
+/** The keys of the search field, with and without suggestions. */
 export function useCompleting(
   { input, draft, onDraft, onDown }: Completing,
   onMoved: () => void,
 ): {
-  readonly ask: CompletionAsk | undefined;
+  readonly ask: CompletionRequest | undefined;
   readonly choices: readonly string[];
   readonly active: number;
   readonly take: (choice: string) => void;
   readonly close: () => void;
   readonly field: object;
 } {
-  /** Where the caret is while something may be offered. */
+  /** The caret; undefined while nothing is suggested. */
   const [caret, setCaret] = useState<number>();
   const [active, setActive] = useState(-1);
   const wanted = useRef<number>(undefined);
-  const ask = caret === undefined ? undefined : worthOffering(draft, completionAt(draft, caret));
+  const ask = caret === undefined ? undefined : offeredCompletion(draft, completionAt(draft, caret));
   const choices = useCompletions(ask);
   useLayoutEffect(() => {
     if (wanted.current !== undefined) input.current?.setSelectionRange(wanted.current, wanted.current);
@@ -63,7 +63,7 @@ export function useCompleting(
     wanted.current = done.caret;
     onDraft(done.text);
     setActive(-1);
-    // Behind a key its values follow.
+    // After a key its values are suggested.
     setCaret(ask.key === undefined ? done.caret : undefined);
   };
   const isOpen = ask !== undefined && choices.length > 0;
@@ -107,8 +107,8 @@ export function useCompleting(
   };
 }
 
-/** Not between words, where anything could follow; but in an empty search the keys say what can be asked. */
-function worthOffering(text: string, ask: CompletionAsk | undefined): CompletionAsk | undefined {
+/** Nothing is suggested between words; in an empty search the keys are. */
+function offeredCompletion(text: string, ask: CompletionRequest | undefined): CompletionRequest | undefined {
   if (ask?.key !== undefined || ask?.prefix !== '' || text === '') return ask;
   return undefined;
 }
@@ -118,8 +118,8 @@ const settleMs = 120;
 /** Keys whose values the server knows. */
 const served = ['host', 'ip', 'source', 'token', 'panel', 'rule', 'key'] as const;
 
-/** What can stand at the caret, the likeliest first. */
-function useCompletions(ask: CompletionAsk | undefined): readonly string[] {
+/** Suggestions at the caret, the likeliest first. */
+function useCompletions(ask: CompletionRequest | undefined): readonly string[] {
   const tenant = useTenant();
   const levels = useLevels();
   const key = ask?.key;
@@ -128,7 +128,7 @@ function useCompletions(ask: CompletionAsk | undefined): readonly string[] {
   const { data } = useQuery({
     ...fieldValuesQuery(tenant, asked ?? 'host', prefix.slice(0, 255)),
     enabled: asked !== undefined,
-    // Values of another key are no stand-in.
+    // Values of another key must not be shown.
     placeholderData: (previous, query) => (query?.queryKey.at(-2) === key ? previous : undefined),
   });
   if (!ask) return [];
@@ -140,7 +140,7 @@ function useCompletions(ask: CompletionAsk | undefined): readonly string[] {
 
 function levelChoices(
   levels: readonly { readonly name: string; readonly rank: number }[],
-  { operator, prefix }: CompletionAsk,
+  { operator, prefix }: CompletionRequest,
 ): string[] {
   const names = levels.toSorted((a, b) => b.rank - a.rank).map(({ name }) => name);
   if (operator !== '' || prefix !== '') return names;

@@ -12,7 +12,7 @@ import { playOnce } from '#web/sound.ts';
 import styles from './card-preview.module.css';
 import levelStyles from './levels.module.css';
 
-/** From here on a card is filled, as on a panel. */
+/** From this rank on a card is filled, as on a panel. */
 const filledRank = 50;
 
 interface PreviewOptions {
@@ -28,7 +28,7 @@ function useLook({ level, scheme }: PreviewOptions) {
   return { look, isFilled, style, icon: iconPaths[look.icon] ?? iconPaths.bell ?? [] };
 }
 
-/** A level's mark as it stands on a panel. */
+/** A level's mark as panels show it. */
 export function LevelStub(options: PreviewOptions) {
   const { look, isFilled, style, icon } = useLook(options);
   return (
@@ -39,8 +39,17 @@ export function LevelStub(options: PreviewOptions) {
   );
 }
 
-/** A card of the level as a panel shows it. */
-export function CardPreview(options: PreviewOptions) {
+/** A card of the level as panels show it, in both schemes. */
+export function CardPreviews({ level }: { level: Level }) {
+  return (
+    <div className={levelStyles.previews}>
+      <CardPreview level={level} scheme="dark" />
+      <CardPreview level={level} scheme="light" />
+    </div>
+  );
+}
+
+function CardPreview(options: PreviewOptions) {
   const { t } = useTranslation('levels');
   const { look, isFilled, style, icon } = useLook(options);
   const { durationMs } = options.level;
@@ -66,7 +75,7 @@ export function CardPreview(options: PreviewOptions) {
   );
 }
 
-/** Says which sound it is, and plays it. */
+/** Names a sound, and plays it. */
 export function SoundButton({ sound, level }: { sound: LevelStyle['sound']; level: string }) {
   const { t } = useTranslation('levels');
   const [playing, setPlaying] = useState(false);

@@ -1,39 +1,42 @@
 import { iconPaths } from 'virtual:icons';
-import { ColorInput, NumberInput, SegmentedControl, Select } from '@mantine/core';
+import { ColorInput, Group, Input, NumberInput, Select, Stack } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level } from '#contract/level.ts';
-import { builtInStyles, type LevelStyle, levelIcons, levelSounds } from '#contract/level-styles.ts';
-import { type DurationUnit, durationUnits } from '#web/dashboard/components/duration.ts';
+import { builtInStyles, levelIcons, levelSounds } from '#contract/level-styles.ts';
+import { DurationField } from '#web/dashboard/components/duration-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
+import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import { shownColor } from '#web/level-look.ts';
-import { CardPreview, SoundButton } from './card-preview.tsx';
-import { type LevelDraft, levelOf, problemsOf } from './level-draft.ts';
+import { CardPreviews, SoundButton } from './card-preview.tsx';
+import { type LevelValues, levelOf } from './level-values.ts';
 import styles from './levels.module.css';
 
-const isBuiltIn = (name: string): name is keyof typeof builtInStyles => Object.hasOwn(builtInStyles, name);
+export const isBuiltIn = (name: string): name is keyof typeof builtInStyles =>
+  Object.hasOwn(builtInStyles, name);
+
 const swatches = [...Object.values(builtInStyles).map(({ color }) => color), '#a78bfa', '#2dd4bf', '#97a3b6'];
+const defaultDurationMs = 30_000;
 
-interface FieldsOptions {
+/** A level's looks, above them what a panel makes of them. */
+export function LevelFields({
+  level,
+  levels,
+  form,
+}: {
   /** As it is saved. */
-  readonly level: Level;
-  readonly levels: readonly Level[];
-  readonly draft: LevelDraft;
-  readonly onChange: (some: Partial<LevelDraft>) => void;
-}
-
-/** A level's looks, with what a panel makes of them while one chooses. */
-export function LevelFields({ level, levels, draft, onChange }: FieldsOptions) {
+  level: Level;
+  levels: readonly Level[];
+  form: UseFormReturnType<LevelValues>;
+}) {
   const { t } = useTranslation('levels');
-  const problems = problemsOf(draft);
-  const shown = levelOf(level, draft);
+  const shown = levelOf(level, form.values);
+  const { durationMs, sound } = form.values;
   return (
-    <div className={styles.fields}>
-      <div className={styles.previews}>
-        <CardPreview level={shown} scheme="dark" />
-        <CardPreview level={shown} scheme="light" />
-      </div>
+    <Stack gap="md" pb="lg">
+      <CardPreviews level={shown} />
       <NumberInput
         label={t('rank')}
         description={<RankHint level={shown} levels={levels} />}
@@ -41,9 +44,7 @@ export function LevelFields({ level, levels, draft, onChange }: FieldsOptions) {
         max={1_000}
         clampBehavior="none"
         allowDecimal={false}
-        value={draft.rank}
-        error={problems.rank && t(problems.rank)}
-        onChange={(rank) => onChange({ rank })}
+        {...form.getInputProps('rank')}
       />
       <div>
         <ColorInput
@@ -53,34 +54,50 @@ export function LevelFields({ level, levels, draft, onChange }: FieldsOptions) {
           swatches={swatches}
           swatchesPerRow={8}
           withEyeDropper={false}
-          value={draft.color}
-          error={problems.color && t(problems.color)}
-          onChange={(color) => onChange({ color: color.toLowerCase() })}
+          {...form.getInputProps('color')}
+          onChange={(color) => form.setFieldValue('color', color.toLowerCase())}
         />
         <ContrastNote level={shown} />
       </div>
-      <IconField value={draft.icon} onChange={(icon) => onChange({ icon })} />
-      <div className={styles.soundField}>
+      <IconField value={form.values.icon} onChange={(icon) => form.setFieldValue('icon', icon)} />
+      <Group gap="sm" wrap="nowrap" align="flex-end">
         <Select
+          flex={1}
           label={t('sound')}
           description={t('soundHint')}
-          data={levelSounds.map((sound) => ({ value: sound, label: t(`sound.${sound}`) }))}
-          value={draft.sound}
+          data={levelSounds.map((each) => ({ value: each, label: t(`sound.${each}`) }))}
           allowDeselect={false}
-          onChange={(sound) => sound !== null && onChange({ sound: sound as LevelDraft['sound'] })}
+          {...form.getInputProps('sound')}
         />
-        <SoundButton sound={draft.sound} level={level.name} />
-      </div>
-      <DurationField
-        value={draft.duration}
-        error={problems.duration && t(problems.duration)}
-        onChange={(duration) => onChange({ duration })}
-      />
-    </div>
+        <Group h={36}>
+          <SoundButton sound={sound} level={level.name} />
+        </Group>
+      </Group>
+      <Stack gap={8}>
+        <SegmentedField
+          label={t('duration')}
+          description={t('durationHint')}
+          value={durationMs === 0 ? 'cleared' : 'time'}
+          onChange={(kind) => form.setFieldValue('durationMs', kind === 'cleared' ? 0 : defaultDurationMs)}
+          options={[
+            ['time', t('duration.time')],
+            ['cleared', t('duration.cleared')],
+          ]}
+        />
+        {durationMs !== 0 && (
+          <DurationField
+            label={t('duration')}
+            ms={durationMs}
+            onChange={(ms) => form.setFieldValue('durationMs', ms)}
+            error={form.errors.durationMs as string | undefined}
+          />
+        )}
+      </Stack>
+    </Stack>
   );
 }
 
-/** Between which others it stands. */
+/** The levels next to it in rank. */
 function RankHint({ level, levels }: { level: Level; levels: readonly Level[] }) {
   const { t } = useTranslation('levels');
   const lookOf = useLevelLook();
@@ -92,13 +109,13 @@ function RankHint({ level, levels }: { level: Level; levels: readonly Level[] })
   return below ? t('rankAbove', { below }) : t('rankBelow', { above: above ?? '' });
 }
 
-/** Any colour may be chosen: what is shown of it can be read. */
+/** Any colour may be chosen: panels adjust it until it can be read. */
 function ContrastNote({ level: { name, color } }: { level: Level }) {
   const { t } = useTranslation('levels');
-  if (isBuiltIn(name) && builtInStyles[name].color === color)
-    return <p className={styles.note}>{t('contrastOwn')}</p>;
   const dark = shownColor(color, 'dark');
   const light = shownColor(color, 'light');
+  if (isBuiltIn(name) && builtInStyles[name].color === color)
+    return <p className={styles.note}>{t('contrastOwn')}</p>;
   if (dark === color && light === color) return <p className={styles.note}>{t('contrastFine')}</p>;
   return (
     <p className={styles.note}>
@@ -117,71 +134,19 @@ function Swatch({ color }: { color: string }) {
   );
 }
 
-function DurationField({
-  value,
-  error,
-  onChange,
-}: {
-  value: LevelDraft['duration'];
-  error: string | undefined;
-  onChange: (duration: LevelDraft['duration']) => void;
-}) {
-  const { t } = useTranslation('levels');
-  const id = useId();
-  return (
-    <div>
-      <div className="mantine-InputWrapper-label" id={id}>
-        {t('duration')}
-      </div>
-      <p className={styles.about}>{t('durationHint')}</p>
-      <SegmentedControl
-        fullWidth
-        aria-labelledby={id}
-        value={value.endless ? 'cleared' : 'time'}
-        onChange={(kind) => onChange({ ...value, endless: kind === 'cleared' })}
-        data={(['time', 'cleared'] as const).map((kind) => ({ value: kind, label: t(`duration.${kind}`) }))}
-      />
-      {!value.endless && (
-        <div className={styles.amount}>
-          <NumberInput
-            aria-label={t('duration')}
-            min={0}
-            clampBehavior="none"
-            value={value.amount}
-            error={error}
-            onChange={(amount) => onChange({ ...value, amount })}
-          />
-          <Select
-            aria-label={t('unit')}
-            data={Object.keys(durationUnits).map((unit) => ({
-              value: unit,
-              label: t(`unit.${unit as DurationUnit}`),
-            }))}
-            value={value.unit}
-            allowDeselect={false}
-            onChange={(unit) => unit !== null && onChange({ ...value, unit: unit as DurationUnit })}
-          />
-        </div>
-      )}
-    </div>
-  );
-}
-
-/** One of the icons that panels can draw; arrows move between them, as in any group of radio buttons. */
+/** One of the icons that panels can draw: a group of radio buttons. */
 function IconField({
   value,
   onChange,
 }: {
-  value: LevelStyle['icon'];
-  onChange: (icon: LevelStyle['icon']) => void;
+  value: LevelValues['icon'];
+  onChange: (icon: LevelValues['icon']) => void;
 }) {
   const { t } = useTranslation('levels');
   const name = useId();
   return (
-    <fieldset className={styles.icons}>
-      <legend>{t('icon')}</legend>
-      <p className={styles.about}>{t('iconHint')}</p>
-      <div>
+    <Input.Wrapper label={t('icon')} description={t('iconHint')} labelElement="div" id={name}>
+      <div role="radiogroup" aria-labelledby={`${name}-label`} className={styles.icons}>
         {levelIcons.map((icon) => (
           <label key={icon} title={icon} className={icon === value ? styles.iconChosen : styles.icon}>
             <input
@@ -196,6 +161,6 @@ function IconField({
           </label>
         ))}
       </div>
-    </fieldset>
+    </Input.Wrapper>
   );
 }

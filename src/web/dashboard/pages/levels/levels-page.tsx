@@ -1,23 +1,21 @@
-import plusIcon from 'virtual:icon/plus';
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level } from '#contract/level.ts';
 import { builtInStyles } from '#contract/level-styles.ts';
+import { limits } from '#contract/limits.ts';
 import { levelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { Icon } from '#web/dashboard/components/icon.tsx';
-import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
-import { Page } from '#web/dashboard/components/page.tsx';
+import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { OpeningRow, RowButton, RowTable, useRowKeys } from '#web/dashboard/components/row-table.tsx';
-import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
 import { LevelStub, SoundButton } from './card-preview.tsx';
-import { isLevelName } from './level-draft.ts';
 import { LevelDrawer, usePutLevel } from './level-drawer.tsx';
 import styles from './levels.module.css';
 
@@ -37,24 +35,12 @@ export function LevelsPage() {
   const level = levels?.find(({ name }) => name === id);
   const open = (name: string | undefined) =>
     void navigate({ search: name === undefined ? {} : { id: name }, replace: name === undefined });
-  useShortcuts(mayEdit ? { n: () => setCreating(true) } : {});
   return (
     <Page
       wide
       title={t('title')}
       about={t('about')}
-      actions={
-        mayEdit && (
-          <Button
-            variant="filled"
-            leftSection={<Icon paths={plusIcon} />}
-            onClick={() => setCreating(true)}
-            aria-keyshortcuts="n"
-          >
-            {t('create')}
-          </Button>
-        )
-      }
+      actions={mayEdit && <CreateButton onClick={() => setCreating(true)}>{t('create')}</CreateButton>}
     >
       {!mayEdit && <Remark>{shell('mayNot', { role: shell(`role.${tenant.role}`) })}</Remark>}
       {error && !levels && <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -139,7 +125,7 @@ function Row({ level, onOpen }: { level: Level; onOpen: () => void }) {
   );
 }
 
-/** A name is enough: it begins as info looks, and is styled next. */
+/** A name is enough: a new level begins with the looks of info. */
 function CreateLevel({
   levels,
   onClose,
@@ -150,46 +136,39 @@ function CreateLevel({
   onCreated: (name: string) => void;
 }) {
   const { t } = useTranslation('levels');
-  const [typed, setTyped] = useState('');
-  const name = typed.trim().toLowerCase();
-  const taken = levels.some((level) => level.name === name);
-  const { mutate, error, isPending } = usePutLevel(name);
-  const problem = taken ? t('nameTaken') : name !== '' && !isLevelName(name) ? t('nameWrong') : undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (name !== '' && problem === undefined)
-      mutate(builtInStyles.info, { onSuccess: (level) => onCreated(level.name) });
-  };
+  const form = useForm({
+    initialValues: { name: '' },
+    validateInputOnChange: true,
+    validate: {
+      name: (typed) => {
+        const name = typed.trim().toLowerCase();
+        if (levels.some((level) => level.name === name)) return t('nameTaken');
+        return limits.levelPattern.test(name) ? null : t('nameWrong');
+      },
+    },
+  });
+  const put = usePutLevel(form.values.name.trim().toLowerCase());
   return (
     <Dialog onClose={onClose} title={t('create')}>
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          <TextInput
-            label={t('name')}
-            description={t('nameHint')}
-            placeholder="deploy"
-            value={typed}
-            maxLength={32}
-            spellCheck={false}
-            autoCapitalize="none"
-            error={problem}
-            data-autofocus
-            onChange={(event) => setTyped(event.currentTarget.value)}
-          />
-          {error && <ErrorNotice error={error} title={t('createFailed')} />}
-          <Group justify="flex-end" gap="xs">
-            <Button onClick={onClose}>{t('cancel', { ns: 'shell' })}</Button>
-            <Button
-              type="submit"
-              variant="filled"
-              loading={isPending}
-              disabled={name === '' || problem !== undefined}
-            >
-              {t('createDo')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        action={t('createDo')}
+        request={put}
+        errorTitle={t('createFailed')}
+        isDisabled={form.isValid() !== true}
+        onSubmit={() => put.mutate(builtInStyles.info, { onSuccess: ({ name }) => onCreated(name) })}
+        onClose={onClose}
+      >
+        <TextInput
+          label={t('name')}
+          description={t('nameHint')}
+          placeholder="deploy"
+          maxLength={32}
+          spellCheck={false}
+          autoCapitalize="none"
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,14 +1,14 @@
-/** How an entry of the audit log reads: what it is about by name, and what of it changed. */
+/** An audit entry for people: its subject by name, and what changed. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields that name a thing to people, in the order of trust; ids are for machines. */
+/** Fields with a name for people, in order of preference. */
 const naming = ['name', 'email', 'panel', 'title'] as const;
 
 interface AuditReading {
-  /** What it is about as people call it; undefined when only the id says. */
+  /** The subject's name; undefined if there is only an id. */
   readonly name: string | undefined;
-  /** "role: viewer → admin" for what changed, "scopes: notify" for what is so. */
+  /** "role: viewer → admin" for a change, "scopes: notify" for a fact. */
   readonly facts: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export function readDetail({ before, after, ...rest }: Fields): AuditReading {
   };
 }
 
-/** An update tells the fields that it changed, a new order the whole of it, and what is new has nothing before it. */
+/** An update has its changed fields, a new order is one value, and a creation has nothing before it. */
 function changes(before: unknown, after: unknown): string[] {
   if (after === undefined) return [];
   if (!isFields(after)) return [`${textOf(before)} → ${textOf(after)}`];

@@ -31,7 +31,7 @@ function Entries() {
   const tenant = useTenant();
   const [by, setBy] = useState('');
   const [action, setAction] = useState('');
-  // The same object while nothing changes: another one each time would be waited for, and drawn, without end.
+  // The same object while nothing changes: a new one on each render would be debounced without end.
   const typed = useMemo(() => ({ by: by.trim(), action: action.trim() }), [by, action]);
   const [filter] = useDebouncedValue(typed, 250);
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery(

@@ -1,24 +1,24 @@
 import editIcon from 'virtual:icon/pencil';
 import shieldIcon from 'virtual:icon/shield-check';
-import { Button, Group, Radio, Stack } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button, Radio, Stack } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Member } from '#contract/member.ts';
 import { type Role, roles } from '#contract/token.ts';
-import { useForgetAll, usePerson } from '#web/dashboard/api/session.ts';
+import { useListChange } from '#web/dashboard/api/queries.ts';
+import { useForgetEverything, usePerson } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
-import { Confirm } from '#web/dashboard/components/confirm.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { Dialog } from '#web/dashboard/components/layers.tsx';
-import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { Confirm, Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
+import { Remark } from '#web/dashboard/components/notice.tsx';
 import { showToast } from '#web/dashboard/components/toast.tsx';
 import styles from './members.module.css';
 
-/** The tenant's people with their roles. */
+/** The tenant's members with their roles. */
 export function MemberTable({ members }: { members: readonly Member[] }) {
   const { t } = useTranslation('members');
   const [leaving, setLeaving] = useState<Member>();
@@ -104,7 +104,7 @@ function MemberRow({ member, onRemove }: { member: Member; onRemove: () => void 
   );
 }
 
-/** The role, as a button where the person may change it. */
+/** The role; a button if the person may change it. */
 function RoleChoice({ member }: { member: Member }) {
   const { t } = useTranslation('members');
   const { t: shell } = useTranslation('shell');
@@ -136,7 +136,7 @@ function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void
   const person = usePerson();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const forgetAll = useForgetAll();
+  const forgetAll = useForgetEverything();
   const isSelf = member.id === person.id;
   const remove = async () => {
     await api.delete(`/api/members/${member.id}`);
@@ -156,50 +156,38 @@ function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void
   );
 }
 
-/** Changes a member's role; roles that the person may not give are not offered. */
+/** Changes a member's role to one that the person may give. */
 function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const { t } = useTranslation('members');
   const { t: shell } = useTranslation('shell');
-  const { api, key, may } = useTenant();
+  const { may } = useTenant();
   const person = usePerson();
   const client = useQueryClient();
   const [role, setRole] = useState<Role>(member.role);
-  const change = useMutation({
-    mutationFn: () => api.patch<Member>(`/api/members/${member.id}`, { role }),
-    onSuccess: (changed) => {
-      showToast({ message: t('changed', { name: changed.name, role: shell(`role.${changed.role}`) }) });
-      onClose();
-    },
-    onSettled: () => {
-      void client.invalidateQueries({ queryKey: [...key, 'members'] });
-      void client.invalidateQueries({ queryKey: ['session'] });
-    },
+  const change = useListChange('members', async ({ api }) => {
+    const changed = await api.patch<Member>(`/api/members/${member.id}`, { role });
+    void client.invalidateQueries({ queryKey: ['session'] });
+    showToast({ message: t('changed', { name: changed.name, role: shell(`role.${changed.role}`) }) });
+    onClose();
   });
   const losesRights = member.id === person.id && roles.indexOf(role) < roles.indexOf(member.role);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
   return (
     <Dialog onClose={onClose} title={t('roleTitle', { name: member.name })}>
-      <form onSubmit={submit}>
-        <Stack gap="md">
-          {change.error && <ErrorNotice error={change.error} title={t('changeFailed')} />}
-          <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
-          {losesRights && <Remark>{t('roleOwn')}</Remark>}
-          <Group justify="flex-end">
-            <Button onClick={onClose}>{shell('cancel')}</Button>
-            <Button type="submit" variant="filled" loading={change.isPending} disabled={role === member.role}>
-              {t('roleChange')}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
+      <DialogForm
+        action={t('roleChange')}
+        request={change}
+        errorTitle={t('changeFailed')}
+        isDisabled={role === member.role}
+        onSubmit={() => change.mutate(undefined)}
+        onClose={onClose}
+      >
+        <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
+        {losesRights && <Remark>{t('roleOwn')}</Remark>}
+      </DialogForm>
     </Dialog>
   );
 }
 
-/** Roles to choose from, each with what it allows. */
 export function RoleRadios({
   label,
   value,

@@ -1,23 +1,20 @@
-import plusIcon from 'virtual:icon/user-plus';
 import { Button, Group, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Invitation, InvitationCreate, InvitationCreated } from '#contract/member.ts';
 import { type Role, roles } from '#contract/token.ts';
-import { invitationsQuery, membersQuery } from '#web/dashboard/api/queries.ts';
+import { invitationsQuery, membersQuery, useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { Icon } from '#web/dashboard/components/icon.tsx';
-import { Dialog } from '#web/dashboard/components/layers.tsx';
+import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { Page, Section } from '#web/dashboard/components/page.tsx';
-import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
+import { CreateButton, Page, Section } from '#web/dashboard/components/page.tsx';
 import { MemberTable, RoleRadios } from './member-table.tsx';
 import styles from './members.module.css';
 
-/** The people of the tenant, and those who are asked to join. */
+/** Members and invitations. */
 export function MembersPage() {
   const { t } = useTranslation('members');
   const tenant = useTenant();
@@ -25,23 +22,11 @@ export function MembersPage() {
   const [inviting, setInviting] = useState(false);
   const members = useQuery(membersQuery(tenant));
   const invitations = useQuery(invitationsQuery(tenant));
-  useShortcuts(mayInvite ? { n: () => setInviting(true) } : {});
   return (
     <Page
       title={t('title')}
       about={t('about')}
-      actions={
-        mayInvite && (
-          <Button
-            variant="filled"
-            leftSection={<Icon paths={plusIcon} />}
-            aria-keyshortcuts="n"
-            onClick={() => setInviting(true)}
-          >
-            {t('invite')}
-          </Button>
-        )
-      }
+      actions={mayInvite && <CreateButton onClick={() => setInviting(true)}>{t('invite')}</CreateButton>}
       wide
     >
       {members.error && <ErrorNotice error={members.error} onRetry={() => void members.refetch()} />}
@@ -59,17 +44,14 @@ export function MembersPage() {
   );
 }
 
-/** Those who were asked and have not answered. */
+/** Open invitations. */
 function InvitationList({ invitations }: { invitations: readonly Invitation[] }) {
   const { t } = useTranslation('members');
   const { t: shell } = useTranslation('shell');
   const formats = useFormats();
-  const { api, key } = useTenant();
-  const client = useQueryClient();
-  const withdraw = useMutation({
-    mutationFn: (id: string) => api.delete(`/api/invitations/${id}`),
-    onSettled: () => client.invalidateQueries({ queryKey: [...key, 'invitations'] }),
-  });
+  const withdraw = useListChange('invitations', ({ api }, id: string) =>
+    api.delete(`/api/invitations/${id}`),
+  );
   if (invitations.length === 0) return <p className="muted">{t('noInvitations')}</p>;
   return (
     <>
@@ -99,21 +81,14 @@ function InvitationList({ invitations }: { invitations: readonly Invitation[] })
 }
 
 /** Makes an invitation link, and shows it once. */
-export function InviteDialog({ onClose }: { onClose: () => void }) {
+function InviteDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('members');
-  const { t: shell } = useTranslation('shell');
-  const { api, key, may } = useTenant();
-  const client = useQueryClient();
+  const { may } = useTenant();
   const [role, setRole] = useState<Role>('member');
   const [email, setEmail] = useState('');
-  const create = useMutation({
-    mutationFn: (body: InvitationCreate) => api.post<InvitationCreated>('/api/invitations', body),
-    onSuccess: () => client.invalidateQueries({ queryKey: [...key, 'invitations'] }),
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ role, ...(email.trim() !== '' && { email: email.trim() }) });
-  };
+  const create = useListChange('invitations', ({ api }, body: InvitationCreate) =>
+    api.post<InvitationCreated>('/api/invitations', body),
+  );
   return (
     <Dialog onClose={onClose} title={t('inviteTitle')}>
       {create.data ? (
@@ -127,27 +102,24 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           </Group>
         </Stack>
       ) : (
-        <form onSubmit={submit}>
-          <Stack gap="md">
-            <p className="muted">{t('inviteHint')}</p>
-            {create.error && <ErrorNotice error={create.error} title={t('inviteFailed')} />}
-            <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
-            <TextInput
-              label={t('inviteEmail')}
-              description={t('inviteEmailHint')}
-              type="email"
-              maxLength={254}
-              value={email}
-              onChange={({ currentTarget }) => setEmail(currentTarget.value)}
-            />
-            <Group justify="flex-end">
-              <Button onClick={onClose}>{shell('cancel')}</Button>
-              <Button type="submit" variant="filled" loading={create.isPending}>
-                {t('inviteCreate')}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm
+          action={t('inviteCreate')}
+          request={create}
+          errorTitle={t('inviteFailed')}
+          onSubmit={() => create.mutate({ role, ...(email.trim() !== '' && { email: email.trim() }) })}
+          onClose={onClose}
+        >
+          <p className="muted">{t('inviteHint')}</p>
+          <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
+          <TextInput
+            label={t('inviteEmail')}
+            description={t('inviteEmailHint')}
+            type="email"
+            maxLength={254}
+            value={email}
+            onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+          />
+        </DialogForm>
       )}
     </Dialog>
   );

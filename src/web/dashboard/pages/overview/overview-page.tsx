@@ -13,14 +13,14 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton, PageHeading } from '#web/dashboard/components/page.tsx';
-import { NotificationGlance } from '#web/dashboard/notifications/latest-notifications.tsx';
+import { LatestNotifications } from '#web/dashboard/notifications/latest-notifications.tsx';
 import type { OnRefine } from '#web/dashboard/notifications/notification-row.tsx';
 import { refine } from '#web/dashboard/query/query-words.ts';
 import styles from './overview-page.module.css';
-import { PanelsNow, Refused, TopHosts } from './side-lists.tsx';
-import { LastHour, StandingNow } from './status.tsx';
+import { PanelProblems, Rejections, TopHosts } from './side-lists.tsx';
+import { LastHour, StatusStrip } from './status.tsx';
 
-/** How the tenant stands, now: what arrives, what is on panels, what is not as it should be. */
+/** The tenant now: what arrives, what is on panels, what has a problem. */
 export function OverviewPage() {
   const { t } = useTranslation('overview');
   const tenant = useTenant();
@@ -36,7 +36,7 @@ export function OverviewPage() {
     <>
       <PageHeading title={t('title')} className="hidden" />
       {isUnused ? (
-        <FirstUse />
+        <GettingStarted />
       ) : (
         <div className={styles.page}>
           {error && !overview && (
@@ -44,7 +44,7 @@ export function OverviewPage() {
               <ErrorNotice error={error} onRetry={() => void refetch()} />
             </div>
           )}
-          <StandingNow overview={overview} onSearch={(q) => toHistory({ q })} />
+          <StatusStrip overview={overview} onSearch={(q) => toHistory({ q })} />
           <LastHour overview={overview} onSearch={(q) => toHistory({ q })} />
           <div className={styles.parts}>
             <Feed
@@ -54,9 +54,9 @@ export function OverviewPage() {
               onRefine={(refinement) => toHistory({ q: refine('', refinement) })}
             />
             <div className={styles.side}>
-              <PanelsNow overview={overview} />
+              <PanelProblems overview={overview} />
               <TopHosts overview={overview} onSearch={(q) => toHistory({ q })} />
-              <Refused overview={overview} />
+              <Rejections overview={overview} />
             </div>
           </div>
         </div>
@@ -67,7 +67,7 @@ export function OverviewPage() {
 
 const newest = 50;
 
-/** The newest as they arrive; everything about one is in history. */
+/** The newest notifications as they arrive. */
 function Feed({
   pages,
   tail,
@@ -93,7 +93,7 @@ function Feed({
         </Link>
       </div>
       <div className={styles.grid}>
-        <NotificationGlance
+        <LatestNotifications
           label={t('feed')}
           pages={pages}
           most={newest}
@@ -107,8 +107,8 @@ function Feed({
   );
 }
 
-/** Before the first notification: how to send it. It gives way to the overview the moment one arrives. */
-function FirstUse() {
+/** How to send the first notification; the overview replaces it when one arrives. */
+function GettingStarted() {
   const { t } = useTranslation('overview');
   const { name, may } = useTenant();
   const example = { title: t('exampleTitle'), message: t('exampleMessage'), level: 'warning', host: 'db-01' };

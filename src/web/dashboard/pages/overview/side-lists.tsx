@@ -15,17 +15,17 @@ import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import styles from './overview-page.module.css';
 
 const told = 6;
-/** A panel is behind for a moment with each notification: that is no news. */
-const lagWorthTelling = 5;
+/** A panel lags for a moment after each notification; that is normal. */
+const lagLimit = 5;
 
-/** The panels that are not as they should be, by name. */
-export function PanelsNow({ overview }: { overview: Overview | undefined }) {
+/** Panels that are offline or behind. */
+export function PanelProblems({ overview }: { overview: Overview | undefined }) {
   const { t } = useTranslation('overview');
   const tenant = useTenant();
   const formats = useFormats();
   const { data: panels, error, refetch } = useQuery(livePanelsQuery(tenant));
   const unwell = (panels ?? [])
-    .filter(({ online, lag }) => !online || lag > lagWorthTelling)
+    .filter(({ online, lag }) => !online || lag > lagLimit)
     .sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''));
   const why = ({ online, lastSeenAt, lag }: Panel) => {
     if (online) return t('lag', { count: lag });
@@ -75,7 +75,7 @@ export function PanelsNow({ overview }: { overview: Overview | undefined }) {
   );
 }
 
-/** The hosts that sent most in 24 h, each with the highest of its levels. */
+/** The hosts that sent most in 24 hours, with their highest level. */
 export function TopHosts({
   overview,
   onSearch,
@@ -115,8 +115,8 @@ export function TopHosts({
   );
 }
 
-/** What was refused since the server started, by reason. */
-export function Refused({ overview }: { overview: Overview | undefined }) {
+/** Refused requests since the server started, by reason. */
+export function Rejections({ overview }: { overview: Overview | undefined }) {
   const { t } = useTranslation('overview');
   const formats = useFormats();
   return (

@@ -2,9 +2,8 @@ import checkIcon from 'virtual:icon/circle-check';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Overview } from '#contract/overview.ts';
-import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { stackOf, type TimeSpan, totalOf } from '#web/dashboard/charts/level-bars.tsx';
+import { type TimeSpan, totalOf, useStack } from '#web/dashboard/charts/level-bars.tsx';
 import { LevelChart, TableToggle } from '#web/dashboard/charts/level-chart.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
@@ -13,8 +12,8 @@ import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import { spanRange, withTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './overview-page.module.css';
 
-/** The figures one looks at first: what is on panels, how many of these are there, what came, what was refused. */
-export function StandingNow({
+/** The main numbers: live notifications, panels, received, refused. */
+export function StatusStrip({
   overview,
   onSearch,
 }: {
@@ -23,8 +22,7 @@ export function StandingNow({
 }) {
   const { t } = useTranslation('overview');
   const formats = useFormats();
-  const levels = useLevels();
-  const live = stackOf(overview?.live ?? {}, (name) => levels.get(name)?.rank ?? 20);
+  const live = useStack()(overview?.live ?? {});
   const refused = overview?.rejections.reduce((sum, { count }) => sum + count, 0) ?? 0;
   return (
     <div className={styles.strip}>
@@ -74,7 +72,7 @@ export function StandingNow({
 
 const minuteMs = 60_000;
 
-/** The last sixty minutes, a bar each; a part of it opens in history. */
+/** The last sixty minutes, a bar each; a selected part opens in history. */
 export function LastHour({
   overview,
   onSearch,

@@ -1,4 +1,4 @@
-/** Pairing codes as the server draws them: nothing in them is taken for something else, and none is a word. */
+/** Pairing codes as the server draws them: no characters that look alike, and no words. */
 const alphabet = '2346789BCDFGHJKMNPQRTVWXYZ';
 export const codeChars = 6;
 
@@ -10,6 +10,9 @@ export function codeOf(typed: string): string {
     .slice(0, codeChars);
 }
 
-/** The first character that no code has; undefined when all of them can be in one. */
+/** The first character that no code has. */
 export const impossibleIn = (code: string): string | undefined =>
   [...code].find((char) => !alphabet.includes(char));
+
+export const isWholeCode = (code: string): boolean =>
+  code.length === codeChars && impossibleIn(code) === undefined;

@@ -16,7 +16,7 @@ import { codeOf } from './pair-code.ts';
 import { PairForm } from './pair-form.tsx';
 import styles from './pairing.module.css';
 
-/** Lets in the screen that shows a code, and stays until it has come. */
+/** Approves a screen by its code, and stays open until the screen is online. */
 export function PairDialog({
   panels,
   code,
@@ -24,7 +24,7 @@ export function PairDialog({
   onSetUp,
 }: {
   panels: readonly Panel[];
-  /** From a QR code; empty when one is to type it. */
+  /** From a QR code; empty: the person types it. */
   code: string;
   onClose: () => void;
   /** Opens the panel's settings. */
@@ -43,7 +43,7 @@ export function PairDialog({
   );
 }
 
-/** For who scanned a code and may not approve it: a link for an admin, and the tenants in which they may. */
+/** For a person who may not approve the scanned code: a link for an admin, and the tenants where they may. */
 export function AskAdminDialog({ code: scanned, onClose }: { code: string; onClose: () => void }) {
   const { t } = useTranslation('panels');
   const navigate = useNavigate();
@@ -83,7 +83,7 @@ export function AskAdminDialog({ code: scanned, onClose }: { code: string; onClo
   );
 }
 
-/** The screen asks every two seconds: this says when it has come. */
+/** The screen asks every two seconds. */
 const askEveryMs = 1_000;
 
 function PairedPanel({

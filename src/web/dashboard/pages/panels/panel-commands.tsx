@@ -21,7 +21,7 @@ const commandIcons: Readonly<Record<PanelCommand, readonly string[]>> = {
 };
 const commandsInOrder: readonly PanelCommand[] = ['identify', 'test', 'reload'];
 
-/** Has a panel do something; resolves with the sentence that says what came of it. Never throws. */
+/** Sends a command to a panel; resolves with a sentence about the result. Never throws. */
 function useCommand({ id, name }: Panel) {
   const { t } = useTranslation('panels');
   const { api } = useTenant();
@@ -39,7 +39,7 @@ function useCommand({ id, name }: Panel) {
   return { run, busy: isPending };
 }
 
-/** As {@link useCommand}, with its sentence at the foot of the page. */
+/** As {@link useCommand}, with a toast. */
 export function useCommandToast(panel: Panel): (command: PanelCommand) => void {
   const { run } = useCommand(panel);
   return (command) =>
@@ -73,7 +73,7 @@ export function CommandButtons({
   );
 }
 
-/** What a connected panel can be told to do, and what came of it. */
+/** The commands for a panel, and the result of the last. */
 export function CommandRow({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const { run, busy } = useCommand(panel);

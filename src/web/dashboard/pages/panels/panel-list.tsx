@@ -26,10 +26,10 @@ import { CommandButtons, useCommandToast } from './panel-commands.tsx';
 import styles from './panel-list.module.css';
 
 const states = ['all', 'online', 'offline'] as const;
-/** A table of thousands would keep the page busy: more come when they are asked for. */
+/** Thousands of rows would make the page slow. */
 const pageRows = 200;
 
-/** @param props.panels undefined until they are here for the first time. */
+/** @param props.panels undefined until they have been read. */
 export function PanelList({
   panels,
   onOpen,
@@ -128,7 +128,6 @@ const matches = ({ name, location, tags, address }: Panel, wanted: string) =>
   wanted === '' ||
   [name, location ?? '', address ?? '', ...tags].some((text) => text.toLowerCase().includes(wanted));
 
-/** One line a panel. The name opens it; so does a click anywhere that is nothing else. */
 const PanelTableRow = memo(function PanelTableRow({
   panel,
   onOpen,
@@ -186,7 +185,7 @@ const PanelTableRow = memo(function PanelTableRow({
 
 const mostLevels = 4;
 
-/** What a panel shows now, as a number a level, the most serious first. */
+/** What a panel shows now: a count for each level, the most serious first. */
 function ShowingCounts({ id }: { id: string }) {
   const { t } = useTranslation('panels');
   const lookOf = useLevelLook();

@@ -1,6 +1,5 @@
 import panelIcon from 'virtual:icon/device-tv';
 import openIcon from 'virtual:icon/external-link';
-import plusIcon from 'virtual:icon/plus';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -9,9 +8,8 @@ import { livePanelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { Page } from '#web/dashboard/components/page.tsx';
+import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import type { PanelsSearch } from '#web/dashboard/search-params.ts';
-import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
 import { AskAdminDialog, PairDialog } from './pair-dialog.tsx';
 import { PanelDrawer } from './panel-drawer.tsx';
 import styles from './panel-list.module.css';
@@ -19,7 +17,7 @@ import { PanelList } from './panel-list.tsx';
 
 const route = '/signed-in/t/$tenant/panels';
 
-/** Every screen of the tenant: how it stands, what it shows, and what can be done with it. */
+/** The tenant's panels: their state, what they show, their commands. */
 export function PanelsPage() {
   const { t } = useTranslation('panels');
   const tenant = useTenant();
@@ -29,7 +27,6 @@ export function PanelsPage() {
   const show = (search: PanelsSearch, replace = false) => void navigate({ search, replace });
   const mayPair = tenant.may('admin');
   const openPairing = () => show({ pair: 'new' });
-  useShortcuts(mayPair ? { n: openPairing } : {});
   return (
     <Page
       wide
@@ -38,16 +35,7 @@ export function PanelsPage() {
       actions={
         <>
           <OpenHere />
-          {mayPair && (
-            <Button
-              variant="filled"
-              leftSection={<Icon paths={plusIcon} />}
-              onClick={openPairing}
-              aria-keyshortcuts="n"
-            >
-              {t('approve')}
-            </Button>
-          )}
+          {mayPair && <CreateButton onClick={openPairing}>{t('approve')}</CreateButton>}
         </>
       }
     >
@@ -74,7 +62,7 @@ export function PanelsPage() {
   );
 }
 
-/** A panel in a tab of this browser: it shows a code of its own, like any other screen. */
+/** Opens a panel in a tab of this browser. */
 function OpenHere() {
   const { t } = useTranslation('panels');
   return (
@@ -93,16 +81,7 @@ function OpenHere() {
 /** The two ways to a first panel. Without `onApprove` the person may not approve one. */
 function EmptyPanels({ onApprove }: { onApprove: (() => void) | undefined }) {
   const { t } = useTranslation('panels');
-  return (
-    <EmptyState icon={panelIcon} title={t('empty')} action={<Ways onApprove={onApprove} />}>
-      {t('emptyText')}
-    </EmptyState>
-  );
-}
-
-function Ways({ onApprove }: { onApprove: (() => void) | undefined }) {
-  const { t } = useTranslation('panels');
-  return (
+  const ways = (
     <div className={styles.ways}>
       <section>
         <h2>{t('wayTv')}</h2>
@@ -134,5 +113,10 @@ function Ways({ onApprove }: { onApprove: (() => void) | undefined }) {
         </div>
       </section>
     </div>
+  );
+  return (
+    <EmptyState icon={panelIcon} title={t('empty')} action={ways}>
+      {t('emptyText')}
+    </EmptyState>
   );
 }

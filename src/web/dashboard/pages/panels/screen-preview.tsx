@@ -2,8 +2,8 @@ import { useTranslation } from 'react-i18next';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { useScheme } from '#web/dashboard/theme/scheme.ts';
-import type { PanelDraft } from './panel-draft.ts';
 import styles from './panel-drawer.module.css';
+import type { PanelValues } from './panel-values.ts';
 
 /** A busy hour, the most serious first. */
 const busy = [
@@ -19,26 +19,26 @@ const busy = [
   'info',
   'info',
 ];
-/** Rows of a screen of 16:9 at 100 %, and how many cards stand in the first of them, as on a panel. */
+/** Rows of a 16:9 screen at 100 %, and the number of cards in each of the first, as on a panel. */
 const rowsAtFull = 5;
 const widths = [1, 2, 3, 3, 3, 3, 3, 3];
 
-/** The wall in miniature: what the settings make of one busy hour. */
-export function ScreenPreview({ draft }: { draft: PanelDraft }) {
+/** A small picture of the panel with these settings in a busy hour. */
+export function ScreenPreview({ values }: { values: PanelValues }) {
   const { t } = useTranslation('panels');
   const levels = useLevels();
   const lookOf = useLevelLook();
   const own = useScheme();
-  const scheme = draft.scheme === 'auto' ? own : draft.scheme === 'light' ? 'light' : 'dark';
+  const scheme = values.scheme === 'auto' ? own : values.scheme === 'light' ? 'light' : 'dark';
   const scale = Math.min(
     4,
-    Math.max(0.5, Number(draft.scalePercent === '' ? 100 : draft.scalePercent) / 100 || 1),
+    Math.max(0.5, Number(values.scalePercent === '' ? 100 : values.scalePercent) / 100 || 1),
   );
-  const least = levels.get(draft.minLevel)?.rank ?? 0;
+  const least = levels.get(values.minLevel)?.rank ?? 0;
   const wanted = busy.filter((level) => (levels.get(level)?.rank ?? 0) >= least);
   const rows = Math.max(1, Math.round(rowsAtFull / scale));
   const room = widths.slice(0, rows).reduce((sum, width) => sum + width, 0);
-  const most = Math.min(room, Number(draft.maxCards) || room);
+  const most = Math.min(room, Number(values.maxCards) || room);
   const fits = wanted.length <= most;
   const shown = wanted
     .slice(0, fits ? most : Math.max(0, most - 1))

@@ -1,35 +1,34 @@
-import { TagsInput } from '@mantine/core';
+import { TagsInput, type TagsInputProps } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import { isTag } from './panel-draft.ts';
+import { isTag } from './panel-values.ts';
 
-const most = 50;
-
-/** Labels by which rules choose panels; typed as people type, kept as the server wants them. */
+/** Labels by which rules choose panels; anything may be typed, and is kept in the server's form. */
 export function TagsField({
-  value,
+  value = [],
   onChange,
   known,
-}: {
-  value: readonly string[];
+  ...props
+}: Omit<TagsInputProps, 'onChange'> & {
   onChange: (tags: string[]) => void;
-  /** Tags that other panels have. */
-  known: readonly string[];
+  /** Tags of other panels. */
+  known: string[];
 }) {
   const { t } = useTranslation('panels');
-  const bad = value.find((tag) => !isTag(tag));
+  const wrong = value.find((tag) => !isTag(tag));
   return (
     <TagsInput
       label={t('tags')}
       description={t('tagsHint')}
-      placeholder={value.length === 0 ? t('tagsPlaceholder') : undefined}
-      value={[...value]}
-      data={[...known]}
-      maxTags={most}
+      placeholder={value.length === 0 ? t('tagsPlaceholder') : ''}
+      data={known}
+      maxTags={50}
       splitChars={[',', ' ']}
       acceptValueOnBlur
       openOnFocus={false}
       maxDropdownHeight={160}
-      error={bad === undefined ? undefined : t('tagWrong', { tag: bad })}
+      {...props}
+      value={value}
+      error={wrong !== undefined && t('tagWrong', { tag: wrong })}
       onChange={(tags) => onChange([...new Set(tags.map((tag) => tag.trim().toLowerCase()))])}
     />
   );

@@ -6,18 +6,19 @@ import type { PanelsTarget } from '#contract/notification.ts';
 import { type RuleThen, throttleFields } from '#contract/rule.ts';
 import { panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { DurationField } from '#web/dashboard/components/duration-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { LevelSelect } from './condition-rows.tsx';
+import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import styles from './editor.module.css';
-import { EditorRow, FaultText } from './editor-row.tsx';
-import type { Faults } from './rule-problem.ts';
+import { EditorRow, ProblemText } from './editor-row.tsx';
+import type { FieldProblems } from './rule-problem.ts';
 import { EndPicker } from './time-rows.tsx';
-import { DurationField, ValueField } from './value-field.tsx';
+import { ValueField } from './value-field.tsx';
 
 const actions = ['panels', 'mute', 'setLevel', 'setTtl', 'throttle'] as const;
 type Action = (typeof actions)[number];
 
-const beginnings: Readonly<Required<RuleThen>> = {
+const initialActions: Readonly<Required<RuleThen>> = {
   panels: 'all',
   mute: true,
   setLevel: 'error',
@@ -30,17 +31,17 @@ interface ActionRowsProps {
   readonly onChange: (then: RuleThen) => void;
   readonly activeUntil: string | null;
   readonly onEnd: (activeUntil: string | null) => void;
-  readonly faults: Faults;
+  readonly problems: FieldProblems;
 }
 
-/** "→ panels tagged noc, show 5 s": a row for each thing that is done. */
-export function ActionRows({ then, onChange, activeUntil, onEnd, faults }: ActionRowsProps) {
+/** "→ panels tagged noc, show 5 s": a row for each action. */
+export function ActionRows({ then, onChange, activeUntil, onEnd, problems }: ActionRowsProps) {
   const { t } = useTranslation('rules');
   const given = actions.filter((action) => then[action] !== undefined && then[action] !== false);
   const left = actions.filter((action) => !given.includes(action));
   const row = (action: Action, index: number) => ({
     lead: index === 0 ? '→' : t('lead.and'),
-    fault: faults.at(`then.${action}`),
+    problem: problems.at(`then.${action}`),
     removeLabel: t('removeAction', { name: t(`action.${action}`) }),
     onRemove: () => {
       const { [action]: _, ...rest } = then;
@@ -74,13 +75,16 @@ export function ActionRows({ then, onChange, activeUntil, onEnd, faults }: Actio
             </Menu.Target>
             <Menu.Dropdown>
               {left.map((action) => (
-                <Menu.Item key={action} onClick={() => onChange({ ...then, [action]: beginnings[action] })}>
+                <Menu.Item
+                  key={action}
+                  onClick={() => onChange({ ...then, [action]: initialActions[action] })}
+                >
                   {t(`action.${action}`)}
                 </Menu.Item>
               ))}
             </Menu.Dropdown>
           </Menu>
-          <FaultText fault={faults.at('then')} />
+          <ProblemText problem={problems.at('then')} />
         </div>
       </div>
     </>
@@ -96,7 +100,7 @@ function ActionRow({
   onChange,
   activeUntil,
   onEnd,
-}: Omit<ActionRowsProps, 'faults'> & { action: Action; row: Row }) {
+}: Omit<ActionRowsProps, 'problems'> & { action: Action; row: Row }) {
   const { t } = useTranslation('rules');
   switch (action) {
     case 'panels':
@@ -120,7 +124,10 @@ function ActionRow({
         <EditorRow {...row}>
           <span className={styles.field}>{t('makeIt')}</span>
           <LevelSelect
-            label={t('action.setLevel')}
+            variant="unstyled"
+            size="xs"
+            classNames={{ input: styles.select ?? '' }}
+            aria-label={t('action.setLevel')}
             value={then.setLevel ?? ''}
             onChange={(setLevel) => onChange({ ...then, setLevel })}
           />
@@ -148,12 +155,12 @@ function TtlRow({ row, ms, onChange }: { row: Row; ms: number; onChange: (ms: nu
         className={styles.select}
         aria-label={t('action.setTtl')}
         value={ms === 0 ? 'cleared' : 'for'}
-        onChange={({ target }) => onChange(target.value === 'cleared' ? 0 : beginnings.setTtl)}
+        onChange={({ target }) => onChange(target.value === 'cleared' ? 0 : initialActions.setTtl)}
       >
         <option value="for">{t('ttl.for')}</option>
         <option value="cleared">{t('ttl.cleared')}</option>
       </select>
-      {ms > 0 && <DurationField label={t('action.setTtl')} ms={ms} onChange={onChange} />}
+      {ms !== 0 && <DurationField size="xs" label={t('action.setTtl')} ms={ms} onChange={onChange} />}
     </EditorRow>
   );
 }
@@ -173,6 +180,7 @@ function ThrottleRow({
     <EditorRow {...row}>
       <span className={styles.field}>{t('throttle.oneIn')}</span>
       <DurationField
+        size="xs"
         label={t('action.throttle')}
         ms={throttle.perMs}
         onChange={(perMs) => onChange({ ...throttle, perMs })}
@@ -234,9 +242,7 @@ function PanelsRow({
           onChange={(next) => onChange({ tags: next })}
           offers={tags}
           splitChars={[',', ' ']}
-          isWrong={row.fault !== undefined}
-          wrongAt={row.fault?.at}
-          describedBy={row.fault?.id ?? ''}
+          problem={row.problem}
           isMono
         />
       )}
@@ -246,7 +252,7 @@ function PanelsRow({
           className={styles.values ?? ''}
           aria-label={label}
           placeholder={target.ids.length === 0 ? t('panels.choose') : ''}
-          error={row.fault !== undefined}
+          error={row.problem !== undefined}
           searchable
           data={[
             ...panels.map(({ id, name }) => ({ value: id, label: name })),

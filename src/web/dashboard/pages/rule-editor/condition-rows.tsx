@@ -4,32 +4,33 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLevels } from '#web/dashboard/api/queries.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
+import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
 import {
   type ConditionField,
   type DraftCondition,
-  isTaken,
   isText,
+  isUsed,
   placeOf,
   type TextHow,
   textHows,
 } from './draft.ts';
 import styles from './editor.module.css';
 import { EditorRow } from './editor-row.tsx';
-import type { Faults } from './rule-problem.ts';
+import type { FieldProblems } from './rule-problem.ts';
 import { useOffers, ValueField } from './value-field.tsx';
 
 const monoFields: readonly ConditionField[] = ['host', 'ip', 'sourceIp', 'key'];
 
-/** "When host is … and level is at least …": a row for each condition, and one more for the next. */
+/** "When host is … and level is at least …": a row for each condition, and one to add another. */
 export function ConditionRows({
   conditions,
   onChange,
-  faults,
+  problems,
 }: {
   conditions: readonly DraftCondition[];
   onChange: (conditions: readonly DraftCondition[]) => void;
-  faults: Faults;
+  problems: FieldProblems;
 }) {
   const { t } = useTranslation('rules');
   const [added, setAdded] = useState<string>();
@@ -41,11 +42,11 @@ export function ConditionRows({
           key={placeOf(condition)}
           lead={t(index === 0 ? 'lead.when' : 'lead.and')}
           condition={condition}
-          canNegate={!isTaken(conditions, condition.field, !condition.not)}
+          canNegate={!isUsed(conditions, condition.field, !condition.not)}
           isNew={added === placeOf(condition)}
           onChange={(next) => put(index, next)}
           onRemove={() => onChange(conditions.toSpliced(index, 1))}
-          faults={faults}
+          problems={problems}
         />
       ))}
       <div className={styles.row}>
@@ -76,13 +77,13 @@ function AddCondition({
     const middle = levels.has('warning') ? 'warning' : [...levels.keys()][0];
     onAdd({
       field,
-      not: isTaken(conditions, field, false),
+      not: isUsed(conditions, field, false),
       how: 'contains',
       values: field === 'minLevel' && middle !== undefined ? [middle] : [],
     });
   };
   const left = conditionFields.filter(
-    (field) => !(isTaken(conditions, field, false) && isTaken(conditions, field, true)),
+    (field) => !(isUsed(conditions, field, false) && isUsed(conditions, field, true)),
   );
   return (
     // The focus goes to the new row, not back to the button.
@@ -118,7 +119,7 @@ function ConditionRow({
   isNew,
   onChange,
   onRemove,
-  faults,
+  problems,
 }: {
   lead: string;
   condition: DraftCondition;
@@ -126,16 +127,16 @@ function ConditionRow({
   isNew: boolean;
   onChange: (condition: DraftCondition) => void;
   onRemove: () => void;
-  faults: Faults;
+  problems: FieldProblems;
 }) {
   const { t } = useTranslation('rules');
   const { t: words } = useTranslation('ruleSentence');
   const { field, not, how, values } = condition;
   const name = words(`field.${field}`);
   const { offers, search } = useOffers(field);
-  const fault = faults.at(placeOf(condition));
+  const problem = problems.at(placeOf(condition));
   return (
-    <EditorRow lead={lead} fault={fault} removeLabel={t('removeCondition', { name })} onRemove={onRemove}>
+    <EditorRow lead={lead} problem={problem} removeLabel={t('removeCondition', { name })} onRemove={onRemove}>
       <span className={styles.field}>{name}</span>
       <Operator
         label={t('operatorOf', { name })}
@@ -144,7 +145,10 @@ function ConditionRow({
       />
       {field === 'minLevel' ? (
         <LevelSelect
-          label={t('valuesOf', { name })}
+          variant="unstyled"
+          size="xs"
+          classNames={{ input: styles.select ?? '' }}
+          aria-label={t('valuesOf', { name })}
           value={values[0] ?? ''}
           onChange={(level) => onChange({ ...condition, values: [level] })}
         />
@@ -159,9 +163,7 @@ function ConditionRow({
           offers={offers}
           onSearch={search}
           splitChars={isText(field) ? [] : field === 'token' ? [','] : [',', ' ']}
-          isWrong={fault !== undefined}
-          wrongAt={fault?.at}
-          describedBy={fault?.id ?? ''}
+          problem={problem}
           isMono={monoFields.includes(field) || (isText(field) && how !== 'contains')}
           autoFocus={isNew}
         />
@@ -170,7 +172,7 @@ function ConditionRow({
   );
 }
 
-/** Is, is not; for texts also how they are compared. */
+/** Is or is not; for texts also how they are compared. */
 function Operator({
   label,
   field,
@@ -215,32 +217,4 @@ function operatorKind(field: ConditionField): 'is' | 'within' | 'matches' | 'atL
   if (field === 'minLevel') return 'atLeast';
   if (field === 'ip' || field === 'sourceIp') return 'within';
   return field === 'host' || field === 'key' ? 'matches' : 'is';
-}
-
-export function LevelSelect({
-  label,
-  value,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  onChange: (level: string) => void;
-}) {
-  const levels = useLevels();
-  const { t } = useTranslation();
-  const names = [...levels.keys()];
-  return (
-    <select
-      className={styles.select}
-      aria-label={label}
-      value={value}
-      onChange={({ target }) => onChange(target.value)}
-    >
-      {(names.includes(value) ? names : [value, ...names]).map((name) => (
-        <option key={name} value={name}>
-          {levels.get(name)?.builtIn ? t(`level.${name as 'info'}`) : name}
-        </option>
-      ))}
-    </select>
-  );
 }

@@ -49,8 +49,8 @@ test.each([
   ['{"then":{},"when":{"title":{"like":"a"}}}', 'shape', 'when.title'],
   ['{"then":{},"windows":[{"days":"mon"}]}', 'shape', 'windows'],
   ['{"then":{},"activeUntil":"soon"}', 'shape', 'activeUntil'],
-])('of %s it is told what is wrong', (text, fault, detail) => {
-  expect(ruleFromJson(text)).toEqual({ fault, detail });
+])('of %s it is told what is wrong', (text, problem, detail) => {
+  expect(ruleFromJson(text)).toEqual({ problem, detail });
 });
 
 test('only what was changed is sent', () => {

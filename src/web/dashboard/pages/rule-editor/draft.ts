@@ -1,4 +1,4 @@
-/** A rule while it is being written: conditions in the order in which they were added, some of them not yet whole. */
+/** A rule in the editor: conditions in the order in which they were added; some may be incomplete. */
 
 import type { ReplayRequest } from '#contract/routing.ts';
 import type { Rule, RuleConditions, RuleCreate, RulePatch, RuleThen, TextCondition } from '#contract/rule.ts';
@@ -11,7 +11,7 @@ export type TextHow = (typeof textHows)[number];
 export interface DraftCondition {
   readonly field: ConditionField;
   readonly not: boolean;
-  /** How title and message are compared; no other field asks. */
+  /** How title and message are compared; other fields ignore it. */
   readonly how: TextHow;
   readonly values: readonly string[];
 }
@@ -65,7 +65,7 @@ function conditionsOf(given: RuleConditions, not: boolean): DraftCondition[] {
 
 const many = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [String(value)]);
 
-/** What is sent to the server. @param name Stands in while the rule has none of its own. */
+/** The rule to send. @param name For a rule without a name. */
 export function ruleOf({ conditions, then, ...draft }: Draft, name: string): Required<RuleCreate> {
   const not = whenOf(conditions.filter((each) => each.not));
   return {
@@ -90,14 +90,14 @@ function whenOf(conditions: readonly DraftCondition[]): RuleConditions {
 
 const oneOrMany = (values: readonly string[]) => (values.length === 1 ? values[0] : [...values]);
 
-/** What was changed: fields that others change meanwhile keep what they gave them. */
+/** The changed fields only: others may have changed the rest meanwhile. */
 export function patchOf(before: RuleCreate, after: Required<RuleCreate>): RulePatch {
   return Object.fromEntries(
     Object.entries(after).filter(([key, value]) => !isSame(before[key as keyof RuleCreate], value)),
   );
 }
 
-/** Whether two values say the same; the order of an object's keys says nothing. */
+/** Deep equality; the order of keys does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
@@ -105,7 +105,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return as.length === bs.length && as.every(([key, value]) => key in b && isSame(value, (b as never)[key]));
 }
 
-/** What still misses something, as in `when.host`; the server need not be asked before. */
+/** The fields that need a value, as in `when.host`. */
 export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
   const missing = new Set<string>();
   for (const condition of conditions) if (condition.values.length === 0) missing.add(placeOf(condition));
@@ -115,23 +115,20 @@ export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
   return missing;
 }
 
-/** As the server names it in what it refuses. */
+/** The name in the server's errors. */
 export const placeOf = ({ field, not }: Pick<DraftCondition, 'field' | 'not'>): string =>
   `when.${not ? 'not.' : ''}${field}`;
 
-/** A field stands once as it is and once negated. */
-export const isTaken = (
-  conditions: readonly DraftCondition[],
-  field: ConditionField,
-  not: boolean,
-): boolean => conditions.some((each) => each.field === field && each.not === not);
+/** A field can be used once as it is and once negated. */
+export const isUsed = (conditions: readonly DraftCondition[], field: ConditionField, not: boolean): boolean =>
+  conditions.some((each) => each.field === field && each.not === not);
 
 export type DraftRules = ReplayRequest['rules'];
 
-/** The id that a rule goes by while it has none. */
+/** The id of a rule that is not saved yet. */
 export const newRuleId = 'new';
 
-/** @param place Where a new rule is to stand, counted from 0; one that is there stays where it is. */
+/** The rules with the draft among them. @param place The index of a new rule; an existing one keeps its place. */
 export function withDraft(
   rules: readonly Rule[],
   draft: RuleCreate,
@@ -144,7 +141,7 @@ export function withDraft(
   return { rules: set, index };
 }
 
-/** A rule without what is counted. */
+/** A rule without its counters. */
 export function specOf({ hits: _h, lastHitAt: _l, createdAt: _c, updatedAt: _u, ...spec }: Rule) {
   return spec;
 }

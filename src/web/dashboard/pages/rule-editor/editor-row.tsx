@@ -3,18 +3,18 @@ import { ActionIcon } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import styles from './editor.module.css';
-import type { Fault } from './rule-problem.ts';
+import type { FieldProblem } from './rule-problem.ts';
 
-/** A part of the sentence: the word that leads into it, what it says, and below it what is wrong with it. */
+/** A part of the rule's sentence, with its error below. */
 export function EditorRow({
   lead,
-  fault,
+  problem,
   removeLabel,
   onRemove,
   children,
 }: {
   lead: string;
-  fault?: Fault | undefined;
+  problem?: FieldProblem | undefined;
   removeLabel?: string;
   onRemove?: () => void;
   children: ReactNode;
@@ -23,7 +23,7 @@ export function EditorRow({
     <div className={styles.row}>
       <span className={styles.lead}>{lead}</span>
       <div>
-        <div className={styles.chip} data-wrong={fault !== undefined || undefined}>
+        <div className={styles.chip} data-wrong={problem !== undefined || undefined}>
           {children}
           {onRemove && (
             <ActionIcon size="sm" className={styles.remove ?? ''} aria-label={removeLabel} onClick={onRemove}>
@@ -31,17 +31,17 @@ export function EditorRow({
             </ActionIcon>
           )}
         </div>
-        <FaultText fault={fault} />
+        <ProblemText problem={problem} />
       </div>
     </div>
   );
 }
 
-export function FaultText({ fault }: { fault: Fault | undefined }) {
+export function ProblemText({ problem }: { problem: FieldProblem | undefined }) {
   return (
-    fault && (
-      <p className={styles.fault} id={fault.id} role="alert">
-        {fault.text}
+    problem && (
+      <p className={styles.problem} id={problem.id} role="alert">
+        {problem.text}
       </p>
     )
   );

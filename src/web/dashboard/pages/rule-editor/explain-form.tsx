@@ -4,71 +4,46 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
-import { useLevels } from '#web/dashboard/api/queries.ts';
 import { recordedQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import styles from './try-panels.module.css';
-import type { Typed } from './use-explain.ts';
+import type { TypedFields } from './use-explain.ts';
 
 const shortFields = ['host', 'ip', 'key', 'sourceIp', 'token'] as const;
 
 /** A notification as a sender would send it. */
 export function TypedForm({
-  typed,
+  fields,
   onChange,
-  fault,
+  problem,
 }: {
-  typed: Typed;
-  onChange: (typed: Typed) => void;
-  fault: { readonly field: string; readonly text: string } | undefined;
+  fields: TypedFields;
+  onChange: (fields: TypedFields) => void;
+  problem: { readonly field: string; readonly text: string } | undefined;
 }) {
   const { t } = useTranslation('rules');
-  const { t: level } = useTranslation();
-  const levels = useLevels();
-  const set = (field: keyof Typed, value: string) => onChange({ ...typed, [field]: value });
-  const faultOf = (field: string) => (fault?.field === field ? fault.text : undefined);
+  const inputOf = (field: keyof TypedFields) => ({
+    size: 'xs',
+    label: t(`typed.${field}`),
+    value: fields[field],
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange({ ...fields, [field]: currentTarget.value }),
+    error: problem?.field === field && problem.text,
+  });
   return (
     <div className={styles.form}>
-      <TextInput
-        size="xs"
-        label={t('typed.title')}
-        className={styles.wide ?? ''}
-        placeholder={t('example.typedTitle')}
-        value={typed.title}
-        onChange={({ currentTarget }) => set('title', currentTarget.value)}
-      />
-      <Textarea
-        size="xs"
-        rows={2}
-        label={t('typed.message')}
-        className={styles.wide ?? ''}
-        value={typed.message}
-        onChange={({ currentTarget }) => set('message', currentTarget.value)}
-      />
-      <div>
-        <label className={styles.label}>
-          {t('typed.level')}
-          <select value={typed.level} onChange={({ target }) => set('level', target.value)}>
-            {[...new Set([typed.level, ...levels.keys()])].map((name) => (
-              <option key={name} value={name}>
-                {levels.get(name)?.builtIn ? level(`level.${name as 'info'}`) : name}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
+      <TextInput {...inputOf('title')} className={styles.wide ?? ''} placeholder={t('example.typedTitle')} />
+      <Textarea {...inputOf('message')} rows={2} className={styles.wide ?? ''} />
+      <LevelSelect {...inputOf('level')} onChange={(level) => onChange({ ...fields, level })} />
       {shortFields.map((field) => (
         <TextInput
           key={field}
-          size="xs"
-          label={t(`typed.${field}`)}
+          {...inputOf(field)}
           placeholder={t(`typedExample.${field}`)}
-          classNames={{ input: styles.mono ?? '' }}
-          value={typed[field]}
-          onChange={({ currentTarget }) => set(field, currentTarget.value)}
-          error={faultOf(field)}
+          classNames={{ input: 'mono' }}
         />
       ))}
     </div>
@@ -94,41 +69,26 @@ export function RecordedPicker({
         size="xs"
         label={t('explain.find')}
         placeholder="host:db-* level:>=warning"
-        classNames={{ input: styles.mono ?? '' }}
+        classNames={{ input: 'mono' }}
         value={typed}
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         error={error?.message}
       />
       <ul className={styles.recorded}>
-        {chosen && <Recorded notification={chosen} isChosen onChoose={onChoose} />}
-        {others.map((notification) => (
-          <Recorded key={notification.id} notification={notification} onChoose={onChoose} />
+        {[...(chosen ? [chosen] : []), ...others].map(({ id, title, host, level, receivedAt }) => (
+          <li key={id}>
+            <button type="button" aria-pressed={id === chosen?.id} onClick={() => onChoose(id)}>
+              <LevelMark name={level} iconOnly />
+              <bdi className={styles.recordedTitle}>{title}</bdi>
+              <bdi className="mono muted">{host}</bdi>
+              <span className="muted">
+                <Ago at={receivedAt} />
+              </span>
+            </button>
+          </li>
         ))}
       </ul>
       {data?.length === 0 && <p className={styles.hint}>{t('explain.noneFound')}</p>}
     </div>
-  );
-}
-
-function Recorded({
-  notification: { id, title, host, level, receivedAt },
-  isChosen = false,
-  onChoose,
-}: {
-  notification: HistoryNotification;
-  isChosen?: boolean;
-  onChoose: (id: string) => void;
-}) {
-  return (
-    <li>
-      <button type="button" aria-pressed={isChosen} onClick={() => onChoose(id)}>
-        <LevelMark name={level} iconOnly />
-        <bdi className={styles.recordedTitle}>{title}</bdi>
-        <bdi className="mono muted">{host}</bdi>
-        <span className="muted">
-          <Ago at={receivedAt} />
-        </span>
-      </button>
-    </li>
   );
 }

@@ -14,54 +14,48 @@ import { type TracedNotification, traceSentence } from '#web/dashboard/component
 import type { DraftRules } from './draft.ts';
 import { RecordedPicker, TypedForm } from './explain-form.tsx';
 import styles from './try-panels.module.css';
-import { type Explain, isBlank, nothingTyped, tracedOf, typedFrom } from './use-explain.ts';
+import { type Explain, emptyFields, fieldsOf, isBlank, type Subject, tracedOf } from './use-explain.ts';
 
 /** Where would this notification go, and why? */
 export function ExplainPanel({
   explain,
-  rules,
-  words,
-  own,
   isWaiting = false,
+  ...props
 }: {
   explain: Explain;
-  /** As they were asked about. */
+  /** The rules of the question. */
   rules: DraftRules;
   words: RuleWords;
   /** The id of the rule that is being written. */
   own?: string | undefined;
-  /** The rule that is being written cannot be asked about as it is. */
+  /** The rule that is being written is not complete, or not valid. */
   isWaiting?: boolean;
 }) {
   const { t } = useTranslation('rules');
   const { subject, setSubject, recorded, outcome, error } = explain;
-  const [way, setWay] = useState(subject.kind);
-  const hasNothing =
-    subject.kind !== way || (subject.kind === 'typed' && isBlank(subject.typed)) || outcome === undefined;
-  const complaint = error?.message;
-  const fault = faultInForm(error);
+  const [kind, setKind] = useState(subject.kind);
+  const isEmpty = subject.kind !== kind || (subject.kind === 'typed' && isBlank(subject.fields)) || !outcome;
+  const problem = fieldProblemOf(error);
+  const choose = (next: Subject['kind']) => {
+    setKind(next);
+    if (next === 'typed' && subject.kind === 'recorded')
+      setSubject({ kind: 'typed', fields: recorded ? fieldsOf(recorded) : emptyFields });
+  };
   return (
     <div className={styles.panel}>
       <SegmentedControl
         size="xs"
         fullWidth
         aria-label={t('explain.way')}
-        value={way}
-        onChange={(next) => {
-          setWay(next as typeof way);
-          if (next === 'typed' && subject.kind === 'recorded')
-            setSubject({ kind: 'typed', typed: recorded ? typedFrom(recorded) : nothingTyped });
-        }}
-        data={[
-          { value: 'typed', label: t('explain.typed') },
-          { value: 'recorded', label: t('explain.recorded') },
-        ]}
+        value={kind}
+        onChange={choose}
+        data={(['typed', 'recorded'] as const).map((value) => ({ value, label: t(`explain.${value}`) }))}
       />
-      {way === 'typed' ? (
+      {kind === 'typed' ? (
         <TypedForm
-          typed={subject.kind === 'typed' ? subject.typed : nothingTyped}
-          onChange={(typed) => setSubject({ kind: 'typed', typed })}
-          fault={fault}
+          fields={subject.kind === 'typed' ? subject.fields : emptyFields}
+          onChange={(fields) => setSubject({ kind: 'typed', fields })}
+          problem={problem}
         />
       ) : (
         <RecordedPicker
@@ -70,36 +64,25 @@ export function ExplainPanel({
         />
       )}
       <section aria-label={t('explain.answer')} aria-live="polite" className={styles.answer}>
-        {isWaiting ? (
-          <p className={styles.hint}>{t('explain.notWhole')}</p>
-        ) : (
-          <>
-            {hasNothing && !complaint && <p className={styles.hint}>{t('explain.hint')}</p>}
-            {complaint && !fault && <p className={styles.complaint}>{complaint}</p>}
-            {!hasNothing && !complaint && (
-              <ExplainOutcome
-                outcome={outcome}
-                rules={rules}
-                words={words}
-                own={own}
-                notification={tracedOf(subject, recorded)}
-              />
-            )}
-          </>
+        {isWaiting && <p className={styles.hint}>{t('explain.notWhole')}</p>}
+        {!isWaiting && !error && isEmpty && <p className={styles.hint}>{t('explain.hint')}</p>}
+        {!isWaiting && error && !problem && <p className={styles.error}>{error.message}</p>}
+        {!isWaiting && !error && !isEmpty && (
+          <ExplainOutcome {...props} outcome={outcome} notification={tracedOf(subject, recorded)} />
         )}
       </section>
     </div>
   );
 }
 
-/** The field of the typed notification that the server refuses. */
-function faultInForm(error: Error | null): { field: string; text: string } | undefined {
+/** The error of a field of the typed notification. */
+function fieldProblemOf(error: Error | null): { field: string; text: string } | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const field = /^\/notification\/(\w+)$/.exec(error.place.pointer ?? '')?.[1];
   return field === undefined ? undefined : { field, text: error.messageAfter(`notification.${field}`) };
 }
 
-/** So many rules are told of at once; then those that matched, until all are asked for. */
+/** So many rules are shown at first; of more, only those that matched. */
 const shownMost = 12;
 
 /** The panels it reaches, how it looks there, and what each rule had to do with it. */
@@ -113,7 +96,7 @@ function ExplainOutcome({
   outcome: RoutingOutcome;
   rules: DraftRules;
   words: RuleWords;
-  own: string | undefined;
+  own?: string | undefined;
   notification: TracedNotification;
 }) {
   const { t } = useTranslation('rules');
@@ -134,18 +117,29 @@ function ExplainOutcome({
       <ol className={styles.walk}>
         {shown.map((trace) => {
           const number = numbers.get(trace.id);
+          const isOwn = trace.id === own;
+          const sentence = traceSentence(trace, words, {
+            rule: number === undefined ? undefined : rules[number - 1],
+            endedBy: endedBy && numbers.get(endedBy.id),
+            notification,
+          });
           return (
-            <Step
+            <li
               key={trace.id}
-              trace={trace}
-              number={number}
-              isOwn={trace.id === own}
-              text={traceSentence(trace, words, {
-                rule: number === undefined ? undefined : rules[number - 1],
-                endedBy: endedBy && numbers.get(endedBy.id),
-                notification,
-              })}
-            />
+              className={styles.step}
+              data-outcome={trace.outcome}
+              data-own={isOwn || undefined}
+            >
+              <span className={styles.stepNumber}>
+                {isMatch(trace) && <Icon paths={matchIcon} size={14} />}
+                {number}
+              </span>
+              <span>
+                <bdi className={styles.stepName}>{trace.name}</bdi>
+                {isOwn && <span className={styles.own}> {t('explain.own')}</span>}
+                <bdi className={styles.stepText}>{sentence}</bdi>
+              </span>
+            </li>
           );
         })}
       </ol>
@@ -169,62 +163,26 @@ function Headline({ outcome }: { outcome: RoutingOutcome }) {
   const { muted, throttled, panels, panelCount, level, ttl } = outcome;
   const isShown = !muted && !throttled && panelCount > 0;
   const more = panelCount - panels.length;
+  const reason = muted ? 'muted' : throttled ? 'throttled' : 'nowhere';
+  const title = isShown ? t('outcome.shown', { count: panelCount }) : t(`outcome.${reason}`);
   return (
     <div className={styles.headline} data-shown={isShown}>
       <Icon paths={isShown ? panelsIcon : muteIcon} size={18} />
       <div>
-        <strong>
-          {muted && t('outcome.muted')}
-          {!muted && throttled && t('outcome.throttled')}
-          {!muted &&
-            !throttled &&
-            (isShown ? t('outcome.shown', { count: panelCount }) : t('outcome.nowhere'))}
-        </strong>
+        <strong>{title}</strong>
         {isShown && (
-          <p className={styles.panels}>
-            {panels.map(({ id, name }, index) => (
-              <span key={id}>
-                {index > 0 && ', '}
-                <bdi>{name}</bdi>
-              </span>
-            ))}
-            {more > 0 && ` ${t('outcome.more', { count: more })}`}
-          </p>
-        )}
-        {isShown && (
-          <p className={styles.looks}>
-            <LevelMark name={level} />
-            <span>{ttl === 0 ? t('ttl.cleared') : t('outcome.for', { time: formats.duration(ttl) })}</span>
-          </p>
+          <>
+            <p className={styles.panels}>
+              <bdi>{panels.map(({ name }) => name).join(', ')}</bdi>
+              {more > 0 && ` ${t('outcome.more', { count: more })}`}
+            </p>
+            <p className={styles.looks}>
+              <LevelMark name={level} />
+              <span>{ttl === 0 ? t('ttl.cleared') : t('outcome.for', { time: formats.duration(ttl) })}</span>
+            </p>
+          </>
         )}
       </div>
     </div>
-  );
-}
-
-function Step({
-  trace,
-  number,
-  text,
-  isOwn,
-}: {
-  trace: RuleTrace;
-  number: number | undefined;
-  text: string;
-  isOwn: boolean;
-}) {
-  const { t } = useTranslation('rules');
-  return (
-    <li className={styles.step} data-outcome={trace.outcome} data-own={isOwn || undefined}>
-      <span className={styles.stepNumber}>
-        {isMatch(trace) ? <Icon paths={matchIcon} size={14} /> : null}
-        {number}
-      </span>
-      <span>
-        <bdi className={styles.stepName}>{trace.name}</bdi>
-        {isOwn && <span className={styles.own}> {t('explain.own')}</span>}
-        <bdi className={styles.stepText}>{text}</bdi>
-      </span>
-    </li>
   );
 }

@@ -1,4 +1,4 @@
-/** What a new rule begins with: nothing, an example, a copy, or the mute of a host. */
+/** What a new rule starts as: empty, an example, a copy, or the mute of a host. */
 import type { Rule } from '#contract/rule.ts';
 import { muteUntil } from '#web/dashboard/components/wall-clock.ts';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
@@ -7,9 +7,9 @@ import { type Draft, draftOf, newDraft } from './draft.ts';
 export const examples = ['noc', 'night'] as const;
 type ExampleName = (typeof examples)[number];
 
-export interface Beginning {
+export interface InitialDraft {
   readonly draft: Draft;
-  /** Where it is to stand, counted from 0. */
+  /** Its place among the rules, counted from 0. */
   readonly place: number;
 }
 
@@ -30,11 +30,11 @@ export function exampleDraft(name: ExampleName, timeZone: string): Draft {
 }
 
 /** @param copyName Names a copy of a rule. */
-export function beginningOf(
+export function initialDraftOf(
   { mute, copy, example }: RulesSearch,
   rules: readonly Rule[],
   { timeZone, copyName }: { readonly timeZone: string; readonly copyName: (name: string) => string },
-): Beginning {
+): InitialDraft {
   const copied = rules.findIndex(({ id }) => id === copy);
   const original = rules[copied];
   if (original) {
@@ -47,7 +47,7 @@ export function beginningOf(
       then: { mute: true },
       activeUntil: muteUntil('morning', Date.now(), timeZone),
     });
-    // A mute behind a rule that ends the walk would mute nothing.
+    // After a rule that stops the evaluation, it would mute nothing.
     return { draft, place: 0 };
   }
   const known = examples.find((name) => name === example);

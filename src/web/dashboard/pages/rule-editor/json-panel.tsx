@@ -6,22 +6,22 @@ import { CopyButton } from '#web/dashboard/components/copy-field.tsx';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
 import styles from './try-panels.module.css';
 
-/** The rule as the API takes it: to copy, and to paste another in its place. */
+/** The rule as JSON, to copy it or to replace it. */
 export function JsonPanel({
   rule,
   onRule,
 }: {
   rule: Required<RuleCreate>;
-  /** Left out where nothing may be changed. */
+  /** Left out for a reader. */
   onRule?: (rule: RuleCreate) => void;
 }) {
   const { t } = useTranslation('rules');
   const shown = useRef<HTMLTextAreaElement>(null);
   const own = jsonOf(rule);
-  /** What was typed, until it is read or given up. */
+  /** The typed text while it is not a valid rule. */
   const [typed, setTyped] = useState<string>();
   const read = typed === undefined ? undefined : ruleFromJson(typed);
-  const fault = read && 'fault' in read ? read : undefined;
+  const problem = read && 'problem' in read ? read : undefined;
   const take = (text: string) => {
     const result = ruleFromJson(text);
     if ('rule' in result) {
@@ -36,8 +36,8 @@ export function JsonPanel({
         ref={shown}
         className={styles.json}
         aria-label={t('json.label')}
-        aria-invalid={fault !== undefined}
-        aria-describedby={fault ? 'rule-json-fault' : undefined}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem ? 'rule-json-problem' : undefined}
         spellCheck={false}
         readOnly={!onRule}
         value={typed ?? own}
@@ -47,21 +47,21 @@ export function JsonPanel({
           const { selectionStart, selectionEnd, value } = event.currentTarget;
           const pasted = event.clipboardData.getData('text/plain');
           if (!onRule || !('rule' in ruleFromJson(pasted))) return;
-          // A whole rule over a whole rule is taken at once; into the middle of one it is only text.
+          // A rule pasted over the whole text replaces the rule; pasted into the middle it is text.
           const isAll = selectionEnd - selectionStart === value.length || selectionStart === selectionEnd;
           if (!isAll) return;
           event.preventDefault();
           take(pasted);
         }}
       />
-      {fault && (
-        <p className={styles.complaint} id="rule-json-fault" role="alert">
-          {t(`json.${fault.fault}`, { detail: fault.detail })}
+      {problem && (
+        <p className={styles.error} id="rule-json-problem" role="alert">
+          {t(`json.${problem.problem}`, { detail: problem.detail })}
         </p>
       )}
       <div className={styles.ask}>
         <CopyButton text={typed ?? own} shown={shown} label={t('json.label')} />
-        {fault && (
+        {problem && (
           <Button size="xs" onClick={() => setTyped(undefined)}>
             {t('json.giveUp')}
           </Button>

@@ -1,4 +1,3 @@
-import { Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -9,16 +8,15 @@ import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx'
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { draftOf, ruleOf, specOf } from './draft.ts';
 import { ExplainPanel } from './explain-panel.tsx';
-import { beginningOf } from './initial-draft.ts';
-import { JsonPanel } from './json-panel.tsx';
-import { RuleSheet, Sheet } from './rule-sheet.tsx';
+import { initialDraftOf } from './initial-draft.ts';
+import { JsonPanel, RuleSheet, Sheet, type SheetProps, TryTabs } from './rule-sheet.tsx';
 import styles from './sheet.module.css';
 import { useExplain } from './use-explain.ts';
 
 const route = getRouteApi('/signed-in/t/$tenant/rules');
 
 /** What the address says is open: a rule, a new one, or a question. */
-export function OpenSheet({
+export function OpenRule({
   rules,
   search,
   onDelete,
@@ -27,89 +25,69 @@ export function OpenSheet({
   search: RulesSearch;
   onDelete: (rule: Rule) => void;
 }) {
+  const { t } = useTranslation('rules');
   const { may } = useTenant();
   const navigate = route.useNavigate();
   const version = useMemo(() => rules.map(({ id, updatedAt }) => `${id} ${updatedAt}`).join(), [rules]);
-  const close = () => void navigate({ search: {} });
+  const onClose = () => void navigate({ search: {} });
   const explain = search.explain === 'typed' ? undefined : search.explain;
-  const given = { rules, version, explain, onClose: close };
+  const sheet = { rules, version, explain, onClose };
   const rule = rules.find(({ id }) => id === search.id);
   const isNew = search.id === 'new' || (search.id === undefined && search.mute !== undefined);
-  if (isNew && may('admin'))
-    return <NewRule key={JSON.stringify(search)} search={search} {...given} onDelete={undefined} />;
-  if (search.id !== undefined && !isNew && !rule) return <Gone onClose={close} />;
+  if (isNew && may('admin')) return <NewRule key={JSON.stringify(search)} search={search} {...sheet} />;
+  if (search.id !== undefined && !isNew && !rule)
+    return (
+      <Sheet title={t('gone')} onClose={onClose}>
+        <EmptyState title={t('gone')}>{t('goneAbout')}</EmptyState>
+      </Sheet>
+    );
   if (rule && may('admin'))
-    return <RuleSheet key={rule.id} opening={{ rule }} {...given} onDelete={onDelete} />;
+    return <RuleSheet key={rule.id} opening={{ rule }} {...sheet} onDelete={onDelete} />;
   if (rule || search.explain !== undefined)
-    return <ReadingSheet key={`${search.id} ${search.explain}`} rule={rule} {...given} />;
+    return <ReadOnlySheet key={`${search.id} ${search.explain}`} rule={rule} {...sheet} />;
   return null;
 }
 
-function NewRule({
-  search,
-  ...given
-}: { search: RulesSearch } & Omit<Parameters<typeof RuleSheet>[0], 'opening'>) {
+function NewRule({ search, ...sheet }: SheetProps & { search: RulesSearch }) {
   const { t } = useTranslation('rules');
   const { timeZone } = useTenant();
-  // What others do to the list meanwhile does not touch what was begun.
+  // Changes that others make to the list do not change what was begun.
   const [opening] = useState(() =>
-    beginningOf(search, given.rules, { timeZone, copyName: (name) => t('copyOf', { name }) }),
+    initialDraftOf(search, sheet.rules, { timeZone, copyName: (name) => t('copyOf', { name }) }),
   );
-  return <RuleSheet opening={opening} {...given} />;
+  return <RuleSheet opening={opening} {...sheet} />;
 }
 
-function Gone({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation('rules');
-  return (
-    <Sheet isWide={false} title={t('gone')} onClose={onClose}>
-      <EmptyState title={t('gone')}>{t('goneAbout')}</EmptyState>
-    </Sheet>
-  );
-}
-
-/** A rule for those who may not change it, or, without one, the question where a notification goes. */
-function ReadingSheet({
+/** A rule for those who may not change it; without one, where a notification would go. */
+function ReadOnlySheet({
   rules,
   version,
   rule,
-  explain: begin,
+  explain: id,
   onClose,
-}: {
-  rules: readonly Rule[];
-  version: string;
-  rule: Rule | undefined;
-  explain: string | undefined;
-  onClose: () => void;
-}) {
+}: SheetProps & { rule: Rule | undefined }) {
   const { t } = useTranslation('rules');
   const { t: shell } = useTranslation();
   const { role, timeZone } = useTenant();
   const words = useRuleWords();
-  const explain = useExplain(undefined, { version, isAsking: true, begin });
+  const explain = useExplain(undefined, { version, isAsking: true, id });
   const panel = <ExplainPanel explain={explain} rules={rules.map(specOf)} words={words} own={rule?.id} />;
-  if (!rule)
-    return (
-      <Sheet isWide={false} title={t('explain.title')} onClose={onClose}>
-        <div className={styles.single}>{panel}</div>
-      </Sheet>
-    );
   return (
-    <Sheet isWide={false} title={rule.name} onClose={onClose} head={<RuleText rule={rule} words={words} />}>
+    <Sheet
+      title={rule?.name ?? t('explain.title')}
+      onClose={onClose}
+      head={rule && <RuleText rule={rule} words={words} />}
+    >
       <div className={styles.single}>
-        <Remark>{shell('mayNot', { role: shell(`role.${role}`) })}</Remark>
-        {rule.note !== '' && <p className={styles.note}>{rule.note}</p>}
-        <Tabs defaultValue="explain" keepMounted={false}>
-          <Tabs.List className={styles.tabs}>
-            <Tabs.Tab value="explain">{t('explain.tab')}</Tabs.Tab>
-            <Tabs.Tab value="json">JSON</Tabs.Tab>
-          </Tabs.List>
-          <Tabs.Panel value="explain" className={styles.tab}>
-            {panel}
-          </Tabs.Panel>
-          <Tabs.Panel value="json" className={styles.tab}>
-            <JsonPanel rule={ruleOf(draftOf(rule, timeZone), rule.name)} />
-          </Tabs.Panel>
-        </Tabs>
+        {rule ? (
+          <>
+            <Remark>{shell('mayNot', { role: shell(`role.${role}`) })}</Remark>
+            {rule.note !== '' && <p className={styles.note}>{rule.note}</p>}
+            <TryTabs explain={panel} json={<JsonPanel rule={ruleOf(draftOf(rule, timeZone), rule.name)} />} />
+          </>
+        ) : (
+          panel
+        )}
       </div>
     </Sheet>
   );

@@ -14,16 +14,16 @@ import styles from './try-panels.module.css';
 
 type Example = ReplayResponse['examples'][number];
 
-/** What the draft would have changed of what came in the last days. */
+/** What the draft would have changed in the last days. */
 export function ReplayPanel({
   replay,
   rules,
   canAsk,
 }: {
   replay: Replay;
-  /** The draft set; the same one until something in it changes. */
+  /** The same object until something in it changes. */
   rules: DraftRules;
-  /** The draft is whole. */
+  /** The draft is complete. */
   canAsk: boolean;
 }) {
   const { t } = useTranslation('rules');
@@ -69,7 +69,7 @@ export function ReplayPanel({
   );
 }
 
-/** The server does not say how far it is; how long it has been at it is what can be told. */
+/** The server reports no progress: only the time can be shown. */
 function Running({ since, days }: { since: number; days: number }) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
@@ -170,14 +170,14 @@ interface ReplayRun {
   readonly result: ReplayResponse;
 }
 
-/** Neither of both when it was cancelled. */
+/** Both are missing if it was cancelled. */
 export interface ReplayOutcome {
   readonly result?: ReplayResponse;
   readonly error?: unknown;
 }
 
 export interface Replay {
-  /** The last that came to an end. */
+  /** The last one that finished. */
   readonly run: ReplayRun | undefined;
   readonly runningSince: number | undefined;
   readonly error: unknown;
@@ -186,7 +186,7 @@ export interface Replay {
   cancel(): void;
 }
 
-/** One replay at a time; the server stops with the one that is no longer waited for. */
+/** One replay at a time; cancelling it stops it on the server. */
 export function useReplay(): Replay {
   const tenant = useTenant();
   const [run, setRun] = useState<ReplayRun>();

@@ -1,53 +1,39 @@
 import { Switch, Textarea, TextInput } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '#contract/rule.ts';
 import { ActionRows } from './action-rows.tsx';
 import { ConditionRows } from './condition-rows.tsx';
-import type { Draft } from './draft.ts';
 import styles from './editor.module.css';
-import type { Faults } from './rule-problem.ts';
 import { TimeRows } from './time-rows.tsx';
+import type { RuleDraft } from './use-rule-draft.ts';
 
-/** A rule as one writes it, in the order of its sentence. */
-export function RuleForm({
-  draft,
-  onChange,
-  suggestion,
-  faults,
-  place,
-}: {
-  draft: Draft;
-  onChange: (change: Partial<Draft>) => void;
-  suggestion: string;
-  faults: Faults;
-  /** Where a new rule is to stand. */
-  place?: ReactNode;
-}) {
+/** The fields of a rule, in the order of its sentence. */
+export function RuleForm({ draft, rules }: { draft: RuleDraft; rules: readonly Rule[] }) {
   const { t } = useTranslation('rules');
+  const { fields, change, problems } = draft;
   return (
     <div className={styles.form}>
       <section className={styles.part} aria-label={t('part.sentence')}>
         <ConditionRows
-          conditions={draft.conditions}
-          onChange={(conditions) => onChange({ conditions })}
-          faults={faults}
+          conditions={fields.conditions}
+          onChange={(conditions) => change({ conditions })}
+          problems={problems}
         />
         <ActionRows
-          then={draft.then}
-          onChange={(then) => onChange({ then })}
-          activeUntil={draft.activeUntil}
-          onEnd={(activeUntil) => onChange({ activeUntil })}
-          faults={faults}
+          then={fields.then}
+          onChange={(then) => change({ then })}
+          activeUntil={fields.activeUntil}
+          onEnd={(activeUntil) => change({ activeUntil })}
+          problems={problems}
         />
         <div className={styles.row}>
           <span className={styles.lead}>{t('lead.then')}</span>
           <Switch
             size="sm"
-            checked={draft.continue}
-            onChange={({ currentTarget }) => onChange({ continue: currentTarget.checked })}
+            checked={fields.continue}
+            onChange={({ currentTarget }) => change({ continue: currentTarget.checked })}
             label={t('goOn')}
-            description={t(draft.continue ? 'goOnAbout' : 'stopAbout')}
+            description={t(fields.continue ? 'goOnAbout' : 'stopAbout')}
             mt={8}
           />
         </div>
@@ -55,35 +41,37 @@ export function RuleForm({
       <section className={styles.part}>
         <h3>{t('part.times')}</h3>
         <TimeRows
-          times={draft}
-          onChange={onChange}
-          faults={faults}
-          endIsElsewhere={draft.then.mute === true}
+          times={fields}
+          onChange={change}
+          problems={problems}
+          endIsElsewhere={fields.then.mute === true}
         />
       </section>
       <section className={styles.about}>
         <TextInput
           label={t('name')}
-          placeholder={suggestion}
-          description={draft.name.trim() === '' ? t('nameAbout') : undefined}
+          placeholder={draft.suggestedName}
+          description={fields.name.trim() === '' && t('nameAbout')}
           maxLength={100}
-          value={draft.name}
-          onChange={({ currentTarget }) => onChange({ name: currentTarget.value })}
-          error={faults.at('name')?.text}
+          value={fields.name}
+          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+          error={problems.at('name')?.text}
         />
         <Textarea
           label={t('note')}
           placeholder={t('noteAbout')}
           maxLength={2_000}
           rows={2}
-          value={draft.note}
-          onChange={({ currentTarget }) => onChange({ note: currentTarget.value })}
-          error={faults.at('note')?.text}
+          value={fields.note}
+          onChange={({ currentTarget }) => change({ note: currentTarget.value })}
+          error={problems.at('note')?.text}
         />
-        {place}
+        {draft.isNew && rules.length > 0 && (
+          <PlaceField rules={rules} place={draft.place} onChange={draft.setPlace} />
+        )}
         <Switch
-          checked={draft.enabled}
-          onChange={({ currentTarget }) => onChange({ enabled: currentTarget.checked })}
+          checked={fields.enabled}
+          onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
           label={t('enabled')}
         />
       </section>
@@ -91,8 +79,8 @@ export function RuleForm({
   );
 }
 
-/** Where a new rule is to stand: the first that matches and does not go on ends the walk. */
-export function PlaceField({
+/** The place of a new rule. It matters: the first rule that matches and does not continue is the last that is tried. */
+function PlaceField({
   rules,
   place,
   onChange,
@@ -102,7 +90,6 @@ export function PlaceField({
   onChange: (place: number) => void;
 }) {
   const { t } = useTranslation('rules');
-  if (rules.length === 0) return null;
   const last = rules.length;
   const between = place > 0 && place < last ? rules[place - 1] : undefined;
   return (

@@ -1,11 +1,11 @@
-/** Where in a rule an error of the server belongs. */
+/** The place of a server's error in a rule. */
 
 import { useId, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/api-error.ts';
 
 export interface RuleProblem {
-  /** As in `when.host`, `then.panels` or `activeUntil`; undefined: it is not about a field of this rule. */
+  /** As in `when.host`, `then.panels` or `activeUntil`; undefined if it belongs to no field of this rule. */
   readonly place?: string;
   /** Which of the place's values, counted from 0. */
   readonly at?: number;
@@ -14,7 +14,7 @@ export interface RuleProblem {
 
 const fields = ['name', 'activeFrom', 'activeUntil', 'windows', 'timeZone', 'note', 'continue', 'enabled'];
 
-/** @param index The place of the rule among the rules that were sent, if there were several. */
+/** @param index The index of the rule, if several were sent. */
 export function locateProblem(error: unknown, index?: number): RuleProblem {
   if (!(error instanceof ApiError)) return { text: error instanceof Error ? error.message : String(error) };
   const { pointer = '' } = error.place;
@@ -36,38 +36,38 @@ function placeFrom([head = '', ...rest]: readonly string[]): string | undefined 
   return rest[0] === 'not' && rest[1] !== undefined ? `when.not.${rest[1]}` : `when.${rest[0]}`;
 }
 
-/** What is wrong at a place of the rule, to be shown there. */
-export interface Fault {
+/** The error of a field. */
+export interface FieldProblem {
   readonly text: string;
-  /** Of the element that says it. */
+  /** The id of its element. */
   readonly id: string;
   /** Which of the place's values. */
   readonly at?: number | undefined;
 }
 
-export interface Faults {
-  at(place: string): Fault | undefined;
+export interface FieldProblems {
+  at(place: string): FieldProblem | undefined;
 }
 
 /**
- * What the server refused, and what misses something.
+ * The errors of the fields: the server's, and missing values.
  *
- * @param showMissing Nobody is told of what is missing before having had the time to fill it in.
+ * @param showMissing False until the person tries to save.
  */
-export function useFaults(
+export function useFieldProblems(
   problem: RuleProblem | undefined,
   missing: ReadonlySet<string>,
   showMissing: boolean,
-): Faults {
+): FieldProblems {
   const { t } = useTranslation('rules');
   const id = useId();
   return useMemo(
     () => ({
       at(place) {
-        const faultId = `${id}${place}`;
-        if (problem?.place === place) return { text: problem.text, id: faultId, at: problem.at };
+        const problemId = `${id}${place}`;
+        if (problem?.place === place) return { text: problem.text, id: problemId, at: problem.at };
         if (!showMissing || !missing.has(place)) return undefined;
-        return { text: t(place === 'then' ? 'missing.then' : 'missing.values'), id: faultId };
+        return { text: t(place === 'then' ? 'missing.then' : 'missing.values'), id: problemId };
       },
     }),
     [problem, missing, showMissing, t, id],

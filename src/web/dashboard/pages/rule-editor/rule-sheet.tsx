@@ -1,66 +1,73 @@
 import { Button, Tabs } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ReplayResponse } from '#contract/routing.ts';
 import type { Rule } from '#contract/rule.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
-import { Confirm, useUnsavedQuestion } from '#web/dashboard/components/confirm.tsx';
+import { useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { Confirm, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx';
 import { ExplainPanel } from './explain-panel.tsx';
-import { JsonPanel } from './json-panel.tsx';
 import { ReplayPanel, useReplay } from './replay-panel.tsx';
-import { PlaceField, RuleForm } from './rule-form.tsx';
-import sheet from './sheet.module.css';
+import { RuleForm } from './rule-form.tsx';
 import styles from './sheet.module.css';
 import { type Opening, useRuleDraft } from './use-rule-draft.ts';
-import { checkDays, type Save, type SaveWarning, useSave } from './use-save.ts';
+import { checkDays, type SaveWarning, useSave } from './use-save.ts';
 
-/** A rule to be written: its sentence above, the form, and beside it what it would do. */
-export function RuleSheet({
-  rules,
-  version,
-  opening,
-  explain,
-  onClose,
-  onDelete,
-}: {
-  rules: readonly Rule[];
-  version: string;
-  opening: Opening;
+/** It brings the contract's schema, which nothing else here needs. */
+export const JsonPanel = lazy(async () => ({ default: (await import('./json-panel.tsx')).JsonPanel }));
+
+export interface SheetProps {
+  readonly rules: readonly Rule[];
+  /** Of the rules in force. */
+  readonly version: string;
   /** The id of the notification to explain. */
-  explain: string | undefined;
-  onClose: () => void;
-  onDelete: ((rule: Rule) => void) | undefined;
-}) {
+  readonly explain: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** A rule's editor: its sentence above, the form, and beside it what the rule would do. */
+export function RuleSheet({
+  opening,
+  onDelete,
+  ...props
+}: SheetProps & { opening: Opening; onDelete?: (rule: Rule) => void }) {
   const { t } = useTranslation('rules');
+  const { t: shell } = useTranslation();
+  const { rules, onClose } = props;
   const words = useRuleWords();
-  const draft = useRuleDraft(rules, opening, { words, version, explain });
+  const draft = useRuleDraft(opening, { ...props, words });
   const replay = useReplay();
-  const opened = 'rule' in opening ? opening.rule : undefined;
   const { question, leave } = useUnsavedQuestion(draft.isChanged);
   const save = useSave(draft, replay, () => leave(onClose));
   const number = rules.findIndex(({ id }) => id === draft.id) + 1;
+  const { rule, otherError } = draft;
   return (
     <Sheet
       isWide
       title={draft.isNew ? t('newRule') : t('ruleNumber', { number })}
       onClose={onClose}
-      head={<RuleText rule={draft.rule} words={words} />}
+      head={<RuleText rule={rule} words={words} />}
       foot={
-        <Foot
-          save={save}
-          trouble={draft.otherProblem}
-          onClose={onClose}
-          opened={opened}
-          onDelete={onDelete}
-        />
+        <>
+          <Button type="submit" form="rule-form" variant="filled" loading={save.isBusy}>
+            {shell('save')}
+          </Button>
+          <Button onClick={onClose}>{shell('cancel')}</Button>
+          <span role="status" className={otherError ? styles.error : 'muted'}>
+            {otherError ?? (save.isBusy ? t('checking', { count: checkDays }) : '')}
+          </span>
+          {'rule' in opening && onDelete && (
+            <Button variant="subtle" color="error" ml="auto" onClick={() => onDelete(opening.rule)}>
+              {t('deleteAsk')}
+            </Button>
+          )}
+        </>
       }
     >
-      <div className={sheet.columns}>
+      <div className={styles.columns}>
         <form
-          className={sheet.left}
+          className={styles.left}
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
@@ -68,27 +75,21 @@ export function RuleSheet({
           }}
           id="rule-form"
         >
-          <RuleForm
-            draft={draft.draft}
-            onChange={draft.set}
-            suggestion={draft.suggestion}
-            faults={draft.faults}
-            place={draft.isNew && <PlaceField rules={rules} place={draft.place} onChange={draft.setPlace} />}
-          />
+          <RuleForm draft={draft} rules={rules} />
         </form>
-        <div className={sheet.right}>
-          <Questions
+        <div className={styles.right}>
+          <TryTabs
             explain={
               <ExplainPanel
                 explain={draft.explain}
                 rules={draft.ruleSet}
                 words={words}
                 own={draft.id}
-                isWaiting={!draft.isWhole || draft.isRefused}
+                isWaiting={!draft.isComplete || draft.isInvalid}
               />
             }
-            replay={<ReplayPanel replay={replay} rules={draft.ruleSet} canAsk={draft.isWhole} />}
-            json={<JsonPanel rule={draft.rule} onRule={draft.take} />}
+            replay={<ReplayPanel replay={replay} rules={draft.ruleSet} canAsk={draft.isComplete} />}
+            json={<JsonPanel rule={rule} onRule={draft.take} />}
           />
         </div>
       </div>
@@ -98,96 +99,52 @@ export function RuleSheet({
   );
 }
 
-function Questions({ explain, replay, json }: { explain: ReactNode; replay: ReactNode; json: ReactNode }) {
+/** The ways to try a rule, a tab each. */
+export function TryTabs(panels: { explain: ReactNode; replay?: ReactNode; json: ReactNode }) {
   const { t } = useTranslation('rules');
+  const tabs = [
+    ['explain', t('explain.tab')],
+    ['replay', t('replay.tab')],
+    ['json', 'JSON'],
+  ] as const;
+  const shown = tabs.filter(([name]) => panels[name]);
   return (
     <Tabs defaultValue="explain" keepMounted={false}>
-      <Tabs.List className={sheet.tabs}>
-        <Tabs.Tab value="explain">{t('explain.tab')}</Tabs.Tab>
-        <Tabs.Tab value="replay">{t('replay.tab')}</Tabs.Tab>
-        <Tabs.Tab value="json">JSON</Tabs.Tab>
+      <Tabs.List className={styles.tabs}>
+        {shown.map(([name, title]) => (
+          <Tabs.Tab key={name} value={name}>
+            {title}
+          </Tabs.Tab>
+        ))}
       </Tabs.List>
-      <Tabs.Panel value="explain" className={sheet.tab}>
-        {explain}
-      </Tabs.Panel>
-      <Tabs.Panel value="replay" className={sheet.tab}>
-        {replay}
-      </Tabs.Panel>
-      <Tabs.Panel value="json" className={sheet.tab}>
-        {json}
-      </Tabs.Panel>
+      {shown.map(([name]) => (
+        <Tabs.Panel key={name} value={name} className={styles.tab}>
+          <Suspense>{panels[name]}</Suspense>
+        </Tabs.Panel>
+      ))}
     </Tabs>
   );
 }
 
-function Foot({
-  save,
-  trouble,
-  onClose,
-  opened,
-  onDelete,
-}: {
-  save: Save;
-  trouble: string | undefined;
-  onClose: () => void;
-  opened: Rule | undefined;
-  onDelete: ((rule: Rule) => void) | undefined;
-}) {
-  const { t } = useTranslation('rules');
-  const { t: shell } = useTranslation();
-  return (
-    <>
-      <Button type="submit" form="rule-form" variant="filled" loading={save.isBusy}>
-        {shell('save')}
-      </Button>
-      <Button onClick={onClose}>{shell('cancel')}</Button>
-      <span role="status" className={trouble ? sheet.trouble : 'muted'}>
-        {trouble ?? (save.isBusy ? t('checking', { count: checkDays }) : '')}
-      </span>
-      {opened && onDelete && (
-        <Button
-          variant="subtle"
-          color="error"
-          className={sheet.spring ?? ''}
-          onClick={() => onDelete(opened)}
-        >
-          {t('deleteAsk')}
-        </Button>
-      )}
-    </>
-  );
-}
-
+/** Asks before a rule is saved that changes much, or could not be checked. */
 function SaveQuestion({ warning, onClose }: { warning: SaveWarning; onClose: () => void }) {
   const { t } = useTranslation('rules');
-  const { result, error, saveAnyway } = warning;
-  if (result) return <LargeChange result={result} onConfirm={saveAnyway} onClose={onClose} />;
-  return (
-    <Confirm title={t('unchecked')} action={t('saveAnyway')} onConfirm={saveAnyway} onClose={onClose}>
-      {error === undefined
-        ? t('uncheckedSlow', { count: checkDays })
-        : t('uncheckedFailed', { count: checkDays, reason: sentenceOf(error) })}
-    </Confirm>
-  );
-}
-
-function LargeChange({
-  result: { changed, considered, changes },
-  onConfirm,
-  onClose,
-}: {
-  result: ReplayResponse;
-  onConfirm: () => Promise<void>;
-  onClose: () => void;
-}) {
-  const { t } = useTranslation('rules');
   const formats = useFormats();
+  const { result, error, saveAnyway } = warning;
+  const confirm = { action: t('saveAnyway'), onConfirm: saveAnyway, onClose };
+  if (!result)
+    return (
+      <Confirm title={t('unchecked')} {...confirm}>
+        {error === undefined
+          ? t('uncheckedSlow', { count: checkDays })
+          : t('uncheckedFailed', { count: checkDays, reason: sentenceOf(error) })}
+      </Confirm>
+    );
+  const { changed, considered, changes } = result;
   return (
     <Confirm
       title={t('largeChange', { count: changed, number: formats.number(changed), days: checkDays })}
-      action={t('saveAnyway')}
-      onConfirm={onConfirm}
-      onClose={onClose}
+      {...confirm}
     >
       <p>{t('largeChangeAbout', { number: formats.number(considered) })}</p>
       <ul>
@@ -203,37 +160,33 @@ function LargeChange({
   );
 }
 
-/** What comes in from the side over the page: a rule, or a question about the rules. */
+/** A drawer whose head and foot stay in sight while its content scrolls. */
 export function Sheet({
   title,
-  isWide,
+  isWide = false,
   head,
   foot,
   onClose,
   children,
 }: {
   title: string;
-  isWide: boolean;
-  /** Stays in sight above what scrolls. */
+  isWide?: boolean;
   head?: ReactNode;
   foot?: ReactNode;
   onClose: () => void;
   children: ReactNode;
 }) {
+  const { content = '', header = '', body = '' } = styles;
   return (
     <SideDrawer
       onClose={onClose}
       size={isWide ? 1120 : 520}
       title={title}
-      classNames={{
-        content: styles.content ?? '',
-        header: styles.header ?? '',
-        body: styles.body ?? '',
-      }}
+      classNames={{ content, header, body }}
     >
-      {head !== undefined && <div className={styles.head}>{head}</div>}
+      {head && <div className={styles.head}>{head}</div>}
       <div className={styles.scroll}>{children}</div>
-      {foot !== undefined && <div className={styles.foot}>{foot}</div>}
+      {foot && <div className={styles.foot}>{foot}</div>}
     </SideDrawer>
   );
 }

@@ -1,6 +1,5 @@
 import plusIcon from 'virtual:icon/plus';
 import { Button } from '@mantine/core';
-import { useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type RuleWindow, weekdays } from '#contract/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -8,6 +7,7 @@ import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
+import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
 import {
   fromDateTimeField,
   type MuteEnd,
@@ -18,29 +18,29 @@ import {
 import type { Draft } from './draft.ts';
 import styles from './editor.module.css';
 import { EditorRow } from './editor-row.tsx';
-import type { Faults } from './rule-problem.ts';
+import type { FieldProblems } from './rule-problem.ts';
 
 type Times = Pick<Draft, 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>;
 
 const workHours: RuleWindow = { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', until: '18:00' };
 
-/** When the rule holds: from, until, and the hours of the week. */
+/** When the rule is active: from, until, and hours of the week. */
 export function TimeRows({
   times,
   onChange,
-  faults,
+  problems,
   endIsElsewhere,
 }: {
   times: Times;
   onChange: (times: Partial<Times>) => void;
-  faults: Faults;
-  /** A mute says its end where it says that it mutes. */
+  problems: FieldProblems;
+  /** A mute has its end in its own row. */
   endIsElsewhere: boolean;
 }) {
   const { t } = useTranslation('rules');
   return (
     <>
-      <EditorRow lead={t('from')} fault={faults.at('activeFrom')}>
+      <EditorRow lead={t('from')} problem={problems.at('activeFrom')}>
         <InstantField
           label={t('from')}
           value={times.activeFrom}
@@ -49,11 +49,11 @@ export function TimeRows({
         {times.activeFrom === null && <span className={styles.words}>{t('fromNow')}</span>}
       </EditorRow>
       {!endIsElsewhere && (
-        <EditorRow lead={t('until')} fault={faults.at('activeUntil')}>
+        <EditorRow lead={t('until')} problem={problems.at('activeUntil')}>
           <EndPicker value={times.activeUntil} onChange={(activeUntil) => onChange({ activeUntil })} />
         </EditorRow>
       )}
-      <Windows times={times} onChange={onChange} faults={faults} />
+      <Windows times={times} onChange={onChange} problems={problems} />
     </>
   );
 }
@@ -61,14 +61,14 @@ export function TimeRows({
 function Windows({
   times: { windows, timeZone },
   onChange,
-  faults,
+  problems,
 }: {
   times: Times;
   onChange: (times: Partial<Times>) => void;
-  faults: Faults;
+  problems: FieldProblems;
 }) {
   const { t } = useTranslation('rules');
-  const fault = faults.at('windows');
+  const problem = problems.at('windows');
   return (
     <>
       {windows.map((window, index) => (
@@ -76,7 +76,7 @@ function Windows({
           // biome-ignore lint/suspicious/noArrayIndexKey: windows have no identity, and their fields no state.
           key={index}
           lead={index === 0 ? t('on') : t('lead.or')}
-          fault={fault?.at === index ? fault : undefined}
+          problem={problem?.at === index ? problem : undefined}
           removeLabel={t('removeWindow')}
           onRemove={() => onChange({ windows: windows.toSpliced(index, 1) })}
         >
@@ -102,11 +102,17 @@ function Windows({
         </div>
       </div>
       {windows.length > 0 && (
-        <ZoneRow
-          timeZone={timeZone}
-          onChange={(zone) => onChange({ timeZone: zone })}
-          fault={faults.at('timeZone')}
-        />
+        <EditorRow lead={t('in')} problem={problems.at('timeZone')}>
+          <TimeZoneSelect
+            size="xs"
+            w={260}
+            variant="unstyled"
+            aria-label={t('timeZone')}
+            allowDeselect={false}
+            value={timeZone}
+            onChange={(zone) => onChange({ timeZone: zone })}
+          />
+        </EditorRow>
       )}
     </>
   );
@@ -119,7 +125,7 @@ function WindowFields({ window, onChange }: { window: RuleWindow; onChange: (win
     const days = window.days.includes(day)
       ? window.days.filter((each) => each !== day)
       : weekdays.filter((each) => each === day || window.days.includes(each));
-    // A window without a day would be none.
+    // A window needs a day.
     if (days.length > 0) onChange({ ...window, days });
   };
   return (
@@ -158,37 +164,7 @@ function WindowFields({ window, onChange }: { window: RuleWindow; onChange: (win
   );
 }
 
-function ZoneRow({
-  timeZone,
-  onChange,
-  fault,
-}: {
-  timeZone: string;
-  onChange: (timeZone: string) => void;
-  fault: ReturnType<Faults['at']>;
-}) {
-  const { t } = useTranslation('rules');
-  const id = useId();
-  return (
-    <EditorRow lead={t('in')} fault={fault}>
-      <input
-        className={styles.zone}
-        aria-label={t('timeZone')}
-        aria-invalid={fault !== undefined}
-        list={id}
-        value={timeZone}
-        onChange={({ target }) => onChange(target.value)}
-      />
-      <datalist id={id}>
-        {Intl.supportedValuesOf('timeZone').map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
-    </EditorRow>
-  );
-}
-
-/** When a rule ends: one click for what is wanted most, or a date and time of the tenant's clock. */
+/** When a rule ends: common choices, or a local date and time. */
 export function EndPicker({
   value,
   onChange,
@@ -222,7 +198,7 @@ export function EndPicker({
   );
 }
 
-/** A date and time by the tenant's clock; empty is null. */
+/** A date and time in the tenant's time zone; empty is null. */
 function InstantField({
   label,
   value,

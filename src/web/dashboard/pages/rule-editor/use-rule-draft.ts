@@ -13,107 +13,113 @@ import {
   ruleOf,
   withDraft,
 } from './draft.ts';
-import type { Beginning } from './initial-draft.ts';
-import { type Faults, locateProblem, type RuleProblem, useFaults } from './rule-problem.ts';
+import type { InitialDraft } from './initial-draft.ts';
+import { type FieldProblems, locateProblem, type RuleProblem, useFieldProblems } from './rule-problem.ts';
 import { type Explain, useExplain } from './use-explain.ts';
 
-/** The rule that is opened, or what a new one begins with. */
-export type Opening = { readonly rule: Rule } | Beginning;
+/** The rule that is opened, or what a new one starts as. */
+export type Opening = { readonly rule: Rule } | InitialDraft;
 
 export interface RuleDraft {
-  /** Of the rule as it is saved, or `newRuleId`. */
+  /** Of the saved rule, or `newRuleId`. */
   readonly id: string;
-  readonly draft: Draft;
-  /** This much of it is saved, as the rule of that id; what was written since stays. */
-  settle(saved: Draft, id: string): void;
-  set(change: Partial<Draft>): void;
-  /** Takes another rule in its place, as from JSON. */
+  readonly isNew: boolean;
+  /** The fields as they are. */
+  readonly fields: Draft;
+  change(some: Partial<Draft>): void;
+  /** Replaces all fields, as by JSON. */
   take(rule: RuleCreate): void;
   readonly place: number;
   setPlace(place: number): void;
   /** As it would be sent. */
   readonly rule: Required<RuleCreate>;
-  /** As it was when it was opened or, later, saved. */
-  readonly before: Required<RuleCreate>;
-  readonly suggestion: string;
+  /** As it was opened or last saved. */
+  readonly saved: Required<RuleCreate>;
+  /** Those fields are saved, as the rule of that id; later changes stay. */
+  noteSaved(fields: Draft, id: string): void;
+  readonly suggestedName: string;
   readonly isChanged: boolean;
-  /** Something is changed that decides where notifications go. */
-  readonly decidesAnew: boolean;
-  readonly isWhole: boolean;
-  /** The server refuses it as it is, and the form says where. */
-  readonly isRefused: boolean;
-  readonly isNew: boolean;
+  /** A change affects where notifications go. */
+  readonly affectsRouting: boolean;
+  /** No field is missing. */
+  readonly isComplete: boolean;
+  /** The server's answer names a field that is wrong. */
+  readonly isInvalid: boolean;
+  /** All rules with this one among them. */
   readonly ruleSet: DraftRules;
   readonly explain: Explain;
-  readonly faults: Faults;
-  /** What the server refuses, not at a field of this rule. */
-  readonly otherProblem: string | undefined;
+  readonly problems: FieldProblems;
+  /** An error that belongs to no field. */
+  readonly otherError: string | undefined;
   showMissing(): void;
-  noteRefusal(error: unknown): void;
+  showError(error: unknown): void;
 }
 
 export function useRuleDraft(
-  rules: readonly Rule[],
   opening: Opening,
-  { words, version, explain: begin }: { words: RuleWords; version: string; explain: string | undefined },
+  options: {
+    readonly rules: readonly Rule[];
+    readonly version: string;
+    readonly explain: string | undefined;
+    readonly words: RuleWords;
+  },
 ): RuleDraft {
+  const { rules, version, words } = options;
   const { timeZone } = useTenant();
-  const [id, setId] = useState(() => ('rule' in opening ? opening.rule.id : newRuleId));
+  const isOpened = 'rule' in opening;
+  const [id, setId] = useState(isOpened ? opening.rule.id : newRuleId);
+  const [base, setBase] = useState(() => (isOpened ? draftOf(opening.rule, timeZone) : opening.draft));
+  const [fields, setFields] = useState(base);
+  const [place, setPlace] = useState(isOpened ? 0 : opening.place);
+  const [isMissingShown, setMissingShown] = useState(false);
+  const [error, setError] = useState<RuleProblem>();
   const isNew = id === newRuleId;
-  const [base, setBase] = useState(() =>
-    'rule' in opening ? draftOf(opening.rule, timeZone) : opening.draft,
-  );
-  const [draft, setDraft] = useState(base);
-  const [place, setPlace] = useState('rule' in opening ? 0 : opening.place);
-  const [isTold, setTold] = useState(false);
-  const [refusal, setRefusal] = useState<RuleProblem>();
-  const suggestion = useMemo(() => suggestedName(ruleOf(draft, ''), words), [draft, words]);
-  const rule = useMemo(() => ruleOf(draft, suggestion), [draft, suggestion]);
-  const before = useMemo(() => ruleOf(base, suggestion), [base, suggestion]);
-  const missing = useMemo(() => missingIn(draft), [draft]);
+  const isChanged = !isSame(fields, base);
+  const name = useMemo(() => suggestedName(ruleOf(fields, ''), words), [fields, words]);
+  const rule = useMemo(() => ruleOf(fields, name), [fields, name]);
+  const saved = useMemo(() => ruleOf(base, name), [base, name]);
+  const missing = useMemo(() => missingIn(fields), [fields]);
   const set = useMemo(() => withDraft(rules, rule, { id, place }), [rules, rule, id, place]);
-  const isWhole = missing.size === 0;
-  const isChanged = !isSame(draft, base);
   const explain = useExplain(isNew || isChanged ? set.rules : undefined, {
     version,
-    isAsking: isWhole || !(isNew || isChanged),
-    begin,
+    isAsking: missing.size === 0 || !(isNew || isChanged),
+    id: options.explain,
   });
-  const asked = explain.error instanceof ApiError && explain.error.status === 400 ? explain.error : undefined;
-  const found = asked && locateProblem(asked, set.index);
-  const problem = refusal ?? (found?.place === undefined ? undefined : found);
+  const invalid =
+    explain.error instanceof ApiError && explain.error.status === 400
+      ? locateProblem(explain.error, set.index)
+      : undefined;
+  const isInvalid = invalid?.place !== undefined;
+  const replaceFields = (next: (current: Draft) => Draft) => {
+    setError(undefined);
+    setFields(next);
+  };
   return {
     id,
-    draft,
-    place,
-    rule,
-    before,
-    suggestion,
-    isChanged,
-    isWhole,
-    isRefused: found?.place !== undefined,
     isNew,
-    explain,
-    set: (change) => {
-      setRefusal(undefined);
-      setDraft((current) => ({ ...current, ...change }));
-    },
-    take: (taken) => {
-      setRefusal(undefined);
-      setDraft(draftOf(taken, timeZone));
-    },
+    fields,
+    change: (some) => replaceFields((current) => ({ ...current, ...some })),
+    take: (taken) => replaceFields(() => draftOf(taken, timeZone)),
+    place,
     setPlace,
-    settle: (saved, savedId) => {
-      setBase(saved);
+    rule,
+    saved,
+    noteSaved(sent, savedId) {
+      setBase(sent);
       setId(savedId);
     },
-    decidesAnew: (isNew && rule.enabled) || !isSame(deciding(rule), deciding(before)),
+    suggestedName: name,
+    isChanged,
+    affectsRouting: (isNew && rule.enabled) || !isSame(routingOf(rule), routingOf(saved)),
+    isComplete: missing.size === 0,
+    isInvalid,
     ruleSet: set.rules,
-    faults: useFaults(problem, missing, isTold),
-    otherProblem: refusal && refusal.place === undefined ? refusal.text : undefined,
-    showMissing: () => setTold(true),
-    noteRefusal: (error) => setRefusal(locateProblem(error)),
+    explain,
+    problems: useFieldProblems(error ?? (isInvalid ? invalid : undefined), missing, isMissingShown),
+    otherError: error && error.place === undefined ? error.text : undefined,
+    showMissing: () => setMissingShown(true),
+    showError: (reason) => setError(locateProblem(reason)),
   };
 }
 
-const deciding = ({ name: _name, note: _note, ...rest }: RuleCreate) => rest;
+const routingOf = ({ name: _name, note: _note, ...rest }: RuleCreate) => rest;

@@ -6,20 +6,20 @@ import type { Replay, ReplayOutcome } from './replay-panel.tsx';
 import type { RuleDraft } from './use-rule-draft.ts';
 
 export const checkDays = 7;
-/** A check that takes longer than this is given up; saving is asked about then. */
-const patienceMs = 6_000;
+/** A check that takes longer is given up, and the person is asked. */
+const checkTimeoutMs = 6_000;
 
-/** So much changes that one should have seen it: a hundred, or a tenth of all where that is more than a handful. */
-const isLarge = ({ changed, considered }: Pick<ReplayResponse, 'changed' | 'considered'>): boolean =>
+/** A hundred, or a tenth of all if that is more than a handful: one should see such a change before it is saved. */
+const isLarge = ({ changed, considered }: ReplayResponse): boolean =>
   changed >= 100 || (changed >= 10 && changed * 10 > considered);
 
 /** Why the person is asked before the rule is saved. */
 export interface SaveWarning {
-  /** The check found that much changes; undefined when it did not finish. */
+  /** The check found a large change; undefined when it did not finish. */
   readonly result: ReplayResponse | undefined;
   /** Why the check failed; undefined when it took too long or was cancelled. */
   readonly error: unknown;
-  /** Saves what was checked, whatever was written since. What the server refuses is told in the draft. */
+  /** Saves what was checked, without later changes. The draft shows the server's error. */
   saveAnyway(): Promise<void>;
 }
 
@@ -28,8 +28,8 @@ export interface Save {
   readonly warning: SaveWarning | undefined;
   forgetWarning(): void;
   /**
-   * Checks by a replay of the last days, then saves; asks first when much changes or the check did not finish. What is
-   * written meanwhile stays, unsaved.
+   * Replays the last days, then saves; asks first when much changes or the check did not finish. What is typed meanwhile
+   * stays, unsaved.
    */
   check(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): 
   const { create, change } = useRuleChanges();
   const [isBusy, setBusy] = useState(false);
   const [warning, setWarning] = useState<SaveWarning>();
-  const isOn = useRef(false);
+  const isRunning = useRef(false);
   const latest = useRef(draft);
   latest.current = draft;
   const send = async (): Promise<string> => {
@@ -46,45 +46,42 @@ export function useSave(draft: RuleDraft, replay: Replay, onSaved: () => void): 
       const isLast = draft.place >= draft.ruleSet.length - 1;
       return (await create({ ...draft.rule, ...(!isLast && { position: draft.place + 1 }) })).id;
     }
-    const patch = patchOf(draft.before, draft.rule);
+    const patch = patchOf(draft.saved, draft.rule);
     if (Object.keys(patch).length > 0) await change(draft.id, patch);
     return draft.id;
   };
   const commit = async () => {
     try {
       const id = await send();
-      if (latest.current.draft === draft.draft) onSaved();
-      else draft.settle(draft.draft, id);
+      if (latest.current.fields === draft.fields) onSaved();
+      else draft.noteSaved(draft.fields, id);
     } catch (error) {
       setWarning(undefined);
-      draft.noteRefusal(error);
+      draft.showError(error);
     }
   };
   const check = async () => {
-    if (!draft.isWhole) {
-      draft.showMissing();
-      return;
-    }
-    if (isOn.current) return;
-    isOn.current = true;
+    if (!draft.isComplete) return draft.showMissing();
+    if (isRunning.current) return;
+    isRunning.current = true;
     setBusy(true);
-    const outcome = draft.decidesAnew ? await checkEffect(draft, replay) : undefined;
+    const outcome = draft.affectsRouting ? await checkEffect(draft, replay) : undefined;
     if (outcome && (!outcome.result || isLarge(outcome.result)))
       setWarning({ result: outcome.result, error: outcome.error, saveAnyway: commit });
     else await commit();
-    isOn.current = false;
+    isRunning.current = false;
     setBusy(false);
   };
   return { isBusy, warning, forgetWarning: () => setWarning(undefined), check };
 }
 
-/** What is known already is not asked again. */
-async function checkEffect(draft: RuleDraft, replay: Replay): Promise<ReplayOutcome> {
+/** A replay that has been run already is not run again. */
+async function checkEffect({ ruleSet }: RuleDraft, replay: Replay): Promise<ReplayOutcome> {
   const { run } = replay;
-  if (run && run.rules === draft.ruleSet && run.days >= checkDays) return { result: run.result };
-  const timer = setTimeout(replay.cancel, patienceMs);
+  if (run?.rules === ruleSet && run.days >= checkDays) return { result: run.result };
+  const timer = setTimeout(replay.cancel, checkTimeoutMs);
   try {
-    return await replay.start(draft.ruleSet, checkDays);
+    return await replay.start(ruleSet, checkDays);
   } finally {
     clearTimeout(timer);
   }

@@ -11,11 +11,11 @@ import { type RuleWords, whenSentence } from '#web/dashboard/components/rule-sen
 import { SentenceText } from '#web/dashboard/components/rule-text.tsx';
 import styles from './mutes.module.css';
 import { endText } from './rule-row.tsx';
-import { endedRules, mutesInForce } from './rule-state.ts';
+import { activeMutes, endedRules } from './rule-state.ts';
 
 const shownMost = 3;
 
-/** What is kept from the panels now, and until when; and what is over and can go. */
+/** The mutes in force with their ends, and a button to delete ended rules. */
 export function Mutes({
   rules,
   words,
@@ -32,7 +32,7 @@ export function Mutes({
   const { t } = useTranslation('rules');
   const { may } = useTenant();
   const [all, setAll] = useState(false);
-  const mutes = mutesInForce(rules, now);
+  const mutes = activeMutes(rules, now);
   const ended = endedRules(rules, now);
   if (mutes.length === 0 && ended.length === 0) return null;
   return (

@@ -26,7 +26,7 @@ const rowPx = 57;
 interface RuleListProps {
   /** Those that are shown, in order. */
   readonly rules: readonly Rule[];
-  /** Of a rule's id: its number among all rules. */
+  /** By id: the number among all rules. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly words: RuleWords;
   readonly now: number;
@@ -36,7 +36,7 @@ interface RuleListProps {
   move(id: string, place: number): void;
 }
 
-/** The rules in their order; only those in sight are drawn. Rows move by dragging, and by Alt with the arrow keys. */
+/** The rules in their order; only visible ones are drawn. Rows move by dragging, and by Alt with the arrow keys. */
 export function RuleList({ rules, numbers, words, now, canMove, actions, move }: RuleListProps) {
   const { t } = useTranslation('rules');
   const [said, setSaid] = useState('');
@@ -47,7 +47,7 @@ export function RuleList({ rules, numbers, words, now, canMove, actions, move }:
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   );
-  const dragWords = useDragWords(rules, total);
+  const dragWords = useDragAnnouncements(rules, total);
   const drop = ({ active, over }: DragEndEvent) => {
     setLifted(undefined);
     const place = rules.findIndex(({ id }) => id === over?.id);
@@ -119,7 +119,7 @@ export function RuleList({ rules, numbers, words, now, canMove, actions, move }:
   );
 }
 
-/** The rows in sight, and the one that is being moved wherever it is. */
+/** The visible rows, and the one that is being moved. */
 function useRows(rules: readonly Rule[], lifted: string | undefined) {
   const list = useRef<HTMLOListElement>(null);
   const [scrollMargin, setScrollMargin] = useState(0);
@@ -189,8 +189,11 @@ function focusRow(list: HTMLElement | null, index: number, scrollTo: (index: num
   requestAnimationFrame(() => requestAnimationFrame(() => link()?.focus()));
 }
 
-/** What screen readers hear of dragging, in the reader's language. */
-function useDragWords(rules: readonly Rule[], total: number): NonNullable<DndContextProps['accessibility']> {
+/** The announcements of dragging for screen readers. */
+function useDragAnnouncements(
+  rules: readonly Rule[],
+  total: number,
+): NonNullable<DndContextProps['accessibility']> {
   const { t } = useTranslation('rules');
   return useMemo(() => {
     const told = (id: UniqueIdentifier | undefined) => {
@@ -208,7 +211,7 @@ function useDragWords(rules: readonly Rule[], total: number): NonNullable<DndCon
         return t('lifted', told(active.id));
       },
       onDragOver: ({ active, over }) => {
-        // It begins over its own place, which is no news.
+        // The first event is about its own place.
         hasMoved ||= over !== null && over.id !== active.id;
         return over && hasMoved ? t('carriedTo', moved(active.id, over.id)) : undefined;
       },

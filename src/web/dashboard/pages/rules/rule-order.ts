@@ -4,14 +4,14 @@ import type { Rule } from '#contract/rule.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 
-/** Moves in quick succession are one change of the order. */
+/** Moves within this time are saved together. */
 const settleMs = 400;
 
 export interface RuleOrder {
-  /** The rules as they were put here, whether or not the server has been told yet. */
+  /** The rules in the wanted order, saved or not. */
   readonly rules: readonly Rule[];
   readonly error: unknown;
-  /** Puts a rule at a place counted from 0: shown at once, saved soon after, taken back when that fails. */
+  /** Moves a rule to an index: shown at once, saved soon after, taken back if that fails. */
   move(id: string, place: number): void;
   forgetError(): void;
 }
@@ -51,7 +51,7 @@ export function useRuleOrder(known: readonly Rule[]): RuleOrder {
   };
   const saveLatest = useRef(save);
   saveLatest.current = save;
-  // Who leaves the page at once has moved the rule all the same.
+  // A move is saved even if the person leaves the page at once.
   useEffect(
     () => () => {
       if (timer.current === undefined) return;
@@ -77,7 +77,7 @@ export function useRuleOrder(known: readonly Rule[]): RuleOrder {
   };
 }
 
-/** Rules that the order does not know, as somebody has just made them, stand last. */
+/** Rules that the order does not contain, because they are new, come last. */
 function inOrder(rules: readonly Rule[], ids: readonly string[]): readonly Rule[] {
   const places = new Map(ids.map((id, place) => [id, place]));
   return rules.toSorted((a, b) => (places.get(a.id) ?? ids.length) - (places.get(b.id) ?? ids.length));

@@ -37,13 +37,13 @@ interface RuleRowProps {
   readonly now: number;
   readonly canMove: boolean;
   readonly actions: RuleActions;
-  /** Where the list puts it, and how it measures it. */
+  /** Its position in the list. */
   readonly top: number;
   readonly index: number;
   readonly measure: (element: Element | null) => void;
 }
 
-/** A rule of the list: number, name and marks, its sentence below, what it did, the switch. */
+/** A rule of the list: number, name and badges, its sentence, its hits, the switch. */
 export function RuleRow(props: RuleRowProps) {
   const { rule, number, total, words, now, canMove, actions, top, index, measure } = props;
   const { may } = useTenant();
@@ -87,13 +87,13 @@ export function RuleRow(props: RuleRowProps) {
           >
             <bdi>{rule.name}</bdi>
           </Link>
-          <RuleMarks rule={rule} now={now} />
+          <RuleBadges rule={rule} now={now} />
         </div>
         <div className={styles.sentence}>
           <RuleText rule={rule} words={words} />
         </div>
       </div>
-      <Hits rule={rule} />
+      <HitCount rule={rule} />
       {may('admin') ? <Controls rule={rule} isEnded={state === 'ended'} actions={actions} /> : <span />}
     </li>
   );
@@ -125,7 +125,7 @@ function Handle({
   );
 }
 
-function Hits({ rule: { hits, lastHitAt } }: { rule: Rule }) {
+function HitCount({ rule: { hits, lastHitAt } }: { rule: Rule }) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
   return (
@@ -176,8 +176,8 @@ function Controls({ rule, isEnded, actions }: { rule: Rule; isEnded: boolean; ac
   );
 }
 
-/** What sets a rule apart at a glance: that it mutes, ends, keeps hours, goes on, or does nothing now. */
-function RuleMarks({ rule, now }: { rule: Rule; now: number }) {
+/** Badges: the rule mutes, ends, has hours, continues, or is not active now. */
+function RuleBadges({ rule, now }: { rule: Rule; now: number }) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
   const state = ruleState(rule, now);
@@ -185,31 +185,31 @@ function RuleMarks({ rule, now }: { rule: Rule; now: number }) {
   return (
     <span className={styles.marks}>
       {isMute(rule) && (
-        <Mark icon={muteIcon} tone={state === 'active' ? 'warning' : undefined}>
+        <Badge icon={muteIcon} tone={state === 'active' ? 'warning' : undefined}>
           {t('mark.mute')}
-        </Mark>
+        </Badge>
       )}
-      {state === 'disabled' && <Mark icon={offIcon}>{t('mark.disabled')}</Mark>}
+      {state === 'disabled' && <Badge icon={offIcon}>{t('mark.disabled')}</Badge>}
       {state === 'early' && rule.activeFrom !== null && (
-        <Mark icon={endIcon}>{t('mark.begins', { time: formats.relative(rule.activeFrom, now) })}</Mark>
+        <Badge icon={endIcon}>{t('mark.begins', { time: formats.relative(rule.activeFrom, now) })}</Badge>
       )}
       {state === 'ended' && rule.activeUntil !== null && (
-        <Mark icon={endIcon}>{t('mark.ended', { time: formats.relative(rule.activeUntil, now) })}</Mark>
+        <Badge icon={endIcon}>{t('mark.ended', { time: formats.relative(rule.activeUntil, now) })}</Badge>
       )}
       {state !== 'ended' && end !== undefined && (
-        <Mark icon={endIcon}>
+        <Badge icon={endIcon}>
           <span className={styles.count}>{t('mark.left', { time: end })}</span>
-        </Mark>
+        </Badge>
       )}
       {rule.windows.length > 0 && (
-        <Mark icon={hoursIcon}>{t(state === 'resting' ? 'mark.resting' : 'mark.windows')}</Mark>
+        <Badge icon={hoursIcon}>{t(state === 'resting' ? 'mark.resting' : 'mark.windows')}</Badge>
       )}
-      {rule.continue && <Mark icon={goOnIcon}>{t('mark.goesOn')}</Mark>}
+      {rule.continue && <Badge icon={goOnIcon}>{t('mark.goesOn')}</Badge>}
     </span>
   );
 }
 
-/** How long it holds still: "2 h 14 min"; minutes are the finest that is worth reading. */
+/** The time until its end, in minutes: "2 h 14 min". */
 export function endText({ activeUntil }: Pick<Rule, 'activeUntil'>, now: number, formats: Formats) {
   if (activeUntil === null) return undefined;
   const left = Date.parse(activeUntil) - now;
@@ -219,7 +219,7 @@ export function endText({ activeUntil }: Pick<Rule, 'activeUntil'>, now: number,
   );
 }
 
-function Mark({
+function Badge({
   icon,
   tone,
   children,

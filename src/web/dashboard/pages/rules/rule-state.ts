@@ -1,8 +1,8 @@
-/** What becomes of a rule with time. */
+/** Whether a rule is active now. */
 import { type Rule, type RuleWindow, weekdays } from '#contract/rule.ts';
 import { wallTimeOf } from '#web/dashboard/components/wall-clock.ts';
 
-/** `early` and `ended` are outside of its dates, `resting` is outside of its hours of the week. */
+/** `early` and `ended`: outside of its dates; `resting`: outside of its weekly hours. */
 type RuleState = 'active' | 'disabled' | 'early' | 'ended' | 'resting';
 
 type Times = Pick<Rule, 'enabled' | 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>;
@@ -22,13 +22,13 @@ export function ruleState(
 
 export const isMute = ({ then }: Pick<Rule, 'then'>): boolean => then.mute === true;
 
-export const mutesInForce = (rules: readonly Rule[], now: number): readonly Rule[] =>
+export const activeMutes = (rules: readonly Rule[], now: number): readonly Rule[] =>
   rules.filter((rule) => isMute(rule) && ruleState(rule, now) === 'active');
 
 export const endedRules = (rules: readonly Rule[], now: number): readonly Rule[] =>
   rules.filter((rule) => ruleState(rule, now) === 'ended');
 
-/** Where `until` is at or before `from` the window runs past midnight, as on the server. */
+/** If `until` is at or before `from`, the window runs past midnight, as on the server. */
 function isWithin(windows: readonly RuleWindow[], timeZone: string, now: number): boolean {
   const { year, month, day, hour, minute } = wallTimeOf(now, timeZone);
   const weekday = (new Date(Date.UTC(year, month - 1, day)).getUTCDay() + 6) % 7;

@@ -1,4 +1,3 @@
-import plusIcon from 'virtual:icon/plus';
 import rulesIcon from 'virtual:icon/route';
 import explainIcon from 'virtual:icon/zoom-question';
 import { Button, TextInput } from '@mantine/core';
@@ -10,16 +9,15 @@ import type { Rule, RulePatch } from '#contract/rule.ts';
 import { rulesQuery, useRuleChanges } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useNow } from '#web/dashboard/components/ago.tsx';
-import { Confirm } from '#web/dashboard/components/confirm.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
+import { Confirm } from '#web/dashboard/components/layers.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import { Page } from '#web/dashboard/components/page.tsx';
+import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { type RuleWords, ruleSentence, sentenceText } from '#web/dashboard/components/rule-sentence.ts';
 import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx';
-import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
 import { ruleOf } from '../rule-editor/draft.ts';
 import { exampleDraft, examples } from '../rule-editor/initial-draft.ts';
-import { OpenSheet } from '../rule-editor/open-rule.tsx';
+import { OpenRule } from '../rule-editor/open-rule.tsx';
 import { Mutes } from './mutes.tsx';
 import { RuleList } from './rule-list.tsx';
 import { type RuleOrder, useRuleOrder } from './rule-order.ts';
@@ -27,7 +25,7 @@ import styles from './rules-page.module.css';
 
 const route = getRouteApi('/signed-in/t/$tenant/rules');
 const refreshMs = 15_000;
-/** So few that nobody searches among them. */
+/** A list this short needs no filter. */
 const fewRules = 8;
 
 export function RulesPage() {
@@ -40,7 +38,6 @@ export function RulesPage() {
   const mayEdit = tenant.may('admin');
   const [removing, setRemoving] = useState<readonly Rule[]>();
   const { remove } = useRuleChanges();
-  useShortcuts(mayEdit ? { n: () => void navigate({ search: { id: 'new' } }) } : {});
   return (
     <Page
       title={t('title')}
@@ -55,13 +52,9 @@ export function RulesPage() {
             {t('explain.open')}
           </Button>
           {mayEdit && (
-            <Button
-              variant="filled"
-              leftSection={<Icon paths={plusIcon} />}
-              onClick={() => void navigate({ search: { id: 'new' } })}
-            >
+            <CreateButton onClick={() => void navigate({ search: { id: 'new' } })}>
               {t('newRule')}
-            </Button>
+            </CreateButton>
           )}
         </>
       }
@@ -69,7 +62,7 @@ export function RulesPage() {
       {error && !data && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Skeleton />}
       {data && <Rules order={order} onRemove={setRemoving} />}
-      {data && <OpenSheet rules={order.rules} search={search} onDelete={(rule) => setRemoving([rule])} />}
+      {data && <OpenRule rules={order.rules} search={search} onDelete={(rule) => setRemoving([rule])} />}
       {removing && (
         <RemoveQuestion
           rules={removing}
@@ -150,11 +143,11 @@ function Rules({ order, onRemove }: { order: RuleOrder; onRemove: (rules: readon
   );
 }
 
-/** What has an end is over, and can be deleted; what has none is switched off, to be used again. */
+/** A mute with an end ends now; one without is switched off. */
 const endOf = ({ activeUntil }: Rule): RulePatch =>
   activeUntil === null ? { enabled: false } : { activeUntil: new Date().toISOString() };
 
-/** Rules by words of their name, sentence or note. */
+/** Filters rules by their name, sentence or note. */
 function useFilter(rules: readonly Rule[], words: RuleWords) {
   const [text, setText] = useState('');
   const wanted = useDeferredValue(text.trim().toLowerCase());
@@ -203,7 +196,7 @@ function Skeleton() {
   );
 }
 
-/** Without rules everything goes to every panel: says so, and offers two to start from. */
+/** The empty state, with two examples. */
 function EmptyRules({ words }: { words: RuleWords }) {
   const { t } = useTranslation('rules');
   const { may, timeZone } = useTenant();

@@ -5,18 +5,18 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Membership } from '#contract/session.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { useForgetAll } from '#web/dashboard/api/session.ts';
-import { EntryFrame } from '#web/dashboard/components/auth-layout.tsx';
+import { useForgetEverything } from '#web/dashboard/api/session.ts';
+import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
 import { shortNameOf } from './short-name.ts';
 
-/** Another tenant, owned by whoever makes it. */
+/** Creates a tenant; the person becomes its owner. */
 export function NewTenantPage() {
   const { t } = useTranslation('entry');
   const { t: shell } = useTranslation('shell');
   const navigate = useNavigate();
-  const forgetAll = useForgetAll();
+  const forgetAll = useForgetEverything();
   const [title, setTitle] = useState('');
   const [typedName, setTypedName] = useState<string>();
   const name = typedName ?? shortNameOf(title);
@@ -36,7 +36,7 @@ export function NewTenantPage() {
   };
   const fits = /^[a-z0-9][a-z0-9-]{0,62}$/.test(name);
   return (
-    <EntryFrame title={t('newTenantTitle')} about={t('newTenantHint')}>
+    <AuthLayout title={t('newTenantTitle')} about={t('newTenantHint')}>
       <form onSubmit={submit}>
         <Stack gap="md">
           {create.error && <ErrorNotice error={create.error} title={t('createTenantFailed')} />}
@@ -66,6 +66,6 @@ export function NewTenantPage() {
           </Group>
         </Stack>
       </form>
-    </EntryFrame>
+    </AuthLayout>
   );
 }

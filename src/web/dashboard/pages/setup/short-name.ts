@@ -1,4 +1,4 @@
-/** A tenant's short name as its title suggests it: "Plant 2, Hall B" is plant-2-hall-b. */
+/** A short name from a title: "Plant 2, Hall B" gives plant-2-hall-b. */
 export function shortNameOf(title: string): string {
   return title
     .normalize('NFKD')

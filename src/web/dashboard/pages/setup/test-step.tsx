@@ -12,7 +12,7 @@ import { Icon } from '#web/dashboard/components/icon.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import styles from './welcome.module.css';
 
-/** Sends a notification as any sender would, and shows how far it came. */
+/** Sends a test notification, and shows its progress. */
 export function TestStep({ token, onArrived }: { token: string | undefined; onArrived: () => void }) {
   const { t } = useTranslation('welcome');
   const send = useMutation({
@@ -43,13 +43,13 @@ export function TestStep({ token, onArrived }: { token: string | undefined; onAr
           {send.data ? t('testAgain') : t('testSend')}
         </Button>
       </div>
-      {send.data && <Way key={send.data.id} {...send.data} />}
+      {send.data && <DeliveryProgress key={send.data.id} {...send.data} />}
     </div>
   );
 }
 
-/** The way of one notification, as far as it is known. */
-function Way({ id, recordedMs }: { id: string; recordedMs: number }) {
+/** The progress of one notification. */
+function DeliveryProgress({ id, recordedMs }: { id: string; recordedMs: number }) {
   const { t } = useTranslation('welcome');
   const { api, key } = useTenant();
   const formats = useFormats();
@@ -65,10 +65,10 @@ function Way({ id, recordedMs }: { id: string; recordedMs: number }) {
   }, [waits, refetch]);
   return (
     <ul className={styles.progress} aria-live="polite">
-      <Reached>{t('testRecorded', { duration: formats.duration(recordedMs) })}</Reached>
-      {data && <Routed arrival={data} />}
+      <DoneItem>{t('testRecorded', { duration: formats.duration(recordedMs) })}</DoneItem>
+      {data && <RoutedItem arrival={data} />}
       {data?.shown.map(({ name, afterMs }) => (
-        <Reached key={name}>{t('testShown', { name, duration: formats.duration(afterMs) })}</Reached>
+        <DoneItem key={name}>{t('testShown', { name, duration: formats.duration(afterMs) })}</DoneItem>
       ))}
       {data && waits && (
         <li className={styles.waiting}>
@@ -79,13 +79,13 @@ function Way({ id, recordedMs }: { id: string; recordedMs: number }) {
   );
 }
 
-function Routed({ arrival }: { arrival: Arrival }) {
+function RoutedItem({ arrival }: { arrival: Arrival }) {
   const { t } = useTranslation('welcome');
   if (arrival.panelCount === 0) return <li className={styles.waiting}>{t('testRoutedNone')}</li>;
-  return <Reached>{t('testRouted', { count: arrival.panelCount })}</Reached>;
+  return <DoneItem>{t('testRouted', { count: arrival.panelCount })}</DoneItem>;
 }
 
-function Reached({ children }: { children: string }) {
+function DoneItem({ children }: { children: string }) {
   return (
     <li className={styles.good}>
       <Icon paths={checkIcon} /> <bdi>{children}</bdi>
@@ -93,10 +93,9 @@ function Reached({ children }: { children: string }) {
   );
 }
 
-/** How far a notification has come. */
 interface Arrival {
   readonly panelCount: number;
-  /** The panels that said they show it, and how long after it was received. */
+  /** The panels that confirmed it, and how long after it was received. */
   readonly shown: readonly { readonly name: string; readonly afterMs: number }[];
 }
 

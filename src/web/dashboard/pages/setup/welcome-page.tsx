@@ -4,17 +4,19 @@ import { Button, SegmentedControl, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Panel } from '#contract/panel.ts';
 import { curlWithHeaders, curlWithJson } from '#web/dashboard/api/curl.ts';
+import { panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton, Page } from '#web/dashboard/components/page.tsx';
+import { isWholeCode } from '../panels/pair-code.ts';
+import { CodeField, useApprove } from '../panels/pair-form.tsx';
 import { TestStep } from './test-step.tsx';
 import styles from './welcome.module.css';
 
-/** What a new owner does first. The token lives in this page alone: leaving it forgets it. */
+/** First steps for a new owner. Only this page has the token: leaving it drops the token. */
 export function WelcomePage() {
   const { t } = useTranslation('welcome');
   const tenant = useTenant();
@@ -126,32 +128,20 @@ function TokenStep({ token, onToken }: { token: string | undefined; onToken: (to
   );
 }
 
-/** Lets a screen in by the code it shows. */
+/** Approves a screen by the code it shows. */
 function PanelStep({ onReady }: { onReady: () => void }) {
   const { t } = useTranslation('welcome');
-  const { api, key } = useTenant();
   const [code, setCode] = useState('');
   const [name, setName] = useState('');
-  const { data: panels, refetch } = useQuery({
-    queryKey: [...key, 'panels'],
-    queryFn: async ({ signal }) =>
-      (await api.get<{ panels: Panel[] }>('/api/panels', undefined, signal)).panels,
-  });
-  const count = panels?.length ?? 0;
+  const { data: panels = [] } = useQuery(panelsQuery(useTenant()));
+  const count = panels.length;
   useEffect(() => {
     if (count > 0) onReady();
   }, [count, onReady]);
-  const approve = useMutation({
-    mutationFn: () =>
-      api.post<Panel>(`/api/pairings/${encodeURIComponent(code.trim())}/approve`, { name: name.trim() }),
-    onSuccess: async () => {
-      setCode('');
-      await refetch();
-    },
-  });
+  const approve = useApprove();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    approve.mutate();
+    if (isWholeCode(code)) approve.mutate({ code, name: name.trim() }, { onSuccess: () => setCode('') });
   };
   return (
     <form className={styles.stack} onSubmit={submit}>
@@ -173,15 +163,7 @@ function PanelStep({ onReady }: { onReady: () => void }) {
         >
           {t('panelOpen')}
         </Button>
-        <TextInput
-          className={styles.code ?? ''}
-          label={t('panelCode')}
-          required
-          maxLength={10}
-          autoComplete="off"
-          value={code}
-          onChange={({ currentTarget }) => setCode(currentTarget.value)}
-        />
+        <CodeField label={t('panelCode')} description={undefined} required value={code} onChange={setCode} />
         <TextInput
           label={t('panelName')}
           placeholder={t('panelNameExample')}

@@ -6,18 +6,18 @@ import { useTranslation } from 'react-i18next';
 import { isCode } from '#client/api-error.ts';
 import type { InvitationAccept, InvitationPreview } from '#contract/member.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
+import { sessionQuery, useForgetEverything } from '#web/dashboard/api/session.ts';
 import { AccountFields, type NewAccount } from '#web/dashboard/components/account-fields.tsx';
-import { EntryFrame } from '#web/dashboard/components/auth-layout.tsx';
+import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
-import { keepSecret, useSecretInAddress } from './link-secret.ts';
+import { keepLinkSecret, useLinkSecret } from './link-secret.ts';
 import styles from './sign-in.module.css';
 
-/** Joining a tenant by the link one was sent, with an account one has or one made here. */
+/** Joins a tenant by an invitation link, with an existing or a new account. */
 export function InvitePage() {
   const { t } = useTranslation('entry');
-  const secret = useSecretInAddress();
+  const secret = useLinkSecret();
   const { data: invitation, error } = useQuery({
     queryKey: ['invitation', secret],
     queryFn: () => personApi.post<InvitationPreview>('/api/invitations/preview', { secret }),
@@ -26,21 +26,21 @@ export function InvitePage() {
   });
   if (secret === undefined)
     return (
-      <EntryFrame title={t('inviteGone')} about={t('inviteNoSecret')}>
+      <AuthLayout title={t('inviteGone')} about={t('inviteNoSecret')}>
         {null}
-      </EntryFrame>
+      </AuthLayout>
     );
   if (isCode(error, 'gone'))
     return (
-      <EntryFrame title={t('inviteGone')} about={t('inviteGoneHint')}>
+      <AuthLayout title={t('inviteGone')} about={t('inviteGoneHint')}>
         <ErrorNotice error={error} title={t('inviteGone')} />
-      </EntryFrame>
+      </AuthLayout>
     );
   if (error)
     return (
-      <EntryFrame title={t('joinFailed')}>
+      <AuthLayout title={t('joinFailed')}>
         <ErrorNotice error={error} title={t('joinFailed')} />
-      </EntryFrame>
+      </AuthLayout>
     );
   if (!invitation) return null;
   return <Joining secret={secret} invitation={invitation} />;
@@ -51,7 +51,7 @@ function Joining({ secret, invitation }: { secret: string; invitation: Invitatio
   const { t: shell } = useTranslation('shell');
   const { data: session } = useSuspenseQuery(sessionQuery);
   const navigate = useNavigate();
-  const forgetAll = useForgetAll();
+  const forgetAll = useForgetEverything();
   const [account, setAccount] = useState<NewAccount>({
     name: '',
     email: invitation.email ?? '',
@@ -71,7 +71,7 @@ function Joining({ secret, invitation }: { secret: string; invitation: Invitatio
   };
   const role = shell(`role.${invitation.role}`);
   return (
-    <EntryFrame
+    <AuthLayout
       title={t('inviteTitle', { tenant: invitation.tenantTitle })}
       about={t('inviteHint', { by: invitation.createdBy, role })}
     >
@@ -96,13 +96,13 @@ function Joining({ secret, invitation }: { secret: string; invitation: Invitatio
               to="/sign-in"
               search={{ to: '/invite' }}
               variant="subtle"
-              onClick={() => keepSecret(secret)}
+              onClick={() => keepLinkSecret(secret)}
             >
               {t('haveAccount')}
             </LinkButton>
           )}
         </Stack>
       </form>
-    </EntryFrame>
+    </AuthLayout>
   );
 }

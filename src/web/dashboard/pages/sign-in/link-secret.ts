@@ -1,20 +1,20 @@
-/** What stands behind # in the address: a secret of a link, which no request and no log ever carries. */
+/** The secret of a link, after the # of the address: no request and no log has it. */
 import { useState } from 'react';
 
 const storageKey = 'belfry.link-secret';
 
-/** The secret of this page's link, or the one kept for it over a sign-in. */
-export function useSecretInAddress(): string | undefined {
-  const [secret] = useState(() => location.hash.slice(1) || takeKept());
+/** The secret of this page's link, or the one kept during a sign-in. */
+export function useLinkSecret(): string | undefined {
+  const [secret] = useState(() => location.hash.slice(1) || takeKeptSecret());
   return secret === '' ? undefined : secret;
 }
 
-/** For a page that is left to sign in and come back to: in this tab alone, once, and never in an address. */
-export function keepSecret(secret: string): void {
+/** Keeps it during a sign-in: in this tab alone, and once. */
+export function keepLinkSecret(secret: string): void {
   sessionStorage.setItem(storageKey, secret);
 }
 
-function takeKept(): string {
+function takeKeptSecret(): string {
   const kept = sessionStorage.getItem(storageKey) ?? '';
   sessionStorage.removeItem(storageKey);
   return kept;

@@ -5,45 +5,45 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Setup } from '#contract/session.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
+import { sessionQuery, useForgetEverything } from '#web/dashboard/api/session.ts';
 import { AccountFields, type NewAccount } from '#web/dashboard/components/account-fields.tsx';
-import { EntryFrame } from '#web/dashboard/components/auth-layout.tsx';
+import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton } from '#web/dashboard/components/page.tsx';
-import { useSecretInAddress } from './link-secret.ts';
+import { useLinkSecret } from './link-secret.ts';
 
-/** The first account, by the one-time link that the server printed. */
+/** Creates the first account, by the one-time link that the server printed. */
 export function SetupPage() {
   const { t } = useTranslation('entry');
   const { data: session } = useSuspenseQuery(sessionQuery);
-  const secret = useSecretInAddress();
+  const secret = useLinkSecret();
   if (!session.needsSetup) {
     return (
-      <EntryFrame title={t('setupDone')} about={t('setupDoneHint')}>
+      <AuthLayout title={t('setupDone')} about={t('setupDoneHint')}>
         <LinkButton to="/" variant="filled" fullWidth>
           {t('signIn')}
         </LinkButton>
-      </EntryFrame>
+      </AuthLayout>
     );
   }
   if (secret === undefined) {
     return (
-      <EntryFrame title={t('setupNoSecret')} about={t('setupNoSecretHint')}>
+      <AuthLayout title={t('setupNoSecret')} about={t('setupNoSecretHint')}>
         {null}
-      </EntryFrame>
+      </AuthLayout>
     );
   }
   return (
-    <EntryFrame title={t('setupTitle')} about={t('setupHint')}>
+    <AuthLayout title={t('setupTitle')} about={t('setupHint')}>
       <SetupForm secret={secret} />
-    </EntryFrame>
+    </AuthLayout>
   );
 }
 
 function SetupForm({ secret }: { secret: string }) {
   const { t } = useTranslation('entry');
   const navigate = useNavigate();
-  const forgetAll = useForgetAll();
+  const forgetAll = useForgetEverything();
   const [tenantTitle, setTenantTitle] = useState('');
   const [account, setAccount] = useState<NewAccount>({ name: '', email: '', password: '' });
   const setUp = useMutation({

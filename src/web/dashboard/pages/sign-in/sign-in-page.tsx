@@ -7,22 +7,22 @@ import { useTranslation } from 'react-i18next';
 import type { Session, SignedIn, SignIn, TwoFactorSignIn } from '#contract/session.ts';
 import { signInWithPasskey } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { beginAtProvider, sessionQuery, useForgetAll } from '#web/dashboard/api/session.ts';
+import { sessionQuery, startAtProvider, useForgetEverything } from '#web/dashboard/api/session.ts';
 import { PasswordField } from '#web/dashboard/components/account-fields.tsx';
-import { EntryFrame } from '#web/dashboard/components/auth-layout.tsx';
+import { AuthLayout } from '#web/dashboard/components/auth-layout.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import styles from './sign-in.module.css';
 
 const route = getRouteApi('/open/sign-in');
 
-/** E-mail and password, then the second factor where there is one; or a passkey, or another identity provider. */
+/** Password and two-factor authentication, or a passkey, or an identity provider. */
 export function SignInPage() {
   const { t } = useTranslation('entry');
   const { to, error } = route.useSearch();
   const { data: session } = useSuspenseQuery(sessionQuery);
   const navigate = useNavigate();
-  const forgetAll = useForgetAll();
+  const forgetAll = useForgetEverything();
   const [awaitsCode, setAwaitsCode] = useState(false);
   const enter = async () => {
     await forgetAll();
@@ -30,28 +30,27 @@ export function SignInPage() {
   };
   if (awaitsCode) {
     return (
-      <EntryFrame title={t('codeTitle')}>
+      <AuthLayout title={t('codeTitle')}>
         <CodeForm onDone={enter} onBack={() => setAwaitsCode(false)} />
-      </EntryFrame>
+      </AuthLayout>
     );
   }
   return (
-    <EntryFrame title={t('signIn')}>
+    <AuthLayout title={t('signIn')}>
       {error !== undefined && <ErrorNotice error={t(providerText(error))} title={t('signInFailed')} />}
       <PasswordForm onDone={enter} onTwoFactor={() => setAwaitsCode(true)} />
       <OtherWays providers={session.providers} returnTo={to} onDone={enter} />
-    </EntryFrame>
+    </AuthLayout>
   );
 }
 
 const reasons = ['denied', 'not-linked', 'not-invited', 'not-verified', 'expired'] as const;
 
-/** Whatever stands in the address: an unknown word is a fault of the provider's. */
+/** An unknown reason counts as an error of the provider. */
 function providerText(error: string): `provider.${(typeof reasons)[number] | 'provider'}` {
   return `provider.${reasons.find((each) => each === error) ?? 'provider'}`;
 }
 
-/** Asks for e-mail and password. */
 function PasswordForm({ onDone, onTwoFactor }: { onDone: () => Promise<void>; onTwoFactor: () => void }) {
   const { t } = useTranslation('entry');
   const [email, setEmail] = useState('');
@@ -101,7 +100,7 @@ function PasswordForm({ onDone, onTwoFactor }: { onDone: () => Promise<void>; on
   );
 }
 
-/** Asks for the second factor: six digits of an app, or one of the codes kept for the day it is lost. */
+/** Asks for a code of the authenticator app, or a backup code. */
 function CodeForm({ onDone, onBack }: { onDone: () => Promise<void>; onBack: () => void }) {
   const { t } = useTranslation('entry');
   const [kind, setKind] = useState<TwoFactorSignIn['kind']>('totp');
@@ -160,7 +159,7 @@ function CodeForm({ onDone, onBack }: { onDone: () => Promise<void>; onBack: () 
   );
 }
 
-/** The ways in without a password. */
+/** Sign-in methods without a password. */
 function OtherWays({
   providers,
   returnTo,
@@ -173,9 +172,9 @@ function OtherWays({
   const { t } = useTranslation('entry');
   const passkey = useMutation({ mutationFn: signInWithPasskey, onSuccess: onDone });
   const provider = useMutation({
-    mutationFn: (id: string) => beginAtProvider(id, returnTo ?? '/'),
+    mutationFn: (id: string) => startAtProvider(id, returnTo ?? '/'),
   });
-  // Passkeys are for secure origins; elsewhere the browser has no word of them.
+  // Browsers offer passkeys only on secure origins.
   const hasPasskeys = 'PublicKeyCredential' in globalThis;
   const error = passkey.error ?? provider.error;
   return (

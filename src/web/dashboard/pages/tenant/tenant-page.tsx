@@ -1,22 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Tenant as TenantSettings } from '#contract/tenant.ts';
-import { tenantSettingsQuery } from '#web/dashboard/api/queries.ts';
+import { settingsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
 import { Page, Section } from '#web/dashboard/components/page.tsx';
 import { timeIn } from '#web/dashboard/components/time-zone-select.tsx';
-import { NameSection, RateSection, RetentionSection, TimeZoneSection } from './settings-sections.tsx';
+import { SettingsForms } from './settings-forms.tsx';
 import styles from './tenant.module.css';
 
-/** What holds for the whole tenant. Admins change it, a part at a time; everyone may look. */
+/** The settings of the whole tenant. Admins change them, a part at a time; everyone may look. */
 export function TenantPage() {
   const { t } = useTranslation('tenant');
   const { t: shell } = useTranslation('shell');
   const tenant = useTenant();
-  const { data: settings, error, refetch } = useQuery(tenantSettingsQuery(tenant));
+  const { data: settings, error, refetch } = useQuery(settingsQuery(tenant));
   return (
     <Page title={t('title')} about={t('about')}>
       {error && !settings && <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -27,14 +27,7 @@ export function TenantPage() {
           <i />
         </div>
       )}
-      {settings && tenant.may('admin') && (
-        <>
-          <NameSection settings={settings} />
-          <TimeZoneSection settings={settings} />
-          <RetentionSection settings={settings} />
-          <RateSection settings={settings} />
-        </>
-      )}
+      {settings && tenant.may('admin') && <SettingsForms settings={settings} />}
       {settings && !tenant.may('admin') && (
         <>
           <Remark>{shell('mayNot', { role: shell(`role.${tenant.role}`) })}</Remark>
@@ -49,10 +42,14 @@ function ReadOnly({ settings }: { settings: TenantSettings }) {
   const { t, i18n } = useTranslation('tenant');
   const formats = useFormats();
   const { rate, retentionDays: days, retentionCount: count } = settings;
-  const limit = (value: number | 'off' | null, told: (value: number) => string) =>
+  const limit = (value: number | 'off' | null, text: (value: number) => string) =>
     typeof value === 'number'
-      ? told(value)
+      ? text(value)
       : t(value === null ? 'limit.server' : 'limit.off', { ns: 'shell' });
+  const rateText =
+    rate === null || rate === 'off'
+      ? limit(rate, String)
+      : t('rateTold', { perSecond: formats.number(rate.perSecond), burst: formats.number(rate.burst) });
   return (
     <Section title={t('settings')}>
       <Facts
@@ -70,15 +67,7 @@ function ReadOnly({ settings }: { settings: TenantSettings }) {
             t('countFact'),
             limit(count, (value) => t('countTold', { count: value, n: formats.number(value) })),
           ],
-          [
-            t('rate'),
-            rate === null || rate === 'off'
-              ? limit(rate, String)
-              : t('rateTold', {
-                  perSecond: formats.number(rate.perSecond),
-                  burst: formats.number(rate.burst),
-                }),
-          ],
+          [t('rate'), rateText],
           [t('created'), formats.dateTime(settings.createdAt)],
         ]}
       />

@@ -1,190 +1,99 @@
-import { Button, Group, Radio, SegmentedControl, Stack } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { Button, Group, SegmentedControl, Stack } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import {
-  type Key,
-  type KeyCreate,
-  type Role,
-  roles,
-  type Scope,
-  type Token,
-  type TokenCreate,
-} from '#contract/token.ts';
+import type { Key, Scope, Token } from '#contract/token.ts';
 import { curlGet, curlWithHeaders, curlWithJson } from '#web/dashboard/api/curl.ts';
-import { keysKey, tokensKey } from '#web/dashboard/api/queries.ts';
+import { useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { Dialog } from '#web/dashboard/components/layers.tsx';
-import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import {
-  AllowField,
-  type CredentialDraft,
-  credentialOf,
-  ExpiryField,
-  NameField,
-  newTokenDraft,
-  type TokenDraft,
-  TokenFields,
+  CredentialFields,
+  type CredentialValues,
+  type Kind,
+  keyOf,
+  newCredential,
   tokenOf,
+  validateCredential,
 } from './credential-fields.tsx';
-import styles from './tokens.module.css';
 
-/** Makes a token, and shows its secret: until this is closed, and never again. */
-export function CreateToken({ onClose }: { onClose: () => void }) {
+type Created = (Token & { token: string }) | (Key & { key: string });
+
+/** Makes a token or a key, and shows its secret: until the dialog closes, and never again. */
+export function CreateCredential({ kind, onClose }: { kind: Kind; onClose: () => void }) {
   const { t } = useTranslation('tokens');
-  const tenant = useTenant();
-  const client = useQueryClient();
-  const [draft, setDraft] = useState<TokenDraft>(newTokenDraft);
-  const wanted = tokenOf(draft, tenant.timeZone);
-  const { mutate, data, error, isPending } = useMutation({
-    mutationFn: (token: TokenCreate) => tenant.api.post<Token & { token: string }>('/api/tokens', token),
-    onSuccess: () => client.invalidateQueries({ queryKey: tokensKey(tenant) }),
+  const { timeZone } = useTenant();
+  const validate = (values: CredentialValues) => validateCredential(values, t, timeZone);
+  const form: UseFormReturnType<CredentialValues> = useForm<CredentialValues>({
+    initialValues: newCredential(kind),
+    validate,
+    onValuesChange: (values) => form.setErrors(validate(values)),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (wanted) mutate(wanted);
-  };
+  const create = useListChange(kind, ({ api }, values: CredentialValues) =>
+    api.post<Created>(`/api/${kind}`, (kind === 'keys' ? keyOf : tokenOf)(values, timeZone)),
+  );
+  const created = create.data;
+  const isKey = kind === 'keys';
   return (
     <Dialog
       onClose={onClose}
       size={560}
-      title={data ? t('created', { name: data.name }) : t('create')}
-      // The secret is gone when this closes: that is never by mistake.
-      closeOnClickOutside={!data}
-      closeOnEscape={!data}
-      withCloseButton={!data}
+      title={created ? t('created', { name: created.name }) : t(isKey ? 'createKey' : 'create')}
+      // The secret is gone when this closes: that must not happen by mistake.
+      closeOnClickOutside={!created}
+      closeOnEscape={!created}
+      withCloseButton={!created}
     >
-      {data ? (
-        <SecretShown secret={data.token} scopes={data.scopes} onClose={onClose} />
+      {created ? (
+        <CreatedSecret
+          secret={'token' in created ? created.token : created.key}
+          scopes={'scopes' in created ? created.scopes : []}
+          onClose={onClose}
+        />
       ) : (
-        <form onSubmit={submit}>
-          <Stack gap="md">
-            <TokenFields draft={draft} onChange={(some) => setDraft({ ...draft, ...some })} />
-            {error && <ErrorNotice error={error} title={t('createFailed')} />}
-            <Group justify="flex-end" gap="xs">
-              <Button onClick={onClose}>{t('cancel', { ns: 'shell' })}</Button>
-              <Button type="submit" variant="filled" loading={isPending} disabled={!wanted}>
-                {t('createDo')}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
+        <DialogForm
+          action={t(isKey ? 'createKeyDo' : 'createDo')}
+          request={create}
+          errorTitle={t('createFailed')}
+          isDisabled={form.isValid() !== true}
+          onSubmit={() => create.mutate(form.values)}
+          onClose={onClose}
+        >
+          <CredentialFields form={form} kind={kind} />
+        </DialogForm>
       )}
     </Dialog>
   );
 }
 
-interface KeyDraft extends CredentialDraft {
-  readonly role: Role;
-}
-
-/** Makes an automation key. Its role is at most one's own. */
-export function CreateKey({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation('tokens');
-  const tenant = useTenant();
-  const client = useQueryClient();
-  const [draft, setDraft] = useState<KeyDraft>({
-    name: '',
-    role: 'viewer',
-    expiry: { preset: '90', at: '' },
-    allow: '',
-  });
-  const change = (some: Partial<KeyDraft>) => setDraft({ ...draft, ...some });
-  const common = credentialOf(draft, tenant.timeZone);
-  const { mutate, data, error, isPending } = useMutation({
-    mutationFn: (key: KeyCreate) => tenant.api.post<Key & { key: string }>('/api/keys', key),
-    onSuccess: () => client.invalidateQueries({ queryKey: keysKey(tenant) }),
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (common) mutate({ ...common, role: draft.role });
-  };
-  return (
-    <Dialog
-      onClose={onClose}
-      size={560}
-      title={data ? t('created', { name: data.name }) : t('createKey')}
-      closeOnClickOutside={!data}
-      closeOnEscape={!data}
-      withCloseButton={!data}
-    >
-      {data ? (
-        <SecretShown secret={data.key} scopes="key" onClose={onClose} />
-      ) : (
-        <form onSubmit={submit}>
-          <Stack gap="md">
-            <NameField
-              value={draft.name}
-              placeholder={t('keyPlaceholder')}
-              onChange={(name) => change({ name })}
-            />
-            <Radio.Group label={t('role')} value={draft.role} onChange={(role) => change({ role })}>
-              <div className={styles.scopes}>
-                {roles
-                  .filter((role) => tenant.may(role))
-                  .map((role) => (
-                    <Radio
-                      key={role}
-                      value={role}
-                      label={t(`role.${role}`, { ns: 'shell' })}
-                      description={t(`keyRole.${role}`)}
-                    />
-                  ))}
-              </div>
-            </Radio.Group>
-            <ExpiryField value={draft.expiry} onChange={(expiry) => change({ expiry })} />
-            <AllowField value={draft.allow} onChange={(allow) => change({ allow })} />
-            {error && <ErrorNotice error={error} title={t('createFailed')} />}
-            <Group justify="flex-end" gap="xs">
-              <Button onClick={onClose}>{t('cancel', { ns: 'shell' })}</Button>
-              <Button type="submit" variant="filled" loading={isPending} disabled={!common}>
-                {t('createKeyDo')}
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      )}
-    </Dialog>
-  );
-}
-
-/** The secret, and commands that use it at this very server. */
-function SecretShown({
+/** The secret, and commands that use it with this server. @param props.scopes of a token; none for a key. */
+function CreatedSecret({
   secret,
   scopes,
   onClose,
 }: {
   secret: string;
-  /** Of a token; a key is told apart. */
-  scopes: readonly Scope[] | 'key';
+  scopes: readonly Scope[];
   onClose: () => void;
 }) {
   const { t } = useTranslation('tokens');
   const { t: welcome } = useTranslation('welcome');
   const server = location.origin;
   const example = { title: welcome('curlTitle'), message: welcome('curlMessage') };
-  const commands: readonly (readonly [label: string, command: string])[] =
-    scopes === 'key'
-      ? [[t('use.history'), curlGet(server, secret, '/api/history', { q: 'level:>=warning since:1h' })]]
-      : [
-          ...(scopes.includes('notify')
-            ? ([
-                [t('use.json'), curlWithJson(server, secret, example)],
-                [t('use.headers'), curlWithHeaders(server, secret, example)],
-              ] as const)
-            : []),
-          ...(scopes.includes('metrics')
-            ? ([[t('use.metrics'), curlGet(server, secret, '/tenant-metrics')]] as const)
-            : []),
-          ...(scopes.includes('panel')
-            ? ([[t('use.panels'), curlGet(server, secret, '/api/panels')]] as const)
-            : []),
-        ];
-  const [chosen, setChosen] = useState(commands[0]?.[0] ?? '');
+  const search = { q: 'level:>=warning since:1h' };
+  const uses: readonly (readonly [isPossible: boolean, label: string, command: string])[] = [
+    [scopes.length === 0, t('use.history'), curlGet(server, secret, '/api/history', search)],
+    [scopes.includes('notify'), t('use.json'), curlWithJson(server, secret, example)],
+    [scopes.includes('notify'), t('use.headers'), curlWithHeaders(server, secret, example)],
+    [scopes.includes('metrics'), t('use.metrics'), curlGet(server, secret, '/tenant-metrics')],
+    [scopes.includes('panel'), t('use.panels'), curlGet(server, secret, '/api/panels')],
+  ];
+  const commands = uses.filter(([isPossible]) => isPossible);
+  const [chosen, setChosen] = useState(commands[0]?.[1] ?? '');
   return (
     <Stack gap="md">
-      <p className={styles.once}>{t('once')}</p>
+      <p className="muted">{t('once')}</p>
       <CopyField text={secret} label={t('secret')} />
       {commands.length > 1 && (
         <SegmentedControl
@@ -192,10 +101,10 @@ function SecretShown({
           aria-label={t('use')}
           value={chosen}
           onChange={setChosen}
-          data={commands.map(([label]) => label)}
+          data={commands.map(([, label]) => label)}
         />
       )}
-      <CopyField text={commands.find(([label]) => label === chosen)?.[1] ?? ''} label={`curl, ${chosen}`} />
+      <CopyField text={commands.find(([, label]) => label === chosen)?.[2] ?? ''} label={`curl, ${chosen}`} />
       <Group justify="flex-end">
         <Button variant="filled" onClick={onClose}>
           {t('kept')}

@@ -1,201 +1,184 @@
-import { Checkbox, SegmentedControl, Textarea, TextInput } from '@mantine/core';
-import { useId } from 'react';
+/** The fields of tokens and automation keys. */
+import { Checkbox, Radio, Stack, Textarea, TextInput } from '@mantine/core';
+import type { FormErrors, UseFormReturnType } from '@mantine/form';
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
-import { type Scope, scopes, type Token, type TokenCreate } from '#contract/token.ts';
+import {
+  type Key,
+  type KeyCreate,
+  type Role,
+  roles,
+  type Scope,
+  scopes,
+  type Token,
+  type TokenCreate,
+} from '#contract/token.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
-import { type RateDraft, RateField, rateDraftOf, rateOf } from '#web/dashboard/components/rate-field.tsx';
+import { type RateValues, rateOf, rateValuesOf } from '#web/dashboard/components/limits.ts';
+import { RateField } from '#web/dashboard/components/rate-field.tsx';
+import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import {
-  type ExpiryDraft,
+  type ExpiryValues,
   entriesOf,
   expiresAtOf,
-  expiryDraftOf,
   expiryPresets,
+  expiryValuesOf,
   wrongEntry,
 } from './credential.ts';
 import styles from './tokens.module.css';
 
-/** What tokens and keys have in common, while somebody types it. */
-export interface CredentialDraft {
+export type Kind = 'tokens' | 'keys';
+/** What tokens and keys have in common. */
+export type Credential = Omit<Key, 'role'>;
+
+export interface CredentialValues {
   readonly name: string;
-  readonly expiry: ExpiryDraft;
+  /** Of a token. */
+  readonly scopes: readonly Scope[];
+  /** Of a key. */
+  readonly role: Role;
+  readonly expiry: ExpiryValues;
   readonly allow: string;
+  /** Of a token. */
+  readonly rate: RateValues;
 }
 
-interface Known {
-  readonly name: string;
-  readonly expiresAt: string | null;
-  readonly allowFrom: readonly string[];
-}
-
-const credentialDraftOf = ({ name, expiresAt, allowFrom }: Known, timeZone: string): CredentialDraft => ({
-  name,
-  expiry: expiryDraftOf(expiresAt, timeZone),
-  allow: allowFrom.join('\n'),
+export const newCredential = (kind: Kind): CredentialValues => ({
+  name: '',
+  scopes: ['notify'],
+  role: 'viewer',
+  expiry: kind === 'keys' ? { preset: '90', at: '' } : { preset: 'never', at: '' },
+  allow: '',
+  rate: rateValuesOf(null),
 });
 
-/** undefined while something is missing or wrong. */
-export function credentialOf({ name, expiry, allow }: CredentialDraft, timeZone: string) {
-  const expiresAt = expiresAtOf(expiry, timeZone, Date.now());
-  if (name.trim() === '' || expiresAt === undefined || wrongEntry(allow) !== undefined) return undefined;
-  return { name: name.trim(), expiresAt, allowFrom: entriesOf(allow) };
+export const valuesOfToken = (token: Token, timeZone: string): CredentialValues => ({
+  ...newCredential('tokens'),
+  name: token.name,
+  scopes: token.scopes,
+  expiry: expiryValuesOf(token.expiresAt, timeZone),
+  allow: token.allowFrom.join('\n'),
+  rate: rateValuesOf(token.rate),
+});
+
+/** The errors by field; `true` where something is only missing. */
+export function validateCredential(
+  { name, scopes, expiry, allow, rate }: CredentialValues,
+  t: TFunction<'tokens'>,
+  timeZone: string,
+): FormErrors {
+  const wrong = wrongEntry(allow);
+  const isExpiryWrong = expiresAtOf(expiry, timeZone, Date.now()) === undefined;
+  return {
+    name: name.trim() === '',
+    scopes: scopes.length === 0 && t('scopesNone'),
+    expiry: isExpiryWrong && (expiry.at === '' || t('expiryPast')),
+    allow: wrong !== undefined && t('allowWrong', { entry: wrong }),
+    rate: rateOf(rate) === undefined,
+  };
 }
 
-export function NameField({
-  value,
-  placeholder,
-  onChange,
+export const keyOf = ({ name, expiry, allow, role }: CredentialValues, timeZone: string): KeyCreate => ({
+  name: name.trim(),
+  expiresAt: expiresAtOf(expiry, timeZone, Date.now()) ?? null,
+  allowFrom: entriesOf(allow),
+  role,
+});
+
+export function tokenOf(values: CredentialValues, timeZone: string): TokenCreate {
+  const { role: _, ...common } = keyOf(values, timeZone);
+  return { ...common, scopes: [...values.scopes], rate: rateOf(values.rate) ?? null };
+}
+
+export function CredentialFields({
+  form,
+  kind,
+  hasFixedScopes = false,
+  isOpen = kind === 'keys',
 }: {
-  value: string;
-  placeholder: string;
-  onChange: (name: string) => void;
+  form: UseFormReturnType<CredentialValues>;
+  kind: Kind;
+  /** A panel's token: its scopes cannot be changed. */
+  hasFixedScopes?: boolean;
+  /** The limits are open. */
+  isOpen?: boolean;
 }) {
   const { t } = useTranslation('tokens');
-  return (
-    <TextInput
-      label={t('name')}
-      description={t('nameHint')}
-      placeholder={placeholder}
-      value={value}
-      maxLength={100}
-      data-autofocus
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
-  );
-}
-
-export function ExpiryField({
-  value,
-  onChange,
-}: {
-  value: ExpiryDraft;
-  onChange: (expiry: ExpiryDraft) => void;
-}) {
-  const { t } = useTranslation('tokens');
-  const { timeZone } = useTenant();
-  const id = useId();
-  const past =
-    value.preset === 'date' && value.at !== '' && expiresAtOf(value, timeZone, Date.now()) === undefined;
-  return (
-    <div>
-      <div className="mantine-InputWrapper-label" id={id}>
-        {t('expires')}
-      </div>
-      <SegmentedControl
-        fullWidth
-        aria-labelledby={id}
-        value={value.preset}
-        onChange={(preset) => onChange({ ...value, preset })}
-        data={expiryPresets.map((preset) => ({ value: preset, label: t(`expiry.${preset}`) }))}
-      />
-      {value.preset === 'date' && (
-        <DateTimeField
-          className={styles.date ?? ''}
-          aria-label={t('expiresAt')}
-          description={t('expiresAtHint', { zone: timeZone })}
-          value={value.at}
-          error={past && t('expiryPast')}
-          onChange={(at) => onChange({ ...value, at })}
-        />
-      )}
-    </div>
-  );
-}
-
-export function AllowField({ value, onChange }: { value: string; onChange: (allow: string) => void }) {
-  const { t } = useTranslation('tokens');
-  const wrong = wrongEntry(value);
-  return (
+  const allow = (
     <Textarea
       label={t('allow')}
       description={t('allowHint')}
       placeholder={'10.0.0.0/8\n2001:db8::/32'}
-      classNames={{ input: styles.mono ?? '' }}
+      classNames={{ input: 'mono' }}
       rows={3}
       spellCheck={false}
-      value={value}
-      error={wrong !== undefined && t('allowWrong', { entry: wrong })}
-      onChange={(event) => onChange(event.currentTarget.value)}
+      {...form.getInputProps('allow')}
     />
   );
-}
-
-export interface TokenDraft extends CredentialDraft {
-  readonly scopes: readonly Scope[];
-  readonly rate: RateDraft;
-}
-
-export const newTokenDraft: TokenDraft = {
-  name: '',
-  scopes: ['notify'],
-  expiry: { preset: 'never', at: '' },
-  allow: '',
-  rate: rateDraftOf(null),
-};
-
-export const tokenDraftOf = (token: Token, timeZone: string): TokenDraft => ({
-  ...credentialDraftOf(token, timeZone),
-  scopes: token.scopes,
-  rate: rateDraftOf(token.rate),
-});
-
-/** undefined while something is missing or wrong. */
-export function tokenOf(draft: TokenDraft, timeZone: string): TokenCreate | undefined {
-  const common = credentialOf(draft, timeZone);
-  const rate = rateOf(draft.rate);
-  if (!common || rate === undefined || draft.scopes.length === 0) return undefined;
-  return { ...common, scopes: [...draft.scopes], rate };
-}
-
-/** @param props.fixedScopes for a token that is bound to a panel: what it may do is not for choosing. */
-export function TokenFields({
-  draft,
-  onChange,
-  fixedScopes = false,
-  open = false,
-}: {
-  draft: TokenDraft;
-  onChange: (some: Partial<TokenDraft>) => void;
-  fixedScopes?: boolean;
-  /** Limits stand open. */
-  open?: boolean;
-}) {
-  const { t } = useTranslation('tokens');
+  const { value, onChange } = form.getInputProps('rate');
   return (
-    <div className={styles.fields}>
-      <NameField
-        value={draft.name}
-        placeholder={t('namePlaceholder')}
-        onChange={(name) => onChange({ name })}
+    <Stack gap="md">
+      <TextInput
+        label={t('name')}
+        description={t('nameHint')}
+        placeholder={t(kind === 'keys' ? 'keyPlaceholder' : 'namePlaceholder')}
+        maxLength={100}
+        data-autofocus
+        {...form.getInputProps('name')}
       />
-      {!fixedScopes && <ScopesField value={draft.scopes} onChange={(next) => onChange({ scopes: next })} />}
-      <ExpiryField value={draft.expiry} onChange={(expiry) => onChange({ expiry })} />
-      <details className={styles.more} open={open}>
-        <summary>{t('limits')}</summary>
-        <div className={styles.fields}>
-          <AllowField value={draft.allow} onChange={(allow) => onChange({ allow })} />
-          <RateField
-            label={t('rate')}
-            hint={t('rateHint')}
-            value={draft.rate}
-            onChange={(rate) => onChange({ rate })}
-          />
-        </div>
-      </details>
-    </div>
+      {kind === 'keys' && <RoleField form={form} />}
+      {kind === 'tokens' && !hasFixedScopes && <ScopesField form={form} />}
+      <ExpiryField {...form.getInputProps('expiry')} />
+      {kind === 'keys' ? (
+        allow
+      ) : (
+        <details className={styles.more} open={isOpen}>
+          <summary>{t('limits')}</summary>
+          <Stack gap="md">
+            {allow}
+            <RateField label={t('rate')} description={t('rateHint')} value={value} onChange={onChange} />
+          </Stack>
+        </details>
+      )}
+    </Stack>
   );
 }
 
-function ScopesField({ value, onChange }: { value: readonly Scope[]; onChange: (scopes: Scope[]) => void }) {
+/** A role that is at most the person's own. */
+function RoleField({ form }: { form: UseFormReturnType<CredentialValues> }) {
+  const { t } = useTranslation('tokens');
+  const { may } = useTenant();
+  return (
+    <Radio.Group label={t('role')} {...form.getInputProps('role')}>
+      <Stack gap="xs" mt={4}>
+        {roles.filter(may).map((role) => (
+          <Radio
+            key={role}
+            value={role}
+            label={t(`role.${role}`, { ns: 'shell' })}
+            description={t(`keyRole.${role}`)}
+          />
+        ))}
+      </Stack>
+    </Radio.Group>
+  );
+}
+
+function ScopesField({ form }: { form: UseFormReturnType<CredentialValues> }) {
   const { t } = useTranslation('tokens');
   return (
     <Checkbox.Group
       label={t('scopes')}
-      value={[...value]}
-      onChange={(chosen) => onChange(scopes.filter((scope) => chosen.includes(scope)))}
-      error={value.length === 0 && t('scopesNone')}
+      {...form.getInputProps('scopes')}
+      onChange={(chosen) =>
+        form.setFieldValue(
+          'scopes',
+          scopes.filter((scope) => chosen.includes(scope)),
+        )
+      }
     >
-      <div className={styles.scopes}>
+      <Stack gap="xs" mt={4}>
         {scopes.map((scope) => (
           <Checkbox
             key={scope}
@@ -204,7 +187,41 @@ function ScopesField({ value, onChange }: { value: readonly Scope[]; onChange: (
             description={t(`scope.${scope}`)}
           />
         ))}
-      </div>
+      </Stack>
     </Checkbox.Group>
+  );
+}
+
+function ExpiryField({
+  value = { preset: 'never', at: '' },
+  error,
+  onChange,
+}: {
+  value?: ExpiryValues;
+  error?: string;
+  onChange: (expiry: ExpiryValues) => void;
+}) {
+  const { t } = useTranslation('tokens');
+  const { timeZone } = useTenant();
+  return (
+    <div>
+      <SegmentedField
+        label={t('expires')}
+        value={value.preset}
+        onChange={(preset) => onChange({ ...value, preset })}
+        options={expiryPresets.map((preset) => [preset, t(`expiry.${preset}`)] as const)}
+      />
+      {value.preset === 'date' && (
+        <Stack mt={8}>
+          <DateTimeField
+            aria-label={t('expiresAt')}
+            description={t('expiresAtHint', { zone: timeZone })}
+            value={value.at}
+            error={value.at !== '' && error}
+            onChange={(at) => onChange({ ...value, at })}
+          />
+        </Stack>
+      )}
+    </div>
   );
 }

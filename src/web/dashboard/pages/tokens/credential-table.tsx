@@ -5,6 +5,7 @@ import warnIcon from 'virtual:icon/hourglass-low';
 import expiringIcon from 'virtual:icon/hourglass-low';
 import keyIcon from 'virtual:icon/key';
 import { Button, Switch } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '#contract/token.ts';
@@ -21,18 +22,14 @@ import {
   useRowKeys,
 } from '#web/dashboard/components/row-table.tsx';
 import { isOver, stateOf } from './credential.ts';
+import type { Credential, Kind } from './credential-fields.tsx';
 import styles from './tokens.module.css';
 
-type Credential = Omit<Key, 'role'>;
-
 interface TableOptions<C extends Credential> {
-  /** undefined until they are here for the first time. */
-  readonly credentials: readonly C[] | undefined;
-  readonly error: unknown;
-  readonly onRetry: () => void;
+  readonly query: Pick<UseQueryResult<C[]>, 'data' | 'error' | 'refetch'>;
   readonly onOpen: (id: string) => void;
   readonly onCreate: () => void;
-  readonly kind: 'tokens' | 'keys';
+  readonly kind: Kind;
   readonly columnTitle: string;
   readonly column: (credential: C) => ReactNode;
   /** Behind the name. */
@@ -42,12 +39,13 @@ interface TableOptions<C extends Credential> {
 /** Those in use; what is over comes when it is asked for. */
 export function CredentialTable<C extends Credential>(options: TableOptions<C>) {
   const { t } = useTranslation('tokens');
-  const { credentials, error, onRetry, onOpen, onCreate, kind } = options;
+  const { query, onOpen, onCreate, kind } = options;
+  const { data: credentials, error } = query;
   const [filter, setFilter] = useState('');
   const [withOver, setWithOver] = useState(false);
   const rows = useRowKeys<HTMLTableElement>();
   const now = Date.now();
-  if (error && !credentials) return <ErrorNotice error={error} onRetry={onRetry} />;
+  if (error && !credentials) return <ErrorNotice error={error} onRetry={() => void query.refetch()} />;
   if (credentials?.length === 0) {
     return (
       <EmptyState
@@ -159,7 +157,7 @@ function ExpiryWarning({
   credentials,
   onOpen,
 }: {
-  credentials: readonly Omit<Key, 'role'>[];
+  credentials: readonly Credential[];
   onOpen: (id: string) => void;
 }) {
   const { t } = useTranslation('tokens');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { entriesOf, expiresAtOf, expiryDraftOf, stateOf, warnMs, wrongEntry } from './credential.ts';
+import { entriesOf, expiresAtOf, expiryValuesOf, stateOf, warnMs, wrongEntry } from './credential.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 
@@ -28,7 +28,7 @@ test('an expiry is a number of days, a time on the tenant’s clock, or never', 
   );
   expect(expiresAtOf({ preset: 'date', at: '2026-11-21T11:59' }, 'UTC', now)).toBeUndefined();
   expect(expiresAtOf({ preset: 'date', at: '' }, 'UTC', now)).toBeUndefined();
-  expect(expiryDraftOf('2026-12-01T07:00:00Z', 'Europe/Berlin')).toEqual({
+  expect(expiryValuesOf('2026-12-01T07:00:00Z', 'Europe/Berlin')).toEqual({
     preset: 'date',
     at: '2026-12-01T08:00',
   });

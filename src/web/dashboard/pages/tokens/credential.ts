@@ -22,20 +22,20 @@ export const isOver = (state: CredentialState): boolean => state === 'expired' |
 
 export const expiryPresets = ['never', '30', '90', '365', 'date'] as const;
 
-export interface ExpiryDraft {
+export interface ExpiryValues {
   readonly preset: (typeof expiryPresets)[number];
   /** As a date and time field has it, by the clock of the tenant. */
   readonly at: string;
 }
 
-export const expiryDraftOf = (expiresAt: string | null, timeZone: string): ExpiryDraft =>
+export const expiryValuesOf = (expiresAt: string | null, timeZone: string): ExpiryValues =>
   expiresAt === null
     ? { preset: 'never', at: '' }
     : { preset: 'date', at: toDateTimeField(Date.parse(expiresAt), timeZone) };
 
 /** null is never; undefined while there is no time to come. */
 export function expiresAtOf(
-  { preset, at }: ExpiryDraft,
+  { preset, at }: ExpiryValues,
   timeZone: string,
   now: number,
 ): string | null | undefined {

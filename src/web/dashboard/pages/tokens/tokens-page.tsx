@@ -1,5 +1,4 @@
-import plusIcon from 'virtual:icon/plus';
-import { Button, Tabs } from '@mantine/core';
+import { Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,56 +6,47 @@ import { useTranslation } from 'react-i18next';
 import type { Key, Token } from '#contract/token.ts';
 import { keysQuery, panelsQuery, tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Remark } from '#web/dashboard/components/notice.tsx';
-import { Page } from '#web/dashboard/components/page.tsx';
-import { useShortcuts } from '#web/dashboard/shell/shortcuts.ts';
-import { CreateKey, CreateToken } from './create-credential.tsx';
+import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
+import { CreateCredential } from './create-credential.tsx';
 import { KeyDrawer, TokenDrawer } from './credential-drawer.tsx';
 import { CredentialTable } from './credential-table.tsx';
-import styles from './tokens.module.css';
 
 const route = '/signed-in/t/$tenant/settings/tokens';
 
-/** What senders, screens and scripts come with. For admins alone. */
+/** The credentials of senders, screens and scripts. For admins alone. */
 export function TokensPage() {
   const { t } = useTranslation('tokens');
   const { may, role } = useTenant();
-  if (!may('admin')) {
-    return (
-      <Page title={t('title')}>
-        <Remark>{t('mayNotSee', { ns: 'shell', role: t(`role.${role}`, { ns: 'shell' }) })}</Remark>
-      </Page>
-    );
-  }
-  return <Credentials />;
+  if (may('admin')) return <Credentials />;
+  return (
+    <Page title={t('title')}>
+      <Remark>{t('mayNotSee', { ns: 'shell', role: t(`role.${role}`, { ns: 'shell' }) })}</Remark>
+    </Page>
+  );
 }
 
 function Credentials() {
   const { t } = useTranslation('tokens');
   const { tab = 'tokens', id } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/t/$tenant/settings/tokens' });
-  const [creating, setCreating] = useState(false);
-  const open = (opened: string | undefined) =>
-    void navigate({
-      search: { ...(tab === 'keys' && { tab }), ...(opened && { id: opened }) },
-      replace: opened === undefined,
-    });
-  useShortcuts({ n: () => setCreating(true) });
+  const [isCreating, setCreating] = useState(false);
+  const list: ListProps = {
+    opened: id,
+    onOpen: (opened) =>
+      void navigate({
+        search: { ...(tab === 'keys' && { tab }), ...(opened && { id: opened }) },
+        replace: opened === undefined,
+      }),
+    onCreate: () => setCreating(true),
+  };
   return (
     <Page
       wide
       title={t('title')}
       about={t('about')}
       actions={
-        <Button
-          variant="filled"
-          leftSection={<Icon paths={plusIcon} />}
-          onClick={() => setCreating(true)}
-          aria-keyshortcuts="n"
-        >
-          {t(tab === 'keys' ? 'createKey' : 'create')}
-        </Button>
+        <CreateButton onClick={list.onCreate}>{t(tab === 'keys' ? 'createKey' : 'create')}</CreateButton>
       }
     >
       <Tabs
@@ -69,81 +59,72 @@ function Credentials() {
           <Tabs.Tab value="keys">{t('tab.keys')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="tokens">
-          <TokenList opened={id} onOpen={open} onCreate={() => setCreating(true)} />
+          <TokenList {...list} />
         </Tabs.Panel>
         <Tabs.Panel value="keys">
-          <KeyList opened={id} onOpen={open} onCreate={() => setCreating(true)} />
+          <KeyList {...list} />
         </Tabs.Panel>
       </Tabs>
-      {creating && tab === 'tokens' && <CreateToken onClose={() => setCreating(false)} />}
-      {creating && tab === 'keys' && <CreateKey onClose={() => setCreating(false)} />}
+      {isCreating && <CreateCredential kind={tab} onClose={() => setCreating(false)} />}
     </Page>
   );
 }
 
-interface ListOptions {
+interface ListProps {
   readonly opened: string | undefined;
   readonly onOpen: (id: string | undefined) => void;
   readonly onCreate: () => void;
 }
 
-function TokenList({ opened, onOpen, onCreate }: ListOptions) {
+function TokenList({ opened, onOpen, onCreate }: ListProps) {
   const { t } = useTranslation('tokens');
   const tenant = useTenant();
   const query = useQuery(tokensQuery(tenant));
   const { data: panels = [] } = useQuery(panelsQuery(tenant));
-  const panelNames = new Map(panels.map(({ id, name }) => [id, name]));
-  const remark = ({ panelId, name }: Token) => {
-    if (panelId === null) return false;
-    const panel = panelNames.get(panelId) ?? t('deletedPanel');
-    // As pairing names it: the panel need not be told twice.
-    return name === `panel ${panel}` ? t('screensOwn') : t('ofPanel', { name: panel });
+  const panelOf = ({ panelId }: Token) =>
+    panelId === null ? undefined : (panels.find(({ id }) => id === panelId)?.name ?? t('deletedPanel'));
+  const remark = (token: Token) => {
+    const panel = panelOf(token);
+    if (panel === undefined) return false;
+    // Pairing names the token after its panel: no need to name it twice.
+    return token.name === `panel ${panel}` ? t('screensOwn') : t('ofPanel', { name: panel });
   };
   const token = query.data?.find(({ id }) => id === opened);
   return (
     <>
       <CredentialTable
-        credentials={query.data}
-        error={query.error}
-        onRetry={() => void query.refetch()}
+        query={query}
         onOpen={onOpen}
         onCreate={onCreate}
         kind="tokens"
         columnTitle={t('scopes')}
-        column={(each: Token) => (
-          <>
-            {each.scopes.map((scope) => (
-              <span key={scope} className="chip mono">
-                {scope}
-              </span>
-            ))}
-          </>
-        )}
+        column={({ scopes }: Token) =>
+          scopes.map((scope) => (
+            <span key={scope} className="chip mono">
+              {scope}
+            </span>
+          ))
+        }
         remark={remark}
       />
       {token && (
-        <TokenDrawer
-          key={token.id}
-          token={token}
-          panel={token.panelId === null ? undefined : (panelNames.get(token.panelId) ?? t('deletedPanel'))}
-          onClose={() => onOpen(undefined)}
-        />
+        <TokenDrawer key={token.id} token={token} panel={panelOf(token)} onClose={() => onOpen(undefined)} />
       )}
     </>
   );
 }
 
-function KeyList({ opened, onOpen, onCreate }: ListOptions) {
+function KeyList({ opened, onOpen, onCreate }: ListProps) {
   const { t } = useTranslation('tokens');
   const query = useQuery(keysQuery(useTenant()));
   const key = query.data?.find(({ id }) => id === opened);
   return (
     <>
-      <p className={styles.about}>{t('keysAbout')}</p>
+      <Text c="dimmed" fz="sm" maw="72ch" mb="sm">
+        {t('keysAbout')}
+      </Text>
       <CredentialTable
-        credentials={query.data}
-        error={query.error}
-        onRetry={() => void query.refetch()}
+        query={query}
         onOpen={onOpen}
         onCreate={onCreate}
         kind="keys"

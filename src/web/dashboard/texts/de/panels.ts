@@ -138,7 +138,6 @@ export const panels: TranslatedPage<'panels'> = {
   created: 'Angelegt',
   nameMissing: 'Geben Sie einen Namen ein.',
   tagsWrong: 'Ein Tag ist ungültig.',
-  changed: 'Nicht gespeichert',
   delete: 'Löschen …',
   deleteTitle: '„{{name}}“ löschen?',
   deleteDo: 'Anzeige löschen',

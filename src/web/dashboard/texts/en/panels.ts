@@ -133,7 +133,6 @@ export const panels = {
   created: 'Created',
   nameMissing: 'Enter a name.',
   tagsWrong: 'A tag is invalid.',
-  changed: 'Not saved yet',
   delete: 'Delete…',
   deleteTitle: 'Delete “{{name}}”?',
   deleteDo: 'Delete panel',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { limitDraftOf, limitOf } from './limit-draft.ts';
+import { limitOf, limitValuesOf } from './limits.ts';
 
 const most = 100;
 
 test('a limit comes out of its field as it went in', () => {
-  for (const limit of [null, 'off', 1, 100] as const) expect(limitOf(limitDraftOf(limit), most)).toBe(limit);
+  for (const limit of [null, 'off', 1, 100] as const) expect(limitOf(limitValuesOf(limit), most)).toBe(limit);
 });
 
 test('what is no limit is not saved', () => {

@@ -1,8 +1,8 @@
-/** A panel's settings while somebody edits them, and what is wrong with them. */
+/** The fields of a panel's settings, and their problems. */
 import type { DisplaySettings, PanelPatch } from '#contract/panel.ts';
 
-/** As the fields of the form have them: empty is "not set". */
-export interface PanelDraft {
+/** An empty field is "not set". */
+export interface PanelValues {
   readonly name: string;
   readonly tags: readonly string[];
   readonly location: string;
@@ -34,7 +34,7 @@ interface Editable {
   readonly display: DisplaySettings;
 }
 
-export function draftOf({ name, tags, location, display }: Editable): PanelDraft {
+export function valuesOf({ name, tags, location, display }: Editable): PanelValues {
   return {
     name,
     tags,
@@ -53,9 +53,9 @@ export function draftOf({ name, tags, location, display }: Editable): PanelDraft
   };
 }
 
-/** Display settings are replaced as a whole: what is empty is not set any more. */
-export function patchOf(draft: PanelDraft): PanelPatch {
-  const { scheme, minLevel, maxCards, scalePercent, sound } = draft;
+/** Display settings are replaced as a whole: an empty field unsets its setting. */
+export function patchOf(values: PanelValues): PanelPatch {
+  const { scheme, minLevel, maxCards, scalePercent, sound } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -64,30 +64,30 @@ export function patchOf(draft: PanelDraft): PanelPatch {
     ...(scalePercent !== '' && { scale: Number(scalePercent) / 100 }),
     ...(!sound && { sound }),
     ...Object.fromEntries(
-      texts.flatMap((key) => (draft[key].trim() === '' ? [] : [[key, draft[key].trim()]])),
+      texts.flatMap((key) => (values[key].trim() === '' ? [] : [[key, values[key].trim()]])),
     ),
   };
-  const location = draft.location.trim();
+  const location = values.location.trim();
   return {
-    name: draft.name.trim(),
-    tags: [...draft.tags],
+    name: values.name.trim(),
+    tags: [...values.tags],
     location: location === '' ? null : location,
     display,
   };
 }
 
-/** By field; none when it can be saved. */
-export function problemsOf(draft: PanelDraft): Partial<Record<keyof PanelDraft, PanelProblem>> {
+/** By field; empty if it can be saved. */
+export function problemsOf(values: PanelValues): Partial<Record<keyof PanelValues, PanelProblem>> {
   const within = (value: number | string, least: number, most: number) =>
     value === '' || (Number.isInteger(Number(value)) && Number(value) >= least && Number(value) <= most);
   return {
-    ...(draft.name.trim() === '' && { name: 'nameMissing' }),
-    ...(!draft.tags.every(isTag) && { tags: 'tagsWrong' }),
-    ...(!within(draft.maxCards, 1, 100) && { maxCards: 'maxCardsWrong' }),
-    ...(!within(draft.scalePercent, 50, 400) && { scalePercent: 'scaleWrong' }),
-    ...((draft.quietFrom === '') !== (draft.quietUntil === '') && { quietUntil: 'windowHalf' }),
-    ...((draft.dimFrom === '') !== (draft.dimUntil === '') && { dimUntil: 'windowHalf' }),
-    ...(!isLocale(draft.locale) && { locale: 'localeWrong' }),
+    ...(values.name.trim() === '' && { name: 'nameMissing' }),
+    ...(!values.tags.every(isTag) && { tags: 'tagsWrong' }),
+    ...(!within(values.maxCards, 1, 100) && { maxCards: 'maxCardsWrong' }),
+    ...(!within(values.scalePercent, 50, 400) && { scalePercent: 'scaleWrong' }),
+    ...((values.quietFrom === '') !== (values.quietUntil === '') && { quietUntil: 'windowHalf' }),
+    ...((values.dimFrom === '') !== (values.dimUntil === '') && { dimUntil: 'windowHalf' }),
+    ...(!isLocale(values.locale) && { locale: 'localeWrong' }),
   };
 }
 
@@ -99,12 +99,12 @@ function isLocale(text: string): boolean {
   }
 }
 
-/** As the server wants a tag. */
+/** The server's form of a tag. */
 const pattern = /^[a-z0-9][a-z0-9_.-]{0,31}$/;
 
 export const isTag = (text: string): boolean => pattern.test(text);
 
-/** Tags that panels have, each once. */
+/** All tags of the panels. */
 export function knownTags(panels: readonly { readonly tags: readonly string[] }[]): string[] {
   return [...new Set(panels.flatMap(({ tags }) => tags))].sort();
 }

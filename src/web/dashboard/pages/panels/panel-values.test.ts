@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DisplaySettings } from '#contract/panel.ts';
-import { draftOf, patchOf, problemsOf } from './panel-draft.ts';
+import { patchOf, problemsOf, valuesOf } from './panel-values.ts';
 
 const plain = { name: 'NOC', tags: ['noc'], location: null, display: {} };
 const everything: DisplaySettings = {
@@ -18,28 +18,28 @@ const everything: DisplaySettings = {
 };
 
 test('a panel comes out of the form as it went in', () => {
-  expect(patchOf(draftOf(plain))).toEqual(plain);
+  expect(patchOf(valuesOf(plain))).toEqual(plain);
   const full = { ...plain, location: 'Hall 2', display: everything };
-  expect(patchOf(draftOf(full))).toEqual(full);
+  expect(patchOf(valuesOf(full))).toEqual(full);
 });
 
 test('what is emptied is not set any more', () => {
-  const draft = {
-    ...draftOf({ ...plain, display: everything }),
+  const values = {
+    ...valuesOf({ ...plain, display: everything }),
     timeZone: '',
     maxCards: '',
     scheme: '' as const,
   };
   const { timeZone, maxCards, scheme, ...rest } = everything;
-  expect(patchOf(draft).display).toEqual(rest);
+  expect(patchOf(values).display).toEqual(rest);
 });
 
 test('each field says what is wrong with it', () => {
-  const draft = draftOf(plain);
-  expect(problemsOf(draft)).toEqual({});
+  const values = valuesOf(plain);
+  expect(problemsOf(values)).toEqual({});
   expect(
     problemsOf({
-      ...draft,
+      ...values,
       name: ' ',
       tags: ['Noc!'],
       maxCards: 101,

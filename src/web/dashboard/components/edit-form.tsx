@@ -1,0 +1,142 @@
+/** Forms over what is saved: changes stay until they are saved or discarded, whatever others save meanwhile. */
+import { Button, Group } from '@mantine/core';
+import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
+import { type FormEvent, type ReactNode, useCallback, useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Confirm, DrawerFoot } from './layers.tsx';
+import { ErrorNotice } from './notice.tsx';
+
+export interface EditForm<Values> {
+  readonly form: UseFormReturnType<Values>;
+  readonly isDirty: boolean;
+  readonly isPending: boolean;
+  readonly isSaved: boolean;
+  readonly canSave: boolean;
+  readonly error: Error | null;
+  /** Saves the values if they are valid; what is typed meanwhile stays, unsaved. */
+  submit(event?: FormEvent): void;
+  discard(): void;
+}
+
+/** @param options.validate The errors by field; each stands at its field as soon as something is changed. */
+export function useEditForm<Values extends object>({
+  saved,
+  validate,
+  save,
+}: {
+  saved: Values;
+  validate: (values: Values) => FormErrors;
+  save: (values: Values) => Promise<unknown>;
+}): EditForm<Values> {
+  const form: UseFormReturnType<Values> = useForm<Values>({
+    initialValues: saved,
+    validate,
+    onValuesChange(values) {
+      form.setErrors(validate(values));
+      if (form.isDirty() && !request.isPending) request.reset();
+    },
+  });
+  const request = useMutation({ mutationFn: save });
+  const { isPending, error } = request;
+  const isDirty = form.isDirty();
+  const canSave = isDirty && form.isValid() === true;
+  const show = (values: Values) => {
+    form.setInitialValues(values);
+    form.setValues(values);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the content of what is saved, not the object.
+  useEffect(() => {
+    if (!form.isDirty()) show(saved);
+  }, [JSON.stringify(saved)]);
+  return {
+    form,
+    isDirty,
+    isPending,
+    isSaved: request.isSuccess && !isDirty,
+    canSave,
+    error,
+    submit(event) {
+      event?.preventDefault();
+      const { values } = form;
+      if (canSave) request.mutate(values, { onSuccess: () => form.resetDirty(values) });
+    },
+    discard: () => show(saved),
+  };
+}
+
+/** At the end of a form in a drawer: its error, what ends the thing itself, and discard and save. */
+export function EditFoot<Values>({ edit, children }: { edit: EditForm<Values>; children: ReactNode }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {edit.error && <ErrorNotice error={edit.error} title={t('saveFailed')} />}
+      <DrawerFoot>
+        {children}
+        <Group gap="xs" wrap="nowrap">
+          <span role="status" className="muted">
+            {edit.isDirty ? t('unsavedChanges') : edit.isSaved ? t('saved') : ''}
+          </span>
+          <Button flex="none" disabled={!edit.isDirty} onClick={edit.discard}>
+            {t('discard')}
+          </Button>
+          <Button
+            type="submit"
+            variant="filled"
+            flex="none"
+            loading={edit.isPending}
+            disabled={!edit.canSave}
+          >
+            {t('save')}
+          </Button>
+        </Group>
+      </DrawerFoot>
+    </>
+  );
+}
+
+/**
+ * For a drawer that is open by the `id` of the address. Every way out asks first while something is not saved: a click
+ * beside it, Esc, the way back, another page.
+ */
+export function useUnsavedQuestion(isUnsaved: boolean): {
+  /** To be drawn. */
+  readonly question: ReactNode;
+  /** Leaves without asking: everything is saved, or deleted. */
+  leave(go: () => void): void;
+} {
+  const { t } = useTranslation();
+  const isLeaving = useRef(false);
+  const unsaved = useRef(isUnsaved);
+  unsaved.current = isUnsaved;
+  // They read the refs when they are called: a change of this very moment counts too.
+  const isKept = useCallback(() => unsaved.current && !isLeaving.current, []);
+  const shouldBlockFn = useCallback<ShouldBlockFn>(
+    ({ current, next }) => {
+      const isHere = current.pathname === next.pathname && idOf(current.search) === idOf(next.search);
+      return !isHere && isKept();
+    },
+    [isKept],
+  );
+  const blocker = useBlocker({ shouldBlockFn, enableBeforeUnload: isKept, withResolver: true });
+  const question = blocker.status === 'blocked' && (
+    <Confirm
+      title={t('unsaved')}
+      action={t('discard')}
+      onConfirm={async () => blocker.proceed()}
+      onClose={blocker.reset}
+    >
+      {t('unsavedAbout')}
+    </Confirm>
+  );
+  return {
+    question,
+    leave(go) {
+      isLeaving.current = true;
+      go();
+    },
+  };
+}
+
+const idOf = (search: object) => ('id' in search ? search.id : undefined);
