@@ -1,5 +1,4 @@
-import plusIcon from 'virtual:icon/plus';
-import { Button, Menu, MultiSelect } from '@mantine/core';
+import { MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { PanelsTarget } from '#contract/notification.ts';
@@ -7,16 +6,13 @@ import { type RuleThen, throttleFields } from '#contract/rule.ts';
 import { panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
-import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
+import { knownTags } from '../panels/panel-values.ts';
 import styles from './editor.module.css';
-import { EditorRow, ProblemText } from './editor-row.tsx';
-import type { FieldProblems } from './rule-problem.ts';
+import { AddRow, EditorRow, EditorSelect } from './editor-row.tsx';
+import type { FieldProblem, FieldProblems } from './rule-problem.ts';
 import { EndPicker } from './time-rows.tsx';
 import { ValueField } from './value-field.tsx';
-
-const actions = ['panels', 'mute', 'setLevel', 'setTtl', 'throttle'] as const;
-type Action = (typeof actions)[number];
 
 const initialActions: Readonly<Required<RuleThen>> = {
   panels: 'all',
@@ -25,103 +21,80 @@ const initialActions: Readonly<Required<RuleThen>> = {
   setTtl: 30_000,
   throttle: { by: ['host', 'title'], perMs: 300_000 },
 };
+type Action = keyof RuleThen;
+const actions = Object.keys(initialActions) as Action[];
 
-interface ActionRowsProps {
+interface ActionProps {
   readonly then: RuleThen;
   readonly onChange: (then: RuleThen) => void;
   readonly activeUntil: string | null;
   readonly onEnd: (activeUntil: string | null) => void;
-  readonly problems: FieldProblems;
 }
 
 /** "→ panels tagged noc, show 5 s": a row for each action. */
-export function ActionRows({ then, onChange, activeUntil, onEnd, problems }: ActionRowsProps) {
+export function ActionRows({ problems, ...props }: ActionProps & { problems: FieldProblems }) {
   const { t } = useTranslation('rules');
+  const { then, onChange } = props;
   const given = actions.filter((action) => then[action] !== undefined && then[action] !== false);
-  const left = actions.filter((action) => !given.includes(action));
-  const row = (action: Action, index: number) => ({
-    lead: index === 0 ? '→' : t('lead.and'),
-    problem: problems.at(`then.${action}`),
-    removeLabel: t('removeAction', { name: t(`action.${action}`) }),
-    onRemove: () => {
-      const { [action]: _, ...rest } = then;
-      onChange(rest);
-    },
-  });
   return (
     <>
-      {given.map((action, index) => (
-        <ActionRow
-          key={action}
-          action={action}
-          row={row(action, index)}
-          {...{ then, onChange, activeUntil, onEnd }}
-        />
-      ))}
-      <div className={styles.row}>
-        <span className={styles.lead}>{given.length === 0 ? '→' : t('lead.and')}</span>
-        <div>
-          <Menu position="bottom-start" width={280}>
-            <Menu.Target>
-              <Button
-                size="xs"
-                variant="subtle"
-                className={styles.add ?? ''}
-                leftSection={<Icon paths={plusIcon} size={14} />}
-                disabled={left.length === 0}
-              >
-                {t('addAction')}
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {left.map((action) => (
-                <Menu.Item
-                  key={action}
-                  onClick={() => onChange({ ...then, [action]: initialActions[action] })}
-                >
-                  {t(`action.${action}`)}
-                </Menu.Item>
-              ))}
-            </Menu.Dropdown>
-          </Menu>
-          <ProblemText problem={problems.at('then')} />
-        </div>
-      </div>
+      {given.map((action, index) => {
+        const problem = problems.at(`then.${action}`);
+        const { [action]: _, ...others } = then;
+        return (
+          <EditorRow
+            key={action}
+            lead={index === 0 ? '→' : t('lead.and')}
+            problem={problem}
+            removeLabel={t('removeAction', { name: t(`action.${action}`) })}
+            onRemove={() => onChange(others)}
+          >
+            <ActionFields {...props} action={action} problem={problem} />
+          </EditorRow>
+        );
+      })}
+      <AddRow
+        lead={given.length === 0 ? '→' : t('lead.and')}
+        label={t('addAction')}
+        problem={problems.at('then')}
+        choices={actions
+          .filter((action) => !given.includes(action))
+          .map((action) => [action, t(`action.${action}`)] as const)}
+        onAdd={(action) => onChange({ ...then, [action]: initialActions[action] })}
+      />
     </>
   );
 }
 
-type Row = Omit<Parameters<typeof EditorRow>[0], 'children'>;
-
-function ActionRow({
+function ActionFields({
   action,
-  row,
+  problem,
   then,
   onChange,
   activeUntil,
   onEnd,
-}: Omit<ActionRowsProps, 'problems'> & { action: Action; row: Row }) {
+}: ActionProps & { action: Action; problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
   switch (action) {
     case 'panels':
       return (
-        <PanelsRow
-          row={row}
+        <TargetFields
           target={then.panels ?? 'all'}
           onChange={(panels) => onChange({ ...then, panels })}
+          problem={problem}
         />
       );
     case 'mute':
       return (
-        <EditorRow {...row}>
+        <>
           <span className={styles.field}>{t('muteIt')}</span>
           <span className={styles.words}>{t('until')}</span>
           <EndPicker value={activeUntil} onChange={onEnd} />
-        </EditorRow>
+        </>
       );
     case 'setLevel':
       return (
-        <EditorRow {...row}>
+        <>
           <span className={styles.field}>{t('makeIt')}</span>
           <LevelSelect
             variant="unstyled"
@@ -131,59 +104,61 @@ function ActionRow({
             value={then.setLevel ?? ''}
             onChange={(setLevel) => onChange({ ...then, setLevel })}
           />
-        </EditorRow>
+        </>
       );
     case 'setTtl':
-      return <TtlRow row={row} ms={then.setTtl ?? 0} onChange={(setTtl) => onChange({ ...then, setTtl })} />;
+      return <TtlFields ms={then.setTtl ?? 0} onChange={(setTtl) => onChange({ ...then, setTtl })} />;
     case 'throttle':
-      return then.throttle ? (
-        <ThrottleRow
-          row={row}
-          throttle={then.throttle}
+      return (
+        <ThrottleFields
+          throttle={then.throttle ?? initialActions.throttle}
           onChange={(throttle) => onChange({ ...then, throttle })}
         />
-      ) : null;
+      );
   }
 }
 
-function TtlRow({ row, ms, onChange }: { row: Row; ms: number; onChange: (ms: number) => void }) {
+function TtlFields({ ms, onChange }: { ms: number; onChange: (ms: number) => void }) {
   const { t } = useTranslation('rules');
+  const label = t('action.setTtl');
   return (
-    <EditorRow {...row}>
+    <>
       <span className={styles.field}>{t('showIt')}</span>
-      <select
-        className={styles.select}
-        aria-label={t('action.setTtl')}
+      <EditorSelect
+        label={label}
         value={ms === 0 ? 'cleared' : 'for'}
-        onChange={({ target }) => onChange(target.value === 'cleared' ? 0 : initialActions.setTtl)}
-      >
-        <option value="for">{t('ttl.for')}</option>
-        <option value="cleared">{t('ttl.cleared')}</option>
-      </select>
-      {ms !== 0 && <DurationField size="xs" label={t('action.setTtl')} ms={ms} onChange={onChange} />}
-    </EditorRow>
+        onChange={(kind) => onChange(kind === 'cleared' ? 0 : initialActions.setTtl)}
+        options={[
+          ['for', t('ttl.for')],
+          ['cleared', t('ttl.cleared')],
+        ]}
+      />
+      {ms > 0 && (
+        <DurationField size="xs" label={label} ms={ms} onChange={(next) => next > 0 && onChange(next)} />
+      )}
+    </>
   );
 }
 
-function ThrottleRow({
-  row,
+type Throttle = NonNullable<RuleThen['throttle']>;
+
+function ThrottleFields({
   throttle,
   onChange,
 }: {
-  row: Row;
-  throttle: NonNullable<RuleThen['throttle']>;
-  onChange: (throttle: NonNullable<RuleThen['throttle']>) => void;
+  throttle: Throttle;
+  onChange: (throttle: Throttle) => void;
 }) {
   const { t } = useTranslation('rules');
   const { t: words } = useTranslation('ruleSentence');
   return (
-    <EditorRow {...row}>
+    <>
       <span className={styles.field}>{t('throttle.oneIn')}</span>
       <DurationField
         size="xs"
         label={t('action.throttle')}
         ms={throttle.perMs}
-        onChange={(perMs) => onChange({ ...throttle, perMs })}
+        onChange={(perMs) => perMs > 0 && onChange({ ...throttle, perMs })}
         longest="h"
       />
       <span className={styles.words}>{t('throttle.same')}</span>
@@ -194,55 +169,47 @@ function ThrottleRow({
         placeholder={throttle.by.length === 0 ? t('throttle.any') : ''}
         data={throttleFields.map((value) => ({ value, label: words(`field.${value}`) }))}
         value={throttle.by}
-        onChange={(by) => onChange({ ...throttle, by: by as typeof throttle.by })}
+        onChange={(by) => onChange({ ...throttle, by: by as Throttle['by'] })}
       />
-    </EditorRow>
+    </>
   );
 }
 
-const kinds = ['all', 'none', 'tags', 'ids'] as const;
-type Kind = (typeof kinds)[number];
+const targetKinds = ['all', 'none', 'tags', 'ids'] as const;
+type TargetKind = (typeof targetKinds)[number];
 
 /** Which panels: all, none, those with a tag, or some by name. */
-function PanelsRow({
-  row,
+function TargetFields({
   target,
   onChange,
+  problem,
 }: {
-  row: Omit<Parameters<typeof EditorRow>[0], 'children'>;
   target: PanelsTarget;
   onChange: (target: PanelsTarget) => void;
+  problem: FieldProblem | undefined;
 }) {
   const { t } = useTranslation('rules');
   const { data: panels = [] } = useQuery(panelsQuery(useTenant()));
-  const kind: Kind = typeof target === 'string' ? target : 'tags' in target ? 'tags' : 'ids';
-  const choose = (wanted: Kind) =>
-    onChange(wanted === 'tags' ? { tags: [] } : wanted === 'ids' ? { ids: [] } : wanted);
-  const tags = [...new Set(panels.flatMap((panel) => panel.tags))].sort();
+  const kind: TargetKind = typeof target === 'string' ? target : 'tags' in target ? 'tags' : 'ids';
   const label = t(`panels.${kind}`);
+  const names = new Map(panels.map(({ id, name }) => [id, name]));
   return (
-    <EditorRow {...row}>
-      <select
-        className={styles.select}
-        aria-label={t('action.panels')}
+    <>
+      <EditorSelect
+        label={t('action.panels')}
         value={kind}
-        onChange={({ target: { value } }) => choose(value as Kind)}
-      >
-        {kinds.map((each) => (
-          <option key={each} value={each}>
-            {t(`panels.${each}`)}
-          </option>
-        ))}
-      </select>
+        onChange={(next) => onChange(next === 'tags' ? { tags: [] } : next === 'ids' ? { ids: [] } : next)}
+        options={targetKinds.map((each) => [each, t(`panels.${each}`)] as const)}
+      />
       {typeof target === 'object' && 'tags' in target && (
         <ValueField
           label={label}
           placeholder={t('panels.tagExample')}
           values={target.tags}
-          onChange={(next) => onChange({ tags: next })}
-          offers={tags}
+          onChange={(tags) => onChange({ tags })}
+          offers={knownTags(panels)}
           splitChars={[',', ' ']}
-          problem={row.problem}
+          problem={problem}
           isMono
         />
       )}
@@ -252,18 +219,16 @@ function PanelsRow({
           className={styles.values ?? ''}
           aria-label={label}
           placeholder={target.ids.length === 0 ? t('panels.choose') : ''}
-          error={row.problem !== undefined}
+          error={problem !== undefined}
           searchable
-          data={[
-            ...panels.map(({ id, name }) => ({ value: id, label: name })),
-            ...target.ids
-              .filter((id) => !panels.some((panel) => panel.id === id))
-              .map((id) => ({ value: id, label: id })),
-          ]}
+          data={[...new Set([...names.keys(), ...target.ids])].map((id) => ({
+            value: id,
+            label: names.get(id) ?? id,
+          }))}
           value={target.ids}
           onChange={(ids) => onChange({ ids })}
         />
       )}
-    </EditorRow>
+    </>
   );
 }

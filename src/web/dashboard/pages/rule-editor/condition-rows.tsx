@@ -1,9 +1,6 @@
-import plusIcon from 'virtual:icon/plus';
-import { Button, Menu } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLevels } from '#web/dashboard/api/queries.ts';
-import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
 import {
@@ -16,7 +13,7 @@ import {
   textHows,
 } from './draft.ts';
 import styles from './editor.module.css';
-import { EditorRow } from './editor-row.tsx';
+import { AddRow, EditorRow, EditorSelect } from './editor-row.tsx';
 import type { FieldProblems } from './rule-problem.ts';
 import { useOffers, ValueField } from './value-field.tsx';
 
@@ -33,8 +30,20 @@ export function ConditionRows({
   problems: FieldProblems;
 }) {
   const { t } = useTranslation('rules');
+  const { t: words } = useTranslation('ruleSentence');
+  const levels = useLevels();
   const [added, setAdded] = useState<string>();
-  const put = (index: number, condition: DraftCondition) => onChange(conditions.with(index, condition));
+  const add = (field: ConditionField) => {
+    const middle = levels.has('warning') ? 'warning' : [...levels.keys()][0];
+    const condition: DraftCondition = {
+      field,
+      not: isUsed(conditions, field, false),
+      how: 'contains',
+      values: field === 'minLevel' && middle !== undefined ? [middle] : [],
+    };
+    setAdded(placeOf(condition));
+    onChange([...conditions, condition]);
+  };
   return (
     <>
       {conditions.map((condition, index) => (
@@ -44,71 +53,23 @@ export function ConditionRows({
           condition={condition}
           canNegate={!isUsed(conditions, condition.field, !condition.not)}
           isNew={added === placeOf(condition)}
-          onChange={(next) => put(index, next)}
+          onChange={(next) => onChange(conditions.with(index, next))}
           onRemove={() => onChange(conditions.toSpliced(index, 1))}
           problems={problems}
         />
       ))}
-      <div className={styles.row}>
-        <span className={styles.lead}>{t(conditions.length === 0 ? 'lead.always' : 'lead.and')}</span>
-        <AddCondition
-          conditions={conditions}
-          onAdd={(condition) => {
-            setAdded(placeOf(condition));
-            onChange([...conditions, condition]);
-          }}
-        />
-      </div>
+      <AddRow
+        lead={t(conditions.length === 0 ? 'lead.always' : 'lead.and')}
+        label={t('addCondition')}
+        choices={conditionFields
+          .filter((field) => !(isUsed(conditions, field, false) && isUsed(conditions, field, true)))
+          .map(
+            (field) => [field, field === 'minLevel' ? t('minLevelChoice') : words(`field.${field}`)] as const,
+          )}
+        onAdd={add}
+        autofocus
+      />
     </>
-  );
-}
-
-function AddCondition({
-  conditions,
-  onAdd,
-}: {
-  conditions: readonly DraftCondition[];
-  onAdd: (condition: DraftCondition) => void;
-}) {
-  const { t } = useTranslation('rules');
-  const { t: words } = useTranslation('ruleSentence');
-  const levels = useLevels();
-  const add = (field: ConditionField) => {
-    const middle = levels.has('warning') ? 'warning' : [...levels.keys()][0];
-    onAdd({
-      field,
-      not: isUsed(conditions, field, false),
-      how: 'contains',
-      values: field === 'minLevel' && middle !== undefined ? [middle] : [],
-    });
-  };
-  const left = conditionFields.filter(
-    (field) => !(isUsed(conditions, field, false) && isUsed(conditions, field, true)),
-  );
-  return (
-    // The focus goes to the new row, not back to the button.
-    <Menu position="bottom-start" width={240} returnFocus={false}>
-      <Menu.Target>
-        <Button
-          size="xs"
-          variant="subtle"
-          className={styles.add ?? ''}
-          data-autofocus
-          leftSection={<Icon paths={plusIcon} size={14} />}
-        >
-          {t('addCondition')}
-        </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {left.map((field) => (
-          <Menu.Item key={field} onClick={() => add(field)}>
-            <span className={styles.menuField}>
-              {field === 'minLevel' ? t('minLevelChoice') : words(`field.${field}`)}
-            </span>
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
   );
 }
 
@@ -192,23 +153,24 @@ function Operator({
   const kind = operatorKind(field);
   const hows = isText(field) ? textHows : ([how] as const);
   return (
-    <select
-      className={styles.select}
-      aria-label={label}
+    <EditorSelect
+      label={label}
       value={`${not} ${how}`}
-      onChange={({ target }) => {
-        const [isNot, nextHow] = target.value.split(' ');
+      onChange={(next) => {
+        const [isNot, nextHow] = next.split(' ');
         onChange({ not: isNot === 'true', how: nextHow as TextHow });
       }}
-    >
-      {hows.flatMap((each) =>
-        [false, true].map((isNot) => (
-          <option key={`${isNot} ${each}`} value={`${isNot} ${each}`} disabled={isNot !== not && !canNegate}>
-            {t(`operator.${kind ?? each}${isNot ? 'Not' : ''}`)}
-          </option>
-        )),
+      options={hows.flatMap((each) =>
+        [false, true].map(
+          (isNot) =>
+            [
+              `${isNot} ${each}`,
+              t(`operator.${kind ?? each}${isNot ? 'Not' : ''}`),
+              isNot !== not && !canNegate,
+            ] as const,
+        ),
       )}
-    </select>
+    />
   );
 }
 

@@ -1,5 +1,6 @@
+import plusIcon from 'virtual:icon/plus';
 import removeIcon from 'virtual:icon/x';
-import { ActionIcon } from '@mantine/core';
+import { ActionIcon, Button, Menu } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import styles from './editor.module.css';
@@ -37,12 +38,88 @@ export function EditorRow({
   );
 }
 
-export function ProblemText({ problem }: { problem: FieldProblem | undefined }) {
+function ProblemText({ problem }: { problem: FieldProblem | undefined }) {
   return (
     problem && (
       <p className={styles.problem} id={problem.id} role="alert">
         {problem.text}
       </p>
     )
+  );
+}
+
+/** The last row of a list: a button with a menu of what can be added. */
+export function AddRow<Choice extends string>({
+  lead,
+  label,
+  problem,
+  choices,
+  onAdd,
+  autofocus = false,
+}: {
+  lead: string;
+  label: string;
+  problem?: FieldProblem | undefined;
+  choices: readonly (readonly [choice: Choice, text: string])[];
+  onAdd: (choice: Choice) => void;
+  autofocus?: boolean;
+}) {
+  return (
+    <div className={styles.row}>
+      <span className={styles.lead}>{lead}</span>
+      <div>
+        {/* The focus goes to the new row, not back to the button. */}
+        <Menu position="bottom-start" width={280} returnFocus={false}>
+          <Menu.Target>
+            <Button
+              size="xs"
+              variant="subtle"
+              className={styles.add ?? ''}
+              data-autofocus={autofocus || undefined}
+              leftSection={<Icon paths={plusIcon} size={14} />}
+              disabled={choices.length === 0}
+            >
+              {label}
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {choices.map(([choice, text]) => (
+              <Menu.Item key={choice} onClick={() => onAdd(choice)}>
+                <span className={styles.menuField}>{text}</span>
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+        <ProblemText problem={problem} />
+      </div>
+    </div>
+  );
+}
+
+/** A choice within a row. */
+export function EditorSelect<Value extends string>({
+  label,
+  value,
+  onChange,
+  options,
+}: {
+  label: string;
+  value: Value;
+  onChange: (value: Value) => void;
+  options: readonly (readonly [value: Value, text: string, isDisabled?: boolean])[];
+}) {
+  return (
+    <select
+      className={styles.select}
+      aria-label={label}
+      value={value}
+      onChange={({ target }) => onChange(target.value as Value)}
+    >
+      {options.map(([each, text, isDisabled]) => (
+        <option key={each} value={each} disabled={isDisabled}>
+          {text}
+        </option>
+      ))}
+    </select>
   );
 }
