@@ -1,18 +1,17 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, OpenedStorage } from '#app.ts';
-import { databaseTrouble } from './database-trouble.ts';
-import { Failure } from './failure.ts';
+import { databaseFailure, Failure } from './failure.ts';
 import type { Io } from './io.ts';
 
 export type Directory = OpenedStorage['directory'];
 export type Accounts = OpenedStorage['accounts'];
 type Tenant = Awaited<ReturnType<Directory['tenants']['get']>>;
 
-/** The name under which what is done here stands in the audit log. */
+/** The name of the command line in the audit log. */
 export const actor = 'cli';
 
-/** Does some work on the database itself, whether a server runs on it or not. */
+/** Runs `work` on the database itself, whether a server runs on it or not. */
 export async function withDirectory<T>(
   io: Io,
   work: (directory: Directory, accounts: Accounts) => Promise<T>,
@@ -31,12 +30,12 @@ export async function withDirectory<T>(
   });
 }
 
-/** Does some work on the database, and says in words what its file got in the way of. */
+/** Runs `work`, and turns errors of the database file into messages for people. */
 export async function withDatabase<T>(config: Config, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw databaseTrouble(error, config.database.path);
+    throw databaseFailure(error, config.database.path);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Durations as people write them: 90d, 30s. */
+/** Durations as people write them, such as 90d and 30s. */
 
 const unitMs = {
   s: 1_000,

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { ApiError } from '#client/api-error.ts';
 import { Failure } from './failure.ts';
-import { visibleText } from './terminal/visible-text.ts';
+import { visibleText } from './terminal-text.ts';
 
 export interface Explanation {
   /** For stderr, one line each. */
@@ -9,7 +9,7 @@ export interface Explanation {
   readonly exitCode: number;
 }
 
-/** Puts whatever ended a command into words. What nobody foresaw is shown whole. */
+/** Turns any error into a message and an exit code. An unexpected error is shown with its stack. */
 export function explain(error: unknown): Explanation {
   if (error instanceof Failure) return { lines: [error.message], exitCode: error.exitCode };
   if (error instanceof CommanderError) return ofCommander(error);
@@ -21,7 +21,7 @@ export function explain(error: unknown): Explanation {
   return { lines: [`unexpected: ${unforeseen}`], exitCode: 1 };
 }
 
-/** Help that was asked for is no error; help in the place of a command that was not named is one, and was printed. */
+/** Requested help is no error. Help that is shown because no command was named is one, and was printed already. */
 function ofCommander(error: CommanderError): Explanation {
   if (error.exitCode === 0) return { lines: [], exitCode: 0 };
   if (error.code === 'commander.help') return { lines: [], exitCode: 2 };
@@ -32,7 +32,7 @@ function ofCommander(error: CommanderError): Explanation {
   return { lines: [message.replaceAll('\n', ' ')], exitCode: 2 };
 }
 
-/** These two are known by their names: importing them would load the whole server for a command that needs none of it. */
+/** These two are recognised by name, because importing them would load the whole server. */
 function isConfigError(error: unknown): error is Error & { problems: readonly string[] } {
   return error instanceof Error && error.name === 'ConfigError' && 'problems' in error;
 }

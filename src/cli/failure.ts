@@ -1,6 +1,9 @@
-/** A command that could not do its work, for a reason that the person who called it can mend. */
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** A command failed for a reason that its user can fix. */
 export class Failure extends Error {
-  /** 1: it failed; 2: it was called, or is configured, the wrong way. */
+  /** 1: it failed; 2: wrong usage or configuration. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1) {
@@ -8,4 +11,40 @@ export class Failure extends Error {
     this.name = 'Failure';
     this.exitCode = exitCode;
   }
+}
+
+/** Turns errors of the file system and SQLite into messages for people; other errors stay as they are. */
+export function databaseFailure(error: unknown, path: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  const file = resolve(path);
+  const elsewhere = 'set BELFRY_DATABASE_URL to another place';
+  if (isFolder(file)) return new Failure(`${file} is a folder: set BELFRY_DATABASE_URL to a file in it`);
+  if (/^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(code ?? '')) {
+    return new Failure(`cannot write ${file}: make ${dirname(file)} writable for this user, or ${elsewhere}`);
+  }
+  if (/^(ENOTDIR|EEXIST|EISDIR)/.test(code ?? '')) {
+    return new Failure(`cannot make ${file}: ${dirname(file)} is no folder; ${elsewhere}`);
+  }
+  if (/^(ENOSPC|SQLITE_FULL)/.test(code ?? ''))
+    return new Failure(`no space left for ${file}: make room on its disk`);
+  if (/^SQLITE_NOTADB/.test(code ?? '')) return new Failure(`${file} is no database: ${elsewhere}`);
+  if (/^SQLITE_CORRUPT/.test(code ?? '')) {
+    return new Failure(`${file} is damaged: put a backup in its place with belfry restore FILE`);
+  }
+  if (/^SQLITE_BUSY/.test(code ?? '')) return new Failure(`another process holds ${file}: try again`);
+  return error;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** As {@link databaseFailure}, for an output file. */
+export function outputFailure(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
+  if (error.code === 'ENOSPC') return new Failure(`no space left for ${path}: name a file on another disk`);
+  return new Failure(
+    `cannot write ${path} (${String(error.code)}): name a file in a folder that this user may write to`,
+  );
 }

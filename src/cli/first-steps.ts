@@ -12,7 +12,7 @@ export interface FirstStepsOptions extends Pick<Io, 'env' | 'program' | 'version
 
 const usualUrl = 'http://127.0.0.1:8080';
 
-/** What a server says when it is ready: where it is, and what to paste into another terminal to see it work. */
+/** The message of a server that is ready: its URL, and commands to try in another terminal. */
 export function firstSteps({ url, config, env, program, version, setUpSecret }: FirstStepsOptions): string {
   const database = env.BELFRY_DATABASE_URL
     ? `BELFRY_DATABASE_URL=${quoted(`sqlite:${resolve(config.database.path)}`)} `

@@ -1,20 +1,20 @@
 import type { Config } from '#app.ts';
 
-/** Everything the command line has of its process. */
+/** The parts of the process that the command line uses. */
 export interface Io {
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How this program is called here, as it can be pasted into a shell: `belfry`, or npm's way in a checkout. */
+  /** How to call this program in a shell: `belfry`, or through npm in a checkout. */
   readonly program: string;
   readonly version: string;
   /** The settings of the environment. @throws ConfigError with all problems. */
   config(): Config;
-  /** Calls back on a signal that would end the process, which it then does not; answers how to stop that. */
+  /** Calls back on a signal that would end the process, and keeps it running. Returns a function that stops this. */
   onSignal(callback: () => void): () => void;
-  /** Calls back before the process dies of an unexpected error, or ends; answers how to stop that. */
+  /** Calls back before the process ends, also by an unexpected error. Returns a function that stops this. */
   onEnd(callback: () => void): () => void;
-  /** Ends the process at once, whatever its threads do: an exit would wait for one that hangs. */
+  /** Ends the process at once; a normal exit would wait for a thread that hangs. */
   kill(): void;
 }

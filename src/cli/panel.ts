@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { jsonOption } from './credential-options.ts';
 import type { Io } from './io.ts';
+import { jsonOption } from './options.ts';
 import { serverClient } from './server-client.ts';
 import { briefTime, table } from './table.ts';
 

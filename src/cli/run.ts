@@ -1,19 +1,17 @@
 import { Command } from 'commander';
-import { addBackup } from './backup.ts';
+import { addBackup, addRestore } from './backup.ts';
 import { addConfig } from './config.ts';
+import { addKey, addToken } from './credentials.ts';
 import { explain } from './explain.ts';
 import type { Io } from './io.ts';
-import { addKey } from './key.ts';
 import { addPanel } from './panel.ts';
-import { addRestore } from './restore.ts';
 import { addSend } from './send.ts';
 import { addServe } from './serve.ts';
 import { addTail } from './tail.ts';
 import { addTenant } from './tenant.ts';
-import { addToken } from './token.ts';
 import { addUser } from './user.ts';
 
-/** Runs one command. Answers its exit code: 0 done, 1 failed, 2 called or configured the wrong way. Never throws. */
+/** Runs one command. Returns its exit code: 0 done, 1 failed, 2 wrong usage or configuration. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const program = createProgram(io);
   try {
@@ -68,7 +66,7 @@ function isCommanderError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-/** The command that the arguments name, as far as they do. */
+/** The path of the command that the arguments name, as far as it exists. */
 function pathOf(program: Command, args: readonly string[]): string[] {
   const path: string[] = [];
   let command: Command | undefined = program;

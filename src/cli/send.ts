@@ -54,7 +54,7 @@ async function send(
   io.stdout.write(`${id}\n`);
 }
 
-/** Everything, without the line break that commands put behind their last line. */
+/** All of stdin, without the line break at its end. */
 async function readAll(stdin: Io['stdin']): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of stdin) chunks.push(Buffer.from(chunk));

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config, createLogger, RunningServer } from '#app.ts';
-import { databaseTrouble } from './database-trouble.ts';
-import { Failure } from './failure.ts';
+import { databaseFailure, Failure } from './failure.ts';
 import { firstSteps } from './first-steps.ts';
 import type { Io } from './io.ts';
 
 /**
- * One Ctrl-C arrives more than once where npm hands it on; a signal later than this is a person who asks again.
+ * npm passes one Ctrl-C on more than once; a signal later than this is a second key press.
  */
 const samePressMs = 500;
 
@@ -27,7 +26,7 @@ export function addServe(program: Command, io: Io): void {
       try {
         server = await startServer(config, logger);
       } catch (error) {
-        throw startTrouble(error, config);
+        throw startFailure(error, config);
       }
       io.stdout.write(
         firstSteps({
@@ -50,7 +49,7 @@ interface Ending {
 }
 
 /**
- * Waits for `stop`, and stops the server. What hangs is killed.
+ * Waits for `stop`, then stops the server. If it hangs, the process is killed.
  * @throws Failure when the server could not go on.
  */
 export async function serveUntil(
@@ -82,14 +81,14 @@ function stopSignal(io: Io): Promise<void> {
   });
 }
 
-/** An address that listens everywhere is reached on this machine. */
+/** A server that listens on all addresses is reached on loopback. */
 function reachable(url: string): string {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname === '0.0.0.0' ? '127.0.0.1' : hostname === '[::]' ? '[::1]' : hostname;
   return `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
 }
 
-function startTrouble(error: unknown, { host, port, database }: Config): unknown {
+function startFailure(error: unknown, { host, port, database }: Config): unknown {
   if (!(error instanceof Error)) return error;
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
@@ -104,5 +103,5 @@ function startTrouble(error: unknown, { host, port, database }: Config): unknown
       2,
     );
   }
-  return databaseTrouble(error, database.path);
+  return databaseFailure(error, database.path);
 }

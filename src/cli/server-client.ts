@@ -3,13 +3,13 @@ import { type Client, createClient } from '#client/client.ts';
 import type { Scope } from '#contract/token.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
-import { visibleText } from './terminal/visible-text.ts';
+import { visibleText } from './terminal-text.ts';
 
 /** A client for the server and with the token of BELFRY_URL and BELFRY_TOKEN. */
 export interface ServerClient {
   readonly client: Client;
   readonly url: string;
-  /** Does some work, and says in words what kept the server from doing its part. */
+  /** Runs `work`, and turns errors of the server into messages for people. */
   ask<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }
 
@@ -26,18 +26,18 @@ export function serverClient(io: Io, scope: Scope): ServerClient {
       try {
         return await work(client);
       } catch (error) {
-        throw serverTrouble(error, { io, url, scope });
+        throw serverFailure(error, { io, url, scope });
       }
     },
   };
 }
 
-/** Puts what kept a server from answering into words; other errors stay as they are. */
-function serverTrouble(error: unknown, { io, url, scope }: { io: Io; url: string; scope: Scope }): unknown {
+/** Turns errors of the client into messages for people; other errors stay as they are. */
+function serverFailure(error: unknown, { io, url, scope }: { io: Io; url: string; scope: Scope }): unknown {
   if (!(error instanceof ApiError)) return error;
-  // What a proxy in front of the server answered says nothing about the token.
+  // The answer of a proxy says nothing about the token.
   if (error.code === undefined && error.status !== 0) return error;
-  const said = visibleText(error.message);
+  const message = visibleText(error.message);
   switch (error.status) {
     case 0:
       return new Failure(noAnswer(error, io, url));
@@ -48,7 +48,7 @@ function serverTrouble(error: unknown, { io, url, scope }: { io: Io; url: string
     case 403:
       return new Failure(`this token lacks the ${scope} scope: make one with ${tokenCommand(io, scope)}`);
     case 429:
-      return new Failure(`${said}: try again in ${error.retryAfterSeconds ?? 1} s`);
+      return new Failure(`${message}: try again in ${error.retryAfterSeconds ?? 1} s`);
     default:
       return error;
   }
@@ -63,7 +63,7 @@ function noAnswer(error: ApiError, io: Io, url: string): string {
 
 const tokenCommand = (io: Io, scope: Scope) => `${io.program} token create --name NAME --scopes ${scope}`;
 
-/** What the system said, below what fetch and its causes say; of several attempts, the first. */
+/** The system's error code, from the causes of a failed fetch; of several attempts, the first. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;

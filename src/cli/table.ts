@@ -1,5 +1,4 @@
-import { textWidth } from './terminal/text-width.ts';
-import { visibleText } from './terminal/visible-text.ts';
+import { textWidth, visibleText } from './terminal-text.ts';
 
 /** Rows under their headings, in columns two spaces apart. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {

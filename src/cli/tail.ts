@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
-import { readName } from './credential-options.ts';
 import type { Io } from './io.ts';
+import { readName } from './options.ts';
 import { serverClient } from './server-client.ts';
 import { followPanel } from './tail/follow-panel.ts';
 import { PlainView } from './tail/plain-view.ts';
@@ -32,10 +32,10 @@ export function addTail(program: Command, io: Io): void {
         const leave = () => stop.abort();
         const forget = io.onSignal(leave);
         io.stdout.once('error', leave);
-        const open = (onSeen: (ids: readonly string[]) => void) =>
+        const open = (onShown: (ids: readonly string[]) => void) =>
           io.stdout.isTTY
-            ? new ScreenView(io, { name: panel.name, onSeen, onLeave: leave })
-            : new PlainView(io, { url: server.url, onSeen });
+            ? new ScreenView(io, { name: panel.name, onShown, onLeave: leave })
+            : new PlainView(io, { url: server.url, onShown });
         const screen = `tail/${io.version}`;
         await followPanel({ client, panelId: panel.id, screen, open, signal: stop.signal }).finally(forget);
       });

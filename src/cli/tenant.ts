@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { actor, withDirectory } from './administration.ts';
-import { jsonOption, readName } from './credential-options.ts';
 import type { Io } from './io.ts';
+import { jsonOption, readName } from './options.ts';
 import { briefTime, table } from './table.ts';
 
 /** `belfry tenant`: the customers or teams of this installation. */

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Role, roles } from '#contract/token.ts';
 import { type Accounts, actor, type Directory, getTenant, withDirectory } from './administration.ts';
-import { jsonOption, readName, tenantOption } from './credential-options.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
+import { jsonOption, nameOption, tenantOption } from './options.ts';
 import { briefTime, table } from './table.ts';
 
 interface CreateOptions {
@@ -35,9 +35,7 @@ export function addUser(program: Command, io: Io): void {
     .command('create')
     .description('make an account, as a member of a tenant')
     .requiredOption('-e, --email <address>', 'what the person signs in with')
-    .addOption(
-      new Option('-n, --name <name>', 'what the person is called').argParser(readName).makeOptionMandatory(),
-    )
+    .addOption(nameOption('what the person is called'))
     .addOption(tenantOption())
     .addOption(new Option('-r, --role <role>', 'what they may do').choices(roles).makeOptionMandatory())
     .addOption(passwordOption())
@@ -73,7 +71,7 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
   const { newPerson } = await import('#app.ts');
   const { email, name, role } = options;
   const chosen = await choosePassword(io, options.passwordStdin);
-  // Made before the database is opened: a mistake in it leaves no new file behind.
+  // Checked before the database is opened, so that a wrong option leaves no new file behind.
   const person = await newPerson({ email, name, password: chosen.password, emailVerified: true });
   await withDirectory(io, async (directory, accounts) => {
     const { id } = await getTenant(io, directory, options.tenant);
@@ -82,7 +80,7 @@ async function create(io: Io, options: CreateOptions): Promise<void> {
         `there is an account ${person.email} already: ${io.program} user password ${person.email} sets its password, an invitation brings it into another tenant`,
       );
   });
-  tell(io, { id: person.id, email: person.email }, { ...options, ...chosen });
+  printResult(io, { id: person.id, email: person.email }, { ...options, ...chosen });
 }
 
 async function reset(io: Io, email: string, options: PasswordOptions): Promise<void> {
@@ -104,7 +102,7 @@ async function reset(io: Io, email: string, options: PasswordOptions): Promise<v
     await accounts.note(found.id, { by: actor, at, action: 'account.password', subject: found.id, detail });
     return { person: found, ...outcome };
   });
-  tell(io, { id: person.id, email: person.email, ...left }, { ...options, ...chosen });
+  printResult(io, { id: person.id, email: person.email, ...left }, { ...options, ...chosen });
   if (options.json) return;
   if (left.passkeysRemoved > 0) io.stderr.write(`Passkeys removed: ${left.passkeysRemoved}.\n`);
   if (left.identities > 0)
@@ -144,11 +142,11 @@ async function getPerson(io: Io, accounts: Accounts, email: string) {
   throw new Failure(`there is no account ${email}: ${io.program} user list shows all`);
 }
 
-/** The one that stdin gives, or a new one, which `isNew` says is to be told. */
+/** The password from stdin, or a new random one, which is printed. */
 async function choosePassword(io: Io, fromStdin = false): Promise<{ password: string; isNew: boolean }> {
   if (!fromStdin) {
     const { randomSecret } = await import('#app.ts');
-    // 20 of 62 characters: 119 bits, which nobody guesses and somebody may have to type.
+    // 20 of 62 characters: 119 bits, and short enough to type.
     return { password: randomSecret().slice(0, 20), isNew: true };
   }
   let text = '';
@@ -156,16 +154,16 @@ async function choosePassword(io: Io, fromStdin = false): Promise<{ password: st
   return { password: text.replace(/\r?\n$/, ''), isNew: false };
 }
 
-function tell(
+function printResult(
   io: Io,
-  told: { readonly id: string; readonly email: string },
+  result: { readonly id: string; readonly email: string },
   { json, password, isNew }: { readonly json?: boolean; readonly password: string; readonly isNew: boolean },
 ): void {
   if (json) {
-    io.stdout.write(`${JSON.stringify({ ...told, ...(isNew && { password }) })}\n`);
+    io.stdout.write(`${JSON.stringify({ ...result, ...(isNew && { password }) })}\n`);
     return;
   }
-  const { email } = told;
+  const { email } = result;
   if (isNew) io.stdout.write(`${password}\n`);
   io.stderr.write(
     isNew ? `The password of ${email}. It is not shown again.\n` : `The password of ${email} is set.\n`,

@@ -5,34 +5,34 @@ import { createElapsedClock } from '#client/elapsed-clock.ts';
 import type { Connection } from '#client/event-stream.ts';
 import { type Receipt, ReceiptOutbox } from '#client/receipt-outbox.ts';
 
-/** Where a panel is shown. Times are of the clock that the board goes by. */
-export interface PanelSurface {
-  /** An event came, and changed the board so. */
-  heard(board: Board, changes: readonly BoardChange[], now: number): void;
-  /** Time went on, and these are over. */
-  passed(board: Board, expired: readonly BoardChange[], now: number): void;
+/** How a panel is shown. Times are of the clock that the board uses. */
+export interface PanelView {
+  /** An event changed the board. */
+  update(board: Board, changes: readonly BoardChange[], now: number): void;
+  /** Called several times a second, as times on display go on. */
+  tick(board: Board, now: number): void;
   connection(connection: Connection, now: number): void;
   /** Resolves when there is room for more. */
-  ready(): Promise<void>;
+  drained(): Promise<void>;
   close(): void;
 }
 
 export interface FollowPanelOptions {
   readonly client: Pick<Client, 'panelEvents' | 'receipts'>;
   readonly panelId: string;
-  /** What this is, as in tail/0.1.0. */
+  /** Name and version of this program, as in tail/0.1.0. */
   readonly screen: string;
-  /** Opens the surface; it tells `onSeen` which notifications a reader can see. */
-  readonly open: (onSeen: (ids: readonly string[]) => void) => PanelSurface;
+  /** Opens the view, which calls `onShown` with the notifications that a reader can see. */
+  readonly open: (onShown: (ids: readonly string[]) => void) => PanelView;
   /** Ends it, without an error. */
   readonly signal: AbortSignal;
 }
 
 const tickMs = 250;
-/** What is still to be said at the end is worth this long a wait. */
+/** At the end, how long to wait for the last receipts to be sent. */
 const lastReceiptsMs = 1_000;
 
-/** Shows a panel until told to stop, and reports to the server what was shown and what became of it. */
+/** Shows a panel until `signal` aborts, and sends receipts of what was shown, expired and cleared. */
 export async function followPanel({
   client,
   panelId,
@@ -50,59 +50,42 @@ export async function followPanel({
         signal.aborted ? { signal: AbortSignal.timeout(lastReceiptsMs) } : {},
       ),
   });
-  const book = new ReceiptBook(outbox, () => board.serverTime(clock.now()));
-  const surface = open((ids) => book.seen(ids));
+  const shown = new Set<string>();
+  const report = (id: string, state: Receipt['state']) =>
+    outbox.add({ id, state, at: Math.max(0, Math.round(board.serverTime(clock.now()))) });
+  const view = open((ids) => {
+    for (const id of ids) {
+      if (shown.has(id)) continue;
+      shown.add(id);
+      report(id, 'shown');
+    }
+  });
+  /** How a notification ended is reported only if it was shown. */
+  const reportEnds = (changes: readonly BoardChange[]) => {
+    for (const { kind, card } of changes) {
+      const { id } = card.notification;
+      if (kind === 'added' || kind === 'counted' || !shown.delete(id)) continue;
+      if (kind === 'expired') report(id, 'expired');
+      if (kind === 'cleared' || kind === 'replaced') report(id, 'cleared');
+    }
+  };
   const ticker = setInterval(() => {
     const now = clock.now();
     const expired = board.expire(now);
-    surface.passed(board, expired, now);
-    book.left(expired);
+    view.tick(board, now);
+    reportEnds(expired);
   }, tickMs);
-  const onConnection = (connection: Connection) => surface.connection(connection, clock.now());
+  const onConnection = (connection: Connection) => view.connection(connection, clock.now());
   try {
     const options = { client, panelId, board, clock, signal, onConnection, screen };
     for await (const { changes } of boardEvents(options)) {
-      surface.heard(board, changes, clock.now());
-      book.left(changes);
-      await surface.ready();
+      view.update(board, changes, clock.now());
+      reportEnds(changes);
+      await view.drained();
     }
   } finally {
     clearInterval(ticker);
-    surface.close();
+    view.close();
     await outbox.close();
-  }
-}
-
-/** Which of the notifications on the board have been seen, and the receipts that follow from it. */
-class ReceiptBook {
-  readonly #outbox: ReceiptOutbox;
-  readonly #serverTime: () => number;
-  readonly #seen = new Set<string>();
-
-  constructor(outbox: ReceiptOutbox, serverTime: () => number) {
-    this.#outbox = outbox;
-    this.#serverTime = serverTime;
-  }
-
-  seen(ids: readonly string[]): void {
-    for (const id of ids) {
-      if (this.#seen.has(id)) continue;
-      this.#seen.add(id);
-      this.#say(id, 'shown');
-    }
-  }
-
-  /** Only of what was seen is it worth saying how it left. */
-  left(changes: readonly BoardChange[]): void {
-    for (const { kind, card } of changes) {
-      const { id } = card.notification;
-      if (kind === 'added' || kind === 'counted' || !this.#seen.delete(id)) continue;
-      if (kind === 'expired') this.#say(id, 'expired');
-      if (kind === 'cleared' || kind === 'replaced') this.#say(id, 'cleared');
-    }
-  }
-
-  #say(id: string, state: Receipt['state']): void {
-    this.#outbox.add({ id, state, at: Math.max(0, Math.round(this.#serverTime())) });
   }
 }

@@ -1,23 +1,24 @@
 import { once } from 'node:events';
-import type { Board, BoardChange } from '#client/board.ts';
+import type { Board, BoardChange, Card } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
 import { briefDuration } from '../duration.ts';
 import type { Io } from '../io.ts';
-import { visibleText } from '../terminal/visible-text.ts';
-import type { PanelSurface } from './follow-panel.ts';
-import { plainLine } from './plain-line.ts';
+import { visibleText } from '../terminal-text.ts';
+import type { PanelView } from './follow-panel.ts';
 
 export interface PlainViewOptions {
   readonly url: string;
-  /** Is told of the notifications that were written. */
-  readonly onSeen: (ids: readonly string[]) => void;
+  /** Called with the notifications that were written. */
+  readonly onShown: (ids: readonly string[]) => void;
 }
 
-/** A live set that comes again after a gap repeats what was written: so many ids are remembered. */
+/** After a gap the live set comes again: so many ids are remembered, so that none is written twice. */
 const remembered = 5_000;
+/** Wide enough for every built-in level. */
+const levelColumns = 8;
 
-/** Writes a line for each event; what becomes of the connection goes to stderr. */
-export class PlainView implements PanelSurface {
+/** Writes a line for each event, for logs and pipes; the state of the connection goes to stderr. */
+export class PlainView implements PanelView {
   readonly #io: Pick<Io, 'stdout' | 'stderr'>;
   readonly #options: PlainViewOptions;
   readonly #written = new Set<string>();
@@ -28,14 +29,16 @@ export class PlainView implements PanelSurface {
     this.#options = options;
   }
 
-  heard(board: Board, changes: readonly BoardChange[], now: number): void {
+  update(board: Board, changes: readonly BoardChange[], now: number): void {
     const fresh = changes.filter(({ kind, card }) => kind !== 'added' || this.#isNew(card.notification.id));
     const lines = fresh.flatMap((change) => plainLine(change, board.serverTime(now)) ?? []);
     if (lines.length > 0) this.#io.stdout.write(`${lines.join('\n')}\n`);
-    this.#options.onSeen(fresh.flatMap(({ kind, card }) => (kind === 'added' ? [card.notification.id] : [])));
+    this.#options.onShown(
+      fresh.flatMap(({ kind, card }) => (kind === 'added' ? [card.notification.id] : [])),
+    );
   }
 
-  passed(): void {}
+  tick(): void {}
 
   connection(connection: Connection): void {
     const { url } = this.#options;
@@ -50,8 +53,8 @@ export class PlainView implements PanelSurface {
     }
   }
 
-  /** A reader that cannot keep up slows us down, and with us the server's stream: nothing piles up here. */
-  async ready(): Promise<void> {
+  /** A slow reader slows the stream from the server, so that nothing piles up here. */
+  async drained(): Promise<void> {
     const { stdout } = this.#io;
     if (!stdout.writableNeedDrain) return;
     await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(() => undefined);
@@ -66,4 +69,25 @@ export class PlainView implements PanelSurface {
     if (this.#written.size > remembered && oldest !== undefined) this.#written.delete(oldest);
     return true;
   }
+}
+
+/** The line of a change; undefined for one that is no event of the stream. `at` is the server's time. */
+export function plainLine({ kind, card }: BoardChange, at: number): string | undefined {
+  const { level, title, message } = card.notification;
+  if (kind === 'expired' || kind === 'dropped') return undefined;
+  const isNew = kind === 'added';
+  const time = `${new Date(isNew ? card.receivedAt : at).toISOString().slice(0, 19)}Z`;
+  const text = isNew ? `${visibleText(title)} — ${visibleText(message)}` : visibleText(title);
+  const fields = [...fieldsOf(card), ...(kind === 'counted' ? [`count=${card.count}`] : [])];
+  return [time, (isNew ? level : kind).padEnd(levelColumns), text, ...fields].join('  ');
+}
+
+function fieldsOf({ notification: { host, ip, key, url } }: Card): string[] {
+  return Object.entries({ host, ip, key, url }).flatMap(([name, value]) =>
+    value === null ? [] : [`${name}=${quoted(visibleText(value))}`],
+  );
+}
+
+function quoted(text: string): string {
+  return /[\s"]/.test(text) ? `"${text.replaceAll('"', '\\"')}"` : text;
 }

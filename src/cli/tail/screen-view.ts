@@ -1,15 +1,14 @@
 import type { Board, BoardChange } from '#client/board.ts';
 import type { Connection } from '#client/event-stream.ts';
 import type { Io } from '../io.ts';
-import { LiveScreen } from '../terminal/live-screen.ts';
-import { colorDepth, createPaint, type Paint } from '../terminal/paint.ts';
-import type { PanelSurface } from './follow-panel.ts';
-import { panelView } from './panel-view.ts';
+import type { PanelView } from './follow-panel.ts';
+import { LiveScreen } from './live-screen.ts';
+import { panelRows, type Scene } from './panel-rows.ts';
 
 export interface ScreenViewOptions {
   readonly name: string;
-  /** Is told of the notifications that can be read on the screen, each time anew. */
-  readonly onSeen: (ids: readonly string[]) => void;
+  /** Called with the notifications that can be read on the screen, on each draw. */
+  readonly onShown: (ids: readonly string[]) => void;
   readonly onLeave: () => void;
 }
 
@@ -17,34 +16,32 @@ export interface ScreenViewOptions {
 const frameMs = 50;
 
 /** Draws the panel on the whole terminal. */
-export class ScreenView implements PanelSurface {
+export class ScreenView implements PanelView {
   readonly #options: ScreenViewOptions;
   readonly #screen: LiveScreen;
-  readonly #paint: Paint;
+  readonly #colors: Scene['colors'];
   #board: Board | undefined;
-  /** As it was told last. */
   #now = Date.now();
   #connection: Connection = { state: 'connecting' };
-  #heardAt: number | undefined;
+  #lastEventAt: number | undefined;
   #retryAt: number | undefined;
   #frame: NodeJS.Timeout | undefined;
 
   constructor(io: Io, options: ScreenViewOptions) {
     this.#options = options;
-    this.#paint = createPaint(colorDepth(io.env, io.stdout.getColorDepth({ ...io.env })));
-    const onResize = () => this.#draw();
-    this.#screen = new LiveScreen(io, { onResize, onLeave: options.onLeave });
+    this.#colors = colorsOf(io);
+    this.#screen = new LiveScreen(io, { onResize: () => this.#draw(), onLeave: options.onLeave });
     this.#draw();
   }
 
-  heard(board: Board, _changes: readonly BoardChange[], now: number): void {
+  update(board: Board, _changes: readonly BoardChange[], now: number): void {
     this.#board = board;
     this.#now = now;
-    this.#heardAt = now;
+    this.#lastEventAt = now;
     this.#frame ??= setTimeout(() => this.#draw(), frameMs);
   }
 
-  passed(board: Board, _expired: readonly BoardChange[], now: number): void {
+  tick(board: Board, now: number): void {
     this.#board = board;
     this.#now = now;
     this.#draw();
@@ -57,7 +54,7 @@ export class ScreenView implements PanelSurface {
     this.#draw();
   }
 
-  async ready(): Promise<void> {}
+  async drained(): Promise<void> {}
 
   close(): void {
     clearTimeout(this.#frame);
@@ -67,28 +64,33 @@ export class ScreenView implements PanelSurface {
   #draw(): void {
     clearTimeout(this.#frame);
     this.#frame = undefined;
-    const { width, height } = this.#screen;
     const board = this.#board;
     const settings = board?.settings;
-    const serverTime = (at: number | undefined) =>
-      at === undefined ? undefined : (board?.serverTime(at) ?? at);
-    const { rows, shown } = panelView({
-      width,
-      height,
-      paint: this.#paint,
+    const serverTime = (at: number) => board?.serverTime(at) ?? at;
+    const { rows, shown } = panelRows({
+      width: this.#screen.width,
+      height: this.#screen.height,
+      colors: this.#colors,
       name: settings?.panel.name ?? this.#options.name,
       cards: board?.cards() ?? [],
       level: (name) => board?.level(name),
       isFilling: board?.isFilling ?? true,
       isPartial: board?.isPartial ?? false,
-      now: serverTime(this.#now) ?? this.#now,
+      now: serverTime(this.#now),
       elapsed: this.#now,
       connection: this.#connection,
-      heardAt: serverTime(this.#heardAt),
-      retryAt: serverTime(this.#retryAt),
+      lastEventAt: this.#lastEventAt === undefined ? undefined : serverTime(this.#lastEventAt),
+      retryAt: this.#retryAt === undefined ? undefined : serverTime(this.#retryAt),
       timeZone: settings?.panel.display.timeZone,
     });
     this.#screen.draw(rows);
-    this.#options.onSeen(shown);
+    this.#options.onShown(shown);
   }
+}
+
+/** What the terminal can and the reader wants: NO_COLOR (no-color.org) goes first. */
+function colorsOf({ env, stdout }: Io): Scene['colors'] {
+  const bits = env.NO_COLOR ? 1 : stdout.getColorDepth({ ...env });
+  if (bits >= 24) return 'truecolor';
+  return bits >= 4 ? 'ansi16' : 'none';
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { BoardChange } from '#client/board.ts';
 import type { NotificationEvent } from '#contract/notification.ts';
 import { notification, start } from '#test/support/panel-events.ts';
-import { plainLine } from './plain-line.ts';
+import { plainLine } from './plain-view.ts';
 
 function change(kind: BoardChange['kind'], over: Partial<NotificationEvent> = {}, count = 0): BoardChange {
   return { kind, card: { notification: notification(1, over), receivedAt: start, endsAt: null, count } };
