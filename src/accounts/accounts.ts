@@ -1,23 +1,17 @@
-import { uuidv7 } from 'uuidv7';
-import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
+import { LRUCache } from 'lru-cache';
+import type { AccountStore } from '#core/accounts.ts';
 import { findEmail } from '#core/email.ts';
-import { hashSecret, randomSecret } from '#core/secrets.ts';
+import { AppError } from '#core/errors.ts';
 import type { OwnAccount, SignIn, Visit } from '#core/sign-in.ts';
-import { createAsk } from './ask.ts';
-import { wrongPassword } from './library-errors.ts';
-import { newPerson, refuseWeak } from './new-person.ts';
-import { createOidc } from './oidc.ts';
-import { type OidcSettings, providerId } from './oidc-settings.ts';
+import { createOidc, type OidcSettings, providerId } from './oidc.ts';
 import { createPasskeys } from './passkeys.ts';
-import { createProofs } from './proof.ts';
-import { createSecondFactors } from './second-factor.ts';
-import { expired, hasSessionCookie, readSigned, signedCookie } from './session-cookie.ts';
-import { idleMs, touchMs } from './session-times.ts';
-import { without } from './visit-headers.ts';
+import { hashNewPassword, newPerson, passwordMatches } from './passwords.ts';
+import { createPending, createSessions, expiredCookie, is } from './sessions.ts';
+import { createTwoFactor } from './two-factor.ts';
 
 export interface AccountsOptions {
   readonly store: AccountStore;
-  /** What cookies are signed with and second factors are sealed with. */
+  /** Signs cookies and encrypts the secrets of authenticator apps. */
   readonly key: string;
   /** An identity provider, if people may sign in with one. */
   readonly oidc: OidcSettings | undefined;
@@ -25,129 +19,107 @@ export interface AccountsOptions {
   readonly onProblem: (message: string, error: unknown) => void;
 }
 
-/** People's accounts over the library, which is loaded when somebody first signs in. */
+/** This long after a sign-in or a reauthentication, the person at the browser is taken to be the same. */
+const provenMs = 10 * 60_000;
+/** Reauthentications are kept in memory: after a restart one is asked for again. */
+const maxProofs = 10_000;
+/** No password has this hash. Whoever has no account takes the time of a comparison too. */
+const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+const methods = 'sign_in_methods';
+const wrongPassword = () => new AppError('forbidden', 'the password is wrong');
+
+/** People's accounts: how they sign in, and what they change about it. */
 export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   const { store, key, now, onProblem } = options;
-  const library = () => ({ store, key, now, onProblem });
-  const ask = createAsk(library);
-  const secondFactors = createSecondFactors({ ask, store, key, now });
-  const passkeys = createPasskeys(ask, store);
-  const oidc = createOidc(library, options.oidc);
-  const proofs = createProofs({ ask, passkeys, store, now }, options.oidc && providerId);
+  const { rows } = store;
+  const sessions = createSessions({ store, key, now, onProblem });
+  const pending = createPending(rows, now);
+  const proofs = new LRUCache<string, number>({ max: maxProofs });
+  // A clock that was set back would put a sign-in into the future.
+  const isRecent = (at: number | undefined) => at !== undefined && Math.abs(now() - at) < provenMs;
 
-  /** Ends what a browser was signed in with before, whoever put it there. */
-  const endFormer = async (visit: Visit) => {
-    const former = await identify(visit);
-    if (former) await store.endSession(former.person.id, former.session.id);
+  const ofPerson = (person: string, provider: string) => [is('person', person), is('provider', provider)];
+  const passwordOf = async (person: string): Promise<string | undefined> => {
+    const [row] = await rows.select(methods, ofPerson(person, 'credential'));
+    return row?.password_hash ? String(row.password_hash) : undefined;
+  };
+  const isPassword = async (person: string | undefined, password: string): Promise<boolean> => {
+    const stored = person === undefined ? undefined : await passwordOf(person);
+    return (await passwordMatches(stored ?? noPassword, password)) && stored !== undefined;
+  };
+  /** @throws AppError `forbidden` for a wrong password. */
+  const confirm = async (visit: Visit, password: string) => {
+    const signedIn = await sessions.identify(visit);
+    if (!signedIn) throw new AppError('unauthorized', 'unauthorized');
+    if (!(await isPassword(signedIn.person.id, password))) throw wrongPassword();
+    return signedIn;
   };
 
-  const identify: SignIn['identify'] = async ({ origin, cookie }) => {
-    if (!hasSessionCookie(cookie)) return undefined;
-    const token = readSigned(cookie, { origin, name: 'session_token' }, key);
-    if (token === undefined) return undefined;
-    const found = await store.findSession(hashSecret(token), now());
-    if (found) keepAlive(found);
-    return found;
-  };
-
-  /** Written down now and then, and nobody waits for it. */
-  const keepAlive = ({ session }: SignedInPerson) => {
-    const at = now();
-    if (at - session.lastSeenAt < touchMs) return;
-    const expiresAt = session.remembered ? session.expiresAt : at + idleMs;
-    store
-      .touchSession(session.id, at, expiresAt)
-      .catch((error: unknown) => onProblem('a session could not be kept', error));
-  };
+  const twoFactor = createTwoFactor({ store, sessions, pending, key, now, confirm });
+  const passkeys = createPasskeys({ store, sessions, pending, now });
 
   return {
-    ...secondFactors,
+    ...createOidc({ settings: options.oidc, store, sessions, pending, now, onProblem }),
     ...passkeys,
-    ...oidc,
-    ...proofs,
-    identify,
+    ...twoFactor,
+    withSecondFactor: twoFactor.signIn,
+    identify: sessions.identify,
+    newPerson,
+    newSession: (visit) => sessions.prepare(visit, false),
 
     async isSignedIn(sessionId) {
       return (await store.findSessionById(sessionId, now())) !== undefined;
     },
 
     async withPassword(visit, { email, password, remember }) {
-      // An address that cannot be anybody's takes as long as one that could.
-      const address = findEmail(email) ?? 'nobody@example.invalid';
-      const { headers, response } = await ask(without(visit, 'session_token', 'dont_remember'), (api, own) =>
-        api.signInEmail({
-          body: { email: address, password, rememberMe: remember },
-          headers: own,
-          returnHeaders: true,
-        }),
-      );
-      const twoFactor = 'twoFactorRedirect' in response;
-      const person = await store.findByEmail(address);
-      if (!person) throw wrongPassword();
-      if (!twoFactor) await endFormer(visit);
-      const cookies = headers.getSetCookie();
-      return {
-        cookies: remember ? [...cookies, expired(visit.origin, 'dont_remember')] : cookies,
-        personId: person.id,
-        twoFactor,
-      };
-    },
-
-    async withSecondFactor(visit, factor) {
-      const signedIn = await secondFactors.signIn(visit, factor);
-      await endFormer(visit);
-      return signedIn;
-    },
-
-    async withPasskey(visit, response) {
-      const signedIn = await passkeys.withPasskey(visit, response);
-      await endFormer(visit);
-      return signedIn;
-    },
-
-    async fromProvider(visit, provider, query) {
-      const back = await oidc.fromProvider(visit, provider, query);
-      const cookie = back.cookies.map((each) => each.split(';')[0]).join('; ');
-      const signedIn = await identify({ origin: visit.origin, cookie });
-      if (signedIn) await endFormer(visit);
-      return { ...back, personId: signedIn?.person.id };
+      const address = findEmail(email);
+      const person = address === undefined ? undefined : await store.findByEmail(address);
+      if (!(await isPassword(person?.id, password)) || !person)
+        throw new AppError('unauthorized', 'e-mail or password is wrong');
+      const challenge = await twoFactor.challenge(visit, person.id, remember);
+      const cookies = [challenge ?? (await sessions.begin(visit, person.id, remember))];
+      return { cookies, personId: person.id, twoFactor: challenge !== undefined };
     },
 
     async out(visit) {
-      const { headers } = await ask(visit, (api, own) => api.signOut({ headers: own, returnHeaders: true }));
-      return { cookies: headers.getSetCookie() };
+      const signedIn = await sessions.identify(visit);
+      if (signedIn) await store.endSession(signedIn.person.id, signedIn.session.id);
+      return { cookies: [expiredCookie(visit.origin, 'session_token')] };
     },
 
-    async changePassword(visit, { person: { person }, currentPassword, newPassword }) {
-      refuseWeak(newPassword, [person.name, person.email]);
-      const { headers } = await ask(visit, (api, own) =>
-        api.changePassword({
-          body: { currentPassword, newPassword, revokeOtherSessions: true },
-          headers: own,
-          returnHeaders: true,
-        }),
-      );
+    async changePassword(visit, { person: { person, session }, currentPassword, newPassword }) {
+      const stored = await passwordOf(person.id);
+      if (stored === undefined)
+        throw new AppError('conflict', 'this account has no password: an administrator can set one');
+      if (!(await passwordMatches(stored, currentPassword))) throw wrongPassword();
+      const hash = await hashNewPassword(newPassword, [person.name, person.email]);
+      const same = [...ofPerson(person.id, 'credential'), is('password_hash', stored)];
+      const changed = await rows.update(methods, same, { password_hash: hash, updated_at: now() });
+      // Somebody else has just changed it.
+      if (changed.length === 0) throw wrongPassword();
+      await store.endSessions(person.id, undefined);
       await store.forgetDevices(person.id);
-      return { cookies: headers.getSetCookie() };
+      return { cookies: [await sessions.begin(visit, person.id, session.remembered)] };
     },
 
-    newPerson,
+    isProven: ({ id, createdAt }) => isRecent(createdAt) || isRecent(proofs.get(id)),
 
-    newSession({ origin, source, userAgent }) {
-      const token = randomSecret();
-      return {
-        record: {
-          id: uuidv7(),
-          tokenHash: hashSecret(token),
-          expiresAt: now() + idleMs,
-          address: source,
-          userAgent: userAgent?.slice(0, 300) ?? null,
-        },
-        cookies: [
-          signedCookie(origin, 'session_token', token, key),
-          signedCookie(origin, 'dont_remember', 'true', key),
-        ],
-      };
+    async waysToProve(personId) {
+      const has = async (method: string) => (await rows.count(methods, ofPerson(personId, method))) > 0;
+      const [password, passkey, provider] = await Promise.all([
+        has('credential'),
+        rows.count('passkeys', [is('person', personId)]),
+        options.oidc !== undefined && has(providerId),
+      ]);
+      return { password, passkey: passkey > 0, provider };
+    },
+
+    async prove(visit, { person, session }, proof) {
+      if ('password' in proof) await confirm(visit, proof.password);
+      else if ((await passkeys.ownerOf(visit, proof.passkey)) !== person.id)
+        throw new AppError('forbidden', 'this passkey is somebody else’s');
+      proofs.set(session.id, now());
     },
   };
 }

@@ -6,7 +6,7 @@ import { AppError } from '#core/errors.ts';
 const keyBytes = 32;
 
 /**
- * The key that cookies are signed with and second factors are sealed with, from a file that only the server's user may
+ * The key that signs cookies and encrypts secrets of second factors, from a file that only the server's user may
  * read. When there is none, it is made whole or not at all, and on disk when this returns. Only the server may call this,
  * while it holds the database's lock.
  *

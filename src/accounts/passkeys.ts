@@ -1,54 +1,100 @@
-import type { AccountStore, Condition } from '#core/accounts.ts';
-import { badRequest } from '#core/errors.ts';
-import type { OwnAccount, PasskeyJson, PasskeyRecord, SignIn, Visit } from '#core/sign-in.ts';
-import type { Ask } from './ask.ts';
-import type { Library } from './library.ts';
-import { tableOf } from './tables.ts';
-import { without } from './visit-headers.ts';
+/** Passkeys (WebAuthn). The library is loaded by the first who uses one: an idle server stays small. */
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import { uuidv7 } from 'uuidv7';
+import type { AccountStore } from '#core/accounts.ts';
+import { AppError, badRequest } from '#core/errors.ts';
+import type { OwnAccount, PasskeyJson, SignIn, Visit } from '#core/sign-in.ts';
+import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
 
-type Assertion = NonNullable<
-  Parameters<Library['api']['verifyPasskeyAuthentication']>[0]
->['body']['response'];
+const table = 'passkeys';
+const challengeMs = 5 * 60_000;
+
+const tookTooLong = () => badRequest('this took too long: try again');
+const failed = (cause?: unknown) =>
+  new AppError('bad-request', 'the passkey could not be checked: try again', { cause });
+
+interface PasskeysOptions {
+  readonly store: AccountStore;
+  readonly sessions: Sessions;
+  readonly pending: Pending;
+  readonly now: () => number;
+}
 
 export interface Passkeys
   extends Pick<SignIn, 'passkeyOptions' | 'withPasskey'>,
     Pick<OwnAccount, 'passkeys' | 'newPasskeyOptions' | 'addPasskey' | 'removePasskey'> {
-  /** Whose passkey answered, signing in nobody. */
+  /** Whose passkey answered; signs in nobody. */
   ownerOf(visit: Visit, response: PasskeyJson): Promise<string>;
 }
 
-export function createPasskeys(ask: Ask, { rows, endSession }: AccountStore): Passkeys {
-  const table = tableOf.passkey;
-  const verify = (visit: Visit, assertion: PasskeyJson) => {
-    if (typeof assertion.id !== 'string') throw badRequest('body.response.id must be string');
-    return ask(without(visit, 'session_token', 'dont_remember'), (api, own) =>
-      api.verifyPasskeyAuthentication({
-        // Whatever it is: the library checks it.
-        body: { response: assertion as unknown as Assertion },
-        headers: own,
-        returnHeaders: true,
-      }),
-    );
+const library = () => import('@simplewebauthn/server');
+
+export function createPasskeys({ store, sessions, pending, now }: PasskeysOptions): Passkeys {
+  const { rows } = store;
+  const signedIn = async (visit: Visit) => {
+    const found = await sessions.identify(visit);
+    if (!found) throw new AppError('unauthorized', 'unauthorized');
+    return found.person;
   };
+  const challengeCookie = async (visit: Visit, kind: 'passkey' | 'new passkey', challenge: string) => {
+    const token = await pending.create(kind, challenge, challengeMs);
+    return [sessions.cookie(visit.origin, 'passkey', token, challengeMs)];
+  };
+  const takeChallenge = async (visit: Visit, kind: 'passkey' | 'new passkey') => {
+    const token = sessions.readCookie(visit, 'passkey');
+    const challenge = token === undefined ? undefined : await pending.take(kind, token);
+    if (challenge === undefined) throw tookTooLong();
+    return challenge;
+  };
+  const bound = ({ origin }: Visit) => ({
+    expectedOrigin: origin,
+    expectedRPID: hostOf(origin),
+    // A passkey stands for both factors: it must have verified its owner, by a finger or a PIN.
+    requireUserVerification: true,
+  });
+
+  const ownerOf: Passkeys['ownerOf'] = async (visit, response) => {
+    const { id } = response;
+    if (typeof id !== 'string') throw badRequest('body.response.id must be string');
+    const expectedChallenge = await takeChallenge(visit, 'passkey');
+    const [row] = await rows.select(table, [is('credential_id', id)]);
+    if (!row) throw new AppError('unauthorized', 'this passkey is not known here');
+    const { verifyAuthenticationResponse } = await library();
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      // Whatever it is: the library checks it.
+      response: response as unknown as AuthenticationResponseJSON,
+      expectedChallenge,
+      ...bound(visit),
+      credential: {
+        id,
+        publicKey: Buffer.from(String(row.public_key), 'base64url'),
+        counter: Number(row.counter),
+      },
+    }).catch((error: unknown) => {
+      throw failed(error);
+    });
+    if (!verified) throw failed();
+    await rows.update(table, [is('id', row.id as string)], { counter: authenticationInfo.newCounter });
+    return String(row.person);
+  };
+
   return {
+    ownerOf,
+
     async passkeyOptions(visit) {
-      const { headers, response } = await ask(without(visit, 'session_token'), (api, own) =>
-        api.generatePasskeyAuthenticationOptions({ headers: own, returnHeaders: true }),
-      );
-      // The library only prefers it; without it a passkey is one factor, and stands for two here.
-      const options = { ...response, userVerification: 'required' };
-      return { cookies: headers.getSetCookie(), options: options as PasskeyJson };
+      const { generateAuthenticationOptions } = await library();
+      const options = await generateAuthenticationOptions({
+        rpID: hostOf(visit.origin),
+        userVerification: 'required',
+      });
+      const cookies = await challengeCookie(visit, 'passkey', options.challenge);
+      return { cookies, options: { ...options } };
     },
 
-    async withPasskey(visit, assertion) {
-      const { headers, response } = await verify(visit, assertion);
-      return { cookies: headers.getSetCookie(), personId: response.user.id, twoFactor: false };
-    },
-
-    async ownerOf(visit, assertion) {
-      const { session, user } = (await verify(visit, assertion)).response;
-      await endSession(user.id, session.id);
-      return user.id;
+    async withPasskey(visit, response) {
+      const personId = await ownerOf(visit, response);
+      const session = await sessions.begin(visit, personId, true);
+      return { cookies: [session, expiredCookie(visit.origin, 'passkey')], personId, twoFactor: false };
     },
 
     async passkeys(personId) {
@@ -63,18 +109,53 @@ export function createPasskeys(ask: Ask, { rows, endSession }: AccountStore): Pa
     },
 
     async newPasskeyOptions(visit) {
-      const { headers, response } = await ask(visit, (api, own) =>
-        api.generatePasskeyRegistrationOptions({ query: {}, headers: own, returnHeaders: true }),
-      );
-      return { cookies: headers.getSetCookie(), options: response as unknown as PasskeyJson };
+      const { generateRegistrationOptions } = await library();
+      const person = await signedIn(visit);
+      const known = await rows.select(table, [is('person', person.id)]);
+      const options = await generateRegistrationOptions({
+        rpName: 'Belfry',
+        rpID: hostOf(visit.origin),
+        userID: Buffer.from(person.id),
+        userName: person.email,
+        userDisplayName: person.name,
+        excludeCredentials: known.map(({ credential_id }) => ({ id: String(credential_id) })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      const cookies = await challengeCookie(visit, 'new passkey', `${person.id} ${options.challenge}`);
+      return { cookies, options: { ...options } };
     },
 
     async addPasskey(visit, name, response) {
-      const made = await ask(visit, (api, headers) =>
-        api.verifyPasskeyRegistration({ body: { name: name.trim(), response }, headers }),
-      );
-      const { id, createdAt } = made as { id: string; createdAt: Date };
-      return { id, name: name.trim(), createdAt: createdAt.getTime() } satisfies PasskeyRecord;
+      const { verifyRegistrationResponse } = await library();
+      const person = await signedIn(visit);
+      const [owner, expectedChallenge = ''] = (await takeChallenge(visit, 'new passkey')).split(' ');
+      if (owner !== person.id) throw tookTooLong();
+      const { verified, registrationInfo } = await verifyRegistrationResponse({
+        response: response as unknown as RegistrationResponseJSON,
+        expectedChallenge,
+        ...bound(visit),
+      }).catch((error: unknown) => {
+        throw failed(error);
+      });
+      if (!verified) throw failed();
+      const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
+      if ((await rows.count(table, [is('credential_id', credential.id)])) > 0)
+        throw new AppError('conflict', 'this passkey is known already');
+      const made = { id: uuidv7(), name: name.trim(), createdAt: now() };
+      await rows.insert(table, {
+        id: made.id,
+        person: person.id,
+        name: made.name,
+        credential_id: credential.id,
+        public_key: Buffer.from(credential.publicKey).toString('base64url'),
+        counter: credential.counter,
+        device_type: credentialDeviceType,
+        backed_up: credentialBackedUp ? 1 : 0,
+        transports: credential.transports?.join(',') ?? null,
+        aaguid,
+        created_at: made.createdAt,
+      });
+      return made;
     },
 
     async removePasskey(personId, id) {
@@ -83,6 +164,4 @@ export function createPasskeys(ask: Ask, { rows, endSession }: AccountStore): Pa
   };
 }
 
-function is(column: string, value: string): Condition {
-  return { column, operator: '=', value, or: false };
-}
+const hostOf = (origin: string) => new URL(origin).hostname;

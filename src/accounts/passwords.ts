@@ -1,7 +1,11 @@
-/** Passwords as they are kept: argon2id in its PHC string form, worked out beside the main thread. */
+/** Passwords as they are stored: argon2id in its PHC string form, computed beside the main thread. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { AppError } from '#core/errors.ts';
+import { uuidv7 } from 'uuidv7';
+import type { NewPerson } from '#core/accounts.ts';
+import { readEmail } from '#core/email.ts';
+import { AppError, badRequest } from '#core/errors.ts';
+import { passwordProblem } from '#core/passwords.ts';
 
 /**
  * OWASP's first recommendation: 46 MiB, one pass, one lane. Of the settings that it calls equally strong, this one gives its
@@ -11,9 +15,9 @@ import { AppError } from '#core/errors.ts';
 const cost = { memory: 47_104, passes: 1, parallelism: 1 } as const;
 const saltBytes = 16;
 const hashBytes = 32;
-/** Half of the threads that Node has for such work, so that files and look-ups are not kept waiting. */
+/** Half of Node's threads for such work, so that file access and DNS do not wait. */
 const atOnce = 2;
-/** Whoever comes to a longer queue than this would have gone before it is their turn. */
+/** In a longer queue people would give up before their turn. */
 const longestQueue = 50;
 
 const derive = promisify(argon2);
@@ -51,7 +55,7 @@ export async function passwordMatches(stored: string, password: string): Promise
   return timingSafeEqual(actual, expected);
 }
 
-/** One keyboard's ü is another's u and two dots: both are the same password. */
+/** Some keyboards write ü as u and two dots: both are the same password. */
 function bytesOf(password: string): Buffer {
   return Buffer.from(password.normalize('NFC'));
 }
@@ -74,8 +78,32 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     const next = waiting.shift();
-    // Whoever is next takes the place over: it is never free in between.
+    // The next one takes over the slot, which is never free in between.
     if (next) next();
     else running -= 1;
   }
+}
+
+/** @throws AppError `bad-request` for an address or a password that is not taken. */
+export async function newPerson({
+  email,
+  name,
+  password,
+  emailVerified,
+}: {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+  readonly emailVerified: boolean;
+}): Promise<NewPerson> {
+  const address = readEmail(email);
+  const passwordHash = await hashNewPassword(password, [name, address]);
+  return { id: uuidv7(), email: address, name: name.trim(), passwordHash, emailVerified };
+}
+
+/** @throws AppError `bad-request` saying why a password is not accepted. */
+export async function hashNewPassword(password: string, personal: readonly string[]): Promise<string> {
+  const problem = passwordProblem(password, personal);
+  if (problem !== undefined) throw badRequest(`password ${problem}`);
+  return hashPassword(password);
 }

@@ -4,8 +4,8 @@ import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
 /**
- * Rows of the tables that the library for accounts has, by conditions that it makes. Names are quoted and values are
- * parameters: nothing that comes from outside becomes SQL.
+ * Rows of the tables for signing in. Names are quoted and values are parameters: nothing that comes from outside becomes
+ * SQL.
  */
 export function createAccountRows(db: Builder, executor: SqlExecutor): AccountRows {
   const write = async (query: CompiledQuery): Promise<readonly Row[]> => {
@@ -65,7 +65,7 @@ export function createAccountRows(db: Builder, executor: SqlExecutor): AccountRo
   };
 }
 
-/** Those joined by AND hold all, and of those joined by OR one at least: how the library means a list of them. */
+/** All conditions joined by AND hold, and at least one of those joined by OR. */
 function all(where: readonly Condition[]): RawBuilder<SqlBool> {
   const must = where.filter(({ or }) => !or).map(one);
   const any = where.filter(({ or }) => or).map(one);

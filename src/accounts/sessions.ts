@@ -1,0 +1,187 @@
+/** Sessions of browsers, and what else this server keeps in a browser for the time of a sign-in. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import type { AccountRows, AccountStore, Condition, NewSession, SignedInPerson } from '#core/accounts.ts';
+import { hashSecret, randomSecret } from '#core/secrets.ts';
+import type { Visit, WithCookies } from '#core/sign-in.ts';
+
+/** A session that is remembered lasts this long from its sign-in … */
+const rememberedMs = 30 * 24 * 3_600_000;
+/** … and any other this long from its last use. */
+const idleMs = 12 * 3_600_000;
+/** The last use is stored no more often than this. */
+const touchMs = 60_000;
+
+/** Every cookie is signed with the server's key. All but the session hold the token of a pending ceremony or a device. */
+export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | 'provider';
+
+export interface SessionsOptions {
+  readonly store: AccountStore;
+  /** Cookies are signed with it. */
+  readonly key: string;
+  readonly now: () => number;
+  readonly onProblem: (message: string, error: unknown) => void;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions({ store, key, now, onProblem }: SessionsOptions) {
+  /** Stored now and then; nobody waits for it. */
+  const keepAlive = ({ session }: SignedInPerson) => {
+    const at = now();
+    if (at - session.lastSeenAt < touchMs) return;
+    const expiresAt = session.remembered ? session.expiresAt : at + idleMs;
+    store
+      .touchSession(session.id, at, expiresAt)
+      .catch((error: unknown) => onProblem('a session could not be kept', error));
+  };
+
+  const sessions = {
+    /** A whole `Set-Cookie` value; without `maxAgeMs` the cookie lasts until the browser is closed. */
+    cookie(origin: string, name: CookieName, value: string, maxAgeMs?: number): string {
+      const text = encodeURIComponent(`${value}.${signatureOf(value, key).toString('base64')}`);
+      const age = maxAgeMs === undefined ? '' : `; Max-Age=${maxAgeMs / 1000}`;
+      return `${fullName(origin, name)}=${text}${age}${attributes(origin)}`;
+    },
+
+    /** The value of a cookie of this visit, if this server signed it. */
+    readCookie({ origin, cookie = '' }: Pick<Visit, 'origin' | 'cookie'>, name: CookieName) {
+      const start = `${fullName(origin, name)}=`;
+      const pair = cookie
+        .split(';')
+        .map((each) => each.trimStart())
+        .find((each) => each.startsWith(start));
+      return pair === undefined ? undefined : verified(pair.slice(start.length).trimEnd(), key);
+    },
+
+    /** Undefined for nobody. Without a session cookie nothing is looked up. */
+    async identify({
+      origin,
+      cookie,
+    }: Pick<Visit, 'origin' | 'cookie'>): Promise<SignedInPerson | undefined> {
+      if (!cookie?.includes('belfry.session_token=')) return undefined;
+      const token = sessions.readCookie({ origin, cookie }, 'session_token');
+      if (token === undefined) return undefined;
+      const found = await store.findSession(hashSecret(token), now());
+      if (found) keepAlive(found);
+      return found;
+    },
+
+    /** A session that is not stored yet, and its cookie. */
+    prepare({ origin, source, userAgent }: Visit, remembered: boolean): WithCookies & { record: NewSession } {
+      const token = randomSecret();
+      return {
+        record: {
+          id: uuidv7(),
+          tokenHash: hashSecret(token),
+          expiresAt: now() + (remembered ? rememberedMs : idleMs),
+          address: source,
+          userAgent: userAgent?.slice(0, 300) ?? null,
+        },
+        cookies: [sessions.cookie(origin, 'session_token', token, remembered ? rememberedMs : undefined)],
+      };
+    },
+
+    /** Signs a person in with a new session, and ends the session that the browser had before. Answers the cookie. */
+    async begin(visit: Visit, personId: string, remembered: boolean): Promise<string> {
+      const { record, cookies } = sessions.prepare(visit, remembered);
+      const at = now();
+      await store.rows.insert('sessions', {
+        id: record.id,
+        token_hash: record.tokenHash,
+        person: personId,
+        remembered: remembered ? 1 : 0,
+        created_at: at,
+        last_seen_at: at,
+        expires_at: record.expiresAt,
+        address: record.address,
+        user_agent: record.userAgent,
+      });
+      const former = await sessions.identify(visit);
+      if (former) await store.endSession(former.person.id, former.session.id);
+      return cookies[0] as string;
+    },
+  };
+  return sessions;
+}
+
+/** `Set-Cookie` values that take a cookie from the browser. */
+export function expiredCookie(origin: string, name: CookieName): string {
+  return `${fullName(origin, name)}=; Max-Age=0${attributes(origin)}`;
+}
+
+/** `__Host-`: a browser takes it over https only, and from no other host, subdomains included. */
+function fullName(origin: string, name: CookieName): string {
+  return `${origin.startsWith('https:') ? '__Host-belfry' : 'belfry'}.${name}`;
+}
+
+function attributes(origin: string): string {
+  return `; Path=/; HttpOnly${origin.startsWith('https:') ? '; Secure' : ''}; SameSite=Lax`;
+}
+
+const signatureOf = (value: string, key: string) => createHmac('sha256', key).update(value).digest();
+
+function verified(escaped: string, key: string): string | undefined {
+  let text: string;
+  try {
+    text = decodeURIComponent(escaped);
+  } catch {
+    return undefined;
+  }
+  const dot = text.lastIndexOf('.');
+  if (dot < 1) return undefined;
+  const value = text.slice(0, dot);
+  const expected = signatureOf(value, key);
+  const given = Buffer.from(text.slice(dot + 1), 'base64');
+  return given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined;
+}
+
+export const is = (
+  column: string,
+  value: Condition['value'],
+  operator: Condition['operator'] = '=',
+): Condition => ({
+  column,
+  operator,
+  value,
+  or: false,
+});
+
+type PendingKind = 'two-factor' | 'device' | 'passkey' | 'new passkey' | 'provider';
+
+export type Pending = ReturnType<typeof createPending>;
+
+/** What waits for its second half, under a random token that the browser holds. The token itself is not stored. */
+export function createPending(rows: AccountRows, now: () => number) {
+  const table = 'verifications';
+  const which = (kind: PendingKind, token: string) => [
+    is('identifier', hashSecret(`${kind} ${token}`)),
+    is('expires_at', now(), '>'),
+  ];
+  return {
+    async create(kind: PendingKind, value: string, lastsMs: number): Promise<string> {
+      const token = randomSecret();
+      const at = now();
+      await rows.insert(table, {
+        id: uuidv7(),
+        identifier: hashSecret(`${kind} ${token}`),
+        value,
+        expires_at: at + lastsMs,
+        created_at: at,
+        updated_at: at,
+      });
+      return token;
+    },
+
+    async find(kind: PendingKind, token: string): Promise<string | undefined> {
+      const [row] = await rows.select(table, which(kind, token), { limit: 1 });
+      return row && String(row.value);
+    },
+
+    /** For one caller only, of several at the same time. */
+    async take(kind: PendingKind, token: string): Promise<string | undefined> {
+      const [row] = await rows.remove(table, which(kind, token), true);
+      return row && String(row.value);
+    },
+  };
+}

@@ -1,0 +1,284 @@
+/** One-time codes of an authenticator app (RFC 6238), and backup codes. */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { uuidv7 } from 'uuidv7';
+import type { AccountStore, Row, SignedInPerson } from '#core/accounts.ts';
+import { AppError } from '#core/errors.ts';
+import { randomText } from '#core/secrets.ts';
+import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/sign-in.ts';
+import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
+
+const table = 'two_factors';
+const stepMs = 30_000;
+/** A code is taken in its own half minute, and in those before and after it: until then it is remembered as used. */
+const usedMs = 120_000;
+const challengeMs = 10 * 60_000;
+const deviceMs = 30 * 24 * 3_600_000;
+/** Wrong codes in one sign-in, and in a row whatever the sign-in, before the person has to wait. */
+const maxFailuresInSignIn = 5;
+const maxFailures = 10;
+const lockMs = 15 * 60_000;
+const backupCodeCount = 10;
+const codeAlphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz';
+const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+const signInIsOver = () =>
+  new AppError('unauthorized', 'this sign-in is over: begin again with your password');
+const noTwoFactor = () => new AppError('conflict', 'there is no second factor: set one up first');
+const wrongCode = () => new AppError('unauthorized', 'the code is wrong');
+const locked = () =>
+  new AppError('rate-limited', 'too many wrong codes: try again in a quarter of an hour', {
+    retryAfterSeconds: lockMs / 1000,
+  });
+
+export interface TwoFactorOptions {
+  readonly store: AccountStore;
+  readonly sessions: Sessions;
+  readonly pending: Pending;
+  /** Secrets are encrypted with it. */
+  readonly key: string;
+  readonly now: () => number;
+  /** The person of a visit, once they gave their password. @throws AppError `forbidden` for a wrong one. */
+  readonly confirm: (visit: Visit, password: string) => Promise<SignedInPerson>;
+}
+
+export function createTwoFactor({ store, sessions, pending, key, now, confirm }: TwoFactorOptions) {
+  const { rows } = store;
+  const secrets = createSecrets(key);
+  const find = async (person: string) => (await rows.select(table, [is('person', person)]))[0];
+  const usedName = (person: string, code: string) => `code ${person} ${code}`;
+  /** False when the code was used before. */
+  const takeCode = (person: string, code: string) =>
+    store.takeOnce(usedName(person, code), { at: now(), until: now() + usedMs });
+
+  const lock = (person: string) =>
+    rows.update(table, [is('person', person)], { locked_until: now() + lockMs });
+
+  /** Counts a try before the code is looked at, so that tries at the same time are all counted. */
+  const countTry = async (person: string): Promise<number> => {
+    await rows.update(table, [is('person', person), is('locked_until', now(), '<=')], {
+      failures: 0,
+      locked_until: null,
+    });
+    const [row] = await rows.update(
+      table,
+      [is('person', person), is('locked_until', null)],
+      {},
+      { failures: 1 },
+    );
+    if (!row) throw locked();
+    if (Number(row.failures) > maxFailures) {
+      await lock(person);
+      throw locked();
+    }
+    return Number(row.failures);
+  };
+
+  /** Takes a backup code out of those that are left; false when it is not among them. */
+  const takeBackupCode = async (row: Row, code: string): Promise<boolean> => {
+    const kept = String(row.backup_codes);
+    const codes = kept.split(' ');
+    const hash = secrets.hash(code);
+    if (!codes.includes(hash)) return false;
+    const left = codes.filter((each) => each !== hash).join(' ');
+    const same = [is('person', row.person as string), is('backup_codes', kept)];
+    return (await rows.update(table, same, { backup_codes: left })).length > 0;
+  };
+
+  const newBackupCodes = () => {
+    const codes = Array.from(
+      { length: backupCodeCount },
+      () => `${randomText(codeAlphabet, 5)}-${randomText(codeAlphabet, 5)}`,
+    );
+    return { codes, kept: codes.map(secrets.hash).join(' ') };
+  };
+
+  const setEnabled = (person: string, enabled: boolean) =>
+    rows.update('people', [is('id', person)], { two_factor_enabled: enabled ? 1 : 0, updated_at: now() });
+
+  /** A change of the second factor ends the session with which it was made, and begins a new one. */
+  const renew = async (visit: Visit, { person, session }: SignedInPerson) => ({
+    cookies: [await sessions.begin(visit, person.id, session.remembered)],
+  });
+
+  const isTrusted = async (visit: Visit, person: string) => {
+    const token = sessions.readCookie(visit, 'trusted_device');
+    return token !== undefined && (await pending.find('device', token)) === person;
+  };
+
+  /** After a right password: the cookie of a sign-in that waits for a code; undefined where none is asked for. */
+  const challenge = async (visit: Visit, person: string, remember: boolean): Promise<string | undefined> => {
+    const row = await find(person);
+    if (!row?.verified || (await isTrusted(visit, person))) return undefined;
+    const wasLocked = row.locked_until !== null && Number(row.locked_until) <= now();
+    const failures = wasLocked ? 0 : Number(row.failures);
+    const token = await pending.create('two-factor', person, challengeMs);
+    const value = `${token} ${failures} ${remember ? 'remember' : 'forget'}`;
+    return sessions.cookie(visit.origin, 'two_factor', value, challengeMs);
+  };
+
+  /** @throws AppError unless it is right; a code that was used before is not counted as wrong. */
+  const check = async (
+    row: Row,
+    { code, kind }: SecondFactor,
+    failuresBefore: number,
+    end: () => unknown,
+  ) => {
+    const person = String(row.person);
+    const secret = secrets.open(String(row.secret));
+    if (kind === 'totp' && (await store.wasTaken(usedName(person, code), now())))
+      throw new AppError('unauthorized', 'this code was used already: wait for the next one');
+    const failures = await countTry(person);
+    if (failures - failuresBefore > maxFailuresInSignIn) {
+      await end();
+      throw signInIsOver();
+    }
+    if (kind === 'totp' ? isCode(secret, code, now()) : await takeBackupCode(row, code)) return;
+    if (failures >= maxFailures) await lock(person);
+    throw kind === 'totp'
+      ? wrongCode()
+      : new AppError('unauthorized', 'the code is wrong, or was used before');
+  };
+
+  const own: Pick<OwnAccount, 'beginTwoFactor' | 'proveTwoFactor' | 'removeTwoFactor' | 'backupCodes'> = {
+    async beginTwoFactor(visit, password) {
+      const { person } = await confirm(visit, password);
+      if ((await find(person.id))?.verified)
+        throw new AppError('conflict', 'there is a second factor already: remove it first');
+      const secret = randomBytes(20);
+      const { codes, kept } = newBackupCodes();
+      const fresh = { secret: secrets.seal(secret), backup_codes: kept };
+      const unproven = [is('person', person.id), is('verified', 0)];
+      if ((await rows.update(table, unproven, fresh)).length === 0)
+        await rows
+          .insert(table, { id: uuidv7(), person: person.id, verified: 0, failures: 0, ...fresh })
+          .catch(async (error: unknown) => {
+            if (!(await find(person.id))) throw error;
+            throw new AppError('conflict', 'a second factor is being set up already: wait for its answer');
+          });
+      const label = `Belfry:${encodeURIComponent(person.email)}`;
+      const totpUri = `otpauth://totp/${label}?secret=${base32Of(secret)}&issuer=Belfry&digits=6&period=30`;
+      return { totpUri, backupCodes: codes };
+    },
+
+    async proveTwoFactor(visit, code) {
+      const signedIn = await sessions.identify(visit);
+      if (!signedIn) throw new AppError('unauthorized', 'unauthorized');
+      const { person } = signedIn;
+      const row = await find(person.id);
+      if (!row) throw noTwoFactor();
+      if (!isCode(secrets.open(String(row.secret)), code, now())) throw wrongCode();
+      // From now on it signs in nobody. Whether it was used before does not matter here: the person is signed in.
+      await takeCode(person.id, code);
+      if (row.verified) return { cookies: [] };
+      const same = [is('person', person.id), is('secret', row.secret as string)];
+      if ((await rows.update(table, same, { verified: 1 })).length === 0) throw wrongCode();
+      await setEnabled(person.id, true);
+      return renew(visit, signedIn);
+    },
+
+    async removeTwoFactor(visit, password) {
+      const signedIn = await confirm(visit, password);
+      await rows.remove(table, [is('person', signedIn.person.id)]);
+      await setEnabled(signedIn.person.id, false);
+      await store.forgetDevices(signedIn.person.id);
+      return renew(visit, signedIn);
+    },
+
+    async backupCodes(visit, password) {
+      const signedIn = await sessions.identify(visit);
+      if (!signedIn || !(await find(signedIn.person.id))?.verified) throw noTwoFactor();
+      const { person } = await confirm(visit, password);
+      const { codes, kept } = newBackupCodes();
+      const inForce = [is('person', person.id), is('verified', 1)];
+      if ((await rows.update(table, inForce, { backup_codes: kept })).length === 0) throw noTwoFactor();
+      return codes;
+    },
+  };
+
+  return {
+    ...own,
+    challenge,
+
+    async signIn(visit: Visit, factor: SecondFactor): Promise<SignInResult> {
+      const { origin } = visit;
+      const [token = '', failures, remember] = sessions.readCookie(visit, 'two_factor')?.split(' ') ?? [];
+      const person = await pending.find('two-factor', token);
+      const row = person === undefined ? undefined : await find(person);
+      if (person === undefined || !row?.verified) throw signInIsOver();
+      await check(row, factor, Number(failures), () => pending.take('two-factor', token));
+      const isFirst = (await pending.take('two-factor', token)) !== undefined;
+      // Somebody else came with the same sign-in or the same code at the same moment.
+      if (!isFirst || (factor.kind === 'totp' && !(await takeCode(person, factor.code))))
+        throw signInIsOver();
+      await rows.update(table, [is('person', person)], { failures: 0 });
+      const cookies = [
+        await sessions.begin(visit, person, remember === 'remember'),
+        expiredCookie(origin, 'two_factor'),
+      ];
+      if (factor.trustDevice)
+        cookies.push(
+          sessions.cookie(
+            origin,
+            'trusted_device',
+            await pending.create('device', person, deviceMs),
+            deviceMs,
+          ),
+        );
+      return { cookies, personId: person, twoFactor: false };
+    },
+  };
+}
+
+/** Encrypts secrets of authenticator apps, and hashes backup codes. */
+function createSecrets(key: string) {
+  const derived = (use: string) => Buffer.from(hkdfSync('sha256', key, '', use, 32));
+  const [sealing, hashing] = [derived('two-factor secrets'), derived('backup codes')];
+  return {
+    seal(secret: Buffer): string {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', sealing, nonce);
+      const sealed = Buffer.concat([cipher.update(secret), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+    },
+
+    /** @throws AppError `conflict` when it was encrypted with another key. */
+    open(text: string): Buffer {
+      const bytes = Buffer.from(text, 'base64url');
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, 12), {
+          authTagLength: 16,
+        });
+        decipher.setAuthTag(bytes.subarray(12, 28));
+        return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+      } catch (error) {
+        throw new AppError(
+          'conflict',
+          'this second factor was sealed with another key: put the key file back, or have an administrator remove it',
+          { cause: error },
+        );
+      }
+    },
+
+    hash: (code: string): string => createHmac('sha256', hashing).update(code).digest('base64url'),
+  };
+}
+
+/** Whether it is the code of this half minute, or of the one before or after it. */
+function isCode(secret: Buffer, code: string, at: number): boolean {
+  const step = Math.floor(at / stepMs);
+  return [step, step - 1, step + 1].some((each) => codeOf(secret, each) === code);
+}
+
+/** RFC 6238 with SHA-1 and six digits, as every authenticator app has it. */
+function codeOf(secret: Buffer, step: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac('sha1', secret).update(counter).digest();
+  const number = mac.readUInt32BE((mac.at(-1) as number) & 0xf) & 0x7fff_ffff;
+  return String(number % 1_000_000).padStart(6, '0');
+}
+
+function base32Of(bytes: Buffer): string {
+  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{5}/g) ?? []).map((five) => base32[Number.parseInt(five, 2)]).join('');
+}
