@@ -19,7 +19,7 @@ import { isEmpty } from './core/target.ts';
 import { Tenancy } from './core/tenancy.ts';
 import type { ClockMemory } from './core/trusted-clock.ts';
 import { UsageRecorder } from './core/usage-recorder.ts';
-import { startMetricsListener } from './http/operator/metrics-listener.ts';
+import { startMetricsListener } from './http/operator/metrics.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
@@ -35,7 +35,7 @@ import { openSqlite, type SqliteOptions, type SqliteStorage } from './storage/sq
 import { version } from './version.ts';
 
 // What the command line may use of the other folders comes through here.
-export { hashNewPassword, newPerson } from './accounts/new-person.ts';
+export { hashNewPassword, newPerson } from './accounts/passwords.ts';
 export { type Config, describeConfig } from './config.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
 export { randomSecret } from './core/secrets.ts';

@@ -1,4 +1,4 @@
-/** People's accounts: what the outside keeps for them. Who belongs to which tenant stands in directory.ts. */
+/** People's accounts, as storage keeps them. Memberships are in `members.ts`. */
 import type { Role } from '#contract/token.ts';
 import type { InvitationRecord } from './invitations.ts';
 import type { TenantId } from './ports.ts';
@@ -82,20 +82,20 @@ export interface AccountRows {
     page?: { readonly limit?: number; readonly offset?: number; readonly order?: RowOrder },
   ): Promise<readonly Row[]>;
   count(table: string, where: readonly Condition[]): Promise<number>;
-  /** Answers the rows as they are afterwards. `add` is added to what is there (nothing counts as 0). */
+  /** Returns the changed rows. `add` adds to the stored numbers; null counts as 0. */
   update(
     table: string,
     where: readonly Condition[],
     set: Row,
     add?: Readonly<Record<string, number>>,
   ): Promise<readonly Row[]>;
-  /** Answers what it removed; with `one` at most a single row, whoever else tries at the same time. */
+  /** Returns the removed rows; with `one` at most one, and for one of several concurrent callers. */
   remove(table: string, where: readonly Condition[], one?: boolean): Promise<readonly Row[]>;
 }
 
 export interface AccountStore {
   readonly rows: AccountRows;
-  /** Whether nobody has an account yet. */
+  /** Whether there is no account yet. */
   isEmpty(): Promise<boolean>;
   find(personId: string): Promise<PersonRecord | undefined>;
   findByEmail(email: string): Promise<PersonRecord | undefined>;
@@ -117,9 +117,9 @@ export interface AccountStore {
   ): Promise<'done' | 'email-taken' | 'no-invitation'>;
   /** Makes a person a member; nothing happens when the invitation waits no more. */
   acceptInvitation(personId: string, invitation: InvitationRecord, at: number): Promise<void>;
-  /** One that waits for this address; undefined when nobody invited it. */
+  /** A pending invitation for this address. */
   invitationFor(email: string, at: number): Promise<InvitationRecord | undefined>;
-  /** Takes what lets a browser skip the second factor, and sign-ins that are half done. */
+  /** Removes trusted devices and unfinished sign-ins. */
   forgetDevices(personId: string): Promise<void>;
   /**
    * Replaces the password, or makes it the first, and ends every session; takes the second factor and the passkeys unless
@@ -131,8 +131,8 @@ export interface AccountStore {
     options: { keepTwoFactor: boolean; keepPasskeys: boolean; at: number },
   ): Promise<{ readonly passkeysRemoved: number; readonly identities: number }>;
   /**
-   * Somebody has proven that the address is theirs. Of an account that began with an invitation it takes all that signs
-   * in to it so far, for whoever opened the invitation need not have been them; answers whether there was such.
+   * To be called when a person has confirmed their e-mail address. If the account began with an invitation, it removes all
+   * sign-in methods so far, because somebody else may have opened the invitation. Returns whether it did.
    */
   forgetUnproven(personId: string): Promise<boolean>;
   rename(personId: string, name: string, at: number): Promise<void>;
@@ -146,9 +146,9 @@ export interface AccountStore {
   endSession(person: string, id: string): Promise<boolean>;
   /** All but `kept`; answers how many. */
   endSessions(person: string, kept: string | undefined): Promise<number>;
-  /** True for one of all who ask for the same `what` before `until`, through restarts too. */
+  /** True for one caller with the same `what` before `until`, also across restarts. */
   takeOnce(what: string, time: { readonly at: number; readonly until: number }): Promise<boolean>;
-  /** Whether somebody has taken it, and its time is not over. */
+  /** Whether it was taken and its time is not over. */
   wasTaken(what: string, at: number): Promise<boolean>;
   /** Sessions, half-done sign-ins and what was used once, whose time is over. */
   sweep(at: number): Promise<void>;

@@ -12,7 +12,7 @@ import { includesRole, type Principal } from './access.ts';
 import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange } from './addresses.ts';
 import type { Actor } from './audit.ts';
 import type { CredentialRecord, Credentials, PanelRecord } from './directory.ts';
-import { AppError, badRequest } from './errors.ts';
+import { AppError, badRequest, forbidden } from './errors.ts';
 import type { TenantId } from './ports.ts';
 import { type MintedSecret, mintSecret } from './secrets.ts';
 import { iso } from './stream/frames.ts';
@@ -70,7 +70,7 @@ export function tokenChange(patch: TokenPatch, now: number): Parameters<Credenti
 /** Nobody makes or revokes a key that may do more than they may. @throws AppError `forbidden`. */
 export function assertMayGrantRole(principal: Principal, role: Role | null): void {
   const own = principal.kind === 'token' ? undefined : principal.role;
-  if (own === undefined || !includesRole(own, role ?? 'owner')) throw new AppError('forbidden', 'forbidden');
+  if (own === undefined || !includesRole(own, role ?? 'owner')) throw forbidden();
 }
 
 /**

@@ -30,6 +30,9 @@ export const badRequest = (message: string) => new AppError('bad-request', messa
 export const badField = (path: string, message: string) =>
   new AppError('bad-request', `${path}: ${message}`, { place: { pointer: pointerOf(path) } });
 const pointerOf = (path: string) => path.replace(/^|\[|\./g, '/').replaceAll(']', '');
+export const forbidden = () => new AppError('forbidden', 'forbidden');
+export const rateLimited = (retryAfterSeconds: number) =>
+  new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds });
 export const notFound = (what: string) => new AppError('not-found', `${what} not found`);
 export const unavailable = (message: string, cause?: unknown) =>
   new AppError('unavailable', message, { retryAfterSeconds: 1, cause });

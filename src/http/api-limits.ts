@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isForPeople, type Principal } from '#core/access.ts';
-import { AppError } from '#core/errors.ts';
+import { type AppError, rateLimited } from '#core/errors.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
 
-/** Requests at a person's own account, for each session. */
+/** Requests to a person's own account, for each session. */
 const accountRate: Rate = { perSecond: 1, burst: 60 };
 
 /**
- * How often a token, a key or a session may call the API. Requests at people's own accounts have a stricter limit;
- * notifications have limits of their own. Sessions are limited one by one, so a stolen one cannot keep its owner out.
+ * How often a token, a key or a session may call the API. Requests to people's own accounts have a stricter limit;
+ * notifications have limits of their own. Each session has its own limit, so that a stolen one cannot lock out its owner.
  */
 export class ApiLimits {
   readonly #services: Services;
@@ -22,7 +22,7 @@ export class ApiLimits {
     this.#services = services;
   }
 
-  /** Takes one request from the caller's limit, and writes the limit's headers. Answers the error when none was left. */
+  /** Counts one request and writes the headers of the limit. Returns the error when none was left. */
   take(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
     const { policy = 'public', rateLimit } = request.routeOptions.config;
     if (rateLimit === 'own' || rateLimit === 'none') return undefined;
@@ -37,7 +37,7 @@ export class ApiLimits {
     if (settings.rateAuth === 'off') return undefined;
     const state = this.#accounts.take(person.session.id, accountRate, now());
     rateHeaders(reply, [{ name: 'account', rate: accountRate, state }]);
-    return state.allowed ? undefined : exceeded(state.resetSeconds);
+    return state.allowed ? undefined : rateLimited(state.resetSeconds);
   }
 
   #takeApi(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
@@ -48,21 +48,18 @@ export class ApiLimits {
     rateHeaders(reply, [{ name: 'api', rate, state }]);
     if (state.allowed) return undefined;
     metrics.of(request.principal.tenant).rateLimited('api');
-    return exceeded(state.resetSeconds);
+    return rateLimited(state.resetSeconds);
   }
 
-  /** Screens that share a token have a limit each on their own routes: a restart brings all of them back at once. */
+  /** Screens that share a token have a limit each on their own routes, because all of them come back at once after a restart. */
   #callerOf({ principal, params, routeOptions }: FastifyRequest): string {
     const caller = callerId(principal);
     if (routeOptions.config.rateLimit !== 'by panel') return caller;
     const { id } = params as { id: string };
     const snapshot = this.#services.tenancy.peek(principal.tenant);
-    // Until the tenant is in memory, right after a start, every id is taken for a panel's.
+    // Until the tenant is in memory, right after a start, every id counts as a panel's.
     return !snapshot || snapshot.panels.has(id) ? `${caller} ${id}` : caller;
   }
 }
 
 const callerId = (principal: Principal) => (principal.kind === 'person' ? principal.sessionId : principal.id);
-
-const exceeded = (retryAfterSeconds: number) =>
-  new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds });

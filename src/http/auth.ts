@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows, isForPeople, type Policy, type Principal } from '#core/access.ts';
 import type { CredentialRecord } from '#core/directory.ts';
-import { AppError } from '#core/errors.ts';
+import { AppError, forbidden, rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/intake.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
@@ -13,7 +13,7 @@ import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
 import { addressSet, networkOf, sourceAddressReader } from './source-address.ts';
 
-/** How soon a revoked credential's streams are closed, at the latest, once the change is known. */
+/** How often the credential of an open stream is checked again. */
 const recheckMs = 750;
 
 /** "Bearer " and a token or key. */
@@ -21,28 +21,27 @@ const usualHeaderChars = 7 + secretTextChars;
 
 const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
-const forbidden = () => new AppError('forbidden', 'forbidden');
 const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 
-/** A credential's principal and allow-list, made once for each record. */
+/** A credential's principal and allow-list, computed once for each record. */
 interface Prepared {
   readonly principal: Principal;
   readonly allowsFrom: ((address: string) => boolean) | undefined;
 }
 
 /**
- * Tells who calls: whoever the bearer token or key in `Authorization` speaks for, or else the person whom the session
- * cookie names. A request without a cookie costs nothing for people's sake. The answer is the same 401 whether a token is missing, malformed, unknown, revoked, expired or used
- * from elsewhere; a caller that fails too often gets 429 before anything is looked up. A token that is known to be good
+ * Authenticates requests: by the bearer token or key in `Authorization`, or else by the session
+ * cookie. The answer is the same 401 whether a token is missing, malformed, unknown, revoked, expired or used
+ * from another address; a caller that fails too often gets 429 before anything is looked up. A token that was valid before
  * is never locked out by the failures of others behind the same address.
  */
 export class Authenticator {
   readonly #services: Services;
   readonly #failures = new RateLimiter<string>();
   readonly #limits: ApiLimits;
-  /** Hashes of credentials that were good the last time, by id: these outlive what is in memory of a tenant. */
+  /** Hashes of credentials that were valid the last time, by id. They stay when the tenant's snapshot leaves memory. */
   readonly #proven = createLruMap<string, string>(50_000);
-  /** The headers of callers who were right, with the record they were right about. Held in memory alone. */
+  /** Authorization headers that were valid, with their record. Kept in memory only. */
   readonly #recognised = createLruMap<string, CredentialRecord>(10_000);
   readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
   readonly #sourceOf;
@@ -55,7 +54,7 @@ export class Authenticator {
     this.#sourceOf = sourceAddressReader(services.settings.trustedProxies);
   }
 
-  /** The hook of every request: sets `sourceIp` and `principal`, and holds the route's policy and rate limit. */
+  /** The hook of every request: sets `sourceIp` and `principal`, and enforces the route's policy and rate limit. */
   readonly check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     request.sourceIp = this.#sourceOf(request.raw);
     const { policy } = request.routeOptions.config;
@@ -82,8 +81,8 @@ export class Authenticator {
   };
 
   /**
-   * The caller of a request, if it is a token that was right before and may do what `policy` says: all that {@link check}
-   * would find. undefined says nothing; only `check` refuses.
+   * The sender of a request, if its token was valid before and `policy` allows it, as {@link check} would find. Undefined
+   * decides nothing: only `check` refuses.
    */
   recogniseSender(
     request: IncomingMessage,
@@ -95,21 +94,21 @@ export class Authenticator {
   }
 
   /**
-   * Calls back once the credential of an open stream would no longer open it: revoked, expired, deprived of the scope or
-   * role, or bound to other addresses. Answers how to stop watching.
+   * Calls back when the credential of an open stream would no longer open it: revoked, expired, without the scope or
+   * role, or limited to other addresses. Returns a function that stops watching.
    */
   watch(request: FastifyRequest, onRefused: () => void): () => void {
     const timer = setInterval(() => {
       this.#wouldStillPass(request).then(
         (passes) => passes || onRefused(),
-        // What cannot be looked up now is looked up again: a disk that is gone for a while darkens no screen.
+        // A look-up that fails is tried again, so that screens stay on while the disk is gone.
         () => undefined,
       );
     }, recheckMs).unref();
     return () => clearInterval(timer);
   }
 
-  /** Whether somebody is signed in. @throws AppError when they may not do this. */
+  /** Whether somebody is signed in. @throws AppError when the policy or a limit refuses them. */
   async #checkPerson(request: FastifyRequest, reply: FastifyReply, policy: Policy): Promise<boolean> {
     const found = await this.people.find(request);
     if (!found) return false;
@@ -148,13 +147,13 @@ export class Authenticator {
       const principal = this.#admit(record, source);
       if (!principal) return undefined;
       if (this.#proven.get(parsed.id) !== record.hash) this.#proven.set(parsed.id, record.hash);
-      // One blank and no more: what may be longer would fill memory.
+      // Only the usual length: longer headers would fill memory.
       if (header?.length === usualHeaderChars) this.#recognised.set(header, record);
       return principal;
     };
     const known = this.#services.tenancy.peekCredential(parsed.id);
     if (known) return verify(known);
-    // Not in memory: worth a look-up only for a caller that has not failed too often, or has been right before.
+    // Not in memory: looked up only for a caller that has not failed too often, or was valid before.
     if (this.#hasFailedTooOften(source) && !this.#wasGood(parsed)) return undefined;
     return this.#services.tenancy.findCredential(parsed.id).then((record) => {
       const principal = verify(record);
@@ -164,9 +163,9 @@ export class Authenticator {
   }
 
   /**
-   * A caller who was right before, with the same header to the letter: what the record says still counts, parsing and
-   * hashing are saved. The comparison is the map's; it hashes with a seed of this process and compares texts only where
-   * the hashes agree, so its time tells nothing of how much of a guess is right.
+   * A caller with exactly the same header as before: the record is checked again, parsing and
+   * hashing are saved. The map hashes with a random seed of this process and compares texts only where
+   * the hashes agree, so its timing reveals nothing about a guess.
    */
   #recognise(header: string | undefined, source: string): Principal | undefined {
     const record = header === undefined ? undefined : this.#recognised.get(header);
@@ -174,7 +173,7 @@ export class Authenticator {
     return this.#admit(record, source);
   }
 
-  /** The principal of a credential whose secret was right, if it is in force and may come from there. */
+  /** The principal of a credential whose secret was right, if it is valid now and from this address. */
   #admit(record: CredentialRecord, source: string): Principal | undefined {
     if (!this.#isInForce(record)) return undefined;
     const { principal, allowsFrom } = this.#prepare(record);
@@ -216,7 +215,7 @@ export class Authenticator {
     const state = this.#failures.take(networkOf(source), rateAuth, this.#services.now());
     rateHeaders(reply, [{ name: 'auth', rate: rateAuth, state }]);
     if (state.allowed) return unauthorized();
-    return new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });
+    return rateLimited(state.resetSeconds);
   }
 }
 

@@ -11,14 +11,14 @@ interface Limit {
   readonly retryAfterSeconds: number;
 }
 
-/** How many of each kind one tenant may have running at once. */
+/** How many requests of each kind one tenant may have running at the same time. */
 const kinds: Readonly<Record<ExpensiveKind, Limit>> = {
   search: { most: 16, plural: 'searches', retryAfterSeconds: 1 },
   count: { most: 16, plural: 'counts', retryAfterSeconds: 1 },
-  /** A draft may hold as many rules as a tenant, each is compiled, and viewers may ask. */
+  /** A draft may have as many rules as a tenant, each is compiled, and viewers may ask. */
   explain: { most: 2, plural: 'explains', retryAfterSeconds: 1 },
   replay: { most: 1, plural: 'replays', retryAfterSeconds: 5 },
-  /** One runs for as long as its reader takes. */
+  /** An export runs for as long as its client reads. */
   export: { most: 8, plural: 'exports', retryAfterSeconds: 10 },
 };
 
@@ -61,7 +61,7 @@ function tooMany(kind: ExpensiveKind): AppError {
 class RunningRequests {
   readonly #counts = new Map<string, number>();
 
-  /** Answers false, and adds none, when there are as many as there may be. */
+  /** Returns false, and adds none, when the limit is reached. */
   add(tenant: TenantId, kind: ExpensiveKind): boolean {
     const name = `${tenant} ${kind}`;
     const count = this.#counts.get(name) ?? 0;
@@ -78,7 +78,7 @@ class RunningRequests {
   }
 }
 
-/** The place of one request; it is given back when neither the handler nor the response needs it any more. */
+/** One running request; its slot is released when both the handler and the response have ended. */
 class Slot {
   readonly #reply: FastifyReply;
   readonly #socket: Socket;
@@ -91,15 +91,15 @@ class Slot {
     this.#socket = raw.socket;
     this.#giveBack = giveBack;
     reply.raw.once('close', this.#onClose);
-    // A pipelined request whose turn to be answered never comes has a response that never closes. Each pipelined
-    // request adds a listener: the limits above bound their number, Node would warn of more than ten.
+    // The response of a pipelined request whose turn never comes never closes, but its socket does. Each pipelined
+    // request adds a listener; the limits bound their number, so Node's warning at ten is switched off.
     this.#socket.setMaxListeners(0).once('close', this.#onClose);
   }
 
   async hold<T>(work: () => Promise<T>): Promise<T> {
     this.#handling = true;
     try {
-      // A handler that answers with a stream ends with it: to wait for a reply is to wait until it is sent.
+      // A handler that answers with a stream resolves when the stream has been sent.
       return await work();
     } finally {
       this.#handling = false;

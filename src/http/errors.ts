@@ -1,4 +1,4 @@
-/** The one place where what went wrong becomes an answer: `{"error": "…"}` and nothing else, down to the parser. */
+/** The one place that turns errors into answers, including the parser's: `{"error": "…"}` and nothing else. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -7,7 +7,7 @@ import { type ErrorCode, errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
 
-/** Answers whatever was thrown. Only an AppError's words reach the caller; a bug is logged whole. */
+/** Answers any error. Only the message of an AppError reaches the caller; a bug is logged with its stack. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toAppError(error, request.routeOptions.bodyLimit);
   logBug(error, known, request);
@@ -51,12 +51,12 @@ function errorHeaders({ code, place, retryAfterSeconds }: AppError): [name: stri
   return headers;
 }
 
-/** A client that is still sending can read the answer if the server goes on reading: this much and this long. */
+/** A client that is still sending can read the answer if the server keeps reading: up to this much, for this long. */
 const lingerBytes = 8 * 1024 * 1024;
 const lingerMs = 2_000;
 
 /**
- * Ends the connection once the rest of the body has arrived, or too much of it. Closed at once, it would be reset under a
+ * Ends the connection once the rest of the body has arrived, or too much of it. If it were closed at once, it would be reset under a
  * client that is still sending, and the answer would be lost with it.
  */
 function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
@@ -92,7 +92,7 @@ const sizeText = (bytes: number) =>
 
 const plainJson = (body: unknown) => JSON.stringify(body);
 
-/** An AppError as it is, the framework's own refusals in our words, and everything else as an internal error. */
+/** An AppError as it is, errors of the framework with our messages, everything else as an internal error. */
 export function toAppError(error: unknown, bodyLimit?: number): AppError {
   if (error instanceof AppError) return error;
   if (!(error instanceof Error)) return new AppError('internal', 'internal error');
@@ -154,13 +154,13 @@ interface Refusal {
   readonly headers?: readonly string[];
 }
 
-/** Answers what never became a request: the parser's errors, and time-outs before the head was complete. */
+/** Answers errors before there is a request: of the parser, and time-outs before the head was complete. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET') socket.destroy();
   else answerInTurn(socket, parserError(error.code));
 }
 
-/** CONNECT takes the socket away from HTTP: nobody else hears its errors from here on. */
+/** CONNECT takes the socket away from HTTP, so its errors must be handled here. */
 export function answerConnect(socket: Socket): void {
   socket.on('error', () => socket.destroy());
   answerInTurn(socket, {
@@ -170,10 +170,10 @@ export function answerConnect(socket: Socket): void {
   });
 }
 
-/** Sockets whose last answer waits for those that come before it. */
+/** Sockets whose last answer waits for earlier ones. */
 const waiting = new WeakSet<Socket>();
 
-/** The last answer of a connection, after those to the requests that were complete before: it would be taken for theirs. */
+/** Sends the last answer of a connection after those to earlier complete requests, because a client matches answers by order. */
 function answerInTurn(socket: Socket, refusal: Refusal): void {
   if (waiting.has(socket)) return;
   const before = (socket as { _httpMessage?: ServerResponse })._httpMessage;
@@ -201,7 +201,7 @@ function answerLast(socket: Socket, { code, message, headers = [] }: Refusal): v
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  // Writing and then destroying lets the system send what it has; a client that does not read cannot hold the socket.
+  // Destroyed after the write: the system still sends it, and a client that does not read cannot hold the socket.
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 

@@ -1,4 +1,4 @@
-/** Gives the parts of an OpenAPI document names, so that clients generated from it have types with names. */
+/** Names the parts of an OpenAPI document, so that generated clients have named types. */
 import { ErrorBody, errors } from '#contract/errors.ts';
 
 type Json = Record<string, unknown>;
@@ -33,7 +33,7 @@ const errorResponse = (description: unknown) => ({
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 });
 
-/** The document with every schema that has a title, and every body, as a component that is referred to. */
+/** The document with each titled schema and each body as a component. */
 export function withComponents(document: OpenApiDocument): OpenApiDocument {
   const schemas: Json = { ...document.components?.schemas };
   named(schemas, ErrorBody);
@@ -41,7 +41,7 @@ export function withComponents(document: OpenApiDocument): OpenApiDocument {
     const name = operation.operationId.replace(/^./, (first) => first.toUpperCase());
     const { requestBody } = operation;
     if (requestBody) nameBodies(schemas, requestBody.content, `${name}Request`);
-    // Where plain text is taken, headers hold the other fields, or all of them.
+    // With plain text the other fields, or all of them, are headers.
     if (requestBody && 'text/plain' in requestBody.content) {
       requestBody.required = false;
       requestBody.content['text/plain'] = { schema: { type: 'string', description: 'The message.' } };
@@ -65,10 +65,10 @@ function nameBodies(schemas: Json, content: Json, name: string): void {
   }
 }
 
-/** What holds values and no schemas. */
+/** Keywords whose value is no schema. */
 const valueKeys = new Set(['example', 'examples', 'default', 'const', 'enum', 'required']);
 
-/** The schema with what has a title inside it, itself included, as references. */
+/** The schema with all titled schemas in it, including itself, as references. */
 function named(schemas: Json, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((each) => named(schemas, each));
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,10 +1,13 @@
+import helmet from '@fastify/helmet';
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { isForPeople, type Policy, roleOf, scopeOf } from '#core/access.ts';
 import { type OpenApiDocument, withComponents } from './openapi-components.ts';
-import { problems } from './responses.ts';
+import { problems } from './route-schemas.ts';
+import type { App } from './services.ts';
 
-/** What /openapi.json says besides the routes themselves, which bring the schemas that validate them. */
+/** The parts of /openapi.json that are not a route's. Each route brings the schemas that validate it. */
 export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
   return {
     transform: ({ schema, url, route }) => ({ schema: described(schema, route), url }),
@@ -56,10 +59,11 @@ export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
 
 type Route = Pick<RouteOptions, 'method' | 'url' | 'config'>;
 
-/** A route's schema with what follows from its method, path and policy. */
+/** A route's schema, completed by what follows from its method, path and policy. */
 function described(schema: FastifySchema, route: Route): FastifySchema {
   const policy = route.config?.policy ?? 'public';
   return {
+    tags: tagsFor(policy),
     ...schema,
     operationId: operationId(String(route.method), route.url),
     security: credentialsFor(policy),
@@ -81,17 +85,27 @@ function operationId(method: string, url: string): string {
   return method.toLowerCase() + name;
 }
 
-/** Whatever a key may call, a person with the role may. */
+const tagOfScope = { notify: 'sending', panel: 'panels', metrics: 'operating' } as const;
+
+/** A route that anybody may call names its tag itself. */
+function tagsFor(policy: Policy): string[] {
+  if (policy === 'public') return [];
+  if (isForPeople(policy)) return ['account'];
+  const scope = scopeOf(policy);
+  return [...(scope ? [tagOfScope[scope]] : []), ...(roleOf(policy) ? ['dashboard'] : [])];
+}
+
+/** What a key may call, a person with the role may call too. */
 function credentialsFor(policy: Policy): Record<string, []>[] {
   if (isForPeople(policy)) return [{ session: [] }];
   const token = scopeOf(policy) === undefined ? [] : [{ token: [] as [] }];
   return roleOf(policy) === undefined ? token : [...token, { key: [] }, { session: [] }];
 }
 
-/** Of errors. A person names one of several tenants in a header, and a body is read even where none is expected. */
+/** Statuses of errors. 400 also comes from the header that names a tenant; a body is read even where none is expected. */
 function statusesOf(
   { params, querystring }: FastifySchema,
-  { method, url }: Route,
+  { method, url, config }: Route,
   policy: Policy,
 ): number[] {
   const hasBody = method !== 'GET';
@@ -101,6 +115,31 @@ function statusesOf(
     ...(policy === 'public' ? [] : [401, 403]),
     ...(url.includes(':') ? [404] : []),
     ...(hasBody ? [413, 415] : []),
+    // Whoever shows a wrong credential too often is limited on every route that asks for one.
+    ...(policy === 'public' && config?.rateLimit === 'none' ? [] : [429]),
     503,
   ];
+}
+
+/** /openapi.json, and /docs to read it in a browser. */
+export function docsRoutes(app: App): void {
+  app.get(
+    '/openapi.json',
+    { config: { policy: 'public' }, schema: { hide: true } },
+    async (_request, reply) => {
+      reply.header('cache-control', 'no-cache');
+      return app.swagger();
+    },
+  );
+  void app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, policy: 'public' };
+    });
+    await scope.register(helmet, { contentSecurityPolicy: false, hsts: false });
+    await scope.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: true,
+      uiConfig: { url: '/openapi.json' },
+    });
+  });
 }

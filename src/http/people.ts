@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Principal } from '#core/access.ts';
 import type { SignedInPerson } from '#core/accounts.ts';
-import { AppError, badRequest } from '#core/errors.ts';
+import { AppError, badRequest, forbidden } from '#core/errors.ts';
 import type { MembershipRecord } from '#core/members.ts';
 import type { Visit } from '#core/sign-in.ts';
 import { originReader } from './origin.ts';
@@ -9,12 +9,11 @@ import type { Services } from './services.ts';
 
 type PersonPrincipal = Extract<Principal, { kind: 'person' }>;
 
-const forbidden = () => new AppError('forbidden', 'forbidden');
-/** They change nothing, so that a page elsewhere that makes a browser send them has gained nothing. */
+/** Methods that change nothing: another site that makes a browser send them gains nothing. */
 const harmless = new Set(['GET', 'HEAD', 'OPTIONS']);
 const tenantName = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Who is signed in, by the session cookie, and as what in which tenant. */
+/** Identifies people by their session cookie, and finds their role in the tenant of a request. */
 export class People {
   readonly #services: Services;
   readonly #origins;
@@ -25,8 +24,8 @@ export class People {
   }
 
   /**
-   * What the accounts have to know of a request that no cookie need come with.
-   * @throws AppError `forbidden` when a page elsewhere sent it.
+   * The parts of a request that signing in needs; a cookie is not required.
+   * @throws AppError `forbidden` when a page of another site sent it.
    */
   visit(request: FastifyRequest): Visit {
     if (!harmless.has(request.method) && this.#origins.isOwn(request) === false)
@@ -39,7 +38,7 @@ export class People {
     };
   }
 
-  /** undefined: nobody is signed in. @throws AppError `forbidden` for a change that no page of ours asks for. */
+  /** Undefined when nobody is signed in. @throws AppError `forbidden` for a change that no page of this server sent. */
   async find(request: FastifyRequest): Promise<SignedInPerson | undefined> {
     const { cookie } = request.headers;
     if (cookie === undefined) return undefined;
@@ -71,7 +70,7 @@ export class People {
     };
   }
 
-  /** The person's principal as it would be now; undefined when the session or the membership is over. */
+  /** The person's principal with their current role; undefined when the session or the membership has ended. */
   async renewed({ tenant, id, sessionId, ...rest }: PersonPrincipal): Promise<PersonPrincipal | undefined> {
     const { signIn, tenancy } = this.#services;
     const [goesOn, { members }] = await Promise.all([signIn.isSignedIn(sessionId), tenancy.get(tenant)]);
@@ -88,11 +87,11 @@ function chosen(memberships: readonly MembershipRecord[], name: string | undefin
   return found;
 }
 
-/** From the header, or from the query where a link cannot send one. */
+/** From the header, or from the query, because a link cannot send a header. */
 function namedTenant(request: FastifyRequest): string | undefined {
   const query = request.query as Record<string, unknown>;
   const named = request.headers['belfry-tenant'] ?? query.tenant;
-  // Routes know nothing of it: their own queries are checked to the last field.
+  // Removed, because the schemas of routes allow no other field.
   delete query.tenant;
   if (named === undefined) return undefined;
   if (typeof named !== 'string' || !tenantName.test(named)) throw forbidden();

@@ -8,7 +8,7 @@ export interface RouteEntry {
   readonly policy: Policy;
 }
 
-/** Every route of the server. One without a policy keeps the server from being built: nothing is open by forgetting. */
+/** All routes of the server. A route without a policy is an error at the start, so that none is open by mistake. */
 export class RouteTable {
   readonly #routes: RouteOptions[] = [];
   #patterns: { readonly pattern: RegExp; readonly method: string }[] = [];
@@ -18,7 +18,7 @@ export class RouteTable {
   }
 
   /**
-   * Every route but those of HEAD, each of which is a GET without the body.
+   * All routes except HEAD, which is GET without the body.
    * @throws Error naming the first route that declares no policy. Call it once all routes are there.
    */
   seal(): readonly RouteEntry[] {
@@ -33,7 +33,7 @@ export class RouteTable {
     return entries.filter(({ method }) => method !== 'HEAD');
   }
 
-  /** The methods a path takes, for `Allow`; none when there is no such path. */
+  /** The methods of a path, for `Allow`; empty when there is no such path. */
   methodsFor(path: string): string[] {
     return [
       ...new Set(this.#patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),

@@ -1,3 +1,4 @@
+import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import swagger from '@fastify/swagger';
 import Fastify, {
@@ -26,15 +27,14 @@ import { fieldValueRoutes } from './history/field-values.ts';
 import { histogramRoutes } from './history/histogram.ts';
 import { historyRoutes } from './history/history.ts';
 import { notificationRoutes } from './history/notifications.ts';
+import { overviewRoutes } from './history/overview.ts';
 import { searchRoutes } from './history/searches.ts';
 import { notifyRoutes } from './intake/notify.ts';
 import { IntakeGate } from './intake/overload.ts';
 import { lazyCompilers } from './lazy-compilers.ts';
-import { openApiDocument } from './openapi.ts';
-import { docsRoutes } from './operator/docs.ts';
+import { docsRoutes, openApiDocument } from './openapi.ts';
 import { healthRoutes } from './operator/health.ts';
 import { metricsRoutes } from './operator/metrics.ts';
-import { overviewRoutes } from './overview/overview.ts';
 import { commandRoutes } from './panels/commands.ts';
 import { pairingRoutes } from './panels/pairings.ts';
 import { panelRoutes } from './panels/panels.ts';
@@ -46,7 +46,6 @@ import { levelRoutes } from './routing/levels.ts';
 import { routingRoutes } from './routing/routing.ts';
 import { ruleRoutes } from './routing/rules.ts';
 import type { App, Services } from './services.ts';
-import { watchSilentConnections } from './silent-connections.ts';
 import { auditRoutes } from './tenant/audit.ts';
 import { invitationRoutes } from './tenant/invitations.ts';
 import { keyRoutes } from './tenant/keys.ts';
@@ -64,13 +63,13 @@ export interface Server {
   readonly app: App;
   /** Every route with its policy, for tests that go through all of them. */
   readonly routes: readonly RouteEntry[];
-  /** Ends every connection on which no request is under way, those on which none ever was included. */
+  /** Ends every connection without a running request, including those that never had one. */
   closeIdleConnections(): void;
 }
 
 /**
- * The HTTP side of the service, not listening yet. Every answer that is no success is `{"error": "…"}`, those made below
- * the router included.
+ * Creates the HTTP server, which does not listen yet. Every error is `{"error": "…"}`, including those made below
+ * the router.
  *
  * @throws Error when a route declares no policy.
  */
@@ -82,25 +81,25 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   app.decorateRequest('principal');
   app.decorateRequest('person');
   app.decorateRequest('sourceIp', '');
-  const nowhere = (request: FastifyRequest, reply: FastifyReply): AppError => {
+  const notFoundError = (request: FastifyRequest, reply: FastifyReply): AppError => {
     const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
-    // A route can also say itself that there is nothing, as the one for files does.
+    // A route can also answer 404 itself, as the one for files does.
     if (allow.length === 0 || allow.includes(request.method))
       return new AppError('not-found', 'there is nothing at this path');
     reply.header('allow', allow.join(', '));
     return new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`);
   };
   app.addHook('onRequest', (request, reply, done) => {
-    // Set on the reply they cost senders less; on the raw response they also hold for streams, which pass the reply by.
+    // On the reply it costs senders less; on the raw response the headers also apply to streams, which bypass the reply.
     if (isNotify(request.raw.url ?? '')) reply.header(...noSniffing);
     else for (const [name, value] of ofApi) reply.raw.setHeader(name, value);
-    // A wrong path or method is told before the body is looked at, which the handler below comes after.
-    done(findHeadProblem(request.raw) ?? (request.is404 ? nowhere(request, reply) : undefined));
+    // A wrong path or method is refused here, before the body is read; the not-found handler runs after it.
+    done(findHeadProblem(request.raw) ?? (request.is404 ? notFoundError(request, reply) : undefined));
   });
   app.addHook('onRequest', authenticator.check);
   limitConcurrency(app, services.metrics);
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request, reply) => answerError(nowhere(request, reply), request, reply));
+  app.setNotFoundHandler((request, reply) => answerError(notFoundError(request, reply), request, reply));
   await app.register(swagger, openApiDocument(services.version));
   const account = { services, people: authenticator.people, limits: new SignInLimits(services), logger };
   healthRoutes(app, services);
@@ -154,19 +153,19 @@ export async function createServer({ services, logger }: ServerOptions): Promise
 
 function createApp(logger: FastifyBaseLogger): App {
   const app = Fastify({
-    // The framework's own notices (an address it listens on) are told once, by whoever started the server.
+    // The caller logs the addresses, so the framework's own notices are left out.
     loggerInstance: logger.child({}, { level: logger.level === 'info' ? 'warn' : logger.level }),
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger of its own for each request would be made for every notification and used for none.
+    // A child logger for each request costs time and is never used.
     childLoggerFactory: (parent) => parent,
     trustProxy: false,
     bodyLimit: 1024 * 1024,
     exposeHeadRoutes: true,
     return503OnClosing: false,
     forceCloseConnections: false,
-    // These two are Fastify's own: under `http` its defaults would overrule them, and a body could take for ever.
+    // These two are options of Fastify: under `http` its defaults would override them, and a body could take forever.
     requestTimeout: 15_000,
-    // Above the usual 60 s of proxies, so that they and not we end an idle connection.
+    // Above the usual 60 s of proxies, so that the proxy ends an idle connection first.
     keepAliveTimeout: 75_000,
     http: {
       maxHeaderSize: limits.headerBytes,
@@ -179,7 +178,7 @@ function createApp(logger: FastifyBaseLogger): App {
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     schemaController: { compilersFactory: lazyCompilers },
-    // Types are as the schema says; only text that comes in a URL is read as the number it stands for.
+    // No conversion: a value must have the type that the schema names.
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -190,9 +189,9 @@ function createApp(logger: FastifyBaseLogger): App {
       },
     },
   }) as unknown as App;
-  // Beyond about a thousand headers Node silently drops the rest, Authorization included: keep all, and refuse many.
+  // Node silently drops headers beyond about a thousand, even Authorization: keep all, and let refuseHead refuse many.
   app.server.maxHeadersCount = 0;
-  // Who says that no more comes (`nc -N`, a shutdown for writing) still waits for the answer. Streams end there: see openSse.
+  // A client that closes its side for writing (`nc -N`) still gets its answer. Streams end then: see openSse.
   (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   app.server.on('checkExpectation', (_request, response) => {
     response.writeHead(417, {
@@ -207,7 +206,7 @@ function createApp(logger: FastifyBaseLogger): App {
 }
 
 const noSniffing = ['x-content-type-options', 'nosniff'] as const;
-/** Nobody keeps, frames, embeds or runs what the API answers, whatever it is taken for; a route may say otherwise. */
+/** Answers of the API are not cached, framed, embedded or run as a page, unless a route sets other headers. */
 const ofApi = [
   noSniffing,
   ['cache-control', 'no-store'],
@@ -216,5 +215,23 @@ const ofApi = [
   ['referrer-policy', 'no-referrer'],
 ] as const;
 
-/** Senders are no browsers, and there are many of them. */
+/** Senders are not browsers, and there are many of them, so they get fewer headers. */
 const isNotify = (url: string) => url.startsWith('/api/notify');
+
+/**
+ * Watches connections without any data, which browsers open in advance. Node counts them as
+ * busy, so a stop would wait for them until its time limit.
+ *
+ * @returns a function that ends them; connections with a request stay.
+ */
+function watchSilentConnections(server: HttpServer): () => void {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', ({ socket }) => connections.delete(socket));
+  return () => {
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  };
+}

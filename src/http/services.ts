@@ -1,4 +1,4 @@
-/** What routes are given to work with, and what they know of a request. */
+/** What routes get to work with, and what they know about a request. */
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
@@ -51,7 +51,7 @@ export interface HttpSettings {
   readonly rateAuth: Rate | 'off';
   /** Requests of one credential or session, other than notifications. */
   readonly rateApi: Rate | 'off';
-  /** Where people reach this server; undefined: where each request says. */
+  /** The URL under which people reach this server; undefined: as each request says. */
   readonly baseUrl: string | undefined;
   /** Addresses and CIDR blocks whose forwarding headers are believed. */
   readonly trustedProxies: readonly string[];
@@ -81,7 +81,7 @@ declare module 'fastify' {
      * each credential or session.
      */
     rateLimit?: 'own' | 'none' | 'by panel';
-    /** Given, the route is limited in how many of its requests one tenant has running at once. */
+    /** If set, one tenant may have only a few requests of this kind running at the same time. */
     expensive?: ExpensiveKind;
   }
   interface FastifyRequest {

@@ -18,7 +18,7 @@ export function addressSet(entries: readonly string[]): (address: string) => boo
 
 /**
  * Where a request comes from: the socket's address, or behind a trusted proxy the right-most address of
- * `X-Forwarded-For` (or else `Forwarded`) that is not a trusted proxy itself. What a client wrote further left is never
+ * `X-Forwarded-For` (or else `Forwarded`) that is not a trusted proxy itself. Addresses further left come from clients and are never
  * believed. Canonical text; v4-mapped v6 becomes v4.
  */
 export function sourceAddressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
@@ -56,7 +56,7 @@ function forwardedHops(request: IncomingMessage): string[] {
 }
 
 /**
- * Splits from the right: what the nearest proxy wrote is well-formed, and a quote that a client left open further left
+ * Splits from the right: the part of the nearest proxy is well-formed, and a quote that a client left open further left
  * must not swallow it.
  */
 function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
@@ -80,7 +80,7 @@ function withoutPort(hop: string): string {
   return /^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text;
 }
 
-/** An IPv6 caller has a whole /64 to call from: it counts as one. */
+/** A whole /64 of IPv6 counts as one caller, because one caller usually has all of it. */
 export function networkOf(source: string): string {
   return source.includes(':') ? Buffer.from(addressKey(source).subarray(0, 8)).toString('hex') : source;
 }

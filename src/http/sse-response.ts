@@ -6,7 +6,7 @@ import type { Sink } from '#core/stream/panel-stream.ts';
 export interface SseResponse extends Sink {
   /** Whether anything has been sent; until then an error can still be answered as one. */
   readonly begun: boolean;
-  /** Calls back once, when the client has gone or the stream has ended. */
+  /** Calls back once, when the client disconnected or the stream ended. */
   onGone(callback: () => void): void;
 }
 
@@ -17,11 +17,11 @@ const sseHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-/** Answers HEAD with what a stream would begin with; nothing is opened. */
+/** Answers HEAD with the headers of a stream, without opening one. */
 export const answerSseHead = (reply: FastifyReply): FastifyReply =>
   reply.headers(sseHeaders).send(Readable.from([]));
 
-/** How long a client may take to read the last words before the connection is dropped. */
+/** How long a client may take to read the last event before the connection is closed. */
 const lastWordsMs = 2_000;
 
 /**
@@ -41,7 +41,7 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
     reply.hijack();
     socket.setNoDelay(true);
     socket.setTimeout(0);
-    // A reader that says no more has gone: none has a reason to half-close. Without this it would be found out by a heartbeat.
+    // No reader has a reason to half-close, so one that does has gone. Otherwise only a heartbeat would show it.
     socket.once('end', () => response.destroy());
     response.useChunkedEncodingByDefault = false;
     response.shouldKeepAlive = false;
@@ -55,9 +55,9 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
       return begun;
     },
     write(chunk, onFlushed) {
-      // Whoever ended the stream need not be who writes to it; a write after the end would be an error nobody expects.
+      // The stream may be ended by somebody other than the writer, so a write after the end is ignored.
       if (over) return;
-      // What could not be written was not flushed: nothing more is said to a client that has gone.
+      // A chunk that could not be written was not flushed: the client has gone.
       const flushed = (error?: Error | null) => {
         if (error) return;
         headIsOut = true;
@@ -72,7 +72,7 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
       begin();
       over = true;
       response.end(lastWords ?? '');
-      // A client that reads no more would keep the socket; it has had its time.
+      // A client that no longer reads would keep the socket open.
       setTimeout(() => response.destroy(), lastWordsMs).unref();
     },
     destroy: () => response.destroy(),
@@ -83,7 +83,7 @@ export function openSse(request: FastifyRequest, reply: FastifyReply): SseRespon
   };
 }
 
-/** Runs what begins a stream; its failure is an answer while nothing was sent, and the end of the stream after that. */
+/** Waits until a stream has begun. A failure is answered as an error if nothing was sent yet, and ends the stream otherwise. */
 export async function begin(
   sse: SseResponse,
   opening: Promise<unknown>,

@@ -7,7 +7,7 @@ import { answerError } from './errors.ts';
 import type { App, Services } from './services.ts';
 
 /**
- * What a page may do: nothing but what its own files say. No inline script or style, no other origin, no frame around
+ * The content security policy of pages: only files of this server, no inline script or style, no frame around
  * it, and no string that becomes markup or code (Trusted Types without a single policy).
  */
 const pagePolicy = [
@@ -24,7 +24,7 @@ const pagePolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The pages, each at its paths; the dashboard reads its own addresses, which stand in its router. */
+/** Each page with its paths. The dashboard's own router handles the paths below them. */
 const pages = {
   'panel/index.html': ['/panel'],
   'dashboard/index.html': ['/', '/t/*', '/sign-in', '/setup', '/invite', '/account', '/new-tenant'],
@@ -42,7 +42,7 @@ export function webRoutes(app: App, { settings }: Services): void {
     await scope.register(fastifyStatic, {
       root: join(folder, 'assets'),
       prefix: '/assets/',
-      // The hash of what is inside is in the name: a name never means anything else.
+      // The name contains a hash of the content, so a name never changes its meaning.
       immutable: true,
       maxAge: '365d',
       lastModified: false,
@@ -51,7 +51,7 @@ export function webRoutes(app: App, { settings }: Services): void {
       // The folder may be built while the server runs.
       suppressWarning: true,
     });
-    // What cannot be the name of a file is nothing that is there.
+    // A path that cannot be a file name is a 404.
     scope.setErrorHandler((error: FastifyError, request, reply) => {
       const isOurs = error instanceof AppError || (error.statusCode ?? 500) >= 500;
       return answerError(isOurs ? error : nothingThere(), request, reply);

@@ -1,18 +1,11 @@
-import { Type } from 'typebox';
 import { AccountPatch, type AccountSession, AccountSessionList, PasswordChange } from '#contract/account.ts';
 import { Person } from '#contract/session.ts';
 import type { SessionRecord } from '#core/accounts.ts';
 import { notFound } from '#core/errors.ts';
 import { iso } from '#core/stream/frames.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { note } from './account-notes.ts';
-import { setCookies } from './cookies.ts';
-import type { AccountContext } from './sign-in-limits.ts';
-
-const common = { tags: ['account'], security: [{ session: [] }] };
-const config = { policy: 'person' } as const;
-const ended = Type.Null({ description: 'Ended.' });
+import { type AccountContext, note, setCookies } from './account-context.ts';
 
 /** A person's own account: name, password, and the browsers they are signed in with. */
 export function accountRoutes(app: App, context: AccountContext): void {
@@ -21,21 +14,13 @@ export function accountRoutes(app: App, context: AccountContext): void {
 
   app.patch(
     '/api/account',
-    {
-      config,
-      schema: {
-        ...common,
-        summary: 'Change one’s own name',
-        body: AccountPatch,
-        response: { 200: Person, ...problems(400, 401, 403, 503) },
-      },
-    },
+    route('person', { summary: 'Change the person’s name', body: AccountPatch, response: { 200: Person } }),
     async (request) => {
       const { person } = request.person;
       const name = request.body.name.trim();
       await accounts.rename(person.id, name, now());
       await note(context, person.id, 'account.rename', { from: person.name, to: name });
-      // Pages of members show it.
+      // The members page shows the name.
       const memberships = await directory.members.ofPerson(person.id);
       await Promise.all(memberships.map(({ tenant }) => tenancy.refresh(tenant.id)));
       return { ...person, name };
@@ -44,15 +29,11 @@ export function accountRoutes(app: App, context: AccountContext): void {
 
   app.post(
     '/api/account/password',
-    {
-      config,
-      schema: {
-        ...common,
-        summary: 'Change one’s own password; every other session ends',
-        body: PasswordChange,
-        response: { 204: Type.Null({ description: 'Changed.' }), ...problems(400, 401, 403, 409, 503) },
-      },
-    },
+    route('person', {
+      summary: 'Change the password; every other session ends',
+      body: PasswordChange,
+      response: { 204: NoContent, ...problems(409) },
+    }),
     async (request, reply) => {
       const { person, session } = request.person;
       limits.take(request, reply, session.id);
@@ -73,14 +54,10 @@ function sessionListRoutes(app: App, context: AccountContext): void {
 
   app.get(
     '/api/account/sessions',
-    {
-      config,
-      schema: {
-        ...common,
-        summary: 'Where one is signed in, the last used first',
-        response: { 200: AccountSessionList, ...problems(401, 403) },
-      },
-    },
+    route('person', {
+      summary: 'The person’s sessions, last used first',
+      response: { 200: AccountSessionList },
+    }),
     async ({ person: { person, session } }) => ({
       sessions: (await accounts.sessionsOf(person.id, now())).map((each) => sessionView(each, session.id)),
     }),
@@ -88,15 +65,7 @@ function sessionListRoutes(app: App, context: AccountContext): void {
 
   app.delete(
     '/api/account/sessions/:id',
-    {
-      config: { policy: 'proven' },
-      schema: {
-        ...common,
-        summary: 'End one of one’s sessions',
-        params: Type.Object({ id: Type.String() }),
-        response: { 204: ended, ...problems(401, 403, 404, 503) },
-      },
-    },
+    route('proven', { summary: 'End one session', params: IdPath, response: { 204: NoContent } }),
     async ({ person: { person }, params }, reply) => {
       if (!(await accounts.endSession(person.id, params.id))) throw notFound('session');
       await note(context, person.id, 'session.end', { sessions: 1 });
@@ -106,14 +75,7 @@ function sessionListRoutes(app: App, context: AccountContext): void {
 
   app.delete(
     '/api/account/sessions',
-    {
-      config: { policy: 'proven' },
-      schema: {
-        ...common,
-        summary: 'End all of one’s sessions but this one',
-        response: { 204: ended, ...problems(401, 403, 503) },
-      },
-    },
+    route('proven', { summary: 'End all sessions except this one', response: { 204: NoContent } }),
     async ({ person: { person, session } }, reply) => {
       const sessions = await accounts.endSessions(person.id, session.id);
       if (sessions > 0) await note(context, person.id, 'session.end', { sessions });

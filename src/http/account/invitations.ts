@@ -5,16 +5,14 @@ import type { InvitationRecord } from '#core/invitations.ts';
 import { hashSecret } from '#core/secrets.ts';
 import type { Visit } from '#core/sign-in.ts';
 import { iso } from '#core/stream/frames.ts';
-import { problems } from '../responses.ts';
+import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { setCookies } from './cookies.ts';
-import type { AccountContext } from './sign-in-limits.ts';
+import { type AccountContext, setCookies } from './account-context.ts';
 
 const over = () =>
   new AppError('gone', 'this invitation is over: it was used, withdrawn or has expired; ask for a new one');
-const common = { tags: ['account'] };
 
-/** Joining a tenant by the secret of an invitation, with an account or to make one. */
+/** Accepting an invitation by its secret, with an existing or a new account. */
 export function invitationAcceptRoutes(app: App, context: AccountContext): void {
   const { services, people, limits } = context;
   const { directory, now } = services;
@@ -26,15 +24,12 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
 
   app.post(
     '/api/invitations/preview',
-    {
-      config: { policy: 'public' },
-      schema: {
-        ...common,
-        summary: 'What one is asked to join',
-        body: InvitationSecret,
-        response: { 200: InvitationPreview, ...problems(400, 403, 410, 429) },
-      },
-    },
+    route('public', {
+      tags: ['account'],
+      summary: 'Preview an invitation',
+      body: InvitationSecret,
+      response: { 200: InvitationPreview, ...problems(403, 410) },
+    }),
     async (request, reply) => {
       people.visit(request);
       limits.take(request, reply);
@@ -47,15 +42,12 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
 
   app.post(
     '/api/invitations/accept',
-    {
-      config: { policy: 'public' },
-      schema: {
-        ...common,
-        summary: 'Join: with the account one is signed in with, or with a new one, which is signed in',
-        body: InvitationAccept,
-        response: { 200: SignedIn, ...problems(400, 401, 403, 409, 410, 503) },
-      },
-    },
+    route('public', {
+      tags: ['account'],
+      summary: 'Accept an invitation, with the account of the session or with a new one, which is signed in',
+      body: InvitationAccept,
+      response: { 200: SignedIn, ...problems(401, 403, 409, 410) },
+    }),
     async (request, reply) => {
       const visit = people.visit(request);
       limits.take(request, reply);
@@ -79,7 +71,7 @@ async function joinAsNew(
   invitation: InvitationRecord,
   account: NonNullable<InvitationAccept['account']>,
 ): Promise<readonly string[]> {
-  // Whoever invited an address vouches for it; a link without one can be in anybody's hands.
+  // An invitation to an address vouches for the address; a link without one may be in anybody's hands.
   const person = await signIn.newPerson({ ...account, emailVerified: invitation.email !== null });
   if (invitation.email !== null && invitation.email.toLowerCase() !== person.email)
     throw new AppError('forbidden', `this invitation is for another e-mail address: take that one`);

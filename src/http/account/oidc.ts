@@ -1,16 +1,14 @@
 import { Type } from 'typebox';
-import { problems } from '../responses.ts';
+import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { note } from './account-notes.ts';
-import { setCookies } from './cookies.ts';
-import type { AccountContext } from './sign-in-limits.ts';
+import { type AccountContext, note, setCookies } from './account-context.ts';
 
 const ProviderPath = Type.Object({ provider: Type.String() });
 const Begin = Type.Object(
   { returnTo: Type.Optional(Type.String({ maxLength: 2_000 })) },
   { title: 'ProviderSignIn', additionalProperties: false },
 );
-/** What a provider may send besides is none of ours. */
+/** Other parameters of the provider are ignored. */
 const Back = Type.Partial(
   Type.Object(
     Object.fromEntries(
@@ -34,17 +32,14 @@ export function oidcRoutes(app: App, context: AccountContext): void {
 
   app.post(
     '/api/session/oidc/:provider',
-    {
-      config: { policy: 'public' },
-      schema: {
-        tags: ['account'],
-        summary: 'Begin to sign in with an identity provider: where the browser is to go',
-        description: '`returnTo` is a path of this server to come back to.',
-        params: ProviderPath,
-        body: Begin,
-        response: { 200: Address, ...problems(400, 403, 404, 429, 503) },
-      },
-    },
+    route('public', {
+      tags: ['account'],
+      summary: 'Begin to sign in with an identity provider: the URL to go to',
+      description: '`returnTo` is a path of this server.',
+      params: ProviderPath,
+      body: Begin,
+      response: { 200: Address, ...problems(403) },
+    }),
     async (request, reply) => {
       const visit = people.visit(request);
       limits.take(request, reply);
@@ -57,23 +52,19 @@ export function oidcRoutes(app: App, context: AccountContext): void {
 
   app.get(
     '/api/session/oidc/:provider/callback',
-    {
-      config: { policy: 'public' },
-      schema: {
-        tags: ['account'],
-        summary: 'Where the identity provider sends the browser back to',
-        description: 'Goes on at the path that was asked for, or at /sign-in with `error` in the query.',
-        params: ProviderPath,
-        querystring: Back,
-        response: {
-          302: Type.Null({ description: 'Back to the pages.' }),
-          ...problems(400, 404, 429, 503),
-        },
+    route('public', {
+      tags: ['account'],
+      summary: 'Where the identity provider sends the browser back to',
+      description: 'Redirects to `returnTo`, or to /sign-in with `error` in the query.',
+      params: ProviderPath,
+      querystring: Back,
+      response: {
+        302: Type.Null({ description: 'Back to the pages.' }),
       },
-    },
+    }),
     async (request, reply) => {
       limits.take(request, reply);
-      // The code works once: only a browser that really comes may use it up.
+      // The code works once, so a HEAD request must not use it.
       if (request.method === 'HEAD') return reply.code(302).header('location', '/sign-in').send(null);
       const { provider } = request.params;
       const visit = people.visit(request);

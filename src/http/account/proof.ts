@@ -1,24 +1,16 @@
-import { Type } from 'typebox';
 import { Proof, ProofState } from '#contract/account.ts';
-import { problems } from '../responses.ts';
+import { NoContent, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import type { AccountContext } from './sign-in-limits.ts';
+import type { AccountContext } from './account-context.ts';
 
-const own = { tags: ['account'], security: [{ session: [] }] };
-const config = { policy: 'person' } as const;
-
-/** That whoever is signed in is still there: asked for before what changes how they sign in. */
+/** Reauthentication: required before a person changes how they sign in. */
 export function proofRoutes(app: App, { services: { signIn }, people, limits }: AccountContext): void {
   app.get(
     '/api/account/proof',
-    {
-      config,
-      schema: {
-        ...own,
-        summary: 'Whether one has just proven who one is, and by what one can',
-        response: { 200: ProofState, ...problems(401, 403, 429) },
-      },
-    },
+    route('person', {
+      summary: 'Whether the session is reauthenticated, and the ways to do so',
+      response: { 200: ProofState },
+    }),
     async ({ person: { person, session } }) => ({
       proven: signIn.isProven(session),
       ...(await signIn.waysToProve(person.id)),
@@ -27,20 +19,15 @@ export function proofRoutes(app: App, { services: { signIn }, people, limits }: 
 
   app.post(
     '/api/account/proof',
-    {
-      config,
-      schema: {
-        ...own,
-        summary: 'Prove who one is, by one’s password or a passkey',
-        description:
-          'Good for ten minutes in this session, as a sign-in is: within them passkeys can be added and removed, and other sessions ended.',
-        body: Proof,
-        response: {
-          204: Type.Null({ description: 'Proven.' }),
-          ...problems(400, 401, 403, 429, 503),
-        },
+    route('person', {
+      summary: 'Reauthenticate with a password or a passkey',
+      description:
+        'Valid for ten minutes in this session, like a sign-in: in this time passkeys can be added and removed, and other sessions ended.',
+      body: Proof,
+      response: {
+        204: NoContent,
       },
-    },
+    }),
     async (request, reply) => {
       const { person, session } = request.person;
       limits.take(request, reply, session.id);

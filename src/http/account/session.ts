@@ -1,14 +1,9 @@
-import { Type } from 'typebox';
 import { type Membership, Session, SignedIn, SignIn } from '#contract/session.ts';
 import { findEmail } from '#core/email.ts';
 import type { MembershipRecord } from '#core/members.ts';
-import { problems } from '../responses.ts';
+import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { note } from './account-notes.ts';
-import { setCookies } from './cookies.ts';
-import type { AccountContext } from './sign-in-limits.ts';
-
-const common = { tags: ['account'] };
+import { type AccountContext, note, setCookies } from './account-context.ts';
 
 /** Who is signed in; signing in and out. */
 export function sessionRoutes(app: App, context: AccountContext): void {
@@ -18,14 +13,11 @@ export function sessionRoutes(app: App, context: AccountContext): void {
 
   app.get(
     '/api/session',
-    {
-      config: { policy: 'public' },
-      schema: {
-        ...common,
-        summary: 'Who is signed in, and their tenants: what a page asks first',
-        response: { 200: Session },
-      },
-    },
+    route('public', {
+      tags: ['account'],
+      summary: 'The person who is signed in, and their tenants',
+      response: { 200: Session },
+    }),
     async (request, reply) => {
       const found = await people.find(request);
       hasAccount ||= found !== undefined || !(await accounts.isEmpty());
@@ -42,17 +34,14 @@ export function sessionRoutes(app: App, context: AccountContext): void {
 
   app.post(
     '/api/session',
-    {
-      config: { policy: 'public' },
-      schema: {
-        ...common,
-        summary: 'Sign in with e-mail address and password',
-        description:
-          'Sets the session cookie. With `twoFactor` true in the answer there is no session yet: POST /api/session/two-factor must follow.',
-        body: SignIn,
-        response: { 200: SignedIn, ...problems(400, 401, 403, 503) },
-      },
-    },
+    route('public', {
+      tags: ['account'],
+      summary: 'Sign in with e-mail address and password',
+      description:
+        'Sets the session cookie. If `twoFactor` is true in the answer, there is no session yet: POST /api/session/two-factor must follow.',
+      body: SignIn,
+      response: { 200: SignedIn, ...problems(401, 403) },
+    }),
     async (request, reply) => {
       const visit = people.visit(request);
       const { email, password, remember = false } = request.body;
@@ -63,7 +52,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
           void noteRefusal(context, email, visit.source);
           throw error;
         });
-      // Still half: the password is right, and guessing on at the second factor is counted by itself.
+      // The password was right; wrong codes of the second factor are counted separately.
       limits.proven(request, email);
       if (!twoFactor)
         await note(context, personId, 'session.begin', { from: visit.source, with: 'password' });
@@ -74,15 +63,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
 
   app.delete(
     '/api/session',
-    {
-      config: { policy: 'person', rateLimit: 'none' },
-      schema: {
-        ...common,
-        security: [{ session: [] }],
-        summary: 'Sign out',
-        response: { 204: Type.Null({ description: 'Signed out.' }), ...problems(401, 403, 503) },
-      },
-    },
+    route('person', { summary: 'Sign out', response: { 204: NoContent } }, { rateLimit: 'none' }),
     async (request, reply) => {
       const { cookies } = await signIn.out(people.visit(request));
       setCookies(reply, cookies);
@@ -91,7 +72,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
   );
 }
 
-/** Whoever's account it is can see that somebody tried. Nobody waits for it: it takes no longer for one who is known. */
+/** Shows the account's owner that somebody tried. Not awaited, so that the answer takes no longer for an account that exists. */
 async function noteRefusal(context: AccountContext, email: string, from: string): Promise<void> {
   const address = findEmail(email);
   const person = address && (await context.services.accounts.findByEmail(address).catch(() => undefined));

@@ -1,30 +1,26 @@
 import { Setup, SignedIn } from '#contract/session.ts';
 import { AppError } from '#core/errors.ts';
 import { checkTimeZone } from '#core/time-zone.ts';
-import { problems } from '../responses.ts';
+import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { setCookies } from './cookies.ts';
-import type { AccountContext } from './sign-in-limits.ts';
+import { type AccountContext, setCookies } from './account-context.ts';
 
 const isSetUp = () =>
   new AppError('conflict', 'this server is set up already: sign in, or ask its owner for an invitation');
 
-/** The first account: made once, by whoever has the secret that the server printed when it started. */
+/** Creates the first account, once, with the secret that the server printed when it started. */
 export function setUpRoutes(app: App, { services, people, limits }: AccountContext): void {
   const { accounts, directory, signIn, setUp, tenancy, now } = services;
 
   app.post(
     '/api/setup',
-    {
-      config: { policy: 'public' },
-      schema: {
-        tags: ['account'],
-        summary: 'Make the first account, the owner of the tenant `default`, and sign in',
-        description: '`secret` stands behind # in the link that the server prints while it has no account.',
-        body: Setup,
-        response: { 200: SignedIn, ...problems(400, 403, 409, 429, 503) },
-      },
-    },
+    route('public', {
+      tags: ['account'],
+      summary: 'Create the first account, the owner of the tenant `default`, and sign in',
+      description: '`secret` is the part after # of the link that the server prints while it has no account.',
+      body: Setup,
+      response: { 200: SignedIn, ...problems(403, 409) },
+    }),
     async (request, reply) => {
       const visit = people.visit(request);
       const { secret, email, name, password, tenantTitle, timeZone } = request.body;

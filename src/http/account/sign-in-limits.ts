@@ -1,31 +1,22 @@
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findEmail } from '#core/email.ts';
-import { AppError } from '#core/errors.ts';
+import { rateLimited } from '#core/errors.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import { RateLimiter, type RateState } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
-import type { People } from '../people.ts';
 import { rateHeaders } from '../rate-headers.ts';
 import type { Services } from '../services.ts';
 import { networkOf } from '../source-address.ts';
 
-/** What the routes of people's accounts work with. */
-export interface AccountContext {
-  readonly services: Services;
-  readonly people: People;
-  readonly limits: SignInLimits;
-  readonly logger: FastifyBaseLogger;
-}
-
 /**
- * Attempts at one account by signing in, whoever makes them, and in one session of it: a botnet guesses 240 passwords an
- * hour, and not more. Each session has its own: nobody who took one locks its owner out of the others.
+ * Attempts at one account, and in one session, whoever makes them: a botnet can guess 240 passwords an
+ * hour. Each session has its own limit, so that a stolen session cannot lock its owner out of the others.
  */
 const accountRate: Rate = { perSecond: 1 / 15, burst: 10 };
 
 /**
- * Keeps guessing slow: attempts are counted for the network they come from and for the account they are at, before any
- * password is looked at. Whoever was right from this network before is not locked out of an account by strangers.
+ * Slows down guessing: attempts are counted by network and by account, before any
+ * password is checked. Strangers cannot lock out somebody who signed in from the same network before.
  */
 export class SignInLimits {
   readonly #services: Services;
@@ -37,7 +28,7 @@ export class SignInLimits {
     this.#services = services;
   }
 
-  /** Takes one attempt. `account` is what is tried: an e-mail address, or the session in which it is. @throws AppError `rate-limited`. */
+  /** Counts one attempt. `account` is an e-mail address or the id of a session. @throws AppError `rate-limited`. */
   take(request: FastifyRequest, reply: FastifyReply, account?: string): void {
     const { settings, now } = this.#services;
     const { rateAuth } = settings;
@@ -50,7 +41,7 @@ export class SignInLimits {
     refuseIfSpent(this.#accounts.take(nameOf(account), accountRate, now()));
   }
 
-  /** Whoever asks was right about the account, by signing in or in a session of it. */
+  /** The password was right: this network is no longer limited by account. */
   proven(request: FastifyRequest, account: string): void {
     this.#proven.set(pair(networkOf(request.sourceIp), nameOf(account)), true);
   }
@@ -58,12 +49,11 @@ export class SignInLimits {
 
 const pair = (network: string, name: string) => `${network} ${name}`;
 
-/** However an address is written, it is one account. */
+/** All spellings of an address are one account. */
 function nameOf(account: string): string {
   return findEmail(account) ?? account;
 }
 
 function refuseIfSpent({ allowed, resetSeconds }: RateState): void {
-  if (!allowed)
-    throw new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: resetSeconds });
+  if (!allowed) throw rateLimited(resetSeconds);
 }

@@ -2,26 +2,21 @@ import { Membership } from '#contract/session.ts';
 import { TenantCreate } from '#contract/tenant.ts';
 import { AppError } from '#core/errors.ts';
 import { checkTimeZone } from '#core/time-zone.ts';
-import { problems } from '../responses.ts';
+import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import type { AccountContext } from './sign-in-limits.ts';
+import type { AccountContext } from './account-context.ts';
 
-/** Tenants as a whole; what is in one stands in `tenant/`. */
+/** Creating tenants; routes about one tenant are in `tenant/`. */
 export function tenantsRoutes(app: App, { services }: AccountContext): void {
   const { directory, now } = services;
 
   app.post(
     '/api/tenants',
-    {
-      config: { policy: 'person' },
-      schema: {
-        tags: ['account'],
-        security: [{ session: [] }],
-        summary: 'Make a tenant, and own it: for whoever owns one already',
-        body: TenantCreate,
-        response: { 201: Membership, ...problems(400, 401, 403, 409, 503) },
-      },
-    },
+    route('person', {
+      summary: 'Create a tenant as its owner; requires to own another tenant already',
+      body: TenantCreate,
+      response: { 201: Membership, ...problems(409) },
+    }),
     async ({ person: { person }, body }, reply) => {
       const { name, title, timeZone } = body;
       const memberships = await directory.members.ofPerson(person.id);

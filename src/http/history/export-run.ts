@@ -1,11 +1,11 @@
-/** History as a file of any size, in the memory of a page. */
+/** Exports history as a file of any size, using the memory of one page. */
 import { limits } from '#contract/limits.ts';
 import { csvHeader, csvRow, ndjsonLine } from '#core/export.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Services } from '../services.ts';
 
-/** A reader that has taken nothing for so long is let go. */
+/** A client that has read nothing for this long is disconnected. */
 export const stalledMs = 60_000;
 /** A page is about this much text, however long its messages are. */
 const pageChars = 128 * 1024;
@@ -16,11 +16,11 @@ export interface Wanted {
   readonly tenant: TenantId;
   readonly query: Query;
   readonly csv: boolean;
-  /** Ends the search that is under way. */
+  /** Cancels the running search. */
   readonly signal: AbortSignal;
 }
 
-/** One page at a time, and the next only when the reader has taken the last. */
+/** One page at a time; the next is read when the client has taken the last. */
 export async function* exported(
   { history, now }: Services,
   { tenant, query, csv, signal }: Wanted,

@@ -4,31 +4,29 @@ import { FieldValues } from '#contract/overview.ts';
 import type { TenantId } from '#core/ports.ts';
 import { type ValueField, valueFields } from '#core/statistics.ts';
 import { connectionSignal } from '../connection-signal.ts';
-import { problems } from '../responses.ts';
+import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const mostValues = 20;
 const keys = [...valueFields, 'token', 'panel', 'rule', 'level'] as const;
 const Key = Type.Enum([...keys]);
 
-/** GET /api/history/values: what can stand behind a key of the query language. */
+/** GET /api/history/values: completions for a key of the query language. */
 export function fieldValueRoutes(app: App, services: Services): void {
   app.get(
     '/api/history/values',
-    {
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        tags: ['dashboard'],
-        security: [{ key: [] }],
-        summary: 'What begins with the prefix, for completing a search that is being typed',
+    route(
+      { role: 'viewer' },
+      {
+        summary: 'Values that begin with the prefix, to complete a search while it is typed',
         description: `At most ${mostValues}, in order. Values of the last seconds may be missing.`,
         querystring: Type.Object({
           key: Key,
           prefix: Type.Optional(Type.String({ maxLength: 255 })),
         }),
-        response: { 200: FieldValues, ...problems(400, 401, 403, 408, 503) },
+        response: { 200: FieldValues },
       },
-    },
+    ),
     async (request) => {
       const { tenant } = request.principal;
       const { key, prefix = '' } = request.query;

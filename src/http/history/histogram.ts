@@ -6,7 +6,7 @@ import { type HistogramTimes, histogramTimes } from '#core/histogram.ts';
 import type { Counted } from '#core/statistics.ts';
 import { iso } from '#core/stream/frames.ts';
 import { connectionSignal } from '../connection-signal.ts';
-import { problems } from '../responses.ts';
+import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { queryOf } from './history-query.ts';
 
@@ -14,18 +14,16 @@ const mostBuckets = 200;
 const usualBuckets = 60;
 const instant = (what: string) => Type.Optional(Type.String({ format: 'date-time', description: what }));
 
-/** GET /api/history/histogram: how many a search finds, over time and by level. */
+/** GET /api/history/histogram: the matches of a search, counted by time and level. */
 export function histogramRoutes(app: App, services: Services): void {
   const { statistics, tenancy, now } = services;
   app.get(
     '/api/history/histogram',
-    {
-      config: { policy: { role: 'viewer' }, expensive: 'count' },
-      schema: {
-        tags: ['dashboard'],
-        security: [{ key: [] }],
-        summary: 'How many a search finds, over time and by level',
-        description: `Buckets are of a round length, from 1 s to 7 d, the shortest with which there are no more than asked for.
+    route(
+      { role: 'viewer' },
+      {
+        summary: 'Number of matches over time and by level',
+        description: `Buckets are of a round length, from 1 s to 7 d, the shortest that gives at most the requested number.
 Without after and before it is the range that the search itself names (since:, after:, before:), or the last 24 hours.`,
         querystring: Type.Object({
           q: Type.Optional(
@@ -39,9 +37,10 @@ Without after and before it is the range that the search itself names (since:, a
             }),
           ),
         }),
-        response: { 200: Histogram, ...problems(400, 401, 403, 408, 503) },
+        response: { 200: Histogram },
       },
-    },
+      { expensive: 'count' },
+    ),
     async (request) => {
       const { tenant } = request.principal;
       const { q, after, before, buckets } = request.query;
@@ -85,7 +84,7 @@ function readBuckets(text: string | undefined): number {
   return buckets;
 }
 
-/** The format lets seconds of 60 pass, which only some minutes have had. */
+/** Date.parse refuses the second 60, which the format allows. */
 function readInstant(name: string, text: string): number {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw badRequest(`${name} must be a time that exists, as in 2026-11-01T10:00:00Z`);

@@ -6,7 +6,7 @@ import type { TenantSnapshot } from '#core/tenancy.ts';
 import type { Services } from '../services.ts';
 
 /**
- * A query's text, with the names of this tenant's levels, panels, tokens and rules, deleted ones included.
+ * Parses a query, with the names of this tenant's levels, panels, tokens and rules, including deleted ones.
  * @throws AppError `bad-request` that names what is wrong, and where.
  */
 export async function queryOf(
@@ -15,7 +15,7 @@ export async function queryOf(
   text: string | undefined,
 ): Promise<Query> {
   const { record, levels, panels, router } = await tenancy.get(tenant);
-  // Read only when the query has such a term: most have none.
+  // Read only when the query has such a term, because most have none.
   const readFor = async <T>(key: string, read: () => Promise<readonly T[]>): Promise<readonly T[]> =>
     text?.toLowerCase().includes(`${key}:`) ? read() : [];
   const [deletedLevels, deletedPanels, tokens, formerRules] = await Promise.all([
@@ -35,7 +35,7 @@ export async function queryOf(
   });
 }
 
-/** By the router of the rules in force: it stays the same while the rules do. */
+/** Cached by the router, which stays the same until the rules change. */
 const knownFormerNames = new WeakMap<TenantSnapshot['router'], Promise<readonly Ref[]>>();
 
 /** Read once for each change of the rules: a tenant may have hundreds of thousands of former versions. */

@@ -7,16 +7,16 @@ import type { Sink } from '#core/stream/panel-stream.ts';
 import type { Services } from '../services.ts';
 import { queryOf } from './history-query.ts';
 
-/** New notifications are gathered for this long, so that a busy tenant costs a tail a few reads a second. */
+/** New notifications are collected for this long, so that a tail reads at most a few times a second. */
 const gatherMs = 200;
 const heartbeatMs = 15_000;
-/** The floor for a bell that was not heard. */
+/** Reads at least this often, in case a wake-up was lost. */
 const pollMs = 2_000;
 const pageLimit = 50;
-/** What a tail holds at most of what is newer than it has shown: beyond either, it says `gap` and shows the newest. */
+/** The most that a tail holds of new notifications. Beyond either limit it sends `gap` and the newest ones. */
 const heldRecords = 1_000;
 const heldChars = 4 * 1024 * 1024;
-/** One write takes this much at most, and a reader has this long for it. */
+/** The most that one write takes, and how long a client has to read it. */
 const chunkChars = 16 * 1024;
 const stalledMs = 30_000;
 
@@ -26,8 +26,8 @@ export interface HistoryTail {
 }
 
 /**
- * Sends what matches as it arrives. The search itself is asked for what is newer than the last answer, so a tail finds
- * exactly what the page finds. A reader that does not take one chunk gets no second one until it has, and is cut off
+ * Sends what matches as it arrives. It searches for what is newer than the last answer, so a tail finds
+ * exactly what the page finds. A client gets the next chunk when it has read the last, and is disconnected
  * after 30 s.
  */
 export function tailHistory(
@@ -51,7 +51,7 @@ class Tail {
   readonly #gone = new AbortController();
   #after = 0;
   #rung = false;
-  /** A search is under way, or what it found is still being sent. */
+  /** A search is running, or its results are still being sent. */
   #busy = true;
   #closed = false;
   #lastWrite: number;
@@ -67,7 +67,7 @@ class Tail {
     this.#floor = setInterval(() => this.#look(), pollMs).unref();
   }
 
-  /** Says `ready`; what is stored from then on is sent. */
+  /** Sends `ready`, then everything that is stored from now on. */
   async start(): Promise<void> {
     const { head } = await this.#services.history.bounds(this.#tenant);
     this.#after = head;
@@ -109,7 +109,7 @@ class Tail {
     try {
       await this.#send(await this.#newer());
     } catch {
-      // A query whose panel or level has meanwhile been deleted, or a disk that is gone: the reader asks again.
+      // The panel or level of the query was deleted, or the disk is gone: the client connects again.
       this.close();
       this.#sink.end();
     } finally {
@@ -117,7 +117,7 @@ class Tail {
     }
   }
 
-  /** What matches and is newer, oldest first; `complete` is false when there was more than a tail holds. */
+  /** New matches, oldest first; `complete` is false when there were more than a tail holds. */
   async #newer(): Promise<{ records: HistoryRecord[]; complete: boolean }> {
     const { history, now } = this.#services;
     const query = await queryOf(this.#services, this.#tenant, this.#q);
@@ -174,7 +174,7 @@ class Tail {
     if (chunk !== '') await this.#write(chunk);
   }
 
-  /** Resolves when the system has taken it; never, for a reader that has gone. */
+  /** Resolves when the system has taken it; never when the client has gone. */
   #write(chunk: string): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#writing = true;

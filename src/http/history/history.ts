@@ -7,8 +7,7 @@ import { historyView } from '#core/history-view.ts';
 import { iso } from '#core/stream/frames.ts';
 import type { Authenticator } from '../auth.ts';
 import { connectionSignal } from '../connection-signal.ts';
-import { readLimit } from '../page-limit.ts';
-import { problems } from '../responses.ts';
+import { readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 import { exported, stalledMs } from './export-run.ts';
@@ -23,14 +22,12 @@ const q = Type.Optional(
 export function historyRoutes(app: App, services: Services, authenticator: Authenticator): void {
   const { history, tenancy, now } = services;
   const policy = { role: 'viewer' } as const;
-  const common = { tags: ['dashboard'], security: [{ key: [] }] };
 
   app.get(
     '/api/history',
-    {
-      config: { policy, expensive: 'search' },
-      schema: {
-        ...common,
+    route(
+      policy,
+      {
         summary: 'Search history, newest first',
         description: `A search takes ${limits.searchMs / 1000} seconds at most. The page then holds what was found by that time, searchedTo
 says how far back that is, and nextCursor continues the search.`,
@@ -41,9 +38,10 @@ says how far back that is, and nextCursor continues the search.`,
           ),
           cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
         }),
-        response: { 200: HistoryPage, ...problems(400, 401, 403, 408, 503) },
+        response: { 200: HistoryPage },
       },
-    },
+      { expensive: 'search' },
+    ),
     async (request) => {
       const { principal, query } = request;
       const limit = readLimit(query.limit, limits.historyPage);
@@ -68,25 +66,20 @@ says how far back that is, and nextCursor continues the search.`,
 
   app.get(
     '/api/history/stream',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Follow a search live (Server-Sent Events)',
-        description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
-        querystring: Type.Object({ q }),
-        response: {
-          200: {
-            description: 'text/event-stream',
-            content: { 'text/event-stream': { schema: Type.String() } },
-          },
-          ...problems(400, 401, 403, 503),
+    route(policy, {
+      summary: 'Follow a search live (Server-Sent Events)',
+      description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
+      querystring: Type.Object({ q }),
+      response: {
+        200: {
+          description: 'text/event-stream',
+          content: { 'text/event-stream': { schema: Type.String() } },
         },
       },
-    },
+    }),
     async (request, reply) => {
       const { principal } = request;
-      // Parsed again for each read, so that "since:2h" moves on; here it is parsed to refuse a bad one.
+      // Only to refuse a bad query: the tail parses it for each read, so that "since:2h" moves on.
       await queryOf(services, principal.tenant, request.query.q);
       if (request.method === 'HEAD') return answerSseHead(reply);
       const sink = openSse(request, reply);
@@ -102,11 +95,10 @@ says how far back that is, and nextCursor continues the search.`,
 
   app.get(
     '/api/history/export',
-    {
-      config: { policy, expensive: 'export' },
-      schema: {
-        ...common,
-        summary: 'Everything a search finds, newest first, of any size',
+    route(
+      policy,
+      {
+        summary: 'Export all matches of a search, newest first, of any size',
         querystring: Type.Object({ q, format: Type.Optional(Type.Enum(['ndjson', 'csv'])) }),
         response: {
           200: {
@@ -116,10 +108,10 @@ says how far back that is, and nextCursor continues the search.`,
               'text/csv': { schema: Type.String() },
             },
           },
-          ...problems(400, 401, 403, 429, 503),
         },
       },
-    },
+      { expensive: 'export' },
+    ),
     async (request, reply) => {
       const { principal, query } = request;
       const parsed = await queryOf(services, principal.tenant, query.q);
@@ -132,16 +124,16 @@ says how far back that is, and nextCursor continues the search.`,
       const wanted = { tenant: principal.tenant, query: parsed, csv, signal };
       const pages = Readable.from(exported(services, wanted), { objectMode: false });
       const stopWatching = authenticator.watch(request, () => reply.raw.destroy());
-      // Before the search that is under way fails: a reader that has gone is no warning in the log.
+      // Before the running search fails, because a client that has gone is no warning in the log.
       const stop = () => pages.destroy();
       signal.addEventListener('abort', stop);
       reply.raw.once('close', () => {
         stopWatching();
         signal.removeEventListener('abort', stop);
       });
-      // One that takes nothing for so long has gone, and must not keep others from theirs.
+      // A client that reads nothing for this long has gone, and must not hold one of the tenant's exports.
       request.raw.socket.setTimeout(stalledMs, () => reply.raw.destroy());
-      // A stream of text, which the schema cannot say.
+      // A stream of text, which the schema cannot express.
       return reply.send(pages as unknown as string);
     },
   );

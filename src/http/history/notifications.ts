@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { minRankOf } from '#contract/level-styles.ts';
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
 import { NotificationDetail } from '#contract/routing.ts';
@@ -10,31 +10,27 @@ import { traceOf } from '#core/routing/explain-request.ts';
 import { iso } from '#core/stream/frames.ts';
 import { reaches } from '#core/target.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
-import { problems } from '../responses.ts';
+import { IdPath, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const Id = Type.Object({ id: Type.String() });
+/** One answer has the receipts of this many panels at most, those with receipts first. */
+const maxReceipts = 1_000;
 
-/** Panels whose receipts one answer tells, the ones that said something first. */
-const receiptsTold = 1_000;
-
-/** One notification: what became of it, and taking it off the panels. */
+/** One notification: its trace and deliveries, and clearing it. */
 export function notificationRoutes(app: App, services: Services): void {
   const { history, tenancy, bus, receipts, metrics, now } = services;
 
   app.get(
     '/api/notifications/:id',
-    {
-      config: { policy: { scope: 'notify', role: 'viewer' } },
-      schema: {
-        tags: ['sending', 'dashboard'],
-        summary: 'A notification, why it is (or is not) on which panels, and what became of it there',
-        description: 'A token sees the notifications it sent itself.',
-        security: [{ token: [] }, { key: [] }],
-        params: Id,
-        response: { 200: NotificationDetail, ...problems(401, 403, 404) },
+    route(
+      { scope: 'notify', role: 'viewer' },
+      {
+        summary: 'A notification, its routing trace, and its state on each panel',
+        description: 'A token can read only the notifications that it sent.',
+        params: IdPath,
+        response: { 200: NotificationDetail },
       },
-    },
+    ),
     async ({ principal, params }) => {
       const record = await history.find(principal.tenant, params.id);
       if (!record || (principal.kind === 'token' && record.tokenId !== principal.id))
@@ -50,16 +46,14 @@ export function notificationRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/notifications/:id/clear',
-    {
-      config: { policy: { scope: 'panel', role: 'member' } },
-      schema: {
-        tags: ['panels', 'dashboard'],
+    route(
+      { scope: 'panel', role: 'member' },
+      {
         summary: 'Take a notification off every panel; history keeps it',
-        security: [{ token: [] }, { key: [] }],
-        params: Id,
-        response: { 200: ClearAccepted, ...problems(401, 403, 404, 503) },
+        params: IdPath,
+        response: { 200: ClearAccepted },
       },
-    },
+    ),
     async ({ principal, params }) => {
       await refuseForeignScreen(services, principal, params.id);
       const outcome = await history.clear(principal.tenant, params.id, actorOf(principal), now());
@@ -71,19 +65,18 @@ export function notificationRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/panels/:id/receipts',
-    {
-      config: { policy: { scope: 'panel' }, rateLimit: 'by panel' },
-      schema: {
-        tags: ['panels'],
-        summary: 'What a panel showed, and what became of it there',
+    route(
+      { scope: 'panel' },
+      {
+        summary: 'Receipts: what a panel showed, and how it ended there',
         description:
-          'The first word on each state counts. Notifications that were not routed to this panel are ignored.',
-        security: [{ token: [] }],
-        params: Id,
+          'Only the first receipt for each state counts. Notifications that were not routed to this panel are ignored.',
+        params: IdPath,
         body: Receipts,
-        response: { 200: ReceiptsAccepted, ...problems(400, 401, 403, 404, 503) },
+        response: { 200: ReceiptsAccepted },
       },
-    },
+      { rateLimit: 'by panel' },
+    ),
     async ({ principal, params, body }) => {
       const { tenant } = principal;
       const panel = (await tenancy.get(tenant)).panels.get(params.id);
@@ -103,14 +96,14 @@ export function notificationRoutes(app: App, services: Services): void {
   );
 }
 
-/** When a panel says it was; a clock that runs ahead of ours cannot have been there yet. */
+/** The time that a panel reports, but not later than now: its clock may be ahead of ours. */
 function instant(at: string | number, now: number): number {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) throw badRequest('at must be an ISO 8601 time or Unix milliseconds');
   return Math.min(ms, now);
 }
 
-/** A screen's own token clears what that screen is shown, and nothing else. */
+/** A token that is bound to one panel clears only what was routed to that panel. */
 async function refuseForeignScreen(
   { history, tenancy }: Services,
   principal: Principal,
@@ -122,25 +115,27 @@ async function refuseForeignScreen(
   if (!record || !panel || !reaches(record.route.target, panel)) throw notFound('notification');
 }
 
-/** Per panel: whether it was sent, and what the panel said of it. */
+/** For each panel: whether it was sent, and the receipts. */
 async function deliveries(
   { receipts, tenantStreams, directory, usage }: Services,
   { record: { id: tenant }, levels }: TenantSnapshot,
   record: HistoryRecord,
 ): Promise<Static<typeof PanelReceipt>[]> {
   if (record.route.muted || record.throttledOn !== null) return [];
-  // Panels come from the directory: in memory, the cursor of one that has gone is as old as its last change.
+  // From the directory, because the snapshot in memory has old cursors of panels that are offline.
   const [rows, { panels: connected }, panels] = await Promise.all([
     receipts.of(tenant, record.id),
     tenantStreams.online(tenant),
     directory.panels.list(tenant),
   ]);
-  const said = new Map(rows.map((row) => [row.panelId, row]));
+  const receiptOf = new Map(rows.map((row) => [row.panelId, row]));
   const reached = panels.filter((panel) => reaches(record.route.target, panel));
-  const told = reached.sort((a, b) => Number(said.has(b.id)) - Number(said.has(a.id))).slice(0, receiptsTold);
+  const listed = reached
+    .sort((a, b) => Number(receiptOf.has(b.id)) - Number(receiptOf.has(a.id)))
+    .slice(0, maxReceipts);
   const time = (at: number | null | undefined) => (at === null || at === undefined ? null : iso(at));
-  return told.map((panel) => {
-    const row = said.get(panel.id);
+  return listed.map((panel) => {
+    const row = receiptOf.get(panel.id);
     const cursor =
       connected.get(panel.id)?.cursor ?? usage.lastContact(panel.id)?.cursor ?? panel.cursor ?? 0;
     return {

@@ -123,7 +123,7 @@ export class NotifyHandler {
     try {
       const known = toAppError(error);
       if (known.code === 'too-large') this.#rates.take(call, call.sender, undefined);
-      else if (!call.saysLimits) await this.#rates.tell(call, call.sender);
+      else if (!call.saysLimits) await this.#rates.writeHeaders(call, call.sender);
       return known;
     } catch (limit) {
       return toAppError(limit);

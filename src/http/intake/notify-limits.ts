@@ -1,5 +1,5 @@
 import type { Principal } from '#core/access.ts';
-import { AppError } from '#core/errors.ts';
+import { type AppError, rateLimited } from '#core/errors.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
 import { type HeaderSink, type NamedState, rateHeaders } from '../rate-headers.ts';
@@ -56,7 +56,7 @@ export class NotifyLimits {
   }
 
   /** Says how the usual limits stand. */
-  async tell(answer: HeaderSink, caller: Principal): Promise<void> {
+  async writeHeaders(answer: HeaderSink, caller: Principal): Promise<void> {
     await this.load(caller);
     rateHeaders(answer, this.#usual.run('look', caller, this.#rates(caller), this.#services.now()));
   }
@@ -106,8 +106,6 @@ export class NotifyLimits {
     rateHeaders(answer, states);
     const refusing = states.find(({ state }) => !state.allowed);
     this.#services.metrics.of(tenant).rateLimited(refusing?.name === 'tenant' ? 'tenant' : 'token');
-    return new AppError('rate-limited', 'rate limit exceeded', {
-      retryAfterSeconds: refusing?.state.resetSeconds ?? 1,
-    });
+    return rateLimited(refusing?.state.resetSeconds ?? 1);
   }
 }

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { NotifyAccepted, NotifyBody } from '#contract/notification.ts';
-import { AppError } from '#core/errors.ts';
+import { forbidden } from '#core/errors.ts';
 import type { Sender } from '#core/intake.ts';
 import { type FieldName, fieldNames } from '#core/notification.ts';
 import type { Authenticator } from '../auth.ts';
 import { answerError, toAppError } from '../errors.ts';
 import { findHeadProblem } from '../request-head.ts';
-import { problems } from '../responses.ts';
+import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { NotifyHandler, reasonOf } from './notify-handler.ts';
 import { NotifyLimits } from './notify-limits.ts';
@@ -67,17 +67,18 @@ export function notifyRoutes(
   app.route({
     method: 'POST',
     url: '/api/notify',
-    config: { policy, rateLimit: 'own' },
-    schema: {
-      summary: 'Send a notification',
-      description,
-      tags: ['sending'],
-      security: [{ token: [] }],
-      headers: { type: 'object', properties: headers },
-      consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
-      body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
-      response: { 200: NotifyAccepted, ...problems(400, 401, 403, 409, 413, 415, 429, 503) },
-    },
+    ...route(
+      policy,
+      {
+        summary: 'Send a notification',
+        description,
+        headers: { type: 'object', properties: headers },
+        consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+        body: Type.Partial(NotifyBody, { title: 'NotifyBody' }),
+        response: { 200: NotifyAccepted, ...problems(409) },
+      },
+      { rateLimit: 'own' },
+    ),
     // The schema describes; the fields of body and headers are checked together.
     validatorCompiler: () => () => true,
     onRequest(request, reply) {
@@ -91,13 +92,13 @@ export function notifyRoutes(
       const principal = request.principal as FastifyRequest['principal'] | undefined;
       if (!principal) return answerError(error, request, reply);
       services.metrics.of(principal.tenant).rejected(reasonOf(toAppError(error)));
-      await rates.tell(reply, principal);
+      await rates.writeHeaders(reply, principal);
       return answerError(error, request, reply);
     },
   });
 }
 
 function senderOf({ principal }: FastifyRequest): Sender {
-  if (principal.kind !== 'token') throw new AppError('forbidden', 'forbidden');
+  if (principal.kind !== 'token') throw forbidden();
   return principal;
 }

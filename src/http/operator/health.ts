@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { unavailable } from '#core/errors.ts';
-import { problems } from '../responses.ts';
+import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Healthy = Type.Object({ ok: Type.Literal(true) });
@@ -9,22 +9,24 @@ const Healthy = Type.Object({ ok: Type.Literal(true) });
 export function healthRoutes(app: App, services: Services): void {
   app.get(
     '/healthz',
-    {
-      config: { policy: 'public' },
-      schema: { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } },
-    },
+    route(
+      'public',
+      { tags: ['operating'], summary: 'Whether the process answers', response: { 200: Healthy } },
+      { rateLimit: 'none' },
+    ),
     async () => ({ ok: true as const }),
   );
   app.get(
     '/readyz',
-    {
-      config: { policy: 'public' },
-      schema: {
+    route(
+      'public',
+      {
         tags: ['operating'],
         summary: 'Whether notifications can be stored',
-        response: { 200: Healthy, ...problems(503) },
+        response: { 200: Healthy },
       },
-    },
+      { rateLimit: 'none' },
+    ),
     async () => {
       const problem = notReady(services);
       if (problem !== undefined) throw unavailable(`not ready: ${problem}`);
@@ -33,7 +35,7 @@ export function healthRoutes(app: App, services: Services): void {
   );
 }
 
-/** Why notifications cannot be stored or panels not be served now; undefined when both can. */
+/** Why notifications cannot be stored or panels not be served; undefined when both can. */
 export function notReady({
   storage,
   tenantStreams,

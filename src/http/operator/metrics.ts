@@ -1,9 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Type } from 'typebox';
+import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 import { AppError } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
-import { problems } from '../responses.ts';
+import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { notReady } from './health.ts';
 
@@ -17,19 +18,11 @@ const text = {
   },
 };
 
-/** GET /tenant-metrics for a tenant's own figures, and /metrics for whoever runs the server. */
+/** GET /tenant-metrics for a tenant's own metrics, and /metrics for the operator. */
 export function metricsRoutes(app: App, services: Services): void {
   app.get(
     '/tenant-metrics',
-    {
-      config: { policy: { scope: 'metrics' } },
-      schema: {
-        tags: ['operating'],
-        summary: "The figures of the token's tenant",
-        security: [{ token: [] }],
-        response: { 200: text, ...problems(401, 403) },
-      },
-    },
+    route({ scope: 'metrics' }, { summary: "The figures of the token's tenant", response: { 200: text } }),
     async ({ principal, headers }, reply) => {
       const registries = [
         services.metrics.of(principal.tenant).registry,
@@ -53,7 +46,7 @@ export function metricsRoutes(app: App, services: Services): void {
   );
 }
 
-/** The server's own figures: process, event loop, queue. No tenant's name or figure is among them. */
+/** Metrics of the server itself: process, event loop, queue. None names a tenant. */
 export function serverRegistry(services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics'>): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -74,7 +67,7 @@ export function serverRegistry(services: Pick<Services, 'storage' | 'tenantStrea
   return registry;
 }
 
-/** What is counted when asked. */
+/** Gauges, read when they are requested. */
 async function gauges(
   { directory, tenantStreams, history, tenancy, now }: Services,
   tenant: TenantId,
@@ -135,8 +128,8 @@ async function answer(
 }
 
 /**
- * OpenMetrics out of Prometheus' text: a counter's family is named without `_total`, there are no blank lines, and an end.
- * The library does the same by renaming the metrics themselves, which then stay renamed for everyone.
+ * Converts Prometheus text to OpenMetrics: families of counters lose `_total`, blank lines go, an end mark comes.
+ * The library would rename the metrics themselves, and they would stay renamed.
  */
 function toOpenMetrics(text: string): string {
   const counters = new Set(
@@ -151,4 +144,37 @@ function toOpenMetrics(text: string): string {
 function sameText(a: string, b: string): boolean {
   const [x, y] = [Buffer.from(a), Buffer.from(b)];
   return x.length === y.length && timingSafeEqual(x, y);
+}
+
+const listenerNotFound = {
+  'content-type': 'application/json; charset=utf-8',
+  [errorHeader]: formatErrorHeader('not-found'),
+};
+
+/** Serves GET /metrics on a listener of its own; undefined when none is configured. */
+export async function startMetricsListener(
+  { host, port }: { readonly host: string; readonly port: number | undefined },
+  services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics'>,
+): Promise<{ close(): Promise<void> } | undefined> {
+  if (port === undefined) return undefined;
+  // Imported late: as a static import it also loads fetch, 13 MiB that an idle server does not need.
+  const { createServer } = await import('node:http');
+  const registry = serverRegistry(services);
+  const server = createServer(async (request, response) => {
+    const found = ['GET', 'HEAD'].includes(request.method ?? '') && request.url?.split('?')[0] === '/metrics';
+    if (found)
+      response.writeHead(200, { 'content-type': registry.contentType }).end(await registry.metrics());
+    else response.writeHead(404, listenerNotFound).end('{"error":"there is only GET /metrics here"}');
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }

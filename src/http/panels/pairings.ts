@@ -3,28 +3,26 @@ import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panel.ts';
 import { actorOf, mayUsePanel } from '#core/access.ts';
-import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { AppError, badRequest, notFound, rateLimited } from '#core/errors.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/pairing.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
 import { iso } from '#core/stream/frames.ts';
 import type { Rate } from '#core/tenants.ts';
 import { rateHeaders } from '../rate-headers.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { networkOf } from '../source-address.ts';
 import { panelView } from './panels.ts';
 import { createWrongCodeLimits } from './wrong-codes.ts';
 
-/** A wall of 20 screens behind one address may be switched on at once, and ask anew as their codes expire. */
+/** Twenty screens behind one address may start at the same time, and ask again when their codes expire. */
 const openRate: Rate = { perSecond: 1 / 15, burst: 20 };
-/** The same wall asks every two seconds whether it was approved. */
+/** The same twenty screens ask every two seconds whether they were approved. */
 const collectRate: Rate = { perSecond: 20, burst: 100 };
-/** Whoever asks, no more than twice this many codes can wait: this many at once, and again while those live. */
+/** For all callers together: at most twice this many codes wait, the burst and what is refilled until those expire. */
 const openTotal: Rate = { perSecond: 1_000 / (pairingMs / 1000), burst: 1_000 };
 
-const approverPolicy = { role: 'admin' } as const;
-
-/** How a screen without a keyboard gets its token: it shows a code, someone approves it here. */
+/** Pairing: a screen shows a code, someone approves it, and the screen gets its token. */
 export function pairingRoutes(app: App, services: Services): void {
   screenRoutes(app, services);
   unpairRoute(app, services);
@@ -33,19 +31,17 @@ export function pairingRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/pairings/:code/approve',
-    {
-      config: { policy: approverPolicy },
-      schema: {
-        tags: ['dashboard'],
-        security: [{ key: [] }],
-        summary: 'Let the screen in that shows this code',
+    route(
+      { role: 'admin' },
+      {
+        summary: 'Approve the screen that shows this code',
         description:
-          'By panelId for a panel that exists, or by name, which makes the panel when there is none. Wrong codes are limited by caller and tenant.',
+          'By `panelId` for an existing panel, or by `name`, which creates the panel if there is none. Wrong codes are limited by caller and tenant.',
         params: Type.Object({ code: Type.String({ maxLength: 20 }) }),
         body: PairingApprove,
-        response: { 200: Panel, ...problems(400, 401, 403, 404, 409, 429, 503) },
+        response: { 200: Panel, ...problems(409) },
       },
-    },
+    ),
     async ({ principal, params, body }, reply) => {
       const { tenant } = principal;
       const panel = chosenPanel(body);
@@ -61,21 +57,19 @@ export function pairingRoutes(app: App, services: Services): void {
   );
 }
 
-/** A screen gives up its token, so that nobody who finds it later can use it. */
+/** A screen revokes its own token, so that nobody can use it later. */
 function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
   app.post(
     '/api/panels/:id/unpair',
-    {
-      config: { policy: { scope: 'panel' } },
-      schema: {
-        tags: ['panels'],
-        security: [{ token: [] }],
+    route(
+      { scope: 'panel' },
+      {
         summary: 'Revoke the token that the calling screen got by pairing',
         description: 'The panel stays, and so do other screens that show it.',
-        params: Type.Object({ id: Type.String() }),
-        response: { 204: Type.Null({ description: 'Revoked.' }), ...problems(401, 403, 404, 503) },
+        params: IdPath,
+        response: { 204: NoContent },
       },
-    },
+    ),
     async ({ principal, params }, reply) => {
       const { tenant, id } = principal;
       const { panels } = await tenancy.get(tenant);
@@ -98,20 +92,18 @@ function screenRoutes(app: App, services: Services): void {
   const take = (limiter: RateLimiter<string>, rate: Rate, source: string, reply: FastifyReply): void => {
     const state = limiter.take(networkOf(source), rate, now());
     rateHeaders(reply, [{ name: 'pairing', rate, state }]);
-    if (state.allowed) return;
-    throw new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds: state.resetSeconds });
+    if (!state.allowed) throw rateLimited(state.resetSeconds);
   };
 
   app.post(
     '/api/pairings',
     {
-      config: { policy: 'public' },
-      bodyLimit: 1024,
-      schema: {
+      ...route('public', {
         tags: ['panels'],
-        summary: 'Ask to be let in: a code to show, and a secret to ask with',
-        response: { 201: PairingCreated, ...problems(429, 503) },
-      },
+        summary: 'Start pairing: a code to show, and a secret to poll with',
+        response: { 201: PairingCreated },
+      }),
+      bodyLimit: 1024,
     },
     async ({ sourceIp }, reply) => {
       take(opening, openRate, sourceIp, reply);
@@ -129,20 +121,16 @@ function screenRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/pairings/:secret',
-    {
-      config: { policy: 'public' },
-      schema: {
-        tags: ['panels'],
-        summary: 'Whether the screen was let in; the first to ask after that gets the token, once',
-        params: Type.Object({ secret: Type.String({ maxLength: 64 }) }),
-        response: { 200: PairingState, ...problems(404, 410, 429, 503) },
-      },
-    },
+    route('public', {
+      tags: ['panels'],
+      summary: 'State of a pairing; the first request after the approval gets the token, once',
+      params: Type.Object({ secret: Type.String({ maxLength: 64 }) }),
+      response: { 200: PairingState, ...problems(410) },
+    }),
     async ({ method, sourceIp, params }, reply) => {
       take(collecting, collectRate, sourceIp, reply);
       reply.header('cache-control', 'no-store');
-      const looks = method === 'HEAD';
-      const found = await collectPairing(directory, params.secret, now(), { looks });
+      const found = await collectPairing(directory, params.secret, now(), { looks: method === 'HEAD' });
       const expiresAt = iso(found.expiresAt);
       if (found.state !== 'approved') return { state: found.state, expiresAt };
       const { id, name } = found.panel;

@@ -1,21 +1,15 @@
-import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { Panel, PanelList, PanelPatch, PanelRegister } from '#contract/panel.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
 import type { PanelRecord } from '#core/directory.ts';
-import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { badRequest, forbidden, notFound } from '#core/errors.ts';
 import { tooManyPanels } from '#core/pairing.ts';
 import { iso } from '#core/stream/frames.ts';
 import { checkTimeZone } from '#core/time-zone.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const tags = ['panels'];
-const ofPanelsAndPeople = { tags, security: [{ token: [] }, { key: [] }] };
-const ofPeople = { tags: ['dashboard'], security: [{ key: [] }] };
-
-/** Panels: screens that registered, and how they stand. */
+/** Panels: screens that registered, and their state. */
 export function panelRoutes(app: App, services: Services): void {
   readRoutes(app, services);
   writeRoutes(app, services);
@@ -26,29 +20,21 @@ function readRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/panels',
-    {
-      config: { policy },
-      schema: {
-        ...ofPanelsAndPeople,
-        summary: 'Panels, by name',
-        description: 'A token that is bound to one panel sees that one.',
-        response: { 200: PanelList, ...problems(401, 403) },
-      },
-    },
+    route(policy, {
+      summary: 'Panels, by name',
+      description: 'A token that is bound to one panel gets only that panel.',
+      response: { 200: PanelList },
+    }),
     async ({ principal }) => ({ panels: await panelViews(services, principal) }),
   );
 
   app.get(
     '/api/panels/:id',
-    {
-      config: { policy },
-      schema: {
-        ...ofPanelsAndPeople,
-        summary: 'One panel, with whether it is connected and how far behind it is',
-        params: Id,
-        response: { 200: Panel, ...problems(401, 403, 404) },
-      },
-    },
+    route(policy, {
+      summary: 'One panel, with its connection state and lag',
+      params: IdPath,
+      response: { 200: Panel },
+    }),
     async ({ principal, params }) => panelView(services, principal, params.id),
   );
 }
@@ -58,17 +44,15 @@ function writeRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/panels',
-    {
-      config: { policy: { scope: 'panel' } },
-      schema: {
-        tags,
-        security: [{ token: [] }],
+    route(
+      { scope: 'panel' },
+      {
         summary: 'Register a panel',
-        description: 'The same name answers the same panel, so a screen registers at every start.',
+        description: 'A name that exists returns its panel, so a screen can register at every start.',
         body: PanelRegister,
-        response: { 200: Panel, 201: Panel, ...problems(400, 401, 403, 409, 503) },
+        response: { 200: Panel, 201: Panel, ...problems(409) },
       },
-    },
+    ),
     async ({ principal, body }, reply) => {
       const { tenant } = principal;
       await refuseOtherName(services, principal, body.name);
@@ -88,17 +72,16 @@ function writeRoutes(app: App, services: Services): void {
 
   app.patch(
     '/api/panels/:id',
-    {
-      config: { policy: { role: 'admin' } },
-      schema: {
-        ...ofPeople,
-        summary: 'Rename a panel, change its tags, its place or how it draws',
+    route(
+      { role: 'admin' },
+      {
+        summary: 'Change the name, tags, location or display settings',
         description: 'Fields that are not named keep their value; display settings are replaced as a whole.',
-        params: Id,
+        params: IdPath,
         body: PanelPatch,
-        response: { 200: Panel, ...problems(400, 401, 403, 404, 409, 503) },
+        response: { 200: Panel, ...problems(409) },
       },
-    },
+    ),
     async ({ principal, params, body }) => {
       const { tenant } = principal;
       await checkDisplay(services, tenant, body.display);
@@ -111,15 +94,14 @@ function writeRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/panels/:id',
-    {
-      config: { policy: { role: 'admin' } },
-      schema: {
-        ...ofPeople,
+    route(
+      { role: 'admin' },
+      {
         summary: 'Delete a panel: its stream is closed, and a token bound to it is revoked',
-        params: Id,
-        response: { 204: Type.Null({ description: 'Deleted.' }), ...problems(401, 403, 404, 503) },
+        params: IdPath,
+        response: { 204: NoContent },
       },
-    },
+    ),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
       if (!(await directory.panels.remove(tenant, params.id, actorOf(principal), now())))
@@ -130,7 +112,7 @@ function writeRoutes(app: App, services: Services): void {
   );
 }
 
-/** @throws AppError `not-found`, for a panel that is not the caller's too. */
+/** @throws AppError `not-found`, also for a panel that the caller may not use. */
 export async function panelView(services: Services, principal: Principal, id: string): Promise<Panel> {
   const { directory, tenantStreams } = services;
   const [panel, online] = await Promise.all([
@@ -141,7 +123,7 @@ export async function panelView(services: Services, principal: Principal, id: st
   return view(services, panel, online);
 }
 
-/** Read from the directory and not from memory, where a panel's last sign is as old as its last change. */
+/** From the directory, because the snapshot in memory has old values of `lastSeenAt`. */
 async function panelViews(services: Services, principal: Principal): Promise<Panel[]> {
   const { directory, tenantStreams } = services;
   const [panels, online] = await Promise.all([
@@ -170,18 +152,18 @@ function view(
     createdAt: iso(panel.createdAt),
     online: online !== undefined,
     lastSeenAt: seenAt === null ? null : iso(seenAt),
-    // One that never connected is owed the live set, not the log.
+    // A panel that never connected starts with the live set, so nothing of the log is missing.
     lag: cursor === null ? 0 : Math.max(0, head - cursor),
     version: client,
     address,
   };
 }
 
-/** A screen's own token registers its own panel, which it may do at every start, and no other. */
+/** A token that is bound to one panel registers only that panel, as it does at every start. */
 async function refuseOtherName({ tenancy }: Services, principal: Principal, name: string): Promise<void> {
   if (principal.kind !== 'token' || principal.panelId === null) return;
   const own = (await tenancy.get(principal.tenant)).panels.get(principal.panelId);
-  if (own?.name !== name) throw new AppError('forbidden', 'forbidden');
+  if (own?.name !== name) throw forbidden();
 }
 
 async function checkDisplay(

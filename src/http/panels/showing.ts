@@ -1,29 +1,26 @@
-import { Type } from 'typebox';
 import { minRankOf } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
 import { PanelShowing } from '#contract/panel.ts';
 import { notFound } from '#core/errors.ts';
 import { notificationEvent } from '#core/stream/frames.ts';
-import { problems } from '../responses.ts';
+import { IdPath, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const mostShown = 50;
 
-/** GET /api/panels/{id}/showing: what is on a panel, for those who do not stand before it. */
+/** GET /api/panels/{id}/showing: what a panel shows now. */
 export function showingRoutes(app: App, { history, tenancy, now }: Services): void {
   app.get(
     '/api/panels/:id/showing',
-    {
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        tags: ['dashboard'],
-        security: [{ key: [] }],
-        summary: 'What a panel should be showing now, the highest in rank first, then the newest',
+    route(
+      { role: 'viewer' },
+      {
+        summary: 'What a panel shows now, by rank, then newest first',
         description: `At most ${mostShown}; \`more\` counts those behind them, of the ${limits.liveSet} that a panel is given.`,
-        params: Type.Object({ id: Type.String() }),
-        response: { 200: PanelShowing, ...problems(401, 403, 404, 503) },
+        params: IdPath,
+        response: { 200: PanelShowing },
       },
-    },
+    ),
     async ({ principal: { tenant }, params }) => {
       const { panels, levels } = await tenancy.get(tenant);
       const panel = panels.get(params.id);

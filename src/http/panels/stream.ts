@@ -4,7 +4,7 @@ import { parseCursor } from '#contract/sse.ts';
 import { mayUsePanel } from '#core/access.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import type { Authenticator } from '../auth.ts';
-import { problems } from '../responses.ts';
+import { IdPath, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 
@@ -13,26 +13,24 @@ export function streamRoutes(app: App, services: Services, authenticator: Authen
   const { tenancy, tenantStreams } = services;
   app.get(
     '/api/panels/:id/events',
-    {
-      config: { policy: { scope: 'panel', role: 'viewer' }, rateLimit: 'by panel' },
-      schema: {
-        tags: ['panels'],
+    route(
+      { scope: 'panel', role: 'viewer' },
+      {
         summary: 'The event stream of a panel (Server-Sent Events)',
         description: `Events: ready, notification, clear, throttled, settings, heartbeat, gap, reset, bye. Without a cursor the
-panel gets its live set; with Last-Event-ID everything routed to it after that, each once, in order. A header Belfry-Client,
-as in panel/0.1.0, says what the screen is; it is told with the panel.`,
-        security: [{ token: [] }, { key: [] }],
-        params: Type.Object({ id: Type.String() }),
+panel gets its live set; with Last-Event-ID everything routed to it after that, each once, in order. The header Belfry-Client,
+as in panel/0.1.0, names the screen's program; it is shown with the panel.`,
+        params: IdPath,
         querystring: Type.Object({ last_event_id: Type.Optional(Type.String()) }),
         response: {
           200: {
             description: 'text/event-stream',
             content: { 'text/event-stream': { schema: Type.String() } },
           },
-          ...problems(400, 401, 403, 404, 503),
         },
       },
-    },
+      { rateLimit: 'by panel' },
+    ),
     async (request, reply) => {
       const { principal } = request;
       const snapshot = await tenancy.get(principal.tenant);
@@ -56,7 +54,7 @@ as in panel/0.1.0, says what the screen is; it is told with the panel.`,
   );
 }
 
-/** The header is a browser's own word on a reconnect, so it goes before the query, which is the page's at first. */
+/** The header goes first: a browser sets it on each reconnect, while the query stays as it was at the start. */
 function readCursor(header: unknown, query: string | undefined): Cursor | undefined {
   const text = typeof header === 'string' && header !== '' ? header : query;
   if (text === undefined || text === '') return undefined;
@@ -69,7 +67,7 @@ function readCursor(header: unknown, query: string | undefined): Cursor | undefi
   return cursor;
 }
 
-/** Who a screen says it is; what is no name and version is not worth a refusal. */
+/** Name and version of the screen; a header in another form is ignored. */
 function readClient(header: unknown): string | null {
   return typeof header === 'string' && /^[a-z][a-z0-9-]{0,31}\/[0-9A-Za-z.+-]{1,32}$/.test(header)
     ? header

@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '#core/access.ts';
-import { AppError } from '#core/errors.ts';
+import { rateLimited } from '#core/errors.ts';
 import { RateLimiter } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
 import { type NamedState, rateHeaders } from '../rate-headers.ts';
 
 /**
- * Pairing codes that no screen shows, by caller, by tenant, and in all. A thousand codes wait at most, so that a hit takes
- * 300,000 tries on average: weeks, for everybody together. People's typing errors never meet these limits.
+ * Limits of wrong pairing codes, by caller, by tenant, and in total. At most a thousand codes wait, so a hit takes
+ * 300,000 tries on average: weeks, for all callers together. Typing errors stay far below.
  */
 const rates = {
   caller: { perSecond: 1 / 30, burst: 20 },
@@ -17,7 +17,7 @@ const rates = {
 
 export interface WrongCodeLimits {
   /**
-   * Counts a try before it is made, so that many at once are counted too. Answers what to call when the code was right:
+   * Counts a try before it is made, so that parallel tries count too. Returns a function to call when the code was right:
    * it then does not count. @throws AppError `rate-limited`.
    */
   take(principal: Pick<Principal, 'kind' | 'id' | 'tenant'>, reply: FastifyReply): () => void;
@@ -43,9 +43,7 @@ export function createWrongCodeLimits(now: () => number): WrongCodeLimits {
         if (!state.allowed) {
           giveBack();
           rateHeaders(reply, states.slice(-1));
-          throw new AppError('rate-limited', 'rate limit exceeded', {
-            retryAfterSeconds: state.resetSeconds,
-          });
+          throw rateLimited(state.resetSeconds);
         }
         taken.push(() => limiter.giveBack(key, rate, now()));
       }

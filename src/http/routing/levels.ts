@@ -6,7 +6,7 @@ import { actorOf } from '#core/access.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { rulesThatName } from '#core/routing/rules.ts';
-import { problems } from '../responses.ts';
+import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const LevelList = Type.Object(
@@ -14,41 +14,32 @@ const LevelList = Type.Object(
   { title: 'LevelList', additionalProperties: false },
 );
 const Name = Type.Object({ name: LevelName });
-/** So often deleting starts anew because someone changed the rules meanwhile. */
+/** How often a deletion is tried again when someone changes the rules at the same time. */
 const removeAttempts = 50;
 
-/** Levels: how serious each is, and how panels show it. */
+/** Levels: their rank, and how panels show them. */
 export function levelRoutes(app: App, services: Services): void {
   const { directory, tenancy, now } = services;
   const { levels } = directory;
-  const common = { tags: ['dashboard'], security: [{ key: [] }] };
 
   app.get(
     '/api/levels',
-    {
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        ...common,
-        summary: 'Levels, built-in ones first',
-        response: { 200: LevelList, ...problems(401, 403) },
-      },
-    },
+    route({ role: 'viewer' }, { summary: 'Levels, built-in ones first', response: { 200: LevelList } }),
     async ({ principal }) => ({ levels: [...(await levels.list(principal.tenant))] }),
   );
 
   app.put(
     '/api/levels/:name',
-    {
-      config: { policy: { role: 'admin' } },
-      schema: {
-        ...common,
-        summary: 'Restyle a level, or make one',
-        description: 'Fields that are not named keep their value; a new level starts as info looks.',
+    route(
+      { role: 'admin' },
+      {
+        summary: 'Restyle or create a level',
+        description: 'Fields that are not named keep their value; a new level starts with the look of info.',
         params: Name,
         body: LevelPut,
-        response: { 200: Level, ...problems(400, 401, 403, 503) },
+        response: { 200: Level },
       },
-    },
+    ),
     async ({ principal, params, body }) => {
       const level = await levels.put(principal.tenant, params.name, body, actorOf(principal), now());
       if (!level) {
@@ -63,17 +54,16 @@ export function levelRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/levels/:name',
-    {
-      config: { policy: { role: 'admin' } },
-      schema: {
-        ...common,
+    route(
+      { role: 'admin' },
+      {
         summary: 'Delete a custom level',
         description:
-          'Refused while a rule, or the minLevel of a panel, names it. History keeps its notifications. A level that comes again is registered again, with the look of info.',
+          'Refused while a rule, or the minLevel of a panel, names it. History keeps its notifications. If it is sent again, it is registered again with the look of info.',
         params: Name,
-        response: { 204: Type.Null({ description: 'Deleted.' }), ...problems(400, 401, 403, 404, 409, 503) },
+        response: { 204: NoContent, ...problems(409) },
       },
-    },
+    ),
     async ({ principal, params: { name } }, reply) => {
       const { tenant } = principal;
       if (isBuiltInLevel(name))
@@ -86,7 +76,7 @@ export function levelRoutes(app: App, services: Services): void {
   );
 }
 
-/** A rule or panel that is saved meanwhile may name it: then both are read again. */
+/** A rule or panel that is saved at the same time may name the level, so both are read again then. */
 async function removeUnused(
   { directory: { levels, panels, rules }, now }: Services,
   tenant: TenantId,

@@ -11,7 +11,7 @@ import {
 } from '#core/routing/explain-request.ts';
 import { type Recorded, replay, replayed, replayStart } from '#core/routing/replay.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-event-loop.ts';
-import { problems } from '../responses.ts';
+import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** A draft may hold as many rules as a tenant. */
@@ -20,23 +20,24 @@ const replayDays = 7;
 const replayMost = 100_000;
 const dayMs = 86_400_000;
 
-/** What rules do, without doing it: on one notification, or on the last days of history. */
+/** Shows what rules would do, to one notification or to the last days of history. */
 export function routingRoutes(app: App, services: Services): void {
   const { directory, history, tenancy, now } = services;
-  const common = { tags: ['dashboard'], security: [{ key: [] }] };
   app.post(
     '/api/rules/explain',
     {
-      config: { policy: { role: 'viewer' }, expensive: 'explain' },
+      ...route(
+        { role: 'viewer' },
+        {
+          summary: 'Explain where a notification goes, and what each rule contributes',
+          description:
+            'For a given notification or the id of a recorded one, by the current rules or by a draft.',
+          body: ExplainRequest,
+          response: { 200: RoutingOutcome, ...problems(404) },
+        },
+        { expensive: 'explain' },
+      ),
       bodyLimit: draftBytes,
-      schema: {
-        ...common,
-        summary: 'Where a notification would go, and what each rule has to do with it',
-        description:
-          'A typed notification or the id of a recorded one; by the rules in force, or by a draft of them.',
-        body: ExplainRequest,
-        response: { 200: RoutingOutcome, ...problems(400, 401, 403, 404, 413, 503) },
-      },
     },
     async ({ principal: { tenant }, body, raw: { socket } }) => explainBy(services, tenant, body, socket),
   );
@@ -44,15 +45,17 @@ export function routingRoutes(app: App, services: Services): void {
   app.post(
     '/api/rules/replay',
     {
-      config: { policy: { role: 'admin' }, expensive: 'replay' },
+      ...route(
+        { role: 'admin' },
+        {
+          summary: 'Replay a draft rule set over the last days of history',
+          description: `Changes nothing. At most the newest ${replayMost} entries of the log are scanned.`,
+          body: ReplayRequest,
+          response: { 200: ReplayResponse },
+        },
+        { expensive: 'replay' },
+      ),
       bodyLimit: draftBytes,
-      schema: {
-        ...common,
-        summary: 'What a draft rule set would have changed in the last days',
-        description: `Nothing is changed by it. At most the newest ${replayMost} entries of the log are read.`,
-        body: ReplayRequest,
-        response: { 200: ReplayResponse, ...problems(400, 401, 403, 413, 503) },
-      },
     },
     async ({ principal: { tenant }, body: { rules, days = replayDays }, raw: { socket } }) => {
       const snapshot = await tenancy.get(tenant);
@@ -93,7 +96,7 @@ async function explainBy(
   });
 }
 
-/** Who went away no longer wants to know, and may ask anew at once. */
+/** Stops when the client has gone. */
 async function* whileOpen<T>(items: AsyncIterable<T>, socket: Socket): AsyncGenerator<T> {
   for await (const item of items) {
     requireOpen(socket);
@@ -106,13 +109,13 @@ function yieldWhileOpen(socket: Socket): YieldToEventLoop {
   return () => yieldToEventLoop()?.then(() => requireOpen(socket));
 }
 
-/** Who says that no more comes has most likely gone: a browser that no longer waits looks the same. */
+/** A client that closed its side of the connection counts as gone, because a browser that stops waiting looks the same. */
 function requireOpen(socket: Socket): void {
   if (socket.destroyed || socket.readableEnded)
     throw new AppError('timeout', 'the caller did not wait for the answer');
 }
 
-/** Rules can speak of a token by its name, as it is now. */
+/** Rules can name a token by its current name. */
 async function* named(
   notifications: AsyncIterable<Notification>,
   names: ReadonlyMap<string, string>,

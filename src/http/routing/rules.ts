@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/rule.ts';
 import { actorOf } from '#core/access.ts';
@@ -10,15 +9,13 @@ import { prepareRegexes } from '#core/routing/regex-budget.ts';
 import { changedRule, newRule } from '#core/routing/rules.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
 import { createYieldToEventLoop } from '#core/yield-to-event-loop.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const Id = Type.Object({ id: Type.String() });
-const common = { tags: ['dashboard'], security: [{ key: [] }] };
 const policy = { role: 'admin' } as const;
-/** A rule is read on every change of any rule: it may not be of any size. */
+/** Bounded, because every change of a rule reads all rules. */
 const ruleBytes = 128 * 1024;
-/** So often a change starts anew because someone else changed the rule meanwhile. */
+/** How often a change is tried again when someone else changes the rule at the same time. */
 const changeAttempts = 50;
 
 /** Routing rules: an ordered list. */
@@ -30,14 +27,12 @@ export function ruleRoutes(app: App, services: Services): void {
   app.post(
     '/api/rules',
     {
-      config: { policy },
-      bodyLimit: ruleBytes,
-      schema: {
-        ...common,
-        summary: 'Make a rule',
+      ...route(policy, {
+        summary: 'Create a rule',
         body: NewRule,
-        response: { 201: Rule, ...problems(400, 401, 403, 409, 413, 503) },
-      },
+        response: { 201: Rule, ...problems(409) },
+      }),
+      bodyLimit: ruleBytes,
     },
     async ({ principal, body: { position, ...wanted } }, reply) => {
       const { tenant } = principal;
@@ -54,17 +49,15 @@ export function ruleRoutes(app: App, services: Services): void {
   app.patch(
     '/api/rules/:id',
     {
-      config: { policy },
-      bodyLimit: ruleBytes,
-      schema: {
-        ...common,
+      ...route(policy, {
         summary: 'Change a rule',
         description:
-          'Fields that are not named keep their value; when, then and windows are replaced as a whole.',
-        params: Id,
+          'Fields that are not named keep their value; `when`, `then` and `windows` are replaced as a whole.',
+        params: IdPath,
         body: RulePatch,
-        response: { 200: Rule, ...problems(400, 401, 403, 404, 409, 413, 503) },
-      },
+        response: { 200: Rule, ...problems(409) },
+      }),
+      bodyLimit: ruleBytes,
     },
     async ({ principal, params, body }) => {
       const { tenant } = principal;
@@ -76,15 +69,11 @@ export function ruleRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/rules/:id',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Delete a rule; history keeps what it decided',
-        params: Id,
-        response: { 204: Type.Null({ description: 'Deleted.' }), ...problems(401, 403, 404, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Delete a rule; history keeps what it decided',
+      params: IdPath,
+      response: { 204: NoContent },
+    }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
       if (!(await rules.remove(tenant, params.id, actorOf(principal), now()))) throw notFound('rule');
@@ -94,13 +83,13 @@ export function ruleRoutes(app: App, services: Services): void {
   );
 }
 
-/** A thousand regular expressions take a while to compile: others go first in between. */
+/** Yields to the event loop while it compiles, because a thousand regular expressions take a while. */
 async function check(spec: RuleSpec, snapshot: TenantSnapshot): Promise<void> {
   await prepareRegexes([spec], createYieldToEventLoop(), { limited: true });
   validateRule(spec, snapshot);
 }
 
-/** What is not named keeps its value as it is when the change is written: two people may change one rule at once. */
+/** Fields that are not named keep their current value, even when two people change the rule at the same time. */
 async function changeRule(
   { directory: { rules }, tenancy, now }: Services,
   tenant: TenantId,
@@ -112,7 +101,7 @@ async function changeRule(
     const before = known.find((rule) => rule.id === id);
     if (!before) throw notFound('rule');
     const spec = changedRule(before, body);
-    // A rule that cannot work any more, its panel being gone, can still be switched off.
+    // A rule that no longer works, because its panel is gone, can still be disabled.
     if (!onlyDisables(body)) await check(spec, await tenancy.get(tenant));
     const changed = await rules.update(tenant, spec, by, now(), revision);
     if (changed) return changed;
@@ -127,28 +116,20 @@ function onlyDisables(patch: RulePatch): boolean {
 function listRoutes(app: App, { directory: { rules }, tenancy, now }: Services): void {
   app.get(
     '/api/rules',
-    {
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        ...common,
-        summary: 'All rules, in the order in which they are tried',
-        response: { 200: RuleList, ...problems(401, 403) },
-      },
-    },
+    route(
+      { role: 'viewer' },
+      { summary: 'All rules, in the order in which they are tried', response: { 200: RuleList } },
+    ),
     async ({ principal }) => ({ rules: [...(await rules.list(principal.tenant))] }),
   );
 
   app.put(
     '/api/rules/order',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Put the rules in another order',
-        body: RuleOrder,
-        response: { 200: RuleList, ...problems(400, 401, 403, 409, 413, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Put the rules in another order',
+      body: RuleOrder,
+      response: { 200: RuleList, ...problems(409) },
+    }),
     async ({ principal, body }) => {
       const { tenant } = principal;
       if (!(await rules.order(tenant, body.ids, actorOf(principal), now()))) {

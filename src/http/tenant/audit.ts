@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { AuditPage } from '#contract/audit.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
-import { readLimit } from '../page-limit.ts';
-import { problems } from '../responses.ts';
+import { readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -13,24 +12,22 @@ const Filter = (description: string) => Type.Optional(Type.String({ maxLength: 3
 export function auditRoutes(app: App, { directory }: Services): void {
   app.get(
     '/api/audit',
-    {
-      config: { policy: { role: 'admin' } },
-      schema: {
-        tags: ['dashboard'],
-        security: [{ key: [] }],
+    route(
+      { role: 'admin' },
+      {
         summary: 'The audit log, newest first',
         description:
-          'Every change of configuration, kept for a year. An update tells in its detail what was before and after; no secret is in it.',
+          'Every change of configuration, kept for a year. The detail of an update has the values before and after, without secrets.',
         querystring: Type.Object({
           limit: Type.Optional(Type.String({ description: `1 to ${limits.auditPage}; 50 when not given.` })),
           cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
           action: Filter('One action, as in rule.update, or all of a kind, as in rule.'),
-          by: Filter('Who made the change, as entries tell it.'),
+          by: Filter('Who made the change, as the entries name them.'),
           subject: Filter('Id or name of what was changed.'),
         }),
-        response: { 200: AuditPage, ...problems(400, 401, 403, 503) },
+        response: { 200: AuditPage },
       },
-    },
+    ),
     async ({ principal, query: { limit, cursor, action, by, subject } }) => {
       const { entries, more } = await directory.auditLog.page({
         tenant: principal.tenant,

@@ -1,31 +1,25 @@
-import { Type } from 'typebox';
 import { type Invitation, InvitationCreate, InvitationCreated, InvitationList } from '#contract/member.ts';
 import { actorOf, grantableRoles, type Principal } from '#core/access.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { forbidden, notFound } from '#core/errors.ts';
 import { type InvitationRecord, newInvitation } from '#core/invitations.ts';
 import { iso } from '#core/stream/frames.ts';
 import { originReader } from '../origin.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-/** Asking somebody to join the tenant; how one accepts stands with the accounts. */
+/** Inviting people to the tenant; account/invitations.ts accepts invitations. */
 export function invitationRoutes(app: App, { directory, tenancy, settings, now }: Services): void {
   const { credentials, invitations } = directory;
   const policy = { role: 'admin' } as const;
-  const common = { tags: ['dashboard'], security: [{ key: [] }] };
   const origins = originReader(settings);
 
   app.get(
     '/api/invitations',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Invitations that wait, the newest first, without their secrets',
-        description: 'One that was accepted, withdrawn or has expired is not told any more.',
-        response: { 200: InvitationList, ...problems(401, 403, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Pending invitations, newest first, without their secrets',
+      description: 'Without those that were accepted, withdrawn or have expired.',
+      response: { 200: InvitationList },
+    }),
     async ({ principal }) => ({
       invitations: (await invitations.list(principal.tenant, now())).map(invitationView),
     }),
@@ -33,17 +27,13 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
 
   app.post(
     '/api/invitations',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Invite somebody',
-        description:
-          'The answer holds the link to send, which is never shown again, works once and for seven days, or until the key that makes it expires. Its role is at most the caller’s own.',
-        body: InvitationCreate,
-        response: { 201: InvitationCreated, ...problems(400, 401, 403, 409, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Invite somebody',
+      description:
+        'The answer contains the link to send, which is never shown again. It works once, for seven days or until the key that creates it expires. Its role is at most the caller’s own.',
+      body: InvitationCreate,
+      response: { 201: InvitationCreated, ...problems(409) },
+    }),
     async (request, reply) => {
       const { principal, body } = request;
       const { tenant } = principal;
@@ -61,16 +51,12 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
 
   app.delete(
     '/api/invitations/:id',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Withdraw an invitation that waits',
-        description: 'Its role is at most the caller’s own.',
-        params: Type.Object({ id: Type.String() }),
-        response: { 204: Type.Null({ description: 'Withdrawn.' }), ...problems(401, 403, 404, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Withdraw a pending invitation',
+      description: 'Its role is at most the caller’s own.',
+      params: IdPath,
+      response: { 204: NoContent },
+    }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
       const known = await invitations.find(tenant, params.id, now());
@@ -84,10 +70,9 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
   );
 }
 
-/** Nobody invites, or has a say about who was invited, above their own role. @throws AppError `forbidden`. */
+/** Nobody creates or withdraws an invitation to a role above their own. @throws AppError `forbidden`. */
 function refuseUngivable(principal: Principal, { role }: Pick<InvitationRecord, 'role'>): void {
-  if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role))
-    throw new AppError('forbidden', 'forbidden');
+  if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role)) throw forbidden();
 }
 
 function invitationView({ id, role, email, createdAt, createdBy, expiresAt }: InvitationRecord): Invitation {

@@ -1,43 +1,33 @@
-import { Type } from 'typebox';
 import { KeyCreate, KeyCreated, KeyList } from '#contract/token.ts';
 import { actorOf } from '#core/access.ts';
 import { assertMayGrantRole, keyView, newKey, withinCreator } from '#core/credentials.ts';
 import { notFound } from '#core/errors.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-/** Automation keys: what scripts call the dashboard's side of the API with. */
+/** Automation keys, with which scripts call what the dashboard calls. */
 export function keyRoutes(app: App, { directory, tenancy, now }: Services): void {
   const { credentials } = directory;
   const policy = { role: 'admin' } as const;
-  const common = { tags: ['dashboard'], security: [{ key: [] }] };
 
   app.get(
     '/api/keys',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'All automation keys, without their secrets; revoked ones included',
-        response: { 200: KeyList, ...problems(401, 403) },
-      },
-    },
+    route(policy, {
+      summary: 'All automation keys, without their secrets; revoked ones included',
+      response: { 200: KeyList },
+    }),
     async ({ principal }) => ({ keys: (await credentials.list(principal.tenant, 'key')).map(keyView) }),
   );
 
   app.post(
     '/api/keys',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Make an automation key',
-        description:
-          'The answer holds the key, which is never shown again. Its role is at most the caller’s own, and it ends with its maker’s right to give that role. A key makes none that lives longer or is good from more addresses than itself; what is not named is as its own.',
-        body: KeyCreate,
-        response: { 201: KeyCreated, ...problems(400, 401, 403, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Create an automation key',
+      description:
+        'The answer contains the key, which is never shown again. Its role is at most the caller’s own, and it ends when its creator may no longer give that role. A key creates no key that lasts longer or is valid from more addresses than itself; its own values are the defaults.',
+      body: KeyCreate,
+      response: { 201: KeyCreated },
+    }),
     async ({ principal, body }, reply) => {
       assertMayGrantRole(principal, body.role);
       const creator = principal.kind === 'key' ? await credentials.find(principal.id) : undefined;
@@ -51,17 +41,13 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
 
   app.delete(
     '/api/keys/:id',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Revoke an automation key; its record stays',
-        description:
-          'Keys that it made are revoked with it, and invitations made by a key of these names that wait are withdrawn.',
-        params: Type.Object({ id: Type.String() }),
-        response: { 204: Type.Null({ description: 'Revoked.' }), ...problems(401, 403, 404, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Revoke an automation key; its record stays',
+      description:
+        'Keys that it created are revoked too, and pending invitations by keys with these names are withdrawn.',
+      params: IdPath,
+      response: { 204: NoContent },
+    }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
       const key = await credentials.find(params.id);

@@ -1,47 +1,34 @@
-import { Type } from 'typebox';
 import { Member, MemberList, MemberPatch } from '#contract/member.ts';
 import { actorOf, grantableRoles, includesRole, type Principal } from '#core/access.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { AppError, forbidden, notFound } from '#core/errors.ts';
 import type { MemberChange, MemberOutcome, MemberRecord } from '#core/members.ts';
 import { iso } from '#core/stream/frames.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const Id = Type.Object({ id: Type.String({ description: "The person's id." }) });
-const common = { tags: ['dashboard'], security: [{ key: [] }] };
-const forbidden = () => new AppError('forbidden', 'forbidden');
-
-/** The people of a tenant. An owner is made, unmade and removed by owners alone, and there is always one. */
+/** The members of a tenant. Only owners add, change and remove owners, and there is always at least one. */
 export function memberRoutes(app: App, { directory, tenancy, now }: Services): void {
   const { members } = directory;
 
   app.get(
     '/api/members',
-    {
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        ...common,
-        summary: 'Members, by name',
-        response: { 200: MemberList, ...problems(401, 403, 503) },
-      },
-    },
+    route({ role: 'viewer' }, { summary: 'Members, by name', response: { 200: MemberList } }),
     async ({ principal }) => ({ members: (await members.list(principal.tenant)).map(memberView) }),
   );
 
   app.patch(
     '/api/members/:id',
-    {
-      config: { policy: { role: 'admin' } },
-      schema: {
-        ...common,
+    route(
+      { role: 'admin' },
+      {
         summary: 'Give a member another role',
         description:
-          'At most the caller’s own. It is in force at once, for open streams within two seconds. Owners alone make and unmake owners, and the last one stays.',
-        params: Id,
+          'At most the caller’s own role. It applies at once, to open streams within two seconds. Only owners add and remove owners, and the last one stays.',
+        params: IdPath,
         body: MemberPatch,
-        response: { 200: Member, ...problems(400, 401, 403, 404, 409, 503) },
+        response: { 200: Member, ...problems(409) },
       },
-    },
+    ),
     async ({ principal, params, body: { role } }) => {
       if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role)) throw forbidden();
       const change = changeBy(principal, params.id, principal.role, now());
@@ -55,18 +42,17 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
 
   app.delete(
     '/api/members/:id',
-    {
-      // Anybody may go; whom else one may remove is decided below.
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        ...common,
+    // Every member may leave; who may remove others is decided below.
+    route(
+      { role: 'viewer' },
+      {
         summary: 'Remove a member, or leave',
         description:
-          'Takes an admin, for an owner an owner; anybody may remove themselves. The last owner stays. Open streams of the member are closed within two seconds, and the invitations that the member made are withdrawn.',
-        params: Id,
-        response: { 204: Type.Null({ description: 'Removed.' }), ...problems(401, 403, 404, 409, 503) },
+          'Requires the admin role, or the owner role to remove an owner; everybody may remove themselves. The last owner stays. Open streams of the member are closed within two seconds, and the invitations that the member created are withdrawn.',
+        params: IdPath,
+        response: { 204: NoContent, ...problems(409) },
       },
-    },
+    ),
     async ({ principal, params }, reply) => {
       const as = removesAs(principal, params.id);
       if (as === undefined) throw forbidden();
@@ -77,7 +63,7 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
   );
 }
 
-/** As what somebody may remove this member; undefined: not at all. */
+/** The role with which somebody may remove this member; undefined when they may not. */
 function removesAs(principal: Principal, person: string): MemberChange['as'] | undefined {
   if (principal.kind === 'token') return undefined;
   if (principal.kind === 'person' && principal.id === person) return 'self';

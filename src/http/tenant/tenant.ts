@@ -3,39 +3,29 @@ import { actorOf } from '#core/access.ts';
 import { iso } from '#core/stream/frames.ts';
 import type { TenantRecord, Tenants } from '#core/tenants.ts';
 import { checkTimeZone } from '#core/time-zone.ts';
-import { problems } from '../responses.ts';
+import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 type Patch = Parameters<Tenants['update']>[1];
 
-/** The caller's own tenant; there is no way to name another. */
+/** The caller's own tenant; no other can be named. */
 export function tenantRoutes(app: App, { directory, tenancy, now }: Services): void {
-  const common = { tags: ['dashboard'], security: [{ key: [] }] };
-
   app.get(
     '/api/tenant',
-    {
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        ...common,
-        summary: 'The tenant and its settings',
-        response: { 200: Tenant, ...problems(401, 403) },
-      },
-    },
+    route({ role: 'viewer' }, { summary: 'The tenant and its settings', response: { 200: Tenant } }),
     async ({ principal }) => tenantView(await directory.tenants.get(principal.tenant)),
   );
 
   app.patch(
     '/api/tenant',
-    {
-      config: { policy: { role: 'admin' } },
-      schema: {
-        ...common,
+    route(
+      { role: 'admin' },
+      {
         summary: 'Change settings; those that are not named keep their value, null is the server’s own',
         body: TenantPatch,
-        response: { 200: Tenant, ...problems(400, 401, 403, 503) },
+        response: { 200: Tenant },
       },
-    },
+    ),
     async ({ principal, body }) => {
       if (body.timeZone !== undefined) checkTimeZone(body.timeZone, 'timeZone');
       const record = await directory.tenants.update(

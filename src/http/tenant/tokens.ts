@@ -1,44 +1,33 @@
-import { Type } from 'typebox';
 import { Token, TokenCreate, TokenCreated, TokenList, TokenPatch } from '#contract/token.ts';
 import { actorOf } from '#core/access.ts';
 import { newToken, tokenChange, tokenView } from '#core/credentials.ts';
 import { notFound } from '#core/errors.ts';
-import { problems } from '../responses.ts';
+import { IdPath, NoContent, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const Id = Type.Object({ id: Type.String() });
-
-/** API tokens: what senders, screens and scrapers come with. */
+/** API tokens, the credentials of senders, screens and scrapers. */
 export function tokenRoutes(app: App, { directory, tenancy, now }: Services): void {
   const { credentials } = directory;
   const policy = { role: 'admin' } as const;
-  const common = { tags: ['dashboard'], security: [{ key: [] }] };
 
   app.get(
     '/api/tokens',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'All tokens, without their secrets; revoked ones included',
-        response: { 200: TokenList, ...problems(401, 403) },
-      },
-    },
+    route(policy, {
+      summary: 'All tokens, without their secrets; revoked ones included',
+      response: { 200: TokenList },
+    }),
     async ({ principal }) => ({ tokens: (await credentials.list(principal.tenant, 'token')).map(tokenView) }),
   );
 
   app.post(
     '/api/tokens',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Make a token',
-        description: 'The answer holds the token, which is never shown again. No scope chosen: all three.',
-        body: TokenCreate,
-        response: { 201: TokenCreated, ...problems(400, 401, 403, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Create a token',
+      description:
+        'The answer contains the token, which is never shown again. Without scopes it has all three.',
+      body: TokenCreate,
+      response: { 201: TokenCreated },
+    }),
     async ({ principal, body }, reply) => {
       const { record, text } = newToken(principal.tenant, body, actorOf(principal), now());
       await credentials.add(record, principal);
@@ -49,16 +38,12 @@ export function tokenRoutes(app: App, { directory, tenancy, now }: Services): vo
 
   app.patch(
     '/api/tokens/:id',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Change a token; fields that are not named keep their value',
-        params: Id,
-        body: TokenPatch,
-        response: { 200: Token, ...problems(400, 401, 403, 404, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Change a token; fields that are not named keep their value',
+      params: IdPath,
+      body: TokenPatch,
+      response: { 200: Token },
+    }),
     async ({ principal, params, body }) => {
       const { tenant } = principal;
       const change = tokenChange(body, now());
@@ -71,15 +56,11 @@ export function tokenRoutes(app: App, { directory, tenancy, now }: Services): vo
 
   app.delete(
     '/api/tokens/:id',
-    {
-      config: { policy },
-      schema: {
-        ...common,
-        summary: 'Revoke a token; its record stays',
-        params: Id,
-        response: { 204: Type.Null({ description: 'Revoked.' }), ...problems(401, 403, 404, 503) },
-      },
-    },
+    route(policy, {
+      summary: 'Revoke a token; its record stays',
+      params: IdPath,
+      response: { 204: NoContent },
+    }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
       if (!(await credentials.revoke(tenant, 'token', params.id, actorOf(principal), now())))

@@ -1,38 +1,36 @@
+import { LRUCache, type Perf } from 'lru-cache';
 import { limits } from '#contract/limits.ts';
 import type { CountBucket } from '#contract/overview.ts';
 import { Overview } from '#contract/overview.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { MinuteCount } from '#core/statistics.ts';
 import { iso } from '#core/stream/frames.ts';
-import { problems } from '../responses.ts';
+import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { singleFlight } from '../single-flight.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const minutesShown = 60;
 const hostsShown = 10;
-/** What takes the search thread some milliseconds is asked this often, however many pages are open. */
+/** Statistics that take the search thread some milliseconds are kept for this long, however many pages are open. */
 const keepMs = 4_000;
 
-/** GET /api/overview: how a tenant stands, at a glance. */
+/** GET /api/overview: the state of a tenant at a glance. */
 export function overviewRoutes(app: App, services: Services): void {
   const { statistics, metrics, now } = services;
-  const slow = singleFlight((tenant) => slowFigures(services, tenant), { keepMs, now });
+  const slow = createRecent((tenant) => slowFigures(services, tenant), keepMs);
 
   app.get(
     '/api/overview',
-    {
-      config: { policy: { role: 'viewer' } },
-      schema: {
-        tags: ['dashboard'],
-        security: [{ key: [] }],
+    route(
+      { role: 'viewer' },
+      {
         summary:
-          'How the tenant stands: the last hour by minute, panels, refusals, the busiest hosts, what is live',
-        description: 'The busiest hosts and what is live are up to four seconds old.',
-        response: { 200: Overview, ...problems(401, 403, 503) },
+          'The state of the tenant: the last hour by minute, panels, rejections, the busiest hosts, live notifications',
+        description: 'The busiest hosts and the live notifications are up to four seconds old.',
+        response: { 200: Overview },
       },
-    },
+    ),
     async ({ principal: { tenant } }) => {
       const at = now();
       const firstMinute = (Math.floor(at / minuteMs) - minutesShown + 1) * minuteMs;
@@ -41,7 +39,7 @@ export function overviewRoutes(app: App, services: Services): void {
         statistics.received(tenant, at - dayMs),
         panelCounts(services, tenant),
         metrics.of(tenant).rejections(),
-        slow(tenant),
+        slow.forceFetch(tenant),
       ]);
       return {
         serverTime: iso(at),
@@ -55,6 +53,15 @@ export function overviewRoutes(app: App, services: Services): void {
       };
     },
   );
+}
+
+/** Reads a value once for all who ask at the same time, and keeps it for `ttlMs`. A failure is not kept. */
+export function createRecent<T extends object>(
+  read: (tenant: TenantId) => Promise<T>,
+  ttlMs: number,
+  perf: Perf = performance,
+): LRUCache<TenantId, T> {
+  return new LRUCache({ max: 1_000, ttl: ttlMs, ttlResolution: 0, fetchMethod: read, perf });
 }
 
 function minuteBuckets(counts: readonly MinuteCount[], first: number): CountBucket[] {

@@ -1,0 +1,38 @@
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { People } from '../people.ts';
+import type { Services } from '../services.ts';
+import type { SignInLimits } from './sign-in-limits.ts';
+
+/** What the routes for accounts share. */
+export interface AccountContext {
+  readonly services: Services;
+  readonly people: People;
+  readonly limits: SignInLimits;
+  readonly logger: FastifyBaseLogger;
+}
+
+/**
+ * Adds a line to the audit log of every tenant the person belongs to. The event has already happened, so a failure to
+ * write the line is logged and the request succeeds.
+ */
+export async function note(
+  { services, logger }: AccountContext,
+  personId: string,
+  action: string,
+  detail: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { accounts, now } = services;
+  const at = now();
+  try {
+    const person = await accounts.find(personId);
+    if (person) await accounts.note(personId, { by: person.email, at, action, subject: personId, detail });
+  } catch (error) {
+    logger.error({ err: error, action }, 'an audit line was not written');
+  }
+}
+
+/** Sets cookies on an answer, which no cache may keep. */
+export function setCookies(reply: FastifyReply, cookies: readonly string[]): void {
+  if (cookies.length > 0) reply.header('set-cookie', [...cookies]);
+  reply.header('cache-control', 'no-store');
+}

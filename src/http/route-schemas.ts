@@ -1,0 +1,41 @@
+/** What the definitions of routes share. */
+import type { FastifyContextConfig, FastifySchema } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { ErrorBody, errors } from '#contract/errors.ts';
+import type { Policy } from '#core/access.ts';
+import { badRequest } from '#core/errors.ts';
+
+/** The options of a route: who may call it, and its schema. openapi.ts adds what follows from both. */
+export function route<S extends FastifySchema>(
+  policy: Policy,
+  schema: S,
+  config: Omit<FastifyContextConfig, 'policy'> = {},
+): { config: FastifyContextConfig; schema: S } {
+  return { config: { ...config, policy }, schema };
+}
+
+export const IdPath = Type.Object({ id: Type.String() });
+
+/** Of a 204. */
+export const NoContent = Type.Null({ description: 'Done.' });
+
+/** The error answers of a route that do not follow from its policy, path and method (see openapi.ts). */
+export function problems(...statuses: number[]): Record<number, TSchema> {
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const description = Object.values(errors).find((error) => error.status === status)?.meaning ?? '';
+      return [
+        status,
+        Type.Object(ErrorBody.properties, { title: 'Error', additionalProperties: false, description }),
+      ];
+    }),
+  );
+}
+
+/** The size of a page; 50 when none is given. @throws AppError `bad-request` beyond `most`. */
+export function readLimit(text: string | undefined, most: number): number {
+  if (text === undefined) return 50;
+  const limit = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > most) throw badRequest(`limit must be a whole number from 1 to ${most}`);
+  return limit;
+}
