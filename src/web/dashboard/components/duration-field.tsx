@@ -32,7 +32,7 @@ export function DurationField({
     <Group gap={8} wrap="nowrap" align="flex-start">
       <NumberInput
         size={size}
-        w={size === 'xs' ? 64 : 120}
+        {...(size === 'xs' ? { w: 64 } : { flex: 1 })}
         aria-label={label}
         error={error}
         hideControls
@@ -42,6 +42,7 @@ export function DurationField({
       />
       <NativeSelect
         size={size}
+        {...(size === 'sm' && { flex: 1 })}
         aria-label={t('unitOf', { what: label })}
         value={shown.unit}
         onChange={({ currentTarget }) => change({ unit: currentTarget.value as DurationUnit })}

@@ -150,7 +150,12 @@ function HourFields({ form }: FieldsProps) {
         const error = form.errors[`${window}Until`];
         const name = t(window === 'quiet' ? 'quietHours' : 'dim');
         return (
-          <Fieldset key={window} variant="unstyled" legend={name}>
+          <Fieldset
+            key={window}
+            variant="unstyled"
+            legend={name}
+            classNames={{ legend: styles.legend ?? '' }}
+          >
             <p className={styles.hint}>{t(`${window}Hint`)}</p>
             <Group grow gap="sm" align="flex-start">
               {(['From', 'Until'] as const).map((end) => (
