@@ -10,7 +10,7 @@ import type { Directory } from './core/directory.ts';
 import { AppError } from './core/errors.ts';
 import { Intake } from './core/intake.ts';
 import { Metrics } from './core/metrics.ts';
-import type { NotificationDraft } from './core/ports.ts';
+import type { Bus, NotificationDraft } from './core/ports.ts';
 import { Explainer } from './core/routing/explain.ts';
 import { Throttle } from './core/routing/throttle.ts';
 import { InitialSetup } from './core/secrets.ts';
@@ -28,10 +28,11 @@ import { createAccountStore } from './storage/accounts.ts';
 import { createClockMemory } from './storage/clock-memory.ts';
 import { createDirectory } from './storage/directory.ts';
 import { giveBackIdleMemory } from './storage/idle-memory.ts';
-import { createSqliteBuilder } from './storage/sqlite/builder.ts';
+import { assertSharedKey } from './storage/shared-key.ts';
 import { realDatabasePath } from './storage/sqlite/database-file.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
-import { openSqlite, type SqliteOptions, type SqliteStorage } from './storage/sqlite/open.ts';
+import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
+import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
 
 // What the command line may use of the other folders comes through here.
@@ -46,11 +47,11 @@ export { restore } from './storage/sqlite/restore.ts';
 
 /** Storage with its directory, as the server and the administration commands open it. */
 export interface OpenedStorage {
-  readonly storage: SqliteStorage;
+  readonly storage: Storage;
   readonly directory: Directory;
   readonly accounts: AccountStore;
   readonly clockMemory: ClockMemory;
-  /** As {@link SqliteStorage.close}. */
+  /** As {@link Storage.close}. */
   close(withinMs?: number): Promise<boolean>;
 }
 
@@ -79,17 +80,19 @@ export async function openStorage(
   logger: Logger,
   role: NonNullable<SqliteOptions['role']>,
 ): Promise<OpenedStorage> {
-  const storage = openSqlite({
-    path: config.database.path,
-    role,
-    queueCapacity: config.intakeQueue,
-    minFreeBytes: config.minFreeBytes,
-    onProblem: (message) =>
-      message === undefined
-        ? logger.info('storage works again')
-        : logger.error({ problem: message }, 'storage is in trouble'),
-  });
-  const builder = createSqliteBuilder();
+  const { database, intakeQueue: queueCapacity, minFreeBytes } = config;
+  const onProblem = (message: string | undefined) =>
+    message === undefined
+      ? logger.info('storage works again')
+      : logger.error({ problem: message }, 'storage is in trouble');
+  let storage: Storage;
+  if (database.kind === 'sqlite') {
+    storage = openSqlite({ path: database.path, role, queueCapacity, minFreeBytes, onProblem });
+  } else {
+    const { openPostgres } = await import('./storage/postgres/open.ts');
+    storage = await openPostgres({ url: database.url, queueCapacity, onProblem });
+  }
+  const { builder } = storage;
   const directory = createDirectory(builder, storage.executor);
   const clockMemory = createClockMemory(builder, storage.executor);
   await makeDefaultTenant(directory);
@@ -148,6 +151,7 @@ async function serve(
       closeMetrics: async () => metricsListener?.close(),
       closeStorage: opened.close,
     });
+    await services.bus.close?.();
     lock.release();
     return ended;
   };
@@ -180,7 +184,9 @@ async function prepareFirstAccount({ admin }: Config, services: Services): Promi
   return undefined;
 }
 
+/** One server uses a SQLite file; a PostgreSQL database has as many as are started on it. */
 function lockDatabase({ database }: Config): { release(): void } {
+  if (database.kind !== 'sqlite') return { release() {} };
   // A command that makes a new database holds the lock for a moment.
   const lock = tryServerLock(database.path, lockWaitMs);
   if (!lock)
@@ -191,6 +197,22 @@ function lockDatabase({ database }: Config): { release(): void } {
   return lock;
 }
 
+async function createBus({ bus, database }: Config, onError: (error: unknown) => void): Promise<Bus> {
+  if (bus === 'in-process' || database.kind === 'sqlite') return createInProcessBus(onError);
+  const { createPostgresBus } = await import('./bus/postgres.ts');
+  const postgresBus = createPostgresBus(database.url, onError);
+  await postgresBus.ready;
+  return postgresBus;
+}
+
+/** The key lies beside the file of SQLite, or where its setting says. Nodes of one database must have the same. */
+async function openKey({ database, keyFile }: Config, { builder, executor }: Storage): Promise<string> {
+  if (database.kind === 'sqlite') return openKeyFile(keyFile ?? `${realDatabasePath(database.path)}.key`);
+  const key = openKeyFile(keyFile ?? './data/belfry.key');
+  await assertSharedKey(builder, executor, key);
+  return key;
+}
+
 async function createServices(
   config: Config,
   logger: Logger,
@@ -199,7 +221,7 @@ async function createServices(
   const now = Date.now;
   const { history } = storage;
   const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
-  const bus = createInProcessBus(onError);
+  const bus = await createBus(config, onError);
   const tenancy = new Tenancy({ directory, onError });
   await tenancy.poll();
   const metrics = new Metrics(now());
@@ -241,7 +263,7 @@ async function createServices(
     signIn: createAccounts({
       store: accounts,
       oidc: config.oidc,
-      key: openKeyFile(`${realDatabasePath(config.database.path)}.key`),
+      key: await openKey(config, storage),
       now,
       onProblem: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
     }),

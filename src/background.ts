@@ -7,7 +7,7 @@ import { enforceRetention } from './core/retention.ts';
 import { type ClockMemory, TrustedClock } from './core/trusted-clock.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
-import type { SqliteStorage } from './storage/sqlite/open.ts';
+import type { Storage } from './storage/storage.ts';
 
 const pollMs = 400;
 const flushMs = 5_000;
@@ -17,7 +17,7 @@ const sweepPauseMs = 20;
 const retentionMs = 60_000;
 
 interface Background {
-  readonly storage: SqliteStorage;
+  readonly storage: Storage;
   readonly directory: Directory;
   readonly clockMemory: ClockMemory;
   readonly clock: TrustedClock;

@@ -97,27 +97,41 @@ export const issuerUrl: Reader<string> = (text) => {
   );
 };
 
-/** `sqlite:` and the path of a file; the answer is that path. */
-export const sqliteUrl: Reader<string> = (text) => {
+/** The file of SQLite, or the address of a PostgreSQL database. */
+export type DatabaseSetting =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export const databaseUrl: Reader<DatabaseSetting> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {
-    throw new UnfitValue(
-      'names PostgreSQL, which is not supported by this version yet; use sqlite:./data/belfry.db',
-    );
+    if (URL.parse(text)?.hostname && /^\/[^/]+$/.test(new URL(text).pathname))
+      return { kind: 'postgres', url: text };
+    throw new UnfitValue('must name host and database, as in postgres://user:password@host:5432/database');
   }
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(?!:)([^?#]+)$/i.exec(text)?.[1];
-  if (path !== undefined && !path.endsWith('/')) return path;
+  if (path !== undefined && !path.endsWith('/')) return { kind: 'sqlite', path };
   throw new UnfitValue(
-    'must be sqlite: and the path of a file, as in sqlite:./data/belfry.db or sqlite:/var/lib/belfry.db',
+    'must be sqlite: and the path of a file, as in sqlite:./data/belfry.db or sqlite:/var/lib/belfry.db, or postgres://user:password@host/database',
   );
 };
 
-/** The one bus there is so far. */
-export const busUrl: Reader<'in-process'> = (text) => {
-  if (text === 'in-process') return text;
-  const named = /^nats:/i.test(text) ? 'NATS' : /^postgres(ql)?:/i.test(text) ? 'PostgreSQL' : undefined;
-  if (named === undefined) throw new UnfitValue('must be in-process, or not set');
+/** A URL as it may be printed. */
+export function withoutPassword(text: string): string {
+  const url = /^sqlite:/i.test(text) ? null : URL.parse(text);
+  if (!url?.password) return text;
+  url.password = '********';
+  return url.href;
+}
+
+export const filePath: Reader<string> = (text) => text;
+
+/** `auto`: by the database of PostgreSQL, and within the process on SQLite, which one process has to itself. */
+export const busUrl: Reader<'auto' | 'in-process'> = (text) => {
+  if (text === 'auto' || text === 'in-process') return text;
+  const named = /^nats:/i.test(text) ? 'NATS' : undefined;
+  if (named === undefined) throw new UnfitValue('must be auto or in-process, or not set');
   throw new UnfitValue(
-    `names ${named}, which is not supported by this version yet; leave it out, or use in-process`,
+    `names ${named}, which is not supported by this version yet; leave it out, or use auto`,
   );
 };
 

@@ -30,8 +30,9 @@ describe('an environment without settings', () => {
       port: 8080,
       baseUrl: undefined,
       trustedProxies: [],
-      database: { path: './data/belfry.db' },
-      bus: 'in-process',
+      database: { kind: 'sqlite', path: './data/belfry.db' },
+      keyFile: undefined,
+      bus: 'auto',
       rate: {
         token: { perSecond: 20, burst: 200 },
         tenant: { perSecond: 200, burst: 2000 },
@@ -74,6 +75,12 @@ describe('a setting', () => {
     ['BELFRY_DATABASE_URL', 'sqlite:/var/lib/belfry.db', { database: { path: '/var/lib/belfry.db' } }],
     ['BELFRY_DATABASE_URL', 'sqlite:///var/lib/belfry.db', { database: { path: '/var/lib/belfry.db' } }],
     ['BELFRY_DATABASE_URL', 'sqlite:belfry.db', { database: { path: 'belfry.db' } }],
+    [
+      'BELFRY_DATABASE_URL',
+      'postgres://belfry:secret@db:5433/belfry',
+      { database: { kind: 'postgres', url: 'postgres://belfry:secret@db:5433/belfry' } },
+    ],
+    ['BELFRY_KEY_FILE', '/etc/belfry/key', { keyFile: '/etc/belfry/key' }],
     ['BELFRY_RATE_TOKEN', 'off', { rate: { token: 'off' } }],
     ['BELFRY_RATE_TENANT', '0.5:3', { rate: { tenant: { perSecond: 0.5, burst: 3 } } }],
     ['BELFRY_RATE_API', '100:1000', { rate: { api: { perSecond: 100, burst: 1000 } } }],
@@ -100,13 +107,14 @@ describe('a setting', () => {
     ['BELFRY_PORT', '80a', 'a whole number'],
     ['BELFRY_PORT', '-1', 'a whole number'],
     ['BELFRY_HOST', 'a b', 'a host name or an IP address'],
-    ['BELFRY_DATABASE_URL', 'postgres://db/belfry', 'not supported by this version yet'],
+    ['BELFRY_DATABASE_URL', 'postgres://db', 'postgres://user:password@host'],
+    ['BELFRY_DATABASE_URL', 'mysql://db/belfry', 'postgres://user:password@host'],
     ['BELFRY_DATABASE_URL', './belfry.db', 'sqlite:./data/belfry.db'],
     ['BELFRY_DATABASE_URL', 'sqlite::memory:', 'the path of a file'],
     ['BELFRY_DATABASE_URL', 'sqlite:', 'the path of a file'],
     ['BELFRY_DATABASE_URL', 'sqlite://belfry.db', 'the path of a file'],
     ['BELFRY_BUS_URL', 'nats://bus:4222', 'NATS, which is not supported by this version yet'],
-    ['BELFRY_BUS_URL', 'redis://bus', 'must be in-process'],
+    ['BELFRY_BUS_URL', 'redis://bus', 'must be auto'],
     ['BELFRY_RATE_TOKEN', '20', 'as in 20:200'],
     ['BELFRY_RATE_TOKEN', '0:200', 'above zero'],
     ['BELFRY_RATE_TOKEN', '20:0', 'or off'],
@@ -168,6 +176,12 @@ describe('a secret', () => {
 });
 
 describe('the description of a configuration', () => {
+  test('shows where the database is, without its password', () => {
+    const text = describeConfig(readConfig({ BELFRY_DATABASE_URL: 'postgres://belfry:sesame@db/belfry' }));
+    expect(text).toContain('BELFRY_DATABASE_URL=postgres://belfry:********@db/belfry\n');
+    expect(describeConfig(readConfig({}))).toContain('BELFRY_DATABASE_URL=sqlite:./data/belfry.db\n');
+  });
+
   test('shows every effective value and no secret', () => {
     const text = describeConfig(readConfig({ BELFRY_PORT: '9000', BELFRY_TOKEN: 'sesame' }));
     expect(text).toContain('BELFRY_PORT=9000\n');

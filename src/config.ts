@@ -4,7 +4,9 @@ import { adminOf, oidcOf, problemsBetween } from './config-people.ts';
 import {
   busUrl,
   bytes,
+  databaseUrl,
   email,
+  filePath,
   host,
   httpUrl,
   issuerUrl,
@@ -16,9 +18,9 @@ import {
   type Reader,
   rate,
   secret,
-  sqliteUrl,
   UnfitValue,
   wholeNumber,
+  withoutPassword,
 } from './config-values.ts';
 import { offerNearest } from './core/search/search-nearest.ts';
 
@@ -28,6 +30,8 @@ interface Variable<T, D extends string | undefined> {
   readonly default: D;
   /** Never printed, and has a `…_FILE` form. */
   readonly secret: boolean;
+  /** What of a secret may be printed. */
+  readonly show?: (text: string) => string;
   readonly about: string;
 }
 
@@ -57,8 +61,24 @@ const variables = {
   BELFRY_PORT: setting('8080', port, 'port to listen on; 0 takes a free one'),
   BELFRY_BASE_URL: optional(httpUrl, 'where people and panels reach this server, for the links it makes'),
   BELFRY_TRUSTED_PROXIES: setting('', networks, 'proxies whose X-Forwarded-For and Forwarded are believed'),
-  BELFRY_DATABASE_URL: setting('sqlite:./data/belfry.db', sqliteUrl, 'where everything is kept'),
-  BELFRY_BUS_URL: setting('in-process', busUrl, 'how nodes tell each other of new entries'),
+  BELFRY_DATABASE_URL: {
+    ...setting(
+      'sqlite:./data/belfry.db',
+      databaseUrl,
+      'where everything is stored: sqlite: and a file, or postgres://user:password@host/database',
+    ),
+    secret: true,
+    show: withoutPassword,
+  },
+  BELFRY_KEY_FILE: optional(
+    filePath,
+    'the server key; by default beside the SQLite file, or ./data/belfry.key. Nodes of one database need the same key',
+  ),
+  BELFRY_BUS_URL: setting(
+    'auto',
+    busUrl,
+    'how nodes wake each other; auto uses LISTEN and NOTIFY of PostgreSQL',
+  ),
   BELFRY_RATE_TOKEN: setting('20:200', orOff(rate), 'notifications of one token, per second : burst'),
   BELFRY_RATE_TENANT: setting('200:2000', orOff(rate), 'notifications of one tenant, per second : burst'),
   BELFRY_RATE_AUTH: setting(
@@ -161,12 +181,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       read,
       default: fallback,
       secret: isSecret,
+      show = () => mask,
       about,
     } = variables[name] as Variable<unknown, string | undefined>;
     try {
       const text = textOf(env, name, isSecret) ?? fallback;
       settings[name] = text === undefined ? undefined : read(text);
-      effective.push({ name, about, text: isSecret && text !== undefined ? mask : (text ?? '') });
+      effective.push({ name, about, text: isSecret && text !== undefined ? show(text) : (text ?? '') });
     } catch (error) {
       if (!(error instanceof UnfitValue)) throw error;
       problems.push(`${name} ${shown(env[name], isSecret)}${error.message}`);
@@ -236,7 +257,8 @@ function arrange(of: Settings, effective: readonly Effective[]) {
     port: of.BELFRY_PORT,
     baseUrl: of.BELFRY_BASE_URL,
     trustedProxies: Object.freeze(of.BELFRY_TRUSTED_PROXIES),
-    database: Object.freeze({ path: of.BELFRY_DATABASE_URL }),
+    database: Object.freeze(of.BELFRY_DATABASE_URL),
+    keyFile: of.BELFRY_KEY_FILE,
     bus: of.BELFRY_BUS_URL,
     rate: Object.freeze({
       token: of.BELFRY_RATE_TOKEN,

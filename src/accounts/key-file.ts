@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError } from '#core/errors.ts';
 
@@ -36,6 +45,7 @@ export function openKeyFile(path: string): string {
 
 function createKeyFile(path: string): void {
   const fresh = `${path}.new`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     // What a crash left there may have other permissions.
     rmSync(fresh, { force: true });

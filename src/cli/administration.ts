@@ -19,9 +19,10 @@ export async function withDirectory<T>(
   const config = io.config();
   const { openStorage, createLogger } = await import('#app.ts');
   return withDatabase(config, async () => {
-    const isNew = !existsSync(config.database.path);
+    const { database } = config;
+    const isNew = database.kind === 'sqlite' && !existsSync(database.path);
     const opened = await openStorage(config, createLogger({ level: 'silent', format: 'json' }), 'command');
-    if (isNew) io.stderr.write(`belfry: made a new database, ${resolve(config.database.path)}\n`);
+    if (isNew) io.stderr.write(`belfry: made a new database, ${resolve(database.path)}\n`);
     try {
       return await work(opened.directory, opened.accounts);
     } finally {
@@ -35,8 +36,14 @@ export async function withDatabase<T>(config: Config, work: () => T | Promise<T>
   try {
     return await work();
   } catch (error) {
-    throw databaseFailure(error, config.database.path);
+    throw databaseFailure(error, config.database);
   }
+}
+
+/** The file of SQLite, which `command` works on. @throws Failure when the database is PostgreSQL's. */
+export function sqliteFile({ database }: Config, command: string): string {
+  if (database.kind === 'sqlite') return database.path;
+  throw new Failure(`${command} is for SQLite; for PostgreSQL use pg_dump and pg_restore`);
 }
 
 export async function getTenant(io: Io, { tenants }: Directory, name: string): Promise<Tenant> {

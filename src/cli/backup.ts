@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withDatabase } from './administration.ts';
+import { sqliteFile, withDatabase } from './administration.ts';
 import { databaseFailure, outputFailure } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -14,13 +14,14 @@ export function addBackup(program: Command, io: Io): void {
     .addHelpText('after', `\nExample:\n  ${io.program} backup /var/backups/belfry-$(date +%F).db`)
     .action(async (file: string, { force = false }: { force?: boolean }) => {
       const config = io.config();
+      const path = sqliteFile(config, 'belfry backup');
       const { backUp, letOthersGoFirst } = await import('#app.ts');
       letOthersGoFirst();
       try {
-        const { bytes } = backUp(config.database.path, file, { force });
+        const { bytes } = backUp(path, file, { force });
         io.stdout.write(`backed up to ${file}: ${(bytes / 1_048_576).toFixed(1)} MiB, checked\n`);
       } catch (error) {
-        throw databaseFailure(outputFailure(error, file), config.database.path);
+        throw databaseFailure(outputFailure(error, file), config.database);
       }
     });
 }
@@ -38,13 +39,10 @@ export function addRestore(program: Command, io: Io): void {
     .addHelpText('after', `\nExample:\n  ${io.program} restore /var/backups/belfry-2026-11-20.db`)
     .action(async (file: string, { purge = false }: { purge?: boolean }) => {
       const config = io.config();
+      const path = sqliteFile(config, 'belfry restore');
       const { restore } = await import('#app.ts');
-      const { kept } = await withDatabase(config, () =>
-        restore(config.database.path, file, Date.now(), { purges: purge }),
-      );
-      io.stdout.write(
-        `restored ${file} to ${config.database.path}, with a new epoch: every panel starts afresh\n`,
-      );
+      const { kept } = await withDatabase(config, () => restore(path, file, Date.now(), { purges: purge }));
+      io.stdout.write(`restored ${file} to ${path}, with a new epoch: every panel starts afresh\n`);
       if (kept !== undefined) io.stdout.write(`what was there is kept as ${kept}\n`);
     });
 }

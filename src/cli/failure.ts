@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Config } from '#app.ts';
 
 /** A command failed for a reason that its user can fix. */
 export class Failure extends Error {
@@ -13,11 +14,12 @@ export class Failure extends Error {
   }
 }
 
-/** Turns errors of the file system and SQLite into messages for people; other errors stay as they are. */
-export function databaseFailure(error: unknown, path: string): unknown {
+/** Turns errors of the database, its file or the way to it into messages for people; other errors stay as they are. */
+export function databaseFailure(error: unknown, database: Config['database']): unknown {
   if (!(error instanceof Error)) return error;
+  if (database.kind === 'postgres') return postgresFailure(error, database.url);
   const { code } = error as NodeJS.ErrnoException;
-  const file = resolve(path);
+  const file = resolve(database.path);
   const elsewhere = 'set BELFRY_DATABASE_URL to another place';
   if (isFolder(file)) return new Failure(`${file} is a folder: set BELFRY_DATABASE_URL to a file in it`);
   if (/^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(code ?? '')) {
@@ -34,6 +36,16 @@ export function databaseFailure(error: unknown, path: string): unknown {
   }
   if (/^SQLITE_BUSY/.test(code ?? '')) return new Failure(`another process holds ${file}: try again`);
   return error;
+}
+
+function postgresFailure(error: Error, url: string): unknown {
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  const { host, pathname } = new URL(url);
+  if (!/^(E[A-Z]+|08|28|3D|57)/.test(code) && !cause.message.includes('timeout')) return error;
+  return new Failure(
+    `cannot use PostgreSQL at ${host}${pathname} (${cause.message || code}): check BELFRY_DATABASE_URL, and that the server runs`,
+  );
 }
 
 function isFolder(path: string): boolean {

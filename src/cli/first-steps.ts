@@ -14,9 +14,7 @@ const usualUrl = 'http://127.0.0.1:8080';
 
 /** The message of a server that is ready: its URL, and commands to try in another terminal. */
 export function firstSteps({ url, config, env, program, version, setUpSecret }: FirstStepsOptions): string {
-  const database = env.BELFRY_DATABASE_URL
-    ? `BELFRY_DATABASE_URL=${quoted(`sqlite:${resolve(config.database.path)}`)} `
-    : '';
+  const database = env.BELFRY_DATABASE_URL ? `BELFRY_DATABASE_URL=${quoted(databaseSetting(config))} ` : '';
   const at = url === usualUrl ? '' : `BELFRY_URL=${url} `;
   const second = program.startsWith('npm') ? 'a second terminal, in this folder' : 'a second terminal';
   const base = config.baseUrl ?? url;
@@ -36,10 +34,25 @@ ${setUp}  Watch a panel, in ${second}:
       -d '{"title": "Hello", "message": "It works.", "level": "success"}'
 
   All calls: ${url}/docs
-  Data:      ${resolve(config.database.path)}
+  Data:      ${databaseName(config)}
   Stop:      Ctrl-C
 
 `;
+}
+
+/** Where the data is, without a password. */
+export function databaseName({ database }: Config): string {
+  if (database.kind === 'sqlite') return resolve(database.path);
+  const { protocol, host, pathname } = new URL(database.url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/** For commands in any folder; a password is left for whoever pastes it to fill in. */
+function databaseSetting({ database }: Config): string {
+  if (database.kind === 'sqlite') return `sqlite:${resolve(database.path)}`;
+  const url = new URL(database.url);
+  if (url.password) url.password = '********';
+  return url.href;
 }
 
 /** For a shell. */

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config, createLogger, RunningServer } from '#app.ts';
 import { databaseFailure, Failure } from './failure.ts';
-import { firstSteps } from './first-steps.ts';
+import { databaseName, firstSteps } from './first-steps.ts';
 import type { Io } from './io.ts';
 
 /**
@@ -38,7 +37,7 @@ export function addServe(program: Command, io: Io): void {
           setUpSecret: server.setUpSecret,
         }),
       );
-      logger.info({ url: server.url, database: resolve(config.database.path), version: io.version }, 'ready');
+      logger.info({ url: server.url, database: databaseName(config), version: io.version }, 'ready');
       await serveUntil(stop, server, { logger, kill: () => io.kill() });
     });
 }
@@ -103,5 +102,5 @@ function startFailure(error: unknown, { host, port, database }: Config): unknown
       2,
     );
   }
-  return databaseFailure(error, database.path);
+  return databaseFailure(error, database);
 }

@@ -239,6 +239,8 @@ export interface ReceiptStore {
 /** Wakes the followers of a tenant's log. It may lose and repeat wake-ups; a follower uses the entries they carry only if they are exactly the next ones. */
 export interface Bus {
   publish(tenant: TenantId, entries: readonly Entry[]): void;
+  /** Gives back what it holds; without it there is nothing to give back. */
+  close?(): Promise<void>;
   subscribe(tenant: TenantId, listener: (entries: readonly Entry[]) => void): () => void;
 }
 

@@ -225,9 +225,11 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       expect(
         await store.rows.update(table, [is('id', 'v3')], { value: 'x' }, { expires_at: 10 }),
       ).toMatchObject([{ id: 'v3', value: 'x', expires_at: 13 }]);
-      const taken = await Promise.all(
-        [1, 2, 3, 4].map(() => store.rows.remove(table, [is('identifier', 'i1')], true)),
-      );
+      // No row is given to two callers; that one of several comes away with nothing is allowed.
+      const takeOne = () => store.rows.remove(table, [is('identifier', 'i1')], true);
+      const taken = await Promise.all([1, 2, 3, 4].map(takeOne));
+      expect(taken.flat().length).toBeGreaterThan(0);
+      for (let more = await takeOne(); more.length > 0; more = await takeOne()) taken.push(more);
       expect(
         taken
           .flat()

@@ -77,7 +77,7 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
     await execute(
       `insert into audit (tenant, id, at, "by", action, subject, detail)
        with recursive n (i) as (select 1 union all select i + 1 from n where i < 100000)
-       select ?, 'ffffffff-0000-7000-8000-' || substr('000000000000' || i, -12), i,
+       select ?, 'ffffffff-0000-7000-8000-' || substr(cast(1000000000000 + i as text), 2), i,
          case when i = 7 then 'rare' else 'key ops' end, 'rule.update', 'r', '{}' from n`,
       [tenant],
     );
@@ -90,9 +90,9 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
       '49950',
     ]);
     expect((await directory.auditLog.page({ ...query, by: 'rare' })).entries).toHaveLength(1);
-    for (const filter of [{}, { by: 'rare' }, { action: 'rule', subject: 'r' }]) {
+    for (const filter of [{}, { by: 'key ops' }, { action: 'rule', subject: 'r' }]) {
       const plan = await planOf(auditPage(builder, { ...query, ...filter }));
-      expect(plan).toMatch(/^SEARCH audit USING PRIMARY KEY \(tenant=\? AND id<\?\)$/);
+      expect({ filter, ...plan }).toEqual({ filter, index: 'primary key', sorts: false });
     }
   });
 
@@ -107,12 +107,12 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
     await execute(
       `insert into audit (tenant, id, at, "by", action, subject, detail)
        with recursive n (i) as (select 1 union all select i + 1 from n where i < 1200)
-       select ?, ? || i, 1, 'x', 'rule.update', 'r', '{}' from n`,
+       select ?, cast(? as text) || i, 1, 'x', 'rule.update', 'r', '{}' from n`,
       [tenant, at(written)],
     );
     await execute(
-      `insert into audit select tenant, ? || 'kept', at, "by", action, subject, detail
-      from audit where tenant = ? and id = ? || '1'`,
+      `insert into audit select tenant, cast(? as text) || 'kept', at, "by", action, subject, detail
+      from audit where tenant = ? and id = cast(? as text) || '1'`,
       [at(written + 1), tenant, at(written)],
     );
     const { auditLog } = directory;
@@ -158,6 +158,8 @@ export function auditLogConformance(lab: () => DirectoryLab): void {
       { id: 'a', name: 'lobby', tags: ['tag a'], deletedAt: 4 },
     ]);
     expect([await directory.levels.deleted(other), await directory.panels.deleted(other)]).toEqual([[], []]);
-    expect(await planOf(deletions(builder, tenant, 'panel.delete'))).toMatch(/audit_deletions/);
+    expect(await planOf(deletions(builder, tenant, 'panel.delete'))).toMatchObject({
+      index: 'audit_deletions',
+    });
   });
 }

@@ -204,7 +204,7 @@ export function panelsConformance(lab: () => DirectoryLab): void {
     const tenant = await newTenant();
     await execute(
       `insert into panels (tenant, id, name, tags, location, display, created_at)
-       with recursive n (i) as (select 2 union all select i + 1 from n where i < ?)
+       with recursive n (i) as (select 2 union all select i + 1 from n where i < cast(? as bigint))
        select ?, 'p' || i, 'bulk ' || i, '[]', null, '{}', 1 from n`,
       [limits.panelsPerTenant, tenant],
     );

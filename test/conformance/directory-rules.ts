@@ -210,8 +210,8 @@ export function rulesConformance(lab: () => DirectoryLab): void {
     const { directory, newTenant, execute } = lab();
     const tenant = await newTenant();
     await execute(
-      `insert into rules (tenant, id, since, until, ordinal, spec, created_at, updated_at)
-       with recursive n (i) as (select 2 union all select i + 1 from n where i < ?)
+      `insert into rules (tenant, id, since, "until", ordinal, spec, created_at, updated_at)
+       with recursive n (i) as (select 2 union all select i + 1 from n where i < cast(? as bigint))
        select ?, 'bulk' || i, 0, null, i, '{}', 1, 1 from n`,
       [limits.rulesPerTenant, tenant],
     );

@@ -19,6 +19,7 @@ import { tenantsConformance } from './directory-tenants.ts';
 
 /** An empty, migrated database. */
 export interface DirectoryDatabase {
+  readonly dialect: 'sqlite' | 'postgres';
   readonly builder: Builder;
   readonly executor: SqlExecutor;
   close(): Promise<void>;
@@ -38,9 +39,10 @@ export interface DirectoryLab {
     table: 'rules' | 'audit' | 'invitations',
     tenant: TenantId,
   ): Promise<readonly Record<string, unknown>[]>;
+  /** Parameters stand in the statement as `?`. */
   execute(statement: string, parameters: readonly unknown[]): Promise<void>;
-  /** How the database goes about a query, as it tells it itself. */
-  planOf(query: CompiledQuery): Promise<string>;
+  /** The index that the database reads for a query, and whether it sorts what it read. */
+  planOf(query: CompiledQuery): Promise<{ readonly index: string; readonly sorts: boolean }>;
   readonly builder: Builder;
   readonly executor: SqlExecutor;
 }
@@ -80,13 +82,17 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
   });
 }
 
-function createLab({ builder, executor }: DirectoryDatabase): DirectoryLab {
+function createLab({ dialect, builder, executor }: DirectoryDatabase): DirectoryLab {
   const directory = createDirectory(builder, executor);
   const told = new Set<string>();
   let made = 0;
+  const numbered = (statement: string) => {
+    let number = 0;
+    return dialect === 'postgres' ? statement.replaceAll('?', () => `$${++number}`) : statement;
+  };
   const execute: DirectoryLab['execute'] = async (statement, parameters) => {
     await executor.write([
-      { ...builder.selectFrom('meta').selectAll().compile(), sql: statement, parameters },
+      { ...builder.selectFrom('meta').selectAll().compile(), sql: numbered(statement), parameters },
     ]);
   };
   const rows: DirectoryLab['rows'] = (table, tenant) =>
@@ -132,8 +138,17 @@ function createLab({ builder, executor }: DirectoryDatabase): DirectoryLab {
     },
 
     async planOf(query) {
-      const rows = await executor.read({ ...query, sql: `explain query plan ${query.sql}` });
-      return rows.map((row) => (row as { detail: string }).detail).join('; ');
+      if (dialect === 'sqlite') {
+        const rows = await executor.read({ ...query, sql: `explain query plan ${query.sql}` });
+        const plan = rows.map((row) => (row as { detail: string }).detail).join('; ');
+        const [, index = ''] = /USING (?:COVERING )?(?:INDEX )?(PRIMARY KEY|\w+)/.exec(plan) ?? [];
+        return { index: index.toLowerCase(), sorts: plan.includes('TEMP B-TREE') };
+      }
+      await executor.write([{ ...query, sql: 'analyze audit', parameters: [] }]);
+      const rows = await executor.read({ ...query, sql: `explain ${query.sql}` });
+      const plan = rows.map((row) => (row as unknown as Record<string, string>)['QUERY PLAN']).join('; ');
+      const [, index = ''] = /(?:using|Bitmap Index Scan on) (\w+)/.exec(plan) ?? [];
+      return { index: index.replace(/^\w+_pkey$/, 'primary key'), sorts: plan.includes('Sort') };
     },
   };
 }

@@ -15,6 +15,7 @@ export async function openDirectoryDatabase(): Promise<DirectoryDatabase> {
     onProblem: (message) => console.error(message),
   });
   return {
+    dialect: 'sqlite',
     builder: createSqliteBuilder(),
     executor: storage.executor,
     async close() {

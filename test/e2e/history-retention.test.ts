@@ -13,7 +13,8 @@ import type { TenantRecord } from '#core/tenants.ts';
 import { createDirectory } from '#storage/directory.ts';
 import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
 import type { LogSizes } from '#storage/sqlite/log-writer.ts';
-import { openSqlite, type SqliteStorage } from '#storage/sqlite/open.ts';
+import { openSqlite } from '#storage/sqlite/open.ts';
+import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
 import { append } from './history-seed.ts';
@@ -22,7 +23,7 @@ const dayMs = 86_400_000;
 const now = Date.UTC(2026, 10, 2, 12);
 const folder = mkdtempSync(join(tmpdir(), 'belfry-retention-'));
 const bus = createInProcessBus(console.error);
-let storage: SqliteStorage;
+let storage: Storage;
 let directory: Directory;
 const openStorage = (file: string, sizes: LogSizes) =>
   openSqlite({

@@ -6,10 +6,11 @@ import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { damagePage } from '#test/support/damage-page.ts';
 import { limitMs } from '#test/support/patience.ts';
-import { openSqlite, type SqliteStorage } from './open.ts';
+import type { Storage } from '../storage.ts';
+import { openSqlite } from './open.ts';
 
 let folder: string;
-let storage: SqliteStorage;
+let storage: Storage;
 let told: (string | undefined)[];
 const open = () =>
   openSqlite({

@@ -1,6 +1,7 @@
 import type { CompiledQuery } from 'kysely';
-import type { StorageHealth } from '#core/ports.ts';
 import type { SqlExecutor } from '../sql.ts';
+import type { Storage } from '../storage.ts';
+import { createSqliteBuilder } from './builder.ts';
 import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
 import { damaged } from './disk-errors.ts';
@@ -40,26 +41,6 @@ export interface SqliteOptions {
   readonly onProblem: (message: string | undefined) => void;
 }
 
-export interface SqliteStorage extends StorageHealth {
-  readonly history: SqliteHistory;
-  readonly statistics: SqliteStatistics;
-  readonly executor: SqlExecutor;
-  /**
-   * Takes some expired notifications out of the live set; answers how many, and zero after the last. Each call goes on where
-   * the one before ended.
-   */
-  sweep(now: number): Promise<number>;
-  /** Jobs accepted and not yet durable. */
-  queueDepth(): number;
-  /** Resolves when the writing thread has died: nothing can be stored any more. */
-  readonly failed: Promise<Error>;
-  /**
-   * Finishes what was accepted, moves all of it into the database file itself, and ends the threads. Takes `withinMs` at the
-   * most (10 s when not given); answers false when a thread could not be ended, because the disk or a statement hangs.
-   */
-  close(withinMs?: number): Promise<boolean>;
-}
-
 /**
  * Opens (and makes, and migrates) the database file.
  *
@@ -67,7 +48,7 @@ export interface SqliteStorage extends StorageHealth {
  * made by a newer Belfry, its schema is not what its version says, its write-ahead log is damaged before what was
  * acknowledged, or, for a command, a server of another version runs on it.
  */
-export function openSqlite(options: SqliteOptions): SqliteStorage {
+export function openSqlite(options: SqliteOptions): Storage {
   const path = realDatabasePath(options.path);
   const { role = 'server' } = options;
   const space = new DiskSpace(path, options.minFreeBytes, { keepsReserve: role === 'server' });
@@ -118,6 +99,7 @@ export function openSqlite(options: SqliteOptions): SqliteStorage {
       searches,
     }),
     statistics: new SqliteStatistics(readers.short.get, readers.search.get, searches),
+    builder: createSqliteBuilder(),
     executor: executor(queue, readers.short.get),
     // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {

@@ -1,0 +1,209 @@
+/** Group commit: what gathers while one batch is committed is the next batch. */
+import { limits } from '#contract/limits.ts';
+import { AppError, unavailable } from '#core/errors.ts';
+import type { AppendOutcome, Clear, Idempotency, NotificationDraft, TenantId } from '#core/ports.ts';
+import { indexTerms } from '#core/search/index-terms.ts';
+import { isEmpty } from '#core/target.ts';
+import type { Availability } from './connections.ts';
+import type { LogWrite } from './partitions.ts';
+import { rowBytes } from './rows.ts';
+
+/** Notifications in one transaction, at the most: more of them gain nothing, and the first would wait for the last. */
+const mostInBatch = 256;
+/** A commit takes milliseconds; one that takes this long may take for ever. */
+const stalledMs = 3_000;
+
+interface Waiting {
+  readonly tenant: TenantId;
+  readonly draft: NotificationDraft;
+  readonly idempotency: Idempotency | null;
+  readonly promise: Promise<AppendOutcome>;
+  resolve(outcome: AppendOutcome): void;
+  reject(error: unknown): void;
+}
+
+interface Answer {
+  readonly kind: 'stored' | 'repeated' | 'conflict';
+  readonly found_id: string;
+  readonly at_position: number | null;
+  readonly clears: readonly Pick<Clear, 'position' | 'id' | 'at' | 'by' | 'route'>[] | null;
+}
+
+export interface AppendQueueOptions {
+  /** Notifications that may wait before more are refused. */
+  readonly capacity: number;
+  readonly availability: Availability;
+}
+
+/** One batch is under way at a time. A process has one queue; several processes may have one each on the same database. */
+export class AppendQueue {
+  readonly #write: LogWrite;
+  readonly #options: AppendQueueOptions;
+  #waiting: Waiting[] = [];
+  #underWay: readonly Waiting[] = [];
+  #startedAt = 0;
+
+  constructor(write: LogWrite, options: AppendQueueOptions) {
+    this.#write = write;
+    this.#options = options;
+  }
+
+  /** Why nothing can be stored now; undefined when all is well. */
+  get problem(): string | undefined {
+    const { problem } = this.#options.availability;
+    if (problem !== undefined) return problem;
+    const waitedMs = this.#underWay.length === 0 ? 0 : performance.now() - this.#startedAt;
+    return waitedMs < stalledMs
+      ? undefined
+      : `a write has waited ${Math.floor(waitedMs / 1000)} s for the database`;
+  }
+
+  /** Accepted and not yet durable. */
+  get depth(): number {
+    return this.#waiting.length + this.#underWay.length;
+  }
+
+  /**
+   * Resolves once it is committed.
+   * @throws AppError `unavailable` at once when the queue is full or the database is known not to take writes.
+   */
+  push(tenant: TenantId, draft: NotificationDraft, idempotency: Idempotency | null): Promise<AppendOutcome> {
+    const { problem } = this;
+    if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
+    if (this.depth >= this.#options.capacity)
+      return Promise.reject(
+        unavailable(
+          `not stored: ${this.#options.capacity} notifications are waiting for the database; try again`,
+        ),
+      );
+    const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>();
+    this.#waiting.push({ tenant, draft, idempotency, promise, resolve, reject });
+    // What arrives in the same turn goes into the same batch.
+    if (this.#underWay.length === 0 && this.#waiting.length === 1) setImmediate(() => void this.#flush());
+    return promise;
+  }
+
+  /** Resolves when the notification with this id is stored or refused; at once when it is not in the queue. */
+  async settled(id: string): Promise<void> {
+    const job = [...this.#underWay, ...this.#waiting].find(({ draft }) => draft.id === id);
+    await job?.promise.catch(() => {});
+  }
+
+  /** Resolves when nothing waits any more, or after `withinMs`. */
+  async close(withinMs: number): Promise<void> {
+    const end = performance.now() + withinMs;
+    while (this.depth > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch();
+      this.#underWay = batch;
+      this.#startedAt = performance.now();
+      await this.#store(batch);
+      this.#underWay = [];
+    }
+  }
+
+  async #store(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const answers = await this.#commit(batch);
+      batch.forEach((job, i) => {
+        job.resolve(toOutcome(job.draft, answers[i] as Answer));
+      });
+    } catch (error) {
+      const isUnavailable = error instanceof AppError && error.code === 'unavailable';
+      // One that cannot be stored takes no other with it.
+      if (batch.length > 1 && !isUnavailable) for (const job of batch) await this.#store([job]);
+      else this.#fail(batch, error);
+    }
+  }
+
+  /** In the order in which they came, but no key and no idempotency key of a tenant twice: the second waits for the next batch. */
+  #takeBatch(): Waiting[] {
+    const taken = new Set<string>();
+    const batch: Waiting[] = [];
+    const rest: Waiting[] = [];
+    for (const job of this.#waiting) {
+      const keys = keysOf(job);
+      if (batch.length < mostInBatch && !keys.some((key) => taken.has(key))) batch.push(job);
+      else rest.push(job);
+      // One that waits goes before later ones with the same key.
+      for (const key of keys) taken.add(key);
+    }
+    this.#waiting = rest;
+    return batch;
+  }
+
+  #commit(batch: readonly Waiting[]): Promise<readonly Answer[]> {
+    const values = [JSON.stringify(batch.map(toJob))];
+    const append = { name: 'append', text: 'SELECT * FROM append_batch($1)', values };
+    // One for itself, and one for what it may replace.
+    return this.#write(2 * batch.length, async (pool) => (await pool.query<Answer>(append)).rows);
+  }
+
+  #fail(batch: readonly Waiting[], error: unknown): void {
+    for (const { reject } of batch) reject(error);
+    const { problem } = this.#options.availability;
+    if (problem === undefined) return;
+    for (const { reject } of this.#waiting.splice(0)) reject(unavailable(`not stored: ${problem}`));
+  }
+}
+
+function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
+  const keys: string[] = [];
+  if (draft.key !== null) keys.push(`${tenant} key ${draft.key}`);
+  if (idempotency) keys.push(`${tenant} retry ${idempotency.key}`);
+  return keys;
+}
+
+/** As the type `append_job` of the schema has it. */
+function toJob({ tenant, draft: d, idempotency }: Waiting, n: number) {
+  const { route } = d;
+  return {
+    n,
+    tenant,
+    id: d.id,
+    at: d.receivedAt,
+    route,
+    to_all: route.target.all,
+    to_ids: route.target.ids,
+    to_tags: route.target.tags,
+    revision: route.revision,
+    shown: !route.muted && !isEmpty(route.target) && d.throttledOn === null,
+    title: d.title,
+    message: d.message,
+    level: d.level,
+    rank: d.rank,
+    ttl: d.ttl,
+    sent_level: d.sentLevel === d.level ? null : d.sentLevel,
+    sent_ttl: d.sentTtl,
+    expires_at: d.expiresAt,
+    ip: d.ip,
+    host: d.host,
+    key: d.key,
+    url: d.url,
+    source_ip: d.sourceIp,
+    token_id: d.tokenId,
+    throttled_on: d.throttledOn,
+    throttle_count: d.throttleCount,
+    terms: indexTerms(tenant, d, route).join(' '),
+    bytes: rowBytes(d.title, d.message),
+    idempotency_key: idempotency?.key ?? null,
+    idempotency_hash: idempotency?.hash ?? null,
+    idempotency_until: d.receivedAt + limits.idempotencyMs,
+  };
+}
+
+function toOutcome(draft: NotificationDraft, { kind, found_id, at_position, clears }: Answer): AppendOutcome {
+  if (kind === 'repeated') return { kind, id: found_id };
+  if (kind === 'conflict') return { kind };
+  return {
+    kind,
+    id: draft.id,
+    entries: [
+      ...(clears ?? []).map((clear) => ({ ...clear, kind: 'clear' as const, reason: 'replaced' as const })),
+      { ...draft, kind: 'notification', position: at_position as number },
+    ],
+  };
+}

@@ -1,0 +1,30 @@
+import type { SqlExecutor } from '../sql.ts';
+import type { Connections } from './connections.ts';
+import { isRetryable, transaction } from './database.ts';
+
+/** A deadlock or a conflict with another transaction is tried again this often. */
+const attempts = 5;
+
+/** How the directory reaches PostgreSQL. */
+export function createExecutor(reads: Connections, writes: Connections): SqlExecutor {
+  return {
+    read: ({ sql, parameters }) => reads.run(async (pool) => (await pool.query(sql, [...parameters])).rows),
+    write: (queries) =>
+      writes.run(async (pool) => {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            return await transaction(pool, async (client) => {
+              const results = [];
+              for (const { sql, parameters } of queries) {
+                const { rows, rowCount } = await client.query(sql, [...parameters]);
+                results.push({ rows, changes: rowCount ?? 0 });
+              }
+              return results;
+            });
+          } catch (error) {
+            if (attempt === attempts || !isRetryable(error)) throw error;
+          }
+        }
+      }),
+  };
+}

@@ -1,0 +1,258 @@
+import type {
+  AppendOutcome,
+  ClearOutcome,
+  Entry,
+  History,
+  HistoryRecord,
+  Idempotency,
+  LiveNotification,
+  LivePosition,
+  LogBounds,
+  LogPage,
+  NotificationDraft,
+  ReceiptRow,
+  ReceiptStore,
+  ReceiptWrite,
+  Route,
+  SearchOptions,
+  SearchPage,
+  TenantId,
+} from '#core/ports.ts';
+import type { Query } from '#core/search/search-query.ts';
+import type { PanelAddress } from '#core/target.ts';
+import type { FairQueue } from '../sqlite/fair-queue.ts';
+import type { AppendQueue } from './append-queue.ts';
+import type { Connections } from './connections.ts';
+import { dropUnkept, type LogWrite } from './partitions.ts';
+import { dropFromLog, type RetentionBounds } from './retention.ts';
+import {
+  type EntryRow,
+  entryColumns,
+  isUuid,
+  type NotificationRow,
+  type RecordRow,
+  recordColumns,
+  recordJoins,
+  toEntry,
+  toNotification,
+  toRecord,
+} from './rows.ts';
+import { searchPage } from './search.ts';
+
+export interface PostgresLanes {
+  readonly queue: AppendQueue;
+  readonly reads: Connections;
+  /** For what writes entries of the log. */
+  readonly write: LogWrite;
+  readonly writes: Connections;
+  readonly searches: Connections;
+  /** Searches wait here for their turn. */
+  readonly turns: FairQueue;
+}
+
+/** The log on PostgreSQL. */
+export class PostgresHistory implements History, ReceiptStore {
+  readonly #queue: AppendQueue;
+  readonly #reads: Connections;
+  readonly #write: LogWrite;
+  readonly #writes: Connections;
+  readonly #searches: Connections;
+  readonly #turns: FairQueue;
+
+  constructor({ queue, reads, write, writes, searches, turns }: PostgresLanes) {
+    this.#queue = queue;
+    this.#reads = reads;
+    this.#write = write;
+    this.#writes = writes;
+    this.#searches = searches;
+    this.#turns = turns;
+  }
+
+  append(
+    tenant: TenantId,
+    draft: NotificationDraft,
+    idempotency: Idempotency | null,
+  ): Promise<AppendOutcome> {
+    return this.#queue.push(tenant, draft, idempotency);
+  }
+
+  async findRepeat(tenant: TenantId, { key, hash }: Idempotency, now: number) {
+    const [earlier] = await this.#reads.query<{ id: string; hash: string }>(
+      'find-retry',
+      'SELECT id, hash FROM idempotency WHERE tenant = $1 AND key = $2 AND expires_at > $3',
+      [tenant, key, now],
+    );
+    if (!earlier) return undefined;
+    return earlier.hash === hash
+      ? { kind: 'repeated' as const, id: earlier.id }
+      : { kind: 'conflict' as const };
+  }
+
+  async clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome> {
+    if (!isUuid(id)) return { kind: 'not-found' };
+    await this.#queue.settled(id);
+    const { rows } = await this.#write(1, (pool) =>
+      pool.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
+        'SELECT * FROM clear_notification($1, $2, $3, $4)',
+        [tenant, id, by, at],
+      ),
+    );
+    const [cleared] = rows;
+    if (cleared?.kind !== 'cleared') return { kind: cleared?.kind ?? 'not-found' };
+    const { at_position: position, of_route: route } = cleared;
+    return { kind: 'cleared', entry: { kind: 'clear', position, id, reason: 'cleared', by, at, route } };
+  }
+
+  async bounds(tenant: TenantId): Promise<LogBounds> {
+    const [log] = await this.#reads.query<LogBounds>(
+      'bounds',
+      'SELECT head, first FROM logs WHERE tenant = $1',
+      [tenant],
+    );
+    return log ?? { head: 0, first: 1 };
+  }
+
+  async readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage> {
+    const rows = await this.#reads.query<LogBounds & (EntryRow | { row: null })>(
+      'read-after',
+      `SELECT k.head, k.first, ${entryColumns} FROM logs k
+       LEFT JOIN LATERAL (SELECT * FROM log WHERE log.tenant = $1 AND log.position > greatest($2, k.first - 1)
+         AND log.row >= k.first_row ORDER BY log.position LIMIT $3) n ON true
+       WHERE k.tenant = $1 ORDER BY n.position`,
+      [tenant, position, limit],
+    );
+    const [first] = rows;
+    if (!first) return { head: 0, first: 1, entries: [] };
+    const entries: Entry[] = [];
+    for (const row of rows) if (row.row !== null) entries.push(toEntry(row));
+    return { head: first.head, first: first.first, entries };
+  }
+
+  async live(
+    tenant: TenantId,
+    panel: PanelAddress,
+    now: number,
+    limit: number,
+  ): Promise<{ head: number; positions: LivePosition[] }> {
+    const rows = await this.#reads.query<{ head: number } & (LivePosition | { rank: null })>(
+      'live',
+      `SELECT k.head, l.rank, l.position FROM logs k LEFT JOIN LATERAL (
+         SELECT rank, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2)
+           AND (to_all OR $3 = ANY (to_ids) OR to_tags && $4::text[])
+         ORDER BY rank DESC, position DESC LIMIT $5
+       ) l ON true WHERE k.tenant = $1 ORDER BY l.rank DESC, l.position DESC`,
+      [tenant, now, panel.id, panel.tags, limit],
+    );
+    const positions: LivePosition[] = [];
+    for (const row of rows) if (row.rank !== null) positions.push({ rank: row.rank, position: row.position });
+    return { head: rows[0]?.head ?? 0, positions };
+  }
+
+  async readLive(tenant: TenantId, positions: readonly number[], now: number, chars: number) {
+    const rows = await this.#reads.query<NotificationRow & { counted: number | null; nth: number }>(
+      'still-live',
+      `SELECT ${entryColumns}, s.counted, w.nth FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
+       JOIN log n ON n.tenant = $1 AND n.position = w.position
+       JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
+         AND (l.expires_at IS NULL OR l.expires_at > $3)
+       LEFT JOIN log_state s ON s.row = n.row ORDER BY w.nth`,
+      [tenant, positions.slice(0, positionsARead), now],
+    );
+    const notifications: LiveNotification[] = [];
+    let taken = 0;
+    for (const row of rows) {
+      taken += charsBySender(row);
+      if (taken > chars && notifications.length > 0) return { notifications, scanned: row.nth - 1 };
+      notifications.push({ ...toNotification(row), count: row.counted ?? 0 });
+    }
+    return { notifications, scanned: Math.min(positions.length, positionsARead) };
+  }
+
+  async find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined> {
+    if (!isUuid(id)) return undefined;
+    const [row] = await this.#reads.query<RecordRow>(
+      'find',
+      `SELECT ${recordColumns} FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row ${recordJoins}
+       WHERE n.id = $2 AND n.tenant = $1 AND n.cleared IS NULL`,
+      [tenant, id],
+    );
+    return row && toRecord(row);
+  }
+
+  search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage> {
+    const step = () => searchPage(this.#searches, tenant, query, options);
+    return this.#turns.run(tenant, step, options.signal);
+  }
+
+  async prune(tenant: TenantId, bounds: Omit<RetentionBounds, 'now'>, now: number): Promise<number> {
+    const dropped = await dropFromLog(this.#writes, this.#write, tenant, { ...bounds, now });
+    if (dropped > 0) await dropUnkept(this.#writes);
+    return dropped;
+  }
+
+  async oldestRevision(tenant: TenantId): Promise<number | undefined> {
+    const [oldest] = await this.#reads.query<{ revision: number | null }>(
+      'oldest-revision',
+      `SELECT min(r.revision) AS revision FROM log_revisions r JOIN logs k ON k.tenant = r.tenant
+       WHERE r.tenant = $1 AND k.first <= k.head AND coalesce(
+         (SELECT high FROM partitions WHERE low <= r.last_row ORDER BY low DESC LIMIT 1), 0) > k.first_row`,
+      [tenant],
+    );
+    return oldest?.revision ?? undefined;
+  }
+
+  async size(tenant: TenantId): Promise<{ notifications: number; bytes: number }> {
+    const [size] = await this.#reads.query<{ notifications: number; bytes: number }>(
+      'size',
+      'SELECT notifications, bytes FROM logs WHERE tenant = $1',
+      [tenant],
+    );
+    return size ?? { notifications: 0, bytes: 0 };
+  }
+
+  async record(tenant: TenantId, panel: PanelAddress, receipts: readonly ReceiptWrite[]) {
+    const fresh: { id: string; state: ReceiptWrite['state']; at: number; receivedAt: number }[] = [];
+    for (const state of ['shown', 'expired', 'cleared'] as const) {
+      const times = new Map<string, number>();
+      for (const { id, at, ...receipt } of receipts)
+        if (receipt.state === state && isUuid(id) && !times.has(id)) times.set(id, at);
+      if (times.size === 0) continue;
+      // A row that another call has just written is looked at again, so each state is new once.
+      const rows = await this.#writes.query<{ id: string; at: number; receivedAt: number }>(
+        `record-${state}`,
+        `WITH sent AS MATERIALIZED (
+           SELECT w.id, w.at, n.row, n.at AS received_at FROM unnest($2::uuid[], $3::bigint[]) AS w (id, at)
+           JOIN log n ON n.id = w.id AND n.tenant = $1 AND n.cleared IS NULL
+           JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row
+           WHERE (n.route->'target'->>'all')::boolean OR n.route->'target'->'ids' ? $4
+             OR n.route->'target'->'tags' ?| $5::text[]
+         ), written AS (
+           INSERT INTO receipts (row, panel_id, ${state}_at) SELECT row, $4, at FROM sent ORDER BY row
+           ON CONFLICT (row, panel_id) DO UPDATE SET ${state}_at = excluded.${state}_at WHERE receipts.${state}_at IS NULL
+           RETURNING row
+         )
+         SELECT sent.id, sent.at, sent.received_at AS "receivedAt" FROM sent JOIN written ON written.row = sent.row`,
+        [tenant, [...times.keys()], [...times.values()], panel.id, panel.tags],
+      );
+      for (const row of rows) fresh.push({ ...row, state });
+    }
+    return fresh;
+  }
+
+  async of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]> {
+    if (!isUuid(id)) return [];
+    return this.#reads.query<ReceiptRow>(
+      'receipts-of',
+      `SELECT r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
+       FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row JOIN receipts r ON r.row = n.row
+       WHERE n.id = $2 AND n.tenant = $1 AND n.cleared IS NULL ORDER BY r.panel_id`,
+      [tenant, id],
+    );
+  }
+}
+
+/** Positions looked up in one statement. */
+const positionsARead = 500;
+
+const charsBySender = ({ title, message, host, key, url }: NotificationRow) =>
+  title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);

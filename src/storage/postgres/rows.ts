@@ -1,0 +1,131 @@
+/** How the log's rows become what core speaks of. */
+import type { Clear, Entry, HistoryRecord, Notification, Route } from '#core/ports.ts';
+
+/** A row of the log `n`, as {@link entryColumns} selects it. */
+export interface EntryRow {
+  readonly row: number;
+  readonly position: number;
+  readonly id: string;
+  readonly at: number;
+  readonly route: Route;
+  /** null: a notification, whose columns are set as in {@link NotificationRow}. */
+  readonly cleared: number | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+}
+
+export interface NotificationRow extends EntryRow {
+  readonly title: string;
+  readonly message: string;
+  readonly level: string;
+  readonly rank: number;
+  readonly ttl: number;
+  readonly sent_level: string | null;
+  readonly sent_ttl: number | null;
+  readonly expires_at: number | null;
+  readonly ip: string | null;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly url: string | null;
+  readonly source_ip: string;
+  readonly token_id: string;
+  readonly throttled_on: string | null;
+  readonly throttle_count: number;
+}
+
+/** What {@link recordColumns} selects beside the notification. */
+export interface RecordRow extends NotificationRow {
+  readonly token_name: string | null;
+  readonly cleared_at: number | null;
+  readonly cleared_by: string | null;
+  readonly cleared_reason: string | null;
+  readonly shown: number;
+  readonly expired: number;
+  readonly cleared_on_panels: number;
+}
+
+/** Goes with `FROM log n`. */
+export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.title, n.message, n.level,
+  n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip, n.token_id, n.throttled_on,
+  n.throttle_count`;
+
+/** Goes with `FROM log n` and {@link recordJoins}. */
+export const recordColumns = `${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
+  r.shown, r.expired, r.cleared_on_panels`;
+
+export const recordJoins = `LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id
+  LEFT JOIN log_state s ON s.row = n.row
+  CROSS JOIN LATERAL (SELECT count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared_on_panels
+    FROM receipts WHERE receipts.row = n.row) r`;
+
+export function toEntry(row: EntryRow): Entry {
+  return row.cleared === null ? toNotification(row as NotificationRow) : toClear(row);
+}
+
+export function toNotification(row: NotificationRow): Notification {
+  return {
+    kind: 'notification',
+    position: row.position,
+    id: row.id,
+    receivedAt: row.at,
+    title: row.title,
+    message: row.message,
+    level: row.level,
+    rank: row.rank,
+    ttl: row.ttl,
+    sentLevel: row.sent_level ?? row.level,
+    sentTtl: row.sent_ttl,
+    expiresAt: row.expires_at,
+    ip: row.ip,
+    host: row.host,
+    key: row.key,
+    url: row.url,
+    sourceIp: row.source_ip,
+    tokenId: row.token_id,
+    route: row.route,
+    throttledOn: row.throttled_on,
+    throttleCount: row.throttle_count,
+  };
+}
+
+function toClear(row: EntryRow): Clear {
+  return {
+    kind: 'clear',
+    position: row.position,
+    id: row.id,
+    reason: row.reason === 'replaced' ? 'replaced' : 'cleared',
+    by: row.by ?? '',
+    at: row.at,
+    route: row.route,
+  };
+}
+
+export function toRecord(row: RecordRow): HistoryRecord {
+  return {
+    ...toNotification(row),
+    // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
+    tokenName: row.token_name ?? row.token_id,
+    cleared:
+      row.cleared_at === null
+        ? null
+        : {
+            at: row.cleared_at,
+            by: row.cleared_by ?? '',
+            reason: row.cleared_reason === 'replaced' ? 'replaced' : 'cleared',
+          },
+    receipts: { shown: row.shown, expired: row.expired, cleared: row.cleared_on_panels },
+  };
+}
+
+/** A request may name anything as an id; PostgreSQL refuses what is no UUID. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** What a row takes of the disk beside its texts, as an estimate: columns, keys and terms. */
+const rowOverheadBytes = 420;
+
+/** What a notification takes of the disk, as an estimate. */
+export const rowBytes = (title: string, message: string): number =>
+  rowOverheadBytes + Buffer.byteLength(title) + Buffer.byteLength(message);
+
+/** The same of a row that is stored. */
+export const rowBytesSql = `${rowOverheadBytes} + octet_length(title) + octet_length(message)`;

@@ -1,0 +1,27 @@
+import type { History, ReceiptStore, StorageHealth } from '#core/ports.ts';
+import type { Statistics } from '#core/statistics.ts';
+import type { Builder } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+/** What a server needs of a database: SQLite's and PostgreSQL's are opened in `app.ts`. */
+export interface Storage extends StorageHealth {
+  readonly history: History & ReceiptStore;
+  readonly statistics: Statistics;
+  /** Writes the directory's queries in the database's dialect; `executor` runs them. */
+  readonly builder: Builder;
+  readonly executor: SqlExecutor;
+  /**
+   * Takes some expired notifications out of the live set; answers how many, and zero after the last. Each call goes on where
+   * the one before ended.
+   */
+  sweep(now: number): Promise<number>;
+  /** Notifications accepted and not yet durable. */
+  queueDepth(): number;
+  /** Resolves when nothing can be stored any more and the process must be started again; most never do. */
+  readonly failed: Promise<Error>;
+  /**
+   * Finishes what was accepted and gives back all it holds. Takes `withinMs` at the most (10 s when not given); answers false
+   * when something could not be ended, because the disk or a statement hangs.
+   */
+  close(withinMs?: number): Promise<boolean>;
+}

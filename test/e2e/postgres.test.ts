@@ -1,0 +1,120 @@
+/** Two servers on one PostgreSQL. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { createDatabase, missingPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { TestServer } from '../support/server.ts';
+import { gap } from '../torture/gap.ts';
+
+const missing = gap(missingPostgres());
+describe.skipIf(missing !== undefined)(missing ?? 'two servers on one PostgreSQL', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-nodes-'));
+  let postgres: TestPostgres;
+  let env: Record<string, string>;
+  let one: TestServer;
+  let two: TestServer;
+
+  beforeAll(async () => {
+    postgres = await startPostgres({ durable: true });
+    env = {
+      BELFRY_DATABASE_URL: await createDatabase(postgres.url),
+      BELFRY_KEY_FILE: join(folder, 'belfry.key'),
+    };
+    one = await TestServer.start(env);
+    two = await TestServer.start(env);
+  });
+  afterAll(async () => {
+    await Promise.all([one?.stop(), two?.stop()]);
+    await postgres?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('a notification sent to one node', () => {
+    test('is shown on panels of both, once and in order, and found on both', async () => {
+      const token = await one.token({ tenant: 'shown', scopes: ['notify', 'panel'] });
+      const key = await one.key('admin', 'shown');
+      const [near, far] = [await one.panel(token, 'near'), await two.panel(token, 'far')];
+      for (let i = 1; i <= 20; i++) {
+        const { status } = await (i % 2 ? one : two).notify(token, {
+          title: `T${i}`,
+          message: 'M',
+          host: 'db-1',
+        });
+        expect(status).toBe(200);
+      }
+      for (const { stream } of [near, far]) {
+        await stream.next(({ data }) => data.title === 'T20');
+        const shown = stream.messages.filter(({ event }) => event === 'notification');
+        expect(shown.map(({ data }) => data.title)).toEqual(
+          Array.from({ length: 20 }, (_, i) => `T${i + 1}`),
+        );
+        stream.close();
+      }
+      for (const node of [one, two]) {
+        const { json } = await node.call('GET', '/api/history?q=host:db-*&limit=50', { token: key });
+        expect(json.notifications).toHaveLength(20);
+      }
+    });
+
+    test('is cleared on the other by a later one with its key', async () => {
+      const token = await one.token({ tenant: 'cleared', scopes: ['notify', 'panel'] });
+      const { stream } = await two.panel(token, 'wall');
+      await one.notify(token, { title: 'down', message: 'M', key: 'db' });
+      await stream.next(({ event }) => event === 'notification');
+      await one.notify(token, { title: 'up', message: 'M', key: 'db' });
+      await stream.next(({ event }) => event === 'clear');
+      stream.close();
+    });
+
+    test('is stored once when it is tried again on the other with the same idempotency key', async () => {
+      const token = await one.token({ tenant: 'retried' });
+      const headers = { 'idempotency-key': 'k' };
+      const [first, second] = [
+        await one.notify(token, { title: 'T', message: 'M' }, headers),
+        await two.notify(token, { title: 'T', message: 'M' }, headers),
+      ];
+      expect(second.json).toEqual(first.json);
+    });
+  });
+
+  test('a token that is revoked on one node is refused by the other within a second or so, and its streams end', async () => {
+    const token = await one.token({ tenant: 'revoked', scopes: ['notify', 'panel'] });
+    const { stream } = await two.panel(token, 'wall');
+    const key = await one.key('admin', 'revoked');
+    const { json } = await one.call('GET', '/api/tokens', { token: key });
+    await one.call('DELETE', `/api/tokens/${json.tokens[0].id}`, { token: key });
+    await eventually(async () => {
+      expect((await two.notify(token, { title: 'T', message: 'M' })).status).toBe(401);
+    });
+    await stream.ended;
+  });
+
+  test('a node with another key does not start, and says what to do', async () => {
+    const other = { ...env, BELFRY_KEY_FILE: join(folder, 'other.key') };
+    await expect(TestServer.start(other)).rejects.toThrow(/BELFRY_KEY_FILE/);
+  });
+
+  test('while PostgreSQL is away senders get 503 with Retry-After; afterwards all that was acknowledged is there', async () => {
+    const token = await one.token({ tenant: 'away' });
+    const key = await one.key('admin', 'away');
+    const sent = await one.notify(token, { title: 'before', message: 'M' });
+    await postgres.restart(async () => {
+      await eventually(async () => {
+        const refused = await one.notify(token, { title: 'meanwhile', message: 'M' });
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      });
+      expect((await one.call('GET', '/readyz')).status).toBe(503);
+    });
+    await eventually(async () => {
+      expect((await one.notify(token, { title: 'after', message: 'M' })).status).toBe(200);
+      expect((await one.call('GET', '/readyz')).status).toBe(200);
+    });
+    const { json } = await two.call('GET', '/api/history?limit=50', { token: key });
+    const titles = json.notifications.map(({ title }: { title: string }) => title);
+    expect(titles.at(-1)).toBe('before');
+    expect(json.notifications.at(-1).id).toBe(sent.json.id);
+    expect(titles).not.toContain('meanwhile');
+  });
+});

@@ -1,0 +1,154 @@
+/** A PostgreSQL of the test run's own: a new cluster in a temporary folder, on a port of its own. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/** As long as making and starting a cluster may take, for hooks. */
+export const startMs = 180_000;
+
+const debianFolder = '/usr/lib/postgresql';
+
+export interface TestPostgres {
+  /** Of the database `postgres`, as a superuser. */
+  readonly url: string;
+  /** Stops the server at once, as a crash would, does `work`, and starts it again. */
+  restart(work: () => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Why there is no PostgreSQL here; undefined when there is. Root installs Debian's package, which takes about a minute.
+ * To be given to {@link gap}.
+ */
+export function missingPostgres(): string | undefined {
+  if (findPostgres()) return undefined;
+  if (process.getuid?.() === 0) {
+    console.error('installing PostgreSQL with apt-get, which takes about a minute');
+    for (const step of [['update'], ['install', '-y', '--no-install-recommends', 'postgresql']])
+      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
+    if (findPostgres()) return undefined;
+  }
+  return 'PostgreSQL is needed here and cannot be installed by this user: sudo apt-get install postgresql';
+}
+
+/** Where initdb and postgres are; undefined when this machine has none. */
+function findPostgres(): string | undefined {
+  const versions = existsSync(debianFolder)
+    ? readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a))
+    : [];
+  const folders = [
+    ...versions.map((version) => join(debianFolder, version, 'bin')),
+    ...(process.env.PATH ?? '').split(':'),
+  ];
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
+}
+
+/** `durable` leaves fsync on; else the cluster is as fast as memory, and a power cut would damage it. */
+export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
+  const binaries = findPostgres();
+  if (!binaries) throw new Error('there is no PostgreSQL: look at missingPostgres() first');
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-postgres-'));
+  const data = join(folder, 'data');
+  const user = otherUser();
+  if (user) {
+    chmodSync(folder, 0o755);
+    chownSync(folder, user.uid, user.gid);
+  }
+  const options = { ...user, cwd: folder, stdio: 'ignore' } as const;
+  const init = ['-D', data, '-U', 'belfry', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  execFileSync(join(binaries, 'initdb'), init, options);
+  const port = await freePort();
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    max_connections: '200',
+    ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5s' }),
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const url = `postgres://belfry@127.0.0.1:${port}/postgres`;
+  const start = async () => {
+    const started = spawn(join(binaries, 'postgres'), ['-D', data, ...flags], options);
+    await untilReady(url, started);
+    return started;
+  };
+  let server = await start();
+  const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
+    if (server.exitCode !== null) return;
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill(signal);
+    await ended;
+  };
+  return {
+    url,
+    async restart(work) {
+      await end('SIGQUIT');
+      await work();
+      server = await start();
+    },
+    async stop() {
+      await end('SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+let databases = 0;
+
+/** A new, empty database; answers its URL. */
+export async function createDatabase(serverUrl: string): Promise<string> {
+  databases += 1;
+  const name = `test_${process.pid}_${databases}`;
+  await withClient(serverUrl, (client) => client.query(`CREATE DATABASE ${name}`));
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+export async function dropDatabase(serverUrl: string, url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1);
+  await withClient(serverUrl, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function otherUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function untilReady(url: string, server: ChildProcess): Promise<void> {
+  const until = performance.now() + startMs / 2;
+  for (;;) {
+    try {
+      return await withClient(url, (client) => client.query('SELECT 1'));
+    } catch (error) {
+      if (server.exitCode !== null || performance.now() > until)
+        throw new Error('PostgreSQL did not start', { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== 'object' || !address) throw new Error('no free port');
+  return address.port;
+}
