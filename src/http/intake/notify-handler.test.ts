@@ -35,7 +35,7 @@ describe('what counts as waiting for an answer', () => {
       refuseAnyLevel: () => undefined,
       refuseUsual: () => undefined,
       take: () => undefined,
-      tell: async () => undefined,
+      writeHeaders: async () => undefined,
     } as unknown as NotifyLimits;
     const handler = new NotifyHandler(services, { rates, gate, log: {} as FastifyBaseLogger });
     server = createServer((request, response) => {
