@@ -38,7 +38,7 @@ const allowed = (states: readonly NamedState[]) => states.every(({ state }) => s
 /**
  * How many notifications a token and a tenant may send. What is critical has buckets of its own, of the same size, so
  * that noise cannot lock it out; as the level may stand in the body, a refusal can come at three places, the cheapest
- * that is sure. Every answer carries how the limits stand: `take` tells it, and for what never comes to that, `tell`.
+ * that is sure. Every answer carries how the limits stand: `take` writes it, and `writeHeaders` where nothing is taken.
  */
 export class NotifyLimits {
   readonly #services: Services;
