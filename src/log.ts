@@ -1,6 +1,6 @@
 /** Log lines go to stderr: stdout belongs to what a command answers and to the first steps of a new server. */
+import { createRequire } from 'node:module';
 import { type Logger as PinoLogger, pino } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 
 export type Logger = PinoLogger;
 
@@ -31,6 +31,8 @@ export function createLogger(
   const isTerminal = Boolean(process.stderr.isTTY);
   const options = { level, redact: { paths: credentials, censor: '[redacted]' } };
   if (format === 'json' || (format === 'auto' && !isTerminal)) return pino(options, file);
+  // Loaded only here: a service writes JSON.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const print = prettyFactory({
     colorize: isTerminal,
     translateTime: 'SYS:HH:MM:ss',

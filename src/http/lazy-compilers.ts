@@ -1,37 +1,71 @@
-/** Validators and serializers of routes, each compiled by its first request. */
-import ValidatorSelector from '@fastify/ajv-compiler';
-import SerializerSelector from '@fastify/fast-json-stringify-compiler';
-
-type BuildValidator = ReturnType<typeof ValidatorSelector>;
-type BuildSerializer = ReturnType<typeof SerializerSelector>;
-
-const buildValidator: BuildValidator = ValidatorSelector();
-const buildSerializer: BuildSerializer = SerializerSelector();
-
 /**
- * Fastify's own compilers, with the work put off: to compile all routes takes a third of a start, and 7 MiB for routes of which
- * most are never used.
+ * Validators and serializers of routes. A schema is compiled by the first request that needs it, and once in a process: to
+ * compile all of them takes half of a start, and most are never used.
  */
+import { createRequire } from 'node:module';
+import type { FastifyServerOptions } from 'fastify';
+
+type Compilers = NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>;
+type Validator = ((data: unknown) => boolean) & { readonly errors?: readonly unknown[] | null };
+type Serializer = (data: unknown) => string;
+
+/** No conversion: a value must have the type that the schema names. */
+const ajvOptions = {
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  allErrors: false,
+  allowUnionTypes: true,
+} as const;
+
+const require = createRequire(import.meta.url);
+
+// Loaded by the first schema: a server that only takes and shows notifications needs neither.
+export const validatorOf = oncePerSchema<Validator>(() => {
+  const ajv = require('@fastify/ajv-compiler') as typeof import('@fastify/ajv-compiler');
+  return ajv()({}, { customOptions: ajvOptions }) as unknown as Compile<Validator>;
+});
+export const serializerOf = oncePerSchema<Serializer>(() => {
+  const stringify =
+    require('@fastify/fast-json-stringify-compiler') as typeof import('@fastify/fast-json-stringify-compiler');
+  return stringify()({}, {}) as unknown as Compile<Serializer>;
+});
+
+/** What they build throws at its first call when the schema cannot be compiled; a test compiles every one of them. */
 export const lazyCompilers = {
-  buildValidator: ((...given: Parameters<BuildValidator>) => {
-    const compile = buildValidator(...given);
-    return (...route: Parameters<typeof compile>) => {
-      let validate: ReturnType<typeof compile> | undefined;
+  buildValidator: () => {
+    return ({ schema }: { schema: object }) => {
+      let validate: Validator | undefined;
       return (data: unknown) => {
-        validate ??= compile(...route);
-        return validate(data) ? true : { error: validate.errors };
+        validate ??= validatorOf(schema);
+        return validate(data) || { error: validate.errors };
       };
     };
-    // Ajv's functions have properties, which Fastify does not need where the errors are returned.
-  }) as unknown as BuildValidator,
-  buildSerializer: ((...given) => {
-    const compile = buildSerializer(...given);
-    return (...route) => {
-      let serialize: ReturnType<typeof compile> | undefined;
+  },
+  buildSerializer: () => {
+    return ({ schema }: { schema: object }): Serializer => {
+      let serialize: Serializer | undefined;
       return (data) => {
-        serialize ??= compile(...route);
+        serialize ??= serializerOf(schema);
         return serialize(data);
       };
     };
-  }) satisfies BuildSerializer,
-};
+  },
+} as unknown as Compilers;
+
+type Compile<Compiled> = (route: { schema: object }) => Compiled;
+
+/** By what a schema says, as each server makes some of its schemas anew. */
+function oncePerSchema<Compiled>(load: () => Compile<Compiled>): (schema: object) => Compiled {
+  const compiled = new Map<string, Compiled>();
+  let compile: Compile<Compiled> | undefined;
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const known = compiled.get(text);
+    if (known) return known;
+    compile ??= load();
+    const made = compile({ schema });
+    compiled.set(text, made);
+    return made;
+  };
+}

@@ -1,4 +1,4 @@
-import type { RouteOptions } from 'fastify';
+import type { FastifySchema, RouteOptions } from 'fastify';
 import type { Policy } from '#core/access.ts';
 import type { App } from './services.ts';
 
@@ -6,12 +6,14 @@ export interface RouteEntry {
   readonly method: string;
   readonly url: string;
   readonly policy: Policy;
+  readonly schema: FastifySchema | undefined;
 }
 
 /** All routes of the server. A route without a policy is an error at the start, so that none is open by mistake. */
 export class RouteTable {
   readonly #routes: RouteOptions[] = [];
-  #patterns: { readonly pattern: RegExp; readonly method: string }[] = [];
+  #entries: readonly RouteEntry[] = [];
+  #patterns: readonly { readonly pattern: RegExp; readonly method: string }[] | undefined;
 
   constructor(app: App) {
     app.addHook('onRoute', (route) => void this.#routes.push(route));
@@ -22,19 +24,19 @@ export class RouteTable {
    * @throws Error naming the first route that declares no policy. Call it once all routes are there.
    */
   seal(): readonly RouteEntry[] {
-    const entries = this.#routes.flatMap(({ method, url, config }) =>
+    this.#entries = this.#routes.flatMap(({ method, url, config, schema }) =>
       [method].flat().map((each) => {
         if (config?.policy === undefined)
           throw new Error(`the route ${each} ${url} declares no policy: say who may call it`);
-        return { method: each, url, policy: config.policy };
+        return { method: each, url, policy: config.policy, schema };
       }),
     );
-    this.#patterns = entries.map(({ method, url }) => ({ method, pattern: patternOf(url) }));
-    return entries.filter(({ method }) => method !== 'HEAD');
+    return this.#entries.filter(({ method }) => method !== 'HEAD');
   }
 
   /** The methods of a path, for `Allow`; empty when there is no such path. */
   methodsFor(path: string): string[] {
+    this.#patterns ??= this.#entries.map(({ method, url }) => ({ method, pattern: patternOf(url) }));
     return [
       ...new Set(this.#patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
     ].sort();

@@ -178,16 +178,6 @@ function createApp(logger: FastifyBaseLogger): App {
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
     schemaController: { compilersFactory: lazyCompilers },
-    // No conversion: a value must have the type that the schema names.
-    ajv: {
-      customOptions: {
-        coerceTypes: false,
-        removeAdditional: false,
-        useDefaults: false,
-        allErrors: false,
-        allowUnionTypes: true,
-      },
-    },
   }) as unknown as App;
   // Node silently drops headers beyond about a thousand, even Authorization: keep all, and let refuseHead refuse many.
   app.server.maxHeadersCount = 0;

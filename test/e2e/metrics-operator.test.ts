@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { roleOf, scopeOf } from '#core/access.ts';
+import { serializerOf, validatorOf } from '#http/lazy-compilers.ts';
 import { TestServer } from '../support/server.ts';
 import { readExposition, samplesOf } from './metrics-format.ts';
 import { pages } from './tenants-recipes.ts';
@@ -138,6 +139,25 @@ test('/openapi.json is valid OpenAPI, and describes every route but its own page
       });
     }
   }
+});
+
+test('every schema of a route can be compiled, as it first is when a request needs it', () => {
+  let compiled = 0;
+  for (const { method, url, schema: { body, params, querystring, response = {} } = {} } of server.running
+    .routes) {
+    const answers = Object.values(
+      response as Record<string, { content?: Record<string, { schema: object }> }>,
+    );
+    const written = answers.flatMap((each) =>
+      each.content ? Object.values(each.content).map(({ schema }) => schema) : [each],
+    );
+    for (const schema of [body, params, querystring])
+      if (schema !== undefined)
+        expect(validatorOf(schema as object), `${method} ${url}`).toBeTypeOf('function');
+    for (const schema of written) expect(serializerOf(schema), `${method} ${url}`).toBeTypeOf('function');
+    compiled += written.length;
+  }
+  expect(compiled).toBeGreaterThan(100);
 });
 
 test('the schemas of /openapi.json are named, and a client that sends headers alone can be generated from it', async () => {

@@ -27,6 +27,16 @@ export interface CallOptions {
   readonly json?: unknown;
 }
 
+const documents = new Map<string, Promise<string>>();
+
+/** Servers of a process with the same routes have the same document, which takes as long to make as they take to start. */
+async function checkOf({ routes, url }: RunningServer): Promise<OpenApiCheck> {
+  const names = routes.map((route) => `${route.method} ${route.url}`).join();
+  const document = documents.get(names) ?? fetch(`${url}/openapi.json`).then((answer) => answer.text());
+  documents.set(names, document);
+  return openApiCheckOf(await document);
+}
+
 /** A real server on a database of its own, in this process; every answer is held against its OpenAPI document. */
 export class TestServer {
   readonly running: RunningServer;
@@ -55,8 +65,7 @@ export class TestServer {
     });
     const log = createLogger({ level: config.log.level, format: 'json' }, { write: noteOutput('server') });
     const running = await startServer(config, log);
-    const document = await (await fetch(`${running.url}/openapi.json`)).text();
-    return new TestServer(running, folder, openApiCheckOf(document));
+    return new TestServer(running, folder, await checkOf(running));
   }
 
   get url(): string {
