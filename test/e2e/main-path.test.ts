@@ -16,7 +16,7 @@ afterAll(async () => {
 /** What the README promises at its address, at ours. */
 const at = (url: string, pasted: string) => pasted.replaceAll('http://127.0.0.1:8080', url);
 
-test('the commands of the README start Belfry, send, show on a panel and search; a restart keeps everything', {
+test('the commands of the README start Belfry, send, show on a panel and search; a restart keeps everything; they can be pasted into one terminal', {
   timeout: 300_000,
 }, async () => {
   const [start = '', watch = '', send = '', search = ''] = readmeBlocks('Start');
@@ -70,24 +70,10 @@ test('the commands of the README start Belfry, send, show on a panel and search;
   );
   await panel.reached(3);
   expect(panel.log(3).seen.map(({ name }) => name)).toEqual([...titles, 'After']);
-  expect(await second.end('SIGTERM'), second.output).toEqual({ code: 0, signal: null });
-});
 
-test('the commands of the README can be pasted into one terminal, one after the other', {
-  timeout: 120_000,
-}, async () => {
-  const [start = '', , send = '', search = ''] = readmeBlocks('Start');
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const env = machineEnvironment({
-    BELFRY_PORT: String(port),
-    BELFRY_DATABASE_URL: `sqlite:${join(folder, 'one-terminal.db')}`,
-    BELFRY_URL: url,
-  });
-  const server = await ServerProcess.run(start.trim().split(' '), env);
   const next = 'npm run --silent belfry -- token list --tenant default';
   const printed = await Terminal.run(`set -e\n${at(url, send)}\n${at(url, search)}\n${next}\n`, env);
   expect(printed).toContain('Disk almost full');
   expect(printed).toMatch(/^\S.*\bcurl\b.*$/m);
-  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
+  expect(await second.end('SIGTERM'), second.output).toEqual({ code: 0, signal: null });
 });

@@ -3,20 +3,19 @@ import { connect, Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createParser } from 'eventsource-parser';
+import { limitMs } from '../support/patience.ts';
 import type { SseMessage } from '../support/sse-client.ts';
 
 /** A client on a bare socket that reads only when told to: what it does not take stays with the server. */
 export class RawStream {
   readonly #socket: Socket;
-  #text = '';
+  readonly #chunks: string[] = [];
   /** Resolves when the connection is over, for whatever reason. */
   readonly ended: Promise<void>;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    socket.setEncoding('utf8').on('data', (text: string) => {
-      this.#text += text;
-    });
+    socket.setEncoding('utf8').on('data', (text: string) => this.#chunks.push(text));
     socket.on('error', () => undefined);
     this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
   }
@@ -51,12 +50,18 @@ export class RawStream {
   }
 
   /** Reads until `needle` has come. */
-  async until(needle: string, ms = 15_000): Promise<void> {
+  async until(needle: string, ms = limitMs(15_000)): Promise<void> {
     const signal = AbortSignal.timeout(ms);
     this.resume();
-    for (let from = 0; this.#text.indexOf(needle, from) < 0; ) {
-      if (this.#socket.destroyed) throw new Error(`the connection has ended: ${this.#text.slice(-200)}`);
-      from = Math.max(0, this.#text.length - needle.length);
+    let looked = 0;
+    let tail = '';
+    for (;;) {
+      // Never through all that came again: it is megabytes, in hundreds of pieces.
+      const text = tail + this.#chunks.slice(looked).join('');
+      if (text.includes(needle)) return;
+      if (this.#socket.destroyed) throw new Error(`the connection has ended: ${text.slice(-200)}`);
+      looked = this.#chunks.length;
+      tail = text.slice(-needle.length);
       await Promise.race([once(this.#socket, 'data', { signal }), this.ended]);
     }
   }
@@ -67,7 +72,8 @@ export class RawStream {
     const parser = createParser({
       onEvent: ({ event, id, data }) => messages.push({ event: event ?? '', id, data: JSON.parse(data) }),
     });
-    parser.feed(this.#text.slice(this.#text.indexOf('\r\n\r\n') + 4));
+    const text = this.#chunks.join('');
+    parser.feed(text.slice(text.indexOf('\r\n\r\n') + 4));
     return messages;
   }
 }

@@ -19,13 +19,16 @@ describeBehind([nothing, nginx, caddy], {}, (behind) => {
       const attacker = await RawConnection.open(behind.proxy.url);
       await attacker.write(make(behind.bearer().authorization, mark));
       await attacker.next(2, 700).catch(() => undefined);
+      const victims = new Map<string, string>();
       for (let victim = 0; victim < 3; victim++) {
         const title = `victim ${i} ${victim}`;
-        const id = await send(title);
-        expect([name, (await behind.history()).find((each) => each.id === id)?.title]).toEqual([name, title]);
+        victims.set(title, await send(title));
       }
       attacker.close();
-      const stored = (await behind.history()).filter((each) => each.title === mark).length;
+      const history = await behind.history();
+      for (const [title, id] of victims)
+        expect([name, history.find((each) => each.id === id)?.title]).toEqual([name, title]);
+      const stored = history.filter((each) => each.title === mark).length;
       // A second request is one that its sender is answered for, or it was none.
       const welcomed = attacker.answers.slice(1).filter(({ status }) => status === 200).length;
       expect([name, stored <= welcomed]).toEqual([name, true]);

@@ -4,13 +4,13 @@ import { append, seededFolder } from '#test/e2e/history-seed.ts';
 import { wrongWith } from '#test/support/fuzz.ts';
 import { limitMs } from '#test/support/patience.ts';
 import { TestServer } from '#test/support/server.ts';
-import { countOf, timeLimit } from '../counts.ts';
+import { countOf, full, timeLimit } from '../counts.ts';
 import { Dice } from '../input/dice.ts';
 import { hostileSearch } from '../input/hostile-values.ts';
 import { report } from '../report.ts';
 
 const searches = countOf('searches');
-const rows = 20_000;
+const rows = full ? 20_000 : 5_000;
 /** Far beyond what any of them takes, far below what anybody waits for. */
 const boundMs = limitMs(2_000);
 

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Cli } from '#test/support/cli.ts';
 import { Load } from '#test/support/load.ts';
-import { belfry, endServers, ServerProcess } from '#test/support/server-process.ts';
+import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { openStream } from '#test/support/sse-client.ts';
 import { credentials, onStorage, registerPanels } from '#test/support/storage.ts';
 import { report } from '../report.ts';
@@ -29,8 +30,9 @@ beforeAll(async () => {
   await server.end('SIGTERM');
   before = await onStorage(folder, ({ directory }) => directory.epoch());
   const backup = join(folder, 'backup.db');
-  await belfry(folder, 'backup', backup);
-  await belfry(folder, 'restore', backup);
+  const cli = new Cli(folder);
+  await cli.ok(['backup', backup]);
+  await cli.ok(['restore', backup]);
   await onStorage(folder, async ({ directory, storage }) => {
     const tenant = (await directory.tenants.findByName('default'))?.id as number;
     epoch = await directory.epoch();
