@@ -1,5 +1,6 @@
 /** Wiring: the only file that knows every folder. */
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createAccounts } from './accounts/accounts.ts';
 import { openKeyFile } from './accounts/key-file.ts';
 import { startLoops, watchClock } from './background.ts';
@@ -208,7 +209,9 @@ async function createBus({ bus, database }: Config, onError: (error: unknown) =>
 /** The key lies beside the file of SQLite, or where its setting says. Nodes of one database must have the same. */
 async function openKey({ database, keyFile }: Config, { builder, executor }: Storage): Promise<string> {
   if (database.kind === 'sqlite') return openKeyFile(keyFile ?? `${realDatabasePath(database.path)}.key`);
-  const key = openKeyFile(keyFile ?? './data/belfry.key');
+  const path = keyFile ?? './data/belfry.key';
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const key = openKeyFile(path);
   await assertSharedKey(builder, executor, key);
   return key;
 }

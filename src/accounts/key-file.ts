@@ -45,7 +45,6 @@ export function openKeyFile(path: string): string {
 
 function createKeyFile(path: string): void {
   const fresh = `${path}.new`;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
     // What a crash left there may have other permissions.
     rmSync(fresh, { force: true });
