@@ -30,12 +30,12 @@ test('an answer sent before the commit is caught by a kill', { timeout: 120_000 
   expect(found.join('\n')).toMatch(/\d+ lost: w\d/);
 });
 
-test('a ring without replay is caught by a panel that resumes', async () => {
+test('a frame buffer without replay is caught by a panel that resumes', async () => {
   const own = join(folder, 'no-replay');
   const { token, key } = await credentials(own);
   const load = new Load({ token, writers: 2 });
   const panel = new ResumingPanel('wall');
-  const env = withDefect('ring-without-replay');
+  const env = withDefect('buffer-without-replay');
   const first = await ServerProcess.start({ folder: own, env });
   await panel.connect(first.url, token);
   load.start(first.url);
@@ -50,7 +50,7 @@ test('a ring without replay is caught by a panel that resumes', async () => {
   await panel.reached(history.length).catch(() => undefined);
   await second.end('SIGTERM');
   const found = complaints(checkHistory(load.sent, history, [panel.log(history.length)]));
-  caught('control: a ring without replay', 'a panel resumes after a restart', '1 restart', found);
+  caught('control: a frame buffer without replay', 'a panel resumes after a restart', '1 restart', found);
   expect(found.join('\n')).toMatch(/wall got (position|nothing after)/);
 });
 

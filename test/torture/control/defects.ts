@@ -39,12 +39,12 @@ export const defects = {
     ],
   },
   /** A panel that comes back is given what is in memory, and not what it missed before that. */
-  'ring-without-replay': {
+  'buffer-without-replay': {
     file: 'core/stream/panel-stream.ts',
     changes: [
       [
-        'if (this.#cursor < ring.floor) return void this.#catchUp();',
-        'if (this.#cursor < ring.floor) { this.#cursor = ring.floor; continue; }',
+        'if (this.#cursor < buffer.floor) return void this.#catchUp();',
+        'if (this.#cursor < buffer.floor) { this.#cursor = buffer.floor; continue; }',
       ],
     ],
   },
