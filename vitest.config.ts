@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { patienceMs } from './test/support/patience.ts';
 import { RunSummary } from './test/support/run-summary.ts';
+import { SlowestFirst } from './test/support/slowest-first.ts';
 import { full } from './test/torture/counts.ts';
 
 // A developer's own settings (a database URL above all) must never reach a test's server.
@@ -30,6 +31,7 @@ const shared = {
 export default defineConfig({
   test: {
     reporters: ['default', new RunSummary()],
+    sequence: { sequencer: SlowestFirst },
     pool: 'forks',
     projects: [
       {

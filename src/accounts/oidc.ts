@@ -131,7 +131,7 @@ export function createOidc({
           redirectUri: callback(visit),
           journey,
         });
-        const personId = await personOf(store, claims, now());
+        const personId = await personOf(store, metadata.issuer, claims, now());
         const session = await sessions.begin(visit, personId, true);
         const target = new URL(journey.returnTo, visit.origin);
         // Judged again: "/.//host" is "//host" once its dots are followed.
@@ -155,7 +155,7 @@ function ownPath(text: string): string {
 async function discover(issuer: string): Promise<Metadata> {
   try {
     const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(requestMs) });
+    const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(requestMs) });
     const metadata = (await response.json()) as Metadata;
     // Some write a slash at the end of their name, which a setting loses.
     if (response.ok && (metadata.issuer === issuer || metadata.issuer === `${issuer}/`)) return metadata;
@@ -235,11 +235,13 @@ function claimsOf({ sub, email, email_verified, name }: Record<string, unknown>)
 }
 
 /** The account of an identity: its own, one with its address, or a new one for somebody invited. @throws Refused */
-async function personOf(store: AccountStore, claims: Claims, at: number): Promise<string> {
+async function personOf(store: AccountStore, issuer: string, claims: Claims, at: number): Promise<string> {
   const { rows } = store;
-  const { sub, email, verified, name } = claims;
+  const { email, verified, name } = claims;
+  // Another provider may give the same name to somebody else.
+  const subject = `${issuer} ${claims.sub}`;
   const ofProvider = is('provider', providerId);
-  const [known] = await rows.select('sign_in_methods', [ofProvider, is('subject', sub)]);
+  const [known] = await rows.select('sign_in_methods', [ofProvider, is('subject', subject)]);
   if (known) return String(known.person);
   if (email === undefined) throw new Refused('not-verified');
   const link = (person: string) =>
@@ -247,7 +249,7 @@ async function personOf(store: AccountStore, claims: Claims, at: number): Promis
       id: uuidv7(),
       person,
       provider: providerId,
-      subject: sub,
+      subject,
       created_at: at,
       updated_at: at,
     });

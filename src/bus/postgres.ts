@@ -51,8 +51,13 @@ export function createPostgresBus(url: string, onError: (error: unknown) => void
   };
 
   const receive = (payload = '[]') => {
-    const [sender, ...tenants] = JSON.parse(payload) as [string, ...TenantId[]];
-    if (sender !== node) for (const tenant of tenants) local.publish(tenant, []);
+    try {
+      const [sender, ...tenants] = JSON.parse(payload) as [string, ...TenantId[]];
+      if (sender !== node) for (const tenant of tenants) local.publish(tenant, []);
+    } catch (error) {
+      // Anybody who may connect to the database may send on the channel.
+      onError(error);
+    }
   };
 
   const reconnect = () => {
@@ -68,6 +73,7 @@ export function createPostgresBus(url: string, onError: (error: unknown) => void
       application_name: 'belfry bus',
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
     });
     const lose = (error: Error) => {
       if (client !== next) return;
@@ -86,6 +92,7 @@ export function createPostgresBus(url: string, onError: (error: unknown) => void
       for (const tenant of followed.keys()) local.publish(tenant, []);
       void send();
     } catch (error) {
+      void next.end().catch(() => undefined);
       if (isClosed) return;
       onError(error);
       reconnect();

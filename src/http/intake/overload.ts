@@ -101,7 +101,8 @@ export function guardIntake(server: Server, { gate, onRefused, take }: IntakeGua
         response.writeHead(503, refusal).end(busy);
         return connections.rest(request.socket);
       }
-      if (take(request, response)) return;
+      // Any other spelling of the path is for the router to take or to refuse.
+      if (isLiteral(request.url) && take(request, response)) return;
     }
     for (const handle of handlers) handle(request, response);
   });
@@ -109,12 +110,14 @@ export function guardIntake(server: Server, { gate, onRefused, take }: IntakeGua
 
 const path = '/api/notify';
 
+function isLiteral(url = ''): boolean {
+  const next = url[path.length];
+  return url.startsWith(path) && (next === undefined || next === '?' || next === '#');
+}
+
 /** Whether the router would take it for a notification, in whatever way the path is spelled. */
 function isIntake(url = ''): boolean {
-  if (url.startsWith(path)) {
-    const next = url[path.length];
-    if (next === undefined || next === '?' || next === '#') return true;
-  }
+  if (isLiteral(url)) return true;
   if (url[0] === '/' && !url.includes('%')) return false;
   const [spelled = ''] = url.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/);
   try {

@@ -27,8 +27,9 @@ export class Availability {
   met(error: unknown): void {
     if (this.#isClosed || !(error instanceof Error) || !isLost(error)) return;
     if (this.#problem === undefined) {
-      this.#problem = `PostgreSQL cannot be used (${error.message})`;
-      this.#onProblem(this.#problem);
+      // What is told to callers has no address or name of the database's machine.
+      this.#problem = 'PostgreSQL cannot be used';
+      this.#onProblem(`${this.#problem}: ${error.message}`);
     }
     this.#probeSoon();
   }

@@ -46,6 +46,9 @@ export function createPool({ url, connections }: PostgresOptions): pg.Pool {
     lock_timeout: lockMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    // The server's own time-out does not help when its machine is gone.
+    query_timeout: 15_000,
     // A commit is on the disk when it is answered, whatever the server's own setting.
     options: '-c synchronous_commit=on -c timezone=UTC -c jit=off',
   });
@@ -96,7 +99,7 @@ const unavailableClasses = new Set(['08', '53', '55', '57', '58']);
 
 /** A row has no partition to go to: the next ones must be made. */
 export const isMissingPartition = (error: unknown): boolean =>
-  codeOf(error) === '23514' && (error as Error).message.startsWith('no partition of relation');
+  codeOf(error) === '23514' && (error as { routine?: unknown }).routine === 'ExecFindPartition';
 
 export const isRetryable = (error: unknown): boolean => retryable.has(codeOf(error));
 
@@ -104,14 +107,14 @@ export const isRetryable = (error: unknown): boolean => retryable.has(codeOf(err
 export function isLost(error: Error): boolean {
   const code = codeOf(error);
   if (code === '') return error.name === 'Error' && /connect|terminated|timeout/i.test(error.message);
-  return /^E[A-Z_]+$/.test(code) || /^(08|53|57P|58)/.test(code);
+  return /^E[A-Z_]+$/.test(code) || /^(08|25006|28|3D|53[13]|57P|58)/.test(code);
 }
 
 /** An error of PostgreSQL or of the connection to it as AppError `unavailable`; any other as it is. */
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   if (isLost(error) || isRetryable(error) || unavailableClasses.has(codeOf(error).slice(0, 2)))
-    return new AppError('unavailable', `the database is not available: ${error.message}`, {
+    return new AppError('unavailable', 'the database is not available; try again', {
       retryAfterSeconds: 1,
       cause: error,
     });

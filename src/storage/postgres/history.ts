@@ -88,8 +88,9 @@ export class PostgresHistory implements History, ReceiptStore {
       : { kind: 'conflict' as const };
   }
 
-  async clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome> {
-    if (!isUuid(id)) return { kind: 'not-found' };
+  async clear(tenant: TenantId, given: string, by: string, at: number): Promise<ClearOutcome> {
+    if (!isUuid(given)) return { kind: 'not-found' };
+    const id = given.toLowerCase();
     await this.#queue.settled(id);
     const { rows } = await this.#write(1, (pool) =>
       pool.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
@@ -215,7 +216,8 @@ export class PostgresHistory implements History, ReceiptStore {
     for (const state of ['shown', 'expired', 'cleared'] as const) {
       const times = new Map<string, number>();
       for (const { id, at, ...receipt } of receipts)
-        if (receipt.state === state && isUuid(id) && !times.has(id)) times.set(id, at);
+        if (receipt.state === state && isUuid(id) && !times.has(id.toLowerCase()))
+          times.set(id.toLowerCase(), at);
       if (times.size === 0) continue;
       // A row that another call has just written is looked at again, so each state is new once.
       const rows = await this.#writes.query<{ id: string; at: number; receivedAt: number }>(

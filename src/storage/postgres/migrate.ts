@@ -18,6 +18,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     .sort();
   for (const file of files) {
     await transaction(pool, async (client) => {
+      // Another node may take long, and so may this migration.
+      await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
       await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
       if ((await schemaVersion(client)) >= Number(file.slice(0, 4))) return;
       await client.query(readFileSync(new URL(file, folder), 'utf8'));

@@ -56,10 +56,10 @@ export async function dropFromLog(
   }
   await connections.query(
     'retention-minutes',
-    `DELETE FROM minutes WHERE tenant = $1 AND minute < (SELECT min(at) / 60000 FROM (
+    `DELETE FROM minutes WHERE tenant = $1 AND minute < (SELECT coalesce(min(at), $2) / 60000 FROM (
        SELECT n.at FROM log n JOIN logs k ON k.tenant = n.tenant WHERE n.tenant = $1 AND n.position >= k.first
        ORDER BY n.position LIMIT ${entriesAStep}) kept)`,
-    [tenant],
+    [tenant, bounds.now],
   );
   return last + 1 - log.first;
 }

@@ -32,10 +32,15 @@ const rowMatcher =
   (row) =>
     matches({ ...toNotification(row), cleared: row.cleared_at !== null, shown: row.shown > 0 });
 
+/** Bytes. */
+const longestTerm = 2_046;
+
 /** A term expression as PostgreSQL takes it. */
 export function tsqueryOf(terms: TermExpression): string {
   switch (terms.kind) {
     case 'term':
+      // PostgreSQL takes no longer one, and none is indexed.
+      if (Buffer.byteLength(terms.term) > longestTerm) return "'0.none'";
       return `'${terms.term.replace(/['\\]/g, '$&$&')}'${terms.prefix ? ':*' : ''}`;
     case 'and':
       return `(${terms.of.map(tsqueryOf).join(' & ')})`;
@@ -138,15 +143,20 @@ class Search {
       [this.#query.tenant],
     );
     if (!few) return false;
-    const rows = await this.#select<RecordRow>(
-      'search-live',
-      `SELECT ${recordColumns} FROM live l JOIN log n ON n.row = l.row ${recordJoins}
-       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $7) AND n.terms @@ $2::tsquery
-         AND n.position BETWEEN $3 AND $4 AND n.at >= $5 AND n.at < $6
-       ORDER BY n.position DESC`,
-      [this.#options.now],
-    );
-    this.#take(rows, true);
+    for (;;) {
+      const rows = await this.#select<RecordRow>(
+        'search-live',
+        `SELECT ${recordColumns} FROM live l JOIN log n ON n.row = l.row ${recordJoins}
+         WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $7) AND n.terms @@ $2::tsquery
+           AND n.position BETWEEN $3 AND $4 AND n.at >= $5 AND n.at < $6
+         ORDER BY n.position DESC LIMIT ${testedRows}`,
+        [this.#options.now],
+      );
+      this.#take(rows, true);
+      if (rows.length < testedRows || this.#isFull()) break;
+      this.#from = (rows.at(-1) as RecordRow).position - 1;
+      if (this.#isOver()) return true;
+    }
     this.#from = this.#last - 1;
     return true;
   }

@@ -271,6 +271,28 @@ BEGIN
   END LOOP;
 END $$;
 
+-- Drops a partition of which no tenant keeps a row; false when it is kept, or may still take rows. Nothing is written to the
+-- log meanwhile: writers hold a lock on it from the start of their statement.
+CREATE FUNCTION drop_partition(of_low bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  of_high bigint;
+  parent text;
+BEGIN
+  SET LOCAL lock_timeout = '100ms';
+  LOCK TABLE ONLY log IN ACCESS EXCLUSIVE MODE;
+  SELECT high INTO of_high FROM partitions WHERE low = of_low AND high <= (SELECT last_value FROM log_row);
+  IF NOT FOUND OR EXISTS (
+    SELECT 1 FROM log g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row WHERE g.row >= of_low AND g.row < of_high
+  ) THEN
+    RETURN false;
+  END IF;
+  FOREACH parent IN ARRAY ARRAY['log', 'log_state', 'receipts'] LOOP
+    EXECUTE format('DROP TABLE %I', parent || '_' || of_low);
+  END LOOP;
+  DELETE FROM partitions WHERE low = of_low;
+  RETURN true;
+END $$;
+
 CREATE TYPE append_job AS (
   n bigint, tenant bigint, id uuid, at bigint, route jsonb, to_all boolean, to_ids text[], to_tags text[], revision bigint,
   shown boolean, title text, message text, level text, rank bigint, ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint,
