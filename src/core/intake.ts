@@ -84,6 +84,13 @@ export class Intake {
     return idOf(await this.#store(tenant, made, idempotency), idempotency);
   }
 
+  /** The id under which the same content was stored with `retryKey` in the last 24 hours. */
+  async findEarlier(tenant: TenantId, fields: CheckedFields, retryKey: string): Promise<string | undefined> {
+    const idempotency = { key: retryKey, hash: contentHash(fields) };
+    const repeat = await this.#options.history.findRepeat(tenant, idempotency, this.#options.now());
+    return repeat?.kind === 'repeated' ? repeat.id : undefined;
+  }
+
   async #store(
     tenant: TenantId,
     { draft, demands, counted }: Made,

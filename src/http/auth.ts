@@ -10,6 +10,7 @@ import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '
 import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
 import { rateHeaders } from './rate-headers.ts';
+import { bearerOf } from './sender-credential.ts';
 import type { Services } from './services.ts';
 import { addressSet, networkOf, sourceAddressReader } from './source-address.ts';
 
@@ -57,7 +58,7 @@ export class Authenticator {
   /** The hook of every request: sets `sourceIp` and `principal`, and enforces the route's policy and rate limit. */
   readonly check = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     request.sourceIp = this.#sourceOf(request.raw);
-    const { policy } = request.routeOptions.config;
+    const { policy, senderCredential } = request.routeOptions.config;
     if (policy === undefined || policy === 'public') return done();
     const pass = (principal: Principal | undefined) => {
       if (!principal) return done(this.#refuse(request.sourceIp, reply));
@@ -65,7 +66,8 @@ export class Authenticator {
       const limit = this.#limits.take(request, reply);
       done(allows(policy, principal) ? limit : forbidden());
     };
-    const { authorization, cookie } = request.headers;
+    const { cookie } = request.headers;
+    const authorization = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
     const recognised = this.#recognise(authorization, request.sourceIp);
     if (recognised) return pass(recognised);
     if (authorization === undefined && cookie !== undefined) {

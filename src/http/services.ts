@@ -81,6 +81,8 @@ declare module 'fastify' {
      * each credential or session.
      */
     rateLimit?: 'own' | 'none' | 'by panel';
+    /** Set when the token may also come the way other software sends one: see sender-credential.ts. */
+    senderCredential?: true;
     /** If set, one tenant may have only a few requests of this kind running at the same time. */
     expensive?: ExpensiveKind;
   }

@@ -89,6 +89,14 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       level: 'info',
       ttl: 1,
     })),
+    'POST /api/integrations/:name': plain('/api/integrations/uptime-kuma', ({ canary }) => ({ msg: canary })),
+    ...Object.fromEntries(
+      ['POST', 'PUT'].flatMap((method) => [
+        [`${method} /ntfy`, plain('/ntfy', ({ canary }) => ({ topic: canary, message: canary }))],
+        [`${method} /ntfy/:topic`, plain('/ntfy/topic', ({ canary }) => canary)],
+      ]),
+    ),
+    'POST /gotify/message': plain('/gotify/message', ({ canary }) => ({ message: canary })),
     'GET /tenant-metrics': plain('/tenant-metrics'),
     'GET /api/notifications/:id': of(({ sent }, { name }) => ({
       path: `/api/notifications/${sent[name] ?? sent.own}`,

@@ -114,7 +114,16 @@ test('what tokens may call, and what is open to all, is what the interface says 
       .map(({ name }) => name)
       .toSorted();
   const forScope = (scope: string) => names((policy) => scopeOf(policy) === scope);
-  expect(forScope('notify')).toEqual(['GET /api/notifications/:id', 'POST /api/notify']);
+  expect(forScope('notify')).toEqual([
+    'GET /api/notifications/:id',
+    'POST /api/integrations/:name',
+    'POST /api/notify',
+    'POST /gotify/message',
+    'POST /ntfy',
+    'POST /ntfy/:topic',
+    'PUT /ntfy',
+    'PUT /ntfy/:topic',
+  ]);
   expect(forScope('metrics')).toEqual(['GET /tenant-metrics']);
   expect(forScope('panel')).toEqual([
     'GET /api/panels',

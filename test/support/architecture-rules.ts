@@ -20,7 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   core: ['contract'],
   storage: ['core', 'contract'],
   bus: ['core', 'contract'],
-  http: ['core', 'contract'],
+  http: ['core', 'contract', 'integrations'],
   accounts: ['core', 'contract'],
   integrations: ['core', 'contract'],
   client: ['contract'],

@@ -36,13 +36,20 @@ export function wrongWith({ status, headers, body }: RawAnswer): string | undefi
   const error: unknown = JSON.parse(body);
   const isOneField = typeof error === 'object' && error !== null && Object.keys(error).join() === 'error';
   if (!isOneField || typeof (error as { error: unknown }).error !== 'string') return `not one field: ${body}`;
-  if (status === 401 && headers['www-authenticate'] !== 'Bearer') return 'a 401 without WWW-Authenticate';
+  if (status === 401 && !/^Bearer\b/.test(headers['www-authenticate'] ?? ''))
+    return 'a 401 without WWW-Authenticate';
   if (status === 405 && !headers.allow) return 'a 405 without Allow';
   return undefined;
 }
 
-export const acceptedId = ({ status, body }: RawAnswer) =>
-  status === 200 ? /^\{"ok":true,"id":"([^"]+)"\}$/.exec(body)?.[1] : undefined;
+/** The ids of the notifications that an answer says are stored, whatever way they were sent. */
+export function acceptedIds({ status, body }: Pick<RawAnswer, 'status' | 'body'>): string[] {
+  if (status !== 200 || !/^\{"(?:ok|id)":/.test(body)) return [];
+  const { ok, id, items = [], event, extras } = JSON.parse(body);
+  if (extras?.belfry !== undefined) return [extras.belfry.id];
+  if (event === 'message' || (ok === true && typeof id === 'string')) return [id];
+  return items.flatMap((item: { id?: string }) => item.id ?? []);
+}
 
 /** The ids of everything that history has. */
 export async function storedIds(desk: IntakeDesk): Promise<Set<string>> {

@@ -1,8 +1,9 @@
 /** What a sender gave, from body and headers, merged field by field. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { AppError, badRequest } from '#core/errors.ts';
+import { badRequest } from '#core/errors.ts';
 import { type FieldName, fieldNames, type SentFields } from '#core/notification.ts';
+import { bodyKind, decodeUtf8, parseForm, parseJson } from './body.ts';
 import { decodeEncodedWords } from './encoded-words.ts';
 
 const fieldOfHeader: Readonly<Record<string, FieldName>> = Object.fromEntries(
@@ -28,57 +29,8 @@ export function readFields(request: IncomingMessage, body: Buffer): SentFields {
   return fields;
 }
 
-function bodyKind(
-  contentType: string | undefined,
-  encoding: string | undefined,
-  body: Buffer,
-): 'none' | 'json' | 'form' | 'text' {
-  if (encoding !== undefined) {
-    throw new AppError(
-      'unsupported-type',
-      `the body must not be compressed: send it without Content-Encoding, not as ${encoding.slice(0, 40)}`,
-    );
-  }
-  if (body.length === 0) return 'none';
-  if (contentType === 'application/json') return 'json';
-  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type === 'application/json' || /^[a-z0-9!#$&^_.-]+\/[a-z0-9!#$&^_.-]+\+json$/.test(type)) return 'json';
-  const looksLikeJson = firstByte(body) === 0x7b;
-  if (type === '' && looksLikeJson) return 'json';
-  if (type === 'application/x-www-form-urlencoded') return looksLikeJson ? 'json' : 'form';
-  if (type === 'text/plain') return looksLikeJson ? 'json' : 'text';
-  throw new AppError(
-    'unsupported-type',
-    'the content type must be application/json, application/x-www-form-urlencoded or text/plain, or the body empty',
-  );
-}
-
-const bom = [0xef, 0xbb, 0xbf] as const;
-const startsWithBom = (body: Buffer) => bom.every((byte, i) => body[i] === byte);
-
-/** The first byte that is no white space, behind a BOM if there is one. */
-function firstByte(body: Buffer): number | undefined {
-  let i = startsWithBom(body) ? bom.length : 0;
-  while (i < body.length && (body[i] === 0x20 || body[i] === 0x09 || body[i] === 0x0a || body[i] === 0x0d))
-    i += 1;
-  return body[i];
-}
-
-function decodeUtf8(body: Buffer): string {
-  if (!isUtf8(body))
-    throw badRequest(
-      'the body must be UTF-8: other characters than ASCII can also be escaped in JSON, as in \\u00e9',
-    );
-  return body.toString('utf8', startsWithBom(body) ? bom.length : 0);
-}
-
 function fromJson(text: string, fields: Mutable): void {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`the body is not valid JSON: ${jsonProblem(error)}`);
-  }
+  const parsed = parseJson(text);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw badRequest('the body must be one JSON object, as in {"title": "Backup", "message": "done"}');
   }
@@ -100,38 +52,17 @@ function refuseWithout(fields: Mutable, ...required: readonly FieldName[]): void
   const missing = required.find((name) => fields[name] === undefined);
   if (missing === undefined) return;
   throw badRequest(
-    `${missing} is required: this looks like the webhook of Alertmanager, but /api/notify takes one notification with title and message; put a relay between them that sends one request per alert`,
+    `${missing} is required: this looks like the webhook of Alertmanager, but /api/notify takes one notification with title and message; set the url of its webhook_config to /api/integrations/alertmanager`,
   );
 }
 
-/** Where V8 stopped, without the piece of the body that it quotes. */
-function jsonProblem(error: unknown): string {
-  const message = error instanceof Error ? error.message : '';
-  if (/^Un(expected end|terminated)/.test(message)) return 'it ends too early';
-  const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(message)?.[0];
-  if (place) return `unexpected text ${place}`;
-  return 'unexpected text; it must be one object, as in {"title": "Backup", "message": "done"}';
-}
-
 function fromForm(text: string, fields: Mutable): void {
-  // URLSearchParams would put U+FFFD in the place of what it cannot read.
-  if (text.includes('%') && !isUtf8(percentDecoded(text))) {
-    throw badRequest('the form must be UTF-8, behind its percent signs too');
-  }
-  const form = new URLSearchParams(text);
+  const form = parseForm(text);
   for (const name of fieldNames) {
     const values = form.getAll(name);
     if (values.length > 1) throw badRequest(`${name} is given twice in the form`);
     if (values[0] !== undefined) fields[name] = name === 'ttl' ? decimal(values[0]) : values[0];
   }
-}
-
-function percentDecoded(text: string): Buffer {
-  const bytes = Buffer.from(text).toString('latin1');
-  const decoded = bytes.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(decoded, 'latin1');
 }
 
 function fromHeaders(raw: readonly string[]): Mutable {

@@ -10,7 +10,7 @@ import { findHeadProblem } from '../request-head.ts';
 import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { NotifyHandler, reasonOf } from './notify-handler.ts';
-import { NotifyLimits } from './notify-limits.ts';
+import type { NotifyLimits } from './notify-limits.ts';
 import { guardIntake, type IntakeGate } from './overload.ts';
 
 const policy = { scope: 'notify' } as const;
@@ -49,9 +49,12 @@ const headers = {
 export function notifyRoutes(
   app: App,
   services: Services,
-  { authenticator, gate }: { readonly authenticator: Authenticator; readonly gate: IntakeGate },
+  {
+    authenticator,
+    rates,
+    gate,
+  }: { readonly authenticator: Authenticator; readonly rates: NotifyLimits; readonly gate: IntakeGate },
 ): void {
-  const rates = new NotifyLimits(services);
   const handler = new NotifyHandler(services, { rates, gate, log: app.log });
   guardIntake(app.server, {
     gate,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { webhookNames } from '#integrations/formats.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
 import type { Document, Known } from './openapi-requests.ts';
@@ -165,6 +166,7 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
     secret: [String(pairing.secret), String(invitation.secret)],
     code: [String(pairing.code)],
     name: ['error', 'made-up'],
+    'integrations.name': [...webhookNames],
     email: [`${randomUUID()}@example.org`],
     password: [owner.password],
     last_event_id: ['aaaaaaaaaa-1'],

@@ -10,10 +10,11 @@ import { Fuzzer } from './fuzzer.ts';
 const requests = countOf('fuzzedRequests');
 /**
  * Succeeding takes what nobody can make up: a password, a code, a passkey's signature, a provider, the link of the first
- * start, the ids of all rules in a row.
+ * start, the ids of all rules in a row, another program's payload.
  */
 const beyondReach = [
   'PUT /api/rules/order',
+  'POST /api/integrations/{name}',
   'POST /api/session',
   'POST /api/session/two-factor',
   'POST /api/session/passkey',

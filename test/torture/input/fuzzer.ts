@@ -1,4 +1,5 @@
 /** Sends made-up requests over connections that stay open, and judges each answer. */
+import { acceptedIds } from '#test/support/fuzz.ts';
 import { type OpenApi, OpenApiCheck } from '#test/support/openapi-check.ts';
 import { type RawAnswer, RawConnection, rawRequest } from '#test/support/raw-http.ts';
 import type { Dice } from './dice.ts';
@@ -39,6 +40,7 @@ const seldom = new Map([
   ['POST /api/invitations/accept', 0.2],
   ['POST /api/tenants', 0.1],
 ]);
+const sends = ({ path }: Route) => /^\/(?:api\/(?:notify$|integrations\/)|ntfy|gotify)/.test(path);
 const isStream = ({ path }: Route) => /\/(events|stream)$/.test(path);
 
 export class Fuzzer {
@@ -160,8 +162,7 @@ export class Fuzzer {
     const { tally } = this;
     this.#count(answer.status, route);
     if (answer.status < 300 && route.method !== 'GET') tally.changes += 1;
-    if (answer.status === 200 && route.path === '/api/notify')
-      tally.accepted.add((JSON.parse(answer.body) as { id: string }).id);
+    if (sends(route)) for (const id of acceptedIds(answer)) tally.accepted.add(id);
     if (answer.status >= 500 && !(answer.status === 503 && answer.headers['retry-after']))
       return this.#fault(made, `a ${answer.status}: ${answer.body.slice(0, 300)}`);
     try {

@@ -1,4 +1,5 @@
 /** Requests made up from an OpenAPI document: every route and parameter, right and wrong. */
+import { limits } from '#contract/limits.ts';
 import type { Dice } from './dice.ts';
 import { hostileSearch, hostileTexts, hostileValue, RawJson } from './hostile-values.ts';
 
@@ -126,8 +127,8 @@ export class RequestMaker {
 
   #pathPart(name: string, path: string, wrongness: number): string {
     const dice = this.#dice;
-    if (dice.chance(wrongness)) return dice.pick(hostileTexts);
     const kind = path.split('/')[2] ?? '';
+    if (dice.chance(wrongness)) return dice.pick(kind === 'levels' ? notLevels : hostileTexts);
     return dice.pick(
       this.#known[`${kind}.${name}`] ?? this.#known[name] ?? ['01890000-0000-7000-8000-000000000000'],
     );
@@ -211,6 +212,9 @@ export class RequestMaker {
       .slice(0, maxLength);
   }
 }
+
+/** A level that was sent is not deleted: what it counted would go with it, and the count at the end is compared. */
+const notLevels = hostileTexts.filter((text) => !limits.levelPattern.test(text.trim().toLowerCase()));
 
 const bytes = (text: string) => Buffer.from(text);
 

@@ -1,0 +1,169 @@
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
+import { Type } from 'typebox';
+import {
+  GotifyAccepted,
+  GotifyMessage,
+  IntegrationAccepted,
+  NtfyAccepted,
+  NtfyMessage,
+  SenderPayload,
+} from '#contract/integration.ts';
+import { limits } from '#contract/limits.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import {
+  type FormatEntry,
+  findWebhook,
+  gotify,
+  ntfy,
+  ntfyJson,
+  webhookNames,
+} from '#integrations/formats.ts';
+import type { Answer } from '#integrations/incoming.ts';
+import { answerError, toAppError } from '../errors.ts';
+import { route } from '../route-schemas.ts';
+import type { App, Services } from '../services.ts';
+import { type IntakeControl, IntegrationHandler } from './integration-handler.ts';
+
+const policy = { scope: 'notify' } as const;
+/** Webhooks wrap what is shown in much that is not. */
+const webhookBytes = 1024 * 1024;
+
+const querystring = Type.Object({
+  level: Type.Optional(
+    Type.String({
+      description:
+        "Levels by the sender's own words, and one for all others, as in `critical:alarm,warning:warn,info`.",
+    }),
+  ),
+});
+
+interface SenderRoute {
+  readonly method: 'POST' | 'PUT';
+  readonly url: string;
+  readonly bodyBytes: number;
+  readonly schema: FastifySchema & { readonly summary: string };
+  /** @throws AppError `not-found`. */
+  readonly entryOf: (params: Readonly<Record<string, string>>) => FormatEntry & { readonly name: string };
+}
+
+const webhookRoute: SenderRoute = {
+  method: 'POST',
+  url: '/api/integrations/:name',
+  bodyBytes: webhookBytes,
+  schema: {
+    summary: 'Send a payload in the format of other software',
+    description: `One notification for each alert of the payload, with a level of its own and a \`key\` by which a resolve replaces its
+alert. The token is a bearer token, the password of basic authentication, or the sender's own header. What is sent again is not stored
+twice. Formats: ${webhookNames.join(', ')}.`,
+    params: Type.Object({ name: Type.Enum([...webhookNames]) }),
+    querystring,
+    body: SenderPayload,
+    response: { 200: IntegrationAccepted },
+  },
+  entryOf({ name = '' }) {
+    const entry = findWebhook(name);
+    if (!entry) throw notFound('integration');
+    return { ...entry, name };
+  },
+};
+
+const gotifyRoute: SenderRoute = {
+  method: 'POST',
+  url: '/gotify/message',
+  bodyBytes: limits.bodyBytes,
+  schema: {
+    summary: 'Send a message as to Gotify',
+    description: 'Also as a form. The token may stand in X-Gotify-Key; it is not taken from the URL.',
+    querystring,
+    body: GotifyMessage,
+    response: { 200: GotifyAccepted },
+  },
+  entryOf: () => ({ ...gotify, name: 'gotify' }),
+};
+
+const ntfyRoutes = (['POST', 'PUT'] as const).flatMap((method): SenderRoute[] => [
+  {
+    method,
+    url: '/ntfy',
+    bodyBytes: limits.bodyBytes,
+    schema: {
+      summary: 'Publish as JSON, as to ntfy',
+      querystring,
+      body: NtfyMessage,
+      response: { 200: NtfyAccepted },
+    },
+    entryOf: () => ({ ...ntfyJson, name: 'ntfy' }),
+  },
+  {
+    method,
+    url: '/ntfy/:topic',
+    bodyBytes: limits.bodyBytes,
+    schema: {
+      summary: 'Publish to a topic, as to ntfy',
+      description: `The body is the message; Title, Priority, Tags and Click are headers or parameters, by all the names that ntfy has
+for them. The topic becomes the host.`,
+      consumes: ['text/plain'],
+      params: Type.Object({ topic: NtfyMessage.properties.topic }),
+      querystring,
+      body: Type.String(),
+      response: { 200: NtfyAccepted },
+    },
+    // ntfy takes JSON at its root, with the slash or without it.
+    entryOf: ({ topic }) => ({ ...(topic === '' ? ntfyJson : ntfy), name: 'ntfy' }),
+  },
+]);
+
+/** Payloads as other software sends them: at /api/integrations/NAME, /ntfy and /gotify. */
+export function integrationRoutes(app: App, services: Services, control: IntakeControl): void {
+  const handler = new IntegrationHandler(services, control);
+  void app.register(async (scope) => {
+    // The formats read the body themselves, whatever its type is called.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    scope.addHook('onSend', async (_request, reply) => {
+      // Some senders give their password only when they are asked for it.
+      if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer, Basic realm="Belfry"');
+    });
+    for (const each of [webhookRoute, gotifyRoute, ...ntfyRoutes]) addRoute(scope, handler, each);
+  });
+}
+
+function addRoute(scope: App, handler: IntegrationHandler, own: SenderRoute): void {
+  const entryOf = ({ params }: FastifyRequest) => own.entryOf(params as Record<string, string>);
+  scope.route({
+    method: own.method,
+    url: own.url,
+    bodyLimit: own.bodyBytes,
+    ...route(policy, own.schema as FastifySchema, { rateLimit: 'own', senderCredential: true }),
+    // The schemas describe; each format checks its own payload.
+    validatorCompiler: () => () => true,
+    onRequest: async (request, reply) => {
+      entryOf(request);
+      await handler.admit(request, reply);
+    },
+    handler: async (request, reply) => {
+      const { load, name } = entryOf(request);
+      return send(reply, await handler.handle(request, reply, { ...(await load()), name }));
+    },
+    async errorHandler(error, request, reply) {
+      const principal = request.principal as FastifyRequest['principal'] | undefined;
+      if (principal?.kind !== 'token') return answerError(error, request, reply);
+      const known = toAppError(error, own.bodyBytes);
+      await handler.explain(known, request, reply);
+      if (known.code !== 'rate-limited' || !entryOf(request).retriesOnly5xx)
+        return answerError(error, request, reply);
+      const { message, retryAfterSeconds = 1 } = known;
+      return answerError(new AppError('unavailable', message, { retryAfterSeconds }), request, reply);
+    },
+  });
+}
+
+/** A text goes out as it is, anything else as JSON. */
+function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
+  const isText = typeof body === 'string';
+  const type = isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
+  return reply
+    .code(status)
+    .type(type)
+    .send(isText ? body : JSON.stringify(body));
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { read, retryKeys } from '#test/support/integration.ts';
+import { alertmanager } from './alertmanager.ts';
+import { grafana } from './grafana.ts';
+
+/** As Alertmanager 0.25 sends it. */
+const group = {
+  receiver: 'belfry',
+  status: 'firing',
+  alerts: [
+    {
+      status: 'firing',
+      labels: { alertname: 'DiskFull', instance: 'db-01:9100', job: 'node', severity: 'critical' },
+      annotations: { description: '/var is at 97 %', summary: 'Disk almost full' },
+      startsAt: '2026-11-22T20:00:00.123Z',
+      endsAt: '0001-01-01T00:00:00Z',
+      generatorURL: 'http://prometheus.example.org:9090/graph?g0.expr=x&g0.tab=1',
+      fingerprint: '8a7b1c2d3e4f5061',
+    },
+    {
+      status: 'resolved',
+      labels: { alertname: 'TargetDown', instance: '10.0.0.5:9100', job: 'node' },
+      annotations: {},
+      startsAt: '2026-11-22T19:00:00.000Z',
+      endsAt: '2026-11-22T20:01:00.000Z',
+      generatorURL: '',
+      fingerprint: '0011223344556677',
+    },
+  ],
+  groupLabels: { job: 'node' },
+  commonLabels: { job: 'node' },
+  commonAnnotations: {},
+  externalURL: 'http://alertmanager.example.org:9093',
+  version: '4',
+  groupKey: '{}:{job="node"}',
+  truncatedAlerts: 0,
+};
+const [firing, resolved] = group.alerts as [(typeof group.alerts)[0], (typeof group.alerts)[1]];
+const of = (...alerts: object[]) => ({ ...group, alerts });
+
+describe("Alertmanager's webhook", () => {
+  it('is one notification for each alert, by its own status, host and key', () => {
+    expect(read(alertmanager, group)).toEqual([
+      {
+        title: 'Disk almost full',
+        message: '/var is at 97 %',
+        level: 'critical',
+        ttl: null,
+        ip: null,
+        host: 'db-01',
+        key: 'alertmanager:8a7b1c2d3e4f5061',
+        url: 'http://prometheus.example.org:9090/graph?g0.expr=x&g0.tab=1',
+      },
+      {
+        title: 'Resolved: TargetDown',
+        message: 'alertname: TargetDown\ninstance: 10.0.0.5:9100\njob: node',
+        level: 'success',
+        ttl: null,
+        ip: '10.0.0.5',
+        host: null,
+        key: 'alertmanager:0011223344556677',
+        url: null,
+      },
+    ]);
+  });
+
+  it('gives an alert and its resolve one key, also where it sends no fingerprint', () => {
+    const { fingerprint: _, ...old } = firing;
+    const [alert] = read(alertmanager, of(old));
+    const reordered = { ...old, labels: Object.fromEntries(Object.entries(old.labels).toReversed()) };
+    expect(read(alertmanager, of({ ...reordered, status: 'resolved' }))[0]?.key).toBe(alert?.key);
+    const other = { ...old, labels: { ...old.labels, instance: 'db-02:9100' } };
+    expect(read(alertmanager, of(other))[0]?.key).not.toBe(alert?.key);
+  });
+
+  it('sent again is the same; resolved, or fired anew, it is not', () => {
+    const [first] = retryKeys(alertmanager, of(firing));
+    expect(retryKeys(alertmanager, group)[0]).toBe(first);
+    const later = { ...firing, startsAt: '2026-11-22T23:00:00.000Z' };
+    expect(retryKeys(alertmanager, of({ ...firing, status: 'resolved' }, later))).not.toContain(first);
+  });
+
+  it.each([
+    ['critical', 'critical'],
+    ['page', 'critical'],
+    ['warning', 'warning'],
+    ['Info', 'info'],
+    ['none', 'info'],
+    ['sev-7', 'error'],
+    [undefined, 'error'],
+  ])('severity %s is %s', (severity, level) => {
+    const labels = { alertname: 'A', ...(severity !== undefined && { severity }) };
+    expect(read(alertmanager, of({ ...firing, labels }))[0]?.level).toBe(level);
+  });
+
+  it('takes levels from the query, by severity, for resolved, and for what has none', () => {
+    const query = 'level=critical:alarm,resolved:info,warn';
+    expect(read(alertmanager, group, { query }).map(({ level }) => level)).toEqual(['alarm', 'info']);
+    const plain = { ...firing, labels: { alertname: 'A' } };
+    expect(read(alertmanager, of(plain), { query })[0]?.level).toBe('warn');
+  });
+
+  it('counts the alerts that max_alerts left out', () => {
+    const items = read(alertmanager, { ...of(firing), truncatedAlerts: 7 });
+    expect(items.map(({ title }) => title)).toEqual(['Disk almost full', '7 more alerts']);
+  });
+
+  it('without alerts is nothing', () => {
+    expect(read(alertmanager, of())).toEqual([]);
+  });
+
+  it.each([
+    [undefined, 'the body must be a JSON object'],
+    [[], 'the body must be a JSON object'],
+    [{}, 'alerts must be a list'],
+    [of(...Array<object>(1_001).fill(resolved)), 'alerts must be at most 1000 items, not 1001'],
+    [{ alerts: ['x'] }, 'alerts[0] must be a JSON object'],
+    [of(firing, { ...firing, status: 'up' }), 'alerts[1].status must be one of firing, resolved'],
+    [of({ ...firing, labels: [] }), 'alerts[0].labels must be a JSON object'],
+  ])('of another form is refused: %#', (body, message) => {
+    expect(() => read(alertmanager, body)).toThrow(message);
+  });
+});
+
+describe("Grafana's webhook", () => {
+  it('links to the panel, then the dashboard, then the rule', () => {
+    const alert = {
+      ...firing,
+      values: { A: 97 },
+      valueString: '[ var=A value=97 ]',
+      dashboardURL: 'https://grafana.example.org/d/1',
+      panelURL: 'https://grafana.example.org/d/1?viewPanel=2',
+      silenceURL: 'https://grafana.example.org/alerting/silence/new',
+    };
+    const grafanas = {
+      ...of(alert, { ...alert, panelURL: '' }, { ...alert, panelURL: '', dashboardURL: '' }),
+      orgId: 1,
+      version: '1',
+      title: '[FIRING:3] DiskFull',
+      state: 'alerting',
+      message: '**Firing**',
+    };
+    expect(read(grafana, grafanas).map(({ url, key }) => [url, key])).toEqual([
+      ['https://grafana.example.org/d/1?viewPanel=2', 'grafana:8a7b1c2d3e4f5061'],
+      ['https://grafana.example.org/d/1', 'grafana:8a7b1c2d3e4f5061'],
+      [firing.generatorURL, 'grafana:8a7b1c2d3e4f5061'],
+    ]);
+  });
+});

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { Format, Incoming } from './incoming.ts';
+import {
+  choiceAt,
+  type JsonObject,
+  linesOf,
+  objectAt,
+  objectsAt,
+  optionalObject,
+  textOf,
+} from './payload-values.ts';
+import { usualLevel, wordOf } from './severity.ts';
+
+/** The webhook of Alertmanager (version 4): https://prometheus.io/docs/alerting/latest/configuration/#webhook_config */
+export const alertmanager: Format = {
+  read: ({ body }) =>
+    readAlerts(objectAt(body), { name: 'alertmanager', linkOf: ({ generatorURL }) => generatorURL }),
+};
+
+interface Source {
+  readonly name: string;
+  readonly linkOf: (alert: JsonObject) => unknown;
+}
+
+/** One item for each alert of a group, and one that counts the alerts that the sender left out. */
+export function readAlerts(group: JsonObject, source: Source): Incoming[] {
+  const items = objectsAt(group.alerts, '/alerts').map((alert, i) =>
+    readAlert(alert, `/alerts/${i}`, source),
+  );
+  const { truncatedAlerts } = group;
+  if (typeof truncatedAlerts !== 'number' || truncatedAlerts <= 0) return items;
+  const groupKey = textOf(group.groupKey) ?? '';
+  return [
+    ...items,
+    {
+      title: `${truncatedAlerts} more alerts`,
+      message: `${truncatedAlerts} more alerts of this group were left out by the sender: see its max_alerts. Group: ${groupKey}`,
+      severity: 'truncated',
+      level: 'warning',
+      key: `${source.name}:truncated:${groupKey}`,
+      url: textOf(group.externalURL),
+    },
+  ];
+}
+
+function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source): Incoming {
+  const labels = optionalObject(alert.labels, `${pointer}/labels`);
+  const annotations = optionalObject(alert.annotations, `${pointer}/annotations`);
+  const isResolved = choiceAt(alert.status, `${pointer}/status`, ['firing', 'resolved']) === 'resolved';
+  const severity = isResolved ? 'resolved' : wordOf(textOf(labels.severity) ?? 'firing');
+  const title = textOf(annotations.summary, annotations.title, labels.alertname) ?? 'Alert';
+  const fingerprint = textOf(alert.fingerprint) ?? fingerprintOf(labels);
+  return {
+    title: isResolved ? `Resolved: ${title}` : title,
+    message: textOf(annotations.description, annotations.message) ?? linesOf(labels),
+    severity,
+    level: isResolved ? 'success' : usualLevel(severity, 'error'),
+    place: textOf(labels.host, labels.hostname, labels.instance, labels.node),
+    key: `${name}:${fingerprint}`,
+    url: textOf(linkOf(alert)),
+    identity: JSON.stringify([fingerprint, alert.status, alert.startsAt].map((each) => textOf(each))),
+  };
+}
+
+/** Alertmanager before 0.19 sends none. */
+function fingerprintOf(labels: JsonObject): string {
+  const sorted = Object.entries(labels)
+    .map(([name, value]) => [name, textOf(value)])
+    .toSorted();
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
+}

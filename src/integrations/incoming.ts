@@ -1,0 +1,121 @@
+/** What the items of a sender's payload come to, and how each becomes the fields of a notification. */
+import { createHash } from 'node:crypto';
+import { limits } from '#contract/limits.ts';
+import { canonicalAddress } from '#core/addresses.ts';
+import { badRequest } from '#core/errors.ts';
+import { type CheckedFields, checkFields } from '#core/notification.ts';
+import type { LevelMap } from './severity.ts';
+
+/** One item of a payload: an alert, a message. Its texts may be of any length; they are cut to what a field may hold. */
+export interface Incoming {
+  readonly title: string | undefined;
+  /** Blank or absent: the title says it all. */
+  readonly message?: string | undefined;
+  /** How serious it is in the sender's own word, in lower case: what `?level=` maps. */
+  readonly severity: string;
+  /** The level of this word where `?level=` does not map it. */
+  readonly level: string;
+  /** What it is about: a host name, an address, either with a port, or a URL. */
+  readonly place?: string | undefined;
+  readonly key?: string | undefined;
+  /** Left out when it is no http or https link. */
+  readonly url?: string | undefined;
+  readonly ttl?: number | undefined;
+  /**
+   * Names this event and no other: the same item with the same identity is a repetition, and is stored once in 24 hours.
+   * Without it each item is new.
+   */
+  readonly identity?: string | undefined;
+}
+
+export interface Payload {
+  /** The value of a JSON body, a form as an object of texts, or a plain text; undefined without a body. */
+  readonly body: unknown;
+  /** @throws AppError `bad-request` when it is given twice or cannot be read. */
+  readonly header: (name: string) => string | undefined;
+  readonly query: URLSearchParams;
+  /** The parameters of the path. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface Stored {
+  readonly id: string;
+  readonly fields: CheckedFields;
+}
+
+export interface Answer {
+  readonly status: 200 | 202;
+  /** A text is sent as plain text, anything else as JSON. */
+  readonly body: unknown;
+}
+
+/** How one kind of sender says what happened. */
+export interface Format {
+  /** The items of a payload, in their order. @throws AppError `bad-request` when it is no payload of this sender. */
+  readonly read: (payload: Payload) => readonly Incoming[];
+  /** Set when the body is a text, whatever its content type says. */
+  readonly takesAnyText?: true;
+  /** What this sender expects as an answer once all is stored. Not given: `{"ok": true, "items": […]}`. */
+  readonly answer?: (stored: readonly Stored[], payload: Payload, now: number) => Answer;
+}
+
+/** The fields of an item. @throws AppError `bad-request` when it has neither title nor message. */
+export function fieldsOf(item: Incoming, { words, others }: LevelMap): CheckedFields {
+  const message = cut(item.message ?? '', limits.messageChars);
+  const title = cut(oneLine(item.title ?? ''), limits.titleChars) || cut(oneLine(message), limits.titleChars);
+  if (title === '') throw badRequest('the payload holds neither a title nor a message');
+  return checkFields({
+    title,
+    message: message.trim() === '' ? title : message,
+    level: words.get(item.severity) ?? others ?? item.level,
+    ttl: item.ttl,
+    key: item.key === undefined ? undefined : keyOf(item.key),
+    url: linkOf(item.url),
+    ...placeOf(item.place),
+  });
+}
+
+/** What the same item gets each time it is sent; null when each is new. */
+export function retryKeyOf(format: string, { identity }: Incoming, fields: CheckedFields): string | null {
+  if (identity === undefined) return null;
+  return `${format}:${hash(JSON.stringify([identity, fields]))}`;
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
+
+/** At most `max` characters, with an ellipsis where the rest was cut off. */
+function cut(text: string, max: number): string {
+  const clean = text.toWellFormed().replaceAll('\0', '').trim();
+  if (clean.length <= max) return clean;
+  // Code points are counted; nothing beyond 2 units each is looked at.
+  const characters = Array.from(clean.slice(0, 2 * max + 2));
+  return characters.length <= max ? clean : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+const oneLine = (text: string) => text.trim().split(/[\r\n]/, 1)[0] ?? '';
+
+/** A key that is too long is told by its hash, so that a resolve still finds its alert. */
+function keyOf(key: string): string | undefined {
+  const clean = key.toWellFormed().replaceAll('\0', '').trim();
+  if (clean === '') return undefined;
+  return clean.length <= limits.keyChars ? clean : hash(clean);
+}
+
+function linkOf(url: string | undefined): string | undefined {
+  const link = url?.trim();
+  if (!link || link.length > limits.urlChars || !link.isWellFormed()) return undefined;
+  const isLink = /^https?:\/\//i.test(link) && !/[\s\p{Cc}]/u.test(link) && URL.parse(link)?.hostname;
+  return isLink ? link : undefined;
+}
+
+/** The host name or address in `db-01:9100`, `10.0.0.5:9100`, `[fd00::5]:9100`, `https://example.org/health`. */
+function placeOf(place: string | undefined): { host?: string; ip?: string } {
+  const text = place?.trim() ?? '';
+  const named = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? '') : text;
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(named)?.[1] ?? named.replace(/^([^:]+):\d+$/, '$1');
+  const ip = canonicalAddress(bare);
+  if (ip !== undefined) return { ip };
+  const isHost =
+    bare !== '' && bare.isWellFormed() && !/[\s\p{Cc}]/u.test(bare) && bare.length <= limits.hostChars;
+  return isHost ? { host: bare } : {};
+}

@@ -1,0 +1,79 @@
+/** Reads values of a payload that nobody has checked. */
+import { AppError } from '#core/errors.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** More items than this in one payload are refused. */
+const mostItems = 1_000;
+
+const invalid = (pointer: string, wanted: string) =>
+  new AppError('bad-request', `${pointer === '' ? 'the body' : nameOf(pointer)} must be ${wanted}`, {
+    place: { pointer },
+  });
+
+/** `/alerts/3/labels` is alerts[3].labels. */
+const nameOf = (pointer: string) =>
+  pointer
+    .slice(1)
+    .replace(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.');
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `pointer`: its place in the body, empty for the body itself. @throws AppError `bad-request` when it is no object. */
+export function objectAt(value: unknown, pointer = ''): JsonObject {
+  if (isObject(value)) return value;
+  throw invalid(pointer, 'a JSON object');
+}
+
+/** An object, or an empty one when it is absent. @throws AppError `bad-request` when it is something else. */
+export function optionalObject(value: unknown, pointer: string): JsonObject {
+  return value === undefined || value === null ? {} : objectAt(value, pointer);
+}
+
+/** The objects of a list. @throws AppError `bad-request` when it is no list of objects, or a very long one. */
+export function objectsAt(value: unknown, pointer: string): readonly JsonObject[] {
+  if (!Array.isArray(value)) throw invalid(pointer, 'a list');
+  if (value.length > mostItems) throw invalid(pointer, `at most ${mostItems} items, not ${value.length}`);
+  return value.map((each, i) => objectAt(each, `${pointer}/${i}`));
+}
+
+/** The first of some values that says something, as text; objects and lists say nothing. */
+export function textOf(...values: readonly unknown[]): string | undefined {
+  for (const value of values) {
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    if (typeof value === 'string' && value.trim() !== '') return value.trim();
+  }
+  return undefined;
+}
+
+/** As {@link textOf}. @throws AppError `bad-request` that says what is missing. */
+export function requiredText(value: unknown, pointer: string): string {
+  const text = textOf(value);
+  if (text !== undefined) return text;
+  throw invalid(pointer, 'a text');
+}
+
+/** @throws AppError `bad-request` that names the choices. */
+export function choiceAt<T extends string>(value: unknown, pointer: string, choices: readonly T[]): T {
+  const chosen = choices.find((each) => each === value);
+  if (chosen !== undefined) return chosen;
+  throw invalid(pointer, `one of ${choices.join(', ')}`);
+}
+
+/** Each name with its text, one a line, as in `job: node`. */
+export function linesOf(values: JsonObject): string {
+  return Object.entries(values)
+    .flatMap(([name, value]) => {
+      const text = textOf(value);
+      return text === undefined ? [] : [`${name}: ${text}`];
+    })
+    .join('\n');
+}
+
+/** The paragraphs that say something. */
+export function paragraphs(...texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined && text.trim() !== '').join('\n\n');
+}

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { webhookNames } from '#integrations/formats.ts';
+import { IntakeDesk, uuidv7 } from '../support/intake.ts';
+import type { Answer, CallOptions } from '../support/server.ts';
+
+let desk: IntakeDesk;
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  desk = await IntakeDesk.open({ BELFRY_RATE_AUTH: 'off', BELFRY_RATE_TENANT: 'off' });
+});
+afterAll(async () => {
+  await desk.close();
+  vi.useRealTimers();
+});
+
+const path = '/api/integrations/alertmanager';
+const post = (options: CallOptions, to = path): Promise<Answer> =>
+  desk.server.call('POST', to, { token: desk.token, ...options });
+
+let groups = 0;
+/** A group of `count` alerts that nobody has sent before. */
+function alerts(count: number, status = 'firing', severity = 'warning', group = ++groups) {
+  return {
+    receiver: 'belfry',
+    alerts: Array.from({ length: count }, (_, i) => ({
+      status,
+      labels: { alertname: `A${i}`, instance: `db-${i}:9100`, severity },
+      annotations: {},
+      startsAt: '2026-11-22T20:00:00Z',
+      fingerprint: `${group}-${i}`,
+    })),
+  };
+}
+const ids = ({ json }: Answer) => json.items.map(({ id }: { id: string }) => id);
+
+describe('a group of alerts', () => {
+  it('is a notification for each, and the answer names each', async () => {
+    const answer = await post({ json: alerts(3) });
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      { ok: true, items: Array(3).fill({ id: expect.stringMatching(uuidv7) }) },
+    ]);
+    const stored = await Promise.all(ids(answer).map((id: string) => desk.find(id)));
+    expect(stored.map(({ title, host, level, position }) => [title, host, level, position])).toEqual([
+      ['A0', 'db-0', 'warning', stored[0].position],
+      ['A1', 'db-1', 'warning', stored[0].position + 1],
+      ['A2', 'db-2', 'warning', stored[0].position + 2],
+    ]);
+  });
+
+  it('without any is answered, and stores nothing', async () => {
+    const head = await desk.head();
+    expect((await post({ json: alerts(0) })).json).toEqual({ ok: true, items: [] });
+    expect(await desk.head()).toBe(head);
+  });
+
+  it('on a panel, each alert is replaced by its resolve', async () => {
+    const token = await desk.server.token({ tenant: 'wall' });
+    const panel = await desk.server.panel(token, 'lobby');
+    await post({ token, json: alerts(2, 'firing', 'critical', 7_001) });
+    await post({ token, json: alerts(1, 'resolved', 'critical', 7_001) });
+    const { messages, next, close } = panel.stream;
+    await next(({ data }) => data.title === 'Resolved: A0');
+    const events = messages
+      .filter(({ event }) => event === 'notification' || event === 'clear')
+      .map(({ event, data }) => [event, data.title ?? data.reason, data.level ?? '']);
+    expect(events).toEqual([
+      ['notification', 'A0', 'critical'],
+      ['notification', 'A1', 'critical'],
+      ['clear', 'replaced', ''],
+      ['notification', 'Resolved: A0', 'success'],
+    ]);
+    close();
+  });
+
+  it('sent again stores nothing, answers the same, and new alerts among the old are stored', async () => {
+    const group = alerts(2);
+    const first = await post({ json: group });
+    const head = await desk.head();
+    expect(ids(await post({ json: group }))).toEqual(ids(first));
+    expect(await desk.head()).toBe(head);
+    const grown = { ...group, alerts: [...group.alerts, ...alerts(1).alerts] };
+    expect(ids(await post({ json: grown })).slice(0, 2)).toEqual(ids(first));
+    expect(await desk.head()).toBe(head + 1);
+  });
+
+  it('takes levels from the query, and makes them the tenant’s own', async () => {
+    const answer = await post({ json: alerts(1, 'firing', 'critical') }, `${path}?level=critical:alarm`);
+    expect(await desk.find(ids(answer)[0])).toMatchObject({ level: 'alarm' });
+    expect((await post({ json: alerts(1) }, `${path}?level=critical`)).status).toBe(200);
+    const refused = await post({ json: alerts(1) }, `${path}?level=critical:!`);
+    expect([refused.status, refused.headers.get('belfry-error')]).toEqual([
+      400,
+      'bad-request; parameter="level"',
+    ]);
+  });
+
+  it('of which one cannot be stored answers it by itself', async () => {
+    const tenant = 'levels';
+    const token = await desk.server.token({ tenant });
+    const { levels } = desk.server.running.directory;
+    const id = await desk.server.tenant(tenant);
+    for (let i = 0; i < 200; i++) await levels.register(id, `own-${i}`, 'test', Date.now());
+    const group = { alerts: [...alerts(1).alerts, ...alerts(1, 'firing', 'odd').alerts] };
+    const { status, json } = await post({ token, json: group }, `${path}?level=odd:one-too-many`);
+    expect([status, json]).toEqual([
+      200,
+      { ok: false, items: [{ id: expect.any(String) }, { error: expect.stringContaining('custom levels') }] },
+    ]);
+    const alone = await post(
+      { token, json: { alerts: group.alerts.slice(1) } },
+      `${path}?level=odd:one-too-many`,
+    );
+    expect([alone.status, alone.json.error]).toEqual([400, expect.stringContaining('custom levels')]);
+  });
+});
+
+describe('beyond the rate', () => {
+  it('a group is stored as far as it goes, and sending it again stores the rest once', async () => {
+    const token = await desk.server.token({ tenant: 'rate', rate: { perSecond: 1, burst: 4 } });
+    const key = await desk.server.key('admin', 'rate');
+    const stored = async () =>
+      (await desk.server.call('GET', '/api/history?limit=200', { token: key })).json.notifications.length;
+    const group = { token, json: alerts(10) };
+    const first = await post(group);
+    expect([first.status, first.json]).toEqual([
+      503,
+      {
+        error: expect.stringMatching(
+          /^6 of 10 were not stored \(rate limit exceeded\): send all of them again/,
+        ),
+      },
+    ]);
+    expect(first.headers.get('retry-after')).toBe('1');
+    expect(await stored()).toBe(4);
+    vi.setSystemTime(Date.now() + 4_000);
+    expect((await post(group)).status).toBe(503);
+    expect(await stored()).toBe(8);
+    vi.setSystemTime(Date.now() + 4_000);
+    const last = await post(group);
+    expect([last.status, ids(last).length, new Set(ids(last)).size, await stored()]).toEqual([
+      200, 10, 10, 10,
+    ]);
+  });
+
+  it('a sender that retries only on 5xx gets 503, any other 429, both with Retry-After and the limits', async () => {
+    const token = await desk.server.token({ rate: { perSecond: 0.1, burst: 1 } });
+    const kuma = { msg: 'Testing' };
+    await post({ token, json: kuma }, '/api/integrations/uptime-kuma');
+    for (const [name, status, json] of [
+      ['alertmanager', 503, alerts(1)],
+      ['uptime-kuma', 429, kuma],
+    ] as const) {
+      const answer = await post({ token, json }, `/api/integrations/${name}`);
+      expect([answer.status, answer.json, answer.headers.get('retry-after')]).toEqual([
+        status,
+        { error: 'rate limit exceeded' },
+        '10',
+      ]);
+      expect(answer.headers.get('ratelimit')).toContain('"token";r=0');
+    }
+  });
+
+  it('what is critical has a bucket of its own', async () => {
+    const token = await desk.server.token({ rate: { perSecond: 0.1, burst: 1 } });
+    expect((await post({ token, json: alerts(1) })).status).toBe(200);
+    expect((await post({ token, json: alerts(1) })).status).toBe(503);
+    expect((await post({ token, json: alerts(1, 'firing', 'critical') })).status).toBe(200);
+  });
+});
+
+describe('the token', () => {
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+
+  it('may be the password, or stand in a header of its own', async () => {
+    const { token } = desk;
+    for (const headers of [
+      basic(`belfry:${token}`),
+      basic(`:${token}`),
+      basic(token),
+      { 'x-gotify-key': token },
+      { 'x-gitlab-token': token },
+    ]) {
+      const answer = await desk.server.call('POST', path, { json: alerts(1), headers });
+      expect([headers, answer.status]).toEqual([headers, 200]);
+    }
+  });
+
+  it('is not taken from the URL, nor any other way than as Bearer elsewhere', async () => {
+    const { token, server } = desk;
+    const json = { title: 'T', message: 'M' };
+    expect((await server.call('POST', `${path}?token=${token}`, { json: alerts(1) })).status).toBe(401);
+    expect((await server.call('POST', '/api/notify', { json, headers: basic(`:${token}`) })).status).toBe(
+      401,
+    );
+    expect(
+      (await server.call('POST', '/api/notify', { json, headers: { 'x-gotify-key': token } })).status,
+    ).toBe(401);
+  });
+
+  it('is asked for as a password, too', async () => {
+    const answer = await desk.server.call('POST', path, { json: alerts(1), headers: basic('a:b') });
+    expect([answer.status, answer.json]).toEqual([401, { error: 'unauthorized' }]);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer, Basic realm="Belfry"');
+  });
+
+  it('goes before everything else', async () => {
+    const wrong = { body: Buffer.alloc(2_000_000, 0xff), headers: { 'content-encoding': 'br' } };
+    const at = (name: string, token?: string) =>
+      desk.server.call('POST', `/api/integrations/${name}`, { ...wrong, token });
+    expect((await at('nothing')).status).toBe(401);
+    expect((await at('alertmanager', await desk.server.token({ scopes: ['panel'] }))).status).toBe(403);
+    expect((await at('nothing', desk.token)).status).toBe(404);
+    expect((await at('alertmanager', desk.token)).status).toBe(413);
+  });
+});
+
+describe('every format', () => {
+  const hostile: readonly (readonly [string, CallOptions, number])[] = [
+    ['nothing', {}, 400],
+    ['no JSON', { body: '{', headers: { 'content-type': 'application/json' } }, 400],
+    [
+      'bytes that are no UTF-8',
+      { body: Buffer.from([0x7b, 0xff]), headers: { 'content-type': 'application/json' } },
+      400,
+    ],
+    ['a list', { json: [] }, 400],
+    ['null', { json: null }, 400],
+    ['a text', { json: 'x' }, 400],
+    ['deep nesting', { body: '['.repeat(50_000), headers: { 'content-type': 'application/json' } }, 400],
+    [
+      'a file',
+      {
+        body: '--x\r\nContent-Disposition: form-data; name="a"; filename="b"\r\n\r\nc\r\n--x--\r\n',
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      },
+      400,
+    ],
+    [
+      'a form that is none',
+      { body: '--y', headers: { 'content-type': 'multipart/form-data; boundary=x' } },
+      400,
+    ],
+    ['XML', { body: '<a/>', headers: { 'content-type': 'application/xml' } }, 415],
+    ['compression', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 415],
+    [
+      'too much',
+      { body: `"${'x'.repeat(1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
+      413,
+    ],
+  ];
+
+  it.each(webhookNames)('refuses what is no payload of it, stores nothing, and lives: %s', async (name) => {
+    const head = await desk.head();
+    for (const [what, options, status] of hostile) {
+      const answer = await post(options, `/api/integrations/${name}`);
+      expect([what, answer.status, answer.json]).toEqual([
+        what,
+        status,
+        { error: expect.stringMatching(/\S/) },
+      ]);
+    }
+    expect(await desk.head()).toBe(head);
+  });
+
+  it.each(webhookNames)('is for POST alone: %s', async (name) => {
+    for (const method of ['GET', 'PUT', 'OPTIONS', 'HEAD', 'DELETE']) {
+      const answer = await desk.server.call(method, `/api/integrations/${name}`);
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+    }
+  });
+});
+
+it('refusals are counted by their reason, and an accepted group is timed', async () => {
+  const token = await desk.server.token({ tenant: 'metrics' });
+  await post({ token, json: alerts(2) });
+  await post({ token, json: {} });
+  const { text } = await desk.server.call('GET', '/tenant-metrics', { token });
+  expect(text).toContain('belfry_notifications_received_total{level="warning"} 2');
+  expect(text).toContain('belfry_notifications_rejected_total{reason="invalid"} 1');
+  expect(text).toContain('belfry_intake_duration_seconds_count 1');
+});

@@ -1,0 +1,34 @@
+/** Reads payloads as the server does, without a server. */
+import type { CheckedFields } from '#core/notification.ts';
+import { type Format, fieldsOf, type Payload, retryKeyOf } from '#integrations/incoming.ts';
+import { parseLevelMap } from '#integrations/severity.ts';
+
+interface Around {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly params?: Readonly<Record<string, string>>;
+}
+
+export function payloadOf(body: unknown, { headers = {}, query = '', params = {} }: Around = {}): Payload {
+  const lowered = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return {
+    body,
+    header: (name) => lowered.get(name.toLowerCase()),
+    query: new URLSearchParams(query),
+    params,
+  };
+}
+
+/** The fields of each item. */
+export function read(format: Format, body: unknown, around: Around = {}): CheckedFields[] {
+  const payload = payloadOf(body, around);
+  const levels = parseLevelMap(payload.query.getAll('level'));
+  return format.read(payload).map((item) => fieldsOf(item, levels));
+}
+
+/** The retry key of each item. */
+export function retryKeys(format: Format, body: unknown, around: Around = {}): (string | null)[] {
+  const payload = payloadOf(body, around);
+  const levels = parseLevelMap(payload.query.getAll('level'));
+  return format.read(payload).map((item) => retryKeyOf('x', item, fieldsOf(item, levels)));
+}
