@@ -1,40 +1,23 @@
 /** Wiring: the only file that knows every folder. */
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { createAccounts } from './accounts/accounts.ts';
-import { openKeyFile } from './accounts/key-file.ts';
 import { startLoops, watchClock } from './background.ts';
-import { createInProcessBus } from './bus/in-process.ts';
 import type { Config } from './config.ts';
 import type { AccountStore } from './core/accounts.ts';
 import type { Directory } from './core/directory.ts';
 import { AppError } from './core/errors.ts';
-import { Intake } from './core/intake.ts';
-import { Metrics } from './core/metrics.ts';
-import type { Bus, NotificationDraft } from './core/ports.ts';
-import { Explainer } from './core/routing/explain.ts';
-import { Throttle } from './core/routing/throttle.ts';
-import { InitialSetup } from './core/secrets.ts';
-import { TenantStreams } from './core/stream/tenant-streams.ts';
-import { isEmpty } from './core/target.ts';
-import { Tenancy } from './core/tenancy.ts';
 import type { ClockMemory } from './core/trusted-clock.ts';
-import { UsageRecorder } from './core/usage-recorder.ts';
 import { startMetricsListener } from './http/operator/metrics.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
+import { createServices } from './services.ts';
 import { shutDown } from './shutdown.ts';
 import { createAccountStore } from './storage/accounts.ts';
 import { createClockMemory } from './storage/clock-memory.ts';
 import { createDirectory } from './storage/directory.ts';
 import { giveBackIdleMemory } from './storage/idle-memory.ts';
-import { assertSharedKey } from './storage/shared-key.ts';
-import { realDatabasePath } from './storage/sqlite/database-file.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
 import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
-import { version } from './version.ts';
 
 // What the command line may use of the other folders comes through here.
 export { hashNewPassword, newPerson } from './accounts/passwords.ts';
@@ -73,7 +56,6 @@ export interface RunningServer {
 /** As many connections as the system lets wait: a herd of panels that comes back at once would lose seconds to a full queue. */
 const backlog = 65_535;
 const lockWaitMs = 500;
-const webFolder = join(import.meta.dirname, '../dist/web');
 
 /** Opens the database, makes it when it is new, and makes sure that the tenant `default` exists. */
 export async function openStorage(
@@ -148,11 +130,14 @@ async function serve(
       services,
       server,
       drainMs: config.drainMs,
-      stopLoops,
+      stopLoops: async () => {
+        await stopLoops();
+        await services.presence.leave();
+      },
       closeMetrics: async () => metricsListener?.close(),
       closeStorage: opened.close,
     });
-    await services.bus.close?.();
+    await services.bus.close();
     lock.release();
     return ended;
   };
@@ -196,104 +181,4 @@ function lockDatabase({ database }: Config): { release(): void } {
       `another Belfry server runs on ${database.path}: stop it first, or set BELFRY_DATABASE_URL to another file`,
     );
   return lock;
-}
-
-async function createBus({ bus, database }: Config, onError: (error: unknown) => void): Promise<Bus> {
-  if (bus === 'in-process' || database.kind === 'sqlite') return createInProcessBus(onError);
-  const { createPostgresBus } = await import('./bus/postgres.ts');
-  const postgresBus = createPostgresBus(database.url, onError);
-  await postgresBus.ready;
-  return postgresBus;
-}
-
-/** The key lies beside the file of SQLite, or where its setting says. Nodes of one database must have the same. */
-async function openKey({ database, keyFile }: Config, { builder, executor }: Storage): Promise<string> {
-  if (database.kind === 'sqlite') return openKeyFile(keyFile ?? `${realDatabasePath(database.path)}.key`);
-  const path = keyFile ?? './data/belfry.key';
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const key = openKeyFile(path);
-  await assertSharedKey(builder, executor, key);
-  return key;
-}
-
-async function createServices(
-  config: Config,
-  logger: Logger,
-  { storage, directory, accounts }: OpenedStorage,
-): Promise<Services> {
-  const now = Date.now;
-  const { history } = storage;
-  const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
-  const bus = await createBus(config, onError);
-  const tenancy = new Tenancy({ directory, onError });
-  await tenancy.poll();
-  const metrics = new Metrics(now());
-  const usage = new UsageRecorder(directory);
-  const onStored = (tenant: number, draft: NotificationDraft) => {
-    const ofTenant = metrics.of(tenant);
-    ofTenant.received(draft.sentLevel);
-    if (draft.route.muted) ofTenant.muted();
-    else if (isEmpty(draft.route.target)) ofTenant.unrouted();
-    usage.recordHits(
-      tenant,
-      draft.route.rules.map(({ id }) => id),
-      draft.receivedAt,
-    );
-  };
-  const tenantStreams = new TenantStreams({
-    history,
-    bus,
-    tenancy,
-    now,
-    monotonicNow: () => performance.now(),
-    onError,
-    epoch: await directory.epoch(),
-    heartbeatMs: config.heartbeatMs,
-    onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
-    onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),
-  });
-  return {
-    directory,
-    history,
-    receipts: history,
-    statistics: storage.statistics,
-    bus,
-    tenancy,
-    tenantStreams,
-    metrics,
-    usage,
-    accounts,
-    signIn: createAccounts({
-      store: accounts,
-      oidc: config.oidc,
-      key: await openKey(config, storage),
-      now,
-      onProblem: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
-    }),
-    setUp: new InitialSetup(),
-    storage,
-    now,
-    version,
-    explainer: new Explainer(now),
-    intake: new Intake({
-      history,
-      bus,
-      directory,
-      tenancy,
-      throttle: new Throttle(),
-      now,
-      onStored,
-      onError,
-    }),
-    settings: {
-      rateToken: config.rate.token,
-      rateTenant: config.rate.tenant,
-      rateAuth: config.rate.auth,
-      rateApi: config.rate.api,
-      baseUrl: config.baseUrl,
-      trustedProxies: config.trustedProxies,
-      metricsToken: config.metrics.token,
-      webFolder,
-    },
-  };
 }

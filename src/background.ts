@@ -10,6 +10,7 @@ import type { Logger } from './log.ts';
 import type { Storage } from './storage/storage.ts';
 
 const pollMs = 400;
+const reportMs = 500;
 const flushMs = 5_000;
 const sweepMs = 2_000;
 /** A pause between two batches, so that intake comes first. */
@@ -33,17 +34,25 @@ export function startLoops(
   services: Services,
   { storage, directory, clockMemory, clock }: Background,
 ): () => Promise<void> {
-  const { tenancy, usage, history, bus, accounts, now } = services;
+  const { tenancy, presence, limits, usage, history, bus, accounts, now } = services;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
   const loop = async (name: string, everyMs: number, work: () => Promise<unknown>): Promise<void> => {
+    let lastProblem: string | undefined;
     for (;;) {
       await pause(everyMs);
       if (signal.aborted) return;
-      await work().catch((error: unknown) =>
-        logger.warn({ err: error, loop: name }, 'a background task failed; it goes on'),
+      const problem = await work().then(
+        () => undefined,
+        (error: unknown) => {
+          // While a database is away, each fails several times a second.
+          if (String(error) !== lastProblem)
+            logger.warn({ err: error, loop: name }, 'a background task failed; it goes on');
+          return String(error);
+        },
       );
+      lastProblem = problem;
     }
   };
   const sweep = async () => {
@@ -70,6 +79,14 @@ export function startLoops(
   };
   const loops = [
     loop('poll', pollMs, () => tenancy.poll()),
+    ...(storage.nodes
+      ? [
+          loop('commands', pollMs, () => presence.deliverCommands()),
+          loop('report', reportMs, () => presence.report()),
+          loop('limits', reportMs, () => limits.exchange(now)),
+          loop('limits-sweep', retentionMs, () => limits.sweep()),
+        ]
+      : []),
     loop('flush', flushMs, () => usage.flush()),
     loop('sweep', sweepMs, sweep),
     loop('audit', retentionMs, forget),

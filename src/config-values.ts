@@ -126,12 +126,16 @@ export function withoutPassword(text: string): string {
 export const filePath: Reader<string> = (text) => text;
 
 /** `auto`: by the database of PostgreSQL, and within the process on SQLite, which one process has to itself. */
-export const busUrl: Reader<'auto' | 'in-process'> = (text) => {
+/** How nodes wake each other; `urls` are the servers of one NATS cluster. */
+export type BusSetting = 'auto' | 'in-process' | { readonly kind: 'nats'; readonly urls: readonly string[] };
+
+export const busUrl: Reader<BusSetting> = (text) => {
   if (text === 'auto' || text === 'in-process') return text;
-  const named = /^nats:/i.test(text) ? 'NATS' : undefined;
-  if (named === undefined) throw new UnfitValue('must be auto or in-process, or not set');
+  const urls = text.split(',').map((url) => url.trim());
+  if (urls.every((url) => /^(nats|tls):/i.test(url) && URL.parse(url)?.hostname))
+    return { kind: 'nats', urls };
   throw new UnfitValue(
-    `names ${named}, which is not supported by this version yet; leave it out, or use auto`,
+    'must be auto, in-process, or servers of NATS between commas, as in nats://user:password@127.0.0.1:4222',
   );
 };
 

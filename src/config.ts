@@ -74,11 +74,15 @@ const variables = {
     filePath,
     'the server key; by default beside the SQLite file, or ./data/belfry.key. Nodes of one database need the same key',
   ),
-  BELFRY_BUS_URL: setting(
-    'auto',
-    busUrl,
-    'how nodes wake each other; auto uses LISTEN and NOTIFY of PostgreSQL',
-  ),
+  BELFRY_BUS_URL: {
+    ...setting(
+      'auto',
+      busUrl,
+      'how nodes wake each other: auto uses LISTEN and NOTIFY of PostgreSQL; nats://user:password@host:4222 uses NATS',
+    ),
+    secret: true,
+    show: (text: string) => text.split(',').map(withoutPassword).join(','),
+  },
   BELFRY_RATE_TOKEN: setting('20:200', orOff(rate), 'notifications of one token, per second : burst'),
   BELFRY_RATE_TENANT: setting('200:2000', orOff(rate), 'notifications of one tenant, per second : burst'),
   BELFRY_RATE_AUTH: setting(

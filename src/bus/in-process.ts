@@ -1,4 +1,4 @@
-import type { Bus, Entry, TenantId } from '#core/ports.ts';
+import type { Bus, Channel, Entry } from '#core/ports.ts';
 
 type Listener = (entries: readonly Entry[]) => void;
 
@@ -7,10 +7,10 @@ type Listener = (entries: readonly Entry[]) => void;
  * throws goes to `onError` and reaches neither the publisher nor the other listeners.
  */
 export function createInProcessBus(onError: (error: unknown) => void): Bus {
-  const byTenant = new Map<TenantId, Set<Listener>>();
+  const byChannel = new Map<Channel, Set<Listener>>();
   return {
-    publish(tenant, entries) {
-      for (const listener of byTenant.get(tenant) ?? []) {
+    publish(channel, entries) {
+      for (const listener of byChannel.get(channel) ?? []) {
         try {
           listener(entries);
         } catch (error) {
@@ -18,14 +18,16 @@ export function createInProcessBus(onError: (error: unknown) => void): Bus {
         }
       }
     },
-    subscribe(tenant, listener) {
-      const listeners = byTenant.get(tenant) ?? new Set();
-      byTenant.set(tenant, listeners);
+    subscribe(channel, listener) {
+      const listeners = byChannel.get(channel) ?? new Set();
+      byChannel.set(channel, listeners);
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
-        if (listeners.size === 0 && byTenant.get(tenant) === listeners) byTenant.delete(tenant);
+        if (listeners.size === 0 && byChannel.get(channel) === listeners) byChannel.delete(channel);
       };
     },
+    problem: () => undefined,
+    close: async () => undefined,
   };
 }

@@ -16,7 +16,7 @@ import type {
 } from './ports.ts';
 import { RegexTime } from './routing/regex-budget.ts';
 import type { RoutingSubject } from './routing/subject.ts';
-import type { Throttle, ThrottleDemand, Throttled } from './routing/throttle.ts';
+import { claimsOf, type Throttle, type ThrottleDemand, type Throttled } from './routing/throttle.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
 
 export interface IntakeOptions {
@@ -75,13 +75,18 @@ export class Intake {
       if (repeat) return idOf(repeat, idempotency);
       snapshot = await this.#register(sender, fields.level);
     }
-    let made = this.#draft(sender, sourceIp, fields, snapshot);
-    // What it would be counted on may still be refused: then it is to be shown itself.
-    while (made instanceof Promise) {
-      await made;
-      made = this.#draft(sender, sourceIp, fields, tenancy.peek(tenant) ?? snapshot);
+    for (;;) {
+      let made = this.#draft(sender, sourceIp, fields, snapshot);
+      // What it would be counted on may still be refused: then it is to be shown itself.
+      while (made instanceof Promise) {
+        await made;
+        made = this.#draft(sender, sourceIp, fields, tenancy.peek(tenant) ?? snapshot);
+      }
+      const outcome = await this.#store(tenant, made, idempotency);
+      // Another node shows one like it: the next draft is counted on that.
+      if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
+      snapshot = tenancy.peek(tenant) ?? snapshot;
     }
-    return idOf(await this.#store(tenant, made, idempotency), idempotency);
   }
 
   /** The id under which the same content was stored with `retryKey` in the last 24 hours. */
@@ -96,16 +101,22 @@ export class Intake {
     { draft, demands, counted }: Made,
     idempotency: Idempotency | null,
   ): Promise<AppendOutcome> {
-    const { history, throttle } = this.#options;
-    const decided = demands.length > 0 && !counted ? this.#hold(draft.id) : undefined;
-    let stored = false;
+    const { history, throttle, now } = this.#options;
+    const isFirst = demands.length > 0 && !counted;
+    const decided = isFirst ? this.#hold(draft.id) : undefined;
+    let outcome: AppendOutcome | undefined;
     try {
-      const outcome = await history.append(tenant, draft, idempotency);
-      stored = outcome.kind === 'stored';
+      outcome = await history.append(tenant, draft, idempotency, isFirst ? claimsOf(demands) : []);
       if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome.entries);
       return outcome;
     } finally {
-      if (!stored) throttle.forget(tenant, demands, draft.id, counted);
+      if (outcome?.kind === 'throttled') {
+        // The other node's clock may be ahead.
+        const shownAt = Math.min(outcome.shownAt, now());
+        throttle.adopt(tenant, demands, draft.id, { ...outcome, shownAt });
+      } else if (outcome?.kind !== 'stored') {
+        throttle.forget(tenant, demands, draft.id, counted);
+      }
       decided?.();
     }
   }
@@ -205,7 +216,10 @@ function contentHash(fields: CheckedFields): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
 }
 
-function idOf(outcome: AppendOutcome, idempotency: Idempotency | null): string {
+function idOf(
+  outcome: Exclude<AppendOutcome, { kind: 'throttled' }>,
+  idempotency: Idempotency | null,
+): string {
   if (outcome.kind !== 'conflict') return outcome.id;
   throw new AppError(
     'conflict',

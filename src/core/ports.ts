@@ -88,8 +88,25 @@ export type AppendOutcome =
       readonly id: string /** In order: the clearing of what it replaced, then itself. */;
       readonly entries: readonly Entry[];
     }
+  | RepeatOutcome
+  | {
+      /** Nothing is stored: a throttle shows `on` since `shownAt` already, so the notification is to be counted on it. */
+      readonly kind: 'throttled';
+      /** The name of the throttle's claim. */
+      readonly by: string;
+      readonly on: string;
+      readonly shownAt: number;
+    };
+
+export type RepeatOutcome =
   | { readonly kind: 'repeated'; readonly id: string }
   | { readonly kind: 'conflict' };
+
+/** A notification is to be the one that a throttle shows for so long, unless another one is shown already. */
+export interface ThrottleClaim {
+  readonly name: string;
+  readonly perMs: number;
+}
 
 export type ClearOutcome =
   | { readonly kind: 'cleared'; readonly entry: Clear }
@@ -158,13 +175,15 @@ export interface SearchPage {
  * @throws AppError `unavailable` when the queue or the disk is full, or the disk failed; nothing is stored then.
  */
 export interface History {
-  append(tenant: TenantId, draft: NotificationDraft, idempotency: Idempotency | null): Promise<AppendOutcome>;
-  /** The outcome of `append` if the key was used within its time; undefined if it was not. */
-  findRepeat(
+  /** Only a store that several nodes share looks at `claims`; a single node's throttles are in its memory. */
+  append(
     tenant: TenantId,
-    idempotency: Idempotency,
-    now: number,
-  ): Promise<Exclude<AppendOutcome, { readonly kind: 'stored' }> | undefined>;
+    draft: NotificationDraft,
+    idempotency: Idempotency | null,
+    claims?: readonly ThrottleClaim[],
+  ): Promise<AppendOutcome>;
+  /** The outcome of `append` if the key was used within its time; undefined if it was not. */
+  findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
   /** Takes a live notification off the panels. */
   clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
   bounds(tenant: TenantId): Promise<LogBounds>;
@@ -236,12 +255,24 @@ export interface ReceiptStore {
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
 }
 
-/** Wakes the followers of a tenant's log. It may lose and repeat wake-ups; a follower uses the entries they carry only if they are exactly the next ones. */
+/**
+ * What a wake-up is about: the log of a tenant, or what every node reads from the database: changes to the directory
+ * of any tenant, and commands to panels.
+ */
+export type Channel = TenantId | 'directory' | 'commands';
+
+/**
+ * Wakes who waits for news, on this node and on the others: followers of a tenant's log, and nodes that read something from
+ * the database. It may lose and repeat wake-ups, so who waits also looks by themselves now and then. A follower uses the
+ * entries a wake-up carries only if they are exactly the next ones; none only says that something happened.
+ */
 export interface Bus {
-  publish(tenant: TenantId, entries: readonly Entry[]): void;
-  /** Gives back what it holds; without it there is nothing to give back. */
-  close?(): Promise<void>;
-  subscribe(tenant: TenantId, listener: (entries: readonly Entry[]) => void): () => void;
+  publish(channel: Channel, entries: readonly Entry[]): void;
+  subscribe(channel: Channel, listener: (entries: readonly Entry[]) => void): () => void;
+  /** Why other nodes are not woken now; undefined when they are, or when there can be none. */
+  problem(): string | undefined;
+  /** Gives back what it holds, within about a second whatever hangs. */
+  close(): Promise<void>;
 }
 
 /** Storage health for the readiness check. */

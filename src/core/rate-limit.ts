@@ -16,28 +16,69 @@ export interface RateState {
 /** Keys kept at most: forgetting the least recently used gives it a full bucket back, which is the harmless side. */
 const maxKeys = 100_000;
 
+/** What was taken from a bucket. */
+export interface Taken<K> {
+  readonly key: K;
+  readonly rate: Rate;
+  readonly count: number;
+}
+
 /** Token buckets by key. Time is the caller's and may jump back: a bucket then simply does not fill. */
 export class RateLimiter<K extends string | number> {
   readonly #buckets = createLruMap<K, Bucket>(maxKeys);
+  /** What was taken since the last {@link collect}; undefined: nobody collects it. */
+  #taken: Map<K, { rate: Rate; count: number }> | undefined;
+
+  constructor({ isCollected = false } = {}) {
+    this.#taken = isCollected ? new Map() : undefined;
+  }
 
   /** Takes one, when there is one. */
   take(key: K, rate: Rate, now: number): RateState {
     const bucket = this.#fill(key, rate, now);
     const allowed = bucket.tokens >= 1;
-    if (allowed) bucket.tokens -= 1;
-    return state(allowed, bucket, rate);
+    if (allowed) {
+      bucket.tokens -= 1;
+      this.#note(key, rate);
+    }
+    return rateState(allowed, bucket.tokens, rate);
   }
 
   /** The state, without taking a token. */
   look(key: K, rate: Rate, now: number): RateState {
     const bucket = this.#fill(key, rate, now);
-    return state(bucket.tokens >= 1, bucket, rate);
+    return rateState(bucket.tokens >= 1, bucket.tokens, rate);
   }
 
   /** Gives back a token for a request that turned out not to count. */
   giveBack(key: K, rate: Rate, now: number): void {
     const bucket = this.#fill(key, rate, now);
     bucket.tokens = Math.min(rate.burst, bucket.tokens + 1);
+  }
+
+  /** What was taken since the last call. */
+  collect(): Taken<K>[] {
+    const taken = this.#taken;
+    if (!taken || taken.size === 0) return [];
+    this.#taken = new Map();
+    return [...taken].map(([key, { rate, count }]) => ({ key, rate, count }));
+  }
+
+  /** Sets what a bucket had when the last {@link collect} was added to it; below zero, it is that much in debt. */
+  settle(key: K, tokens: number, now: number): void {
+    const since = this.#taken?.get(key)?.count ?? 0;
+    this.#buckets.set(key, { tokens: tokens - since, at: now });
+  }
+
+  #note(key: K, rate: Rate): void {
+    if (!this.#taken) return;
+    const taken = this.#taken.get(key);
+    if (taken) {
+      taken.count += 1;
+      taken.rate = rate;
+    } else {
+      this.#taken.set(key, { rate, count: 1 });
+    }
   }
 
   #fill(key: K, { perSecond, burst }: Rate, now: number): Bucket {
@@ -54,7 +95,11 @@ export class RateLimiter<K extends string | number> {
   }
 }
 
-function state(allowed: boolean, { tokens }: Bucket, { perSecond, burst }: Rate): RateState {
+export function rateState(allowed: boolean, tokens: number, { perSecond, burst }: Rate): RateState {
   const missing = tokens < 1 ? 1 - tokens : burst - tokens;
-  return { allowed, remaining: Math.floor(tokens), resetSeconds: Math.ceil(missing / perSecond) };
+  return {
+    allowed,
+    remaining: Math.max(0, Math.floor(tokens)),
+    resetSeconds: Math.ceil(missing / perSecond),
+  };
 }

@@ -31,6 +31,8 @@ interface Read {
 export interface TenancyOptions {
   readonly directory: Directory;
   readonly onError: (error: unknown) => void;
+  /** Called after each change that this process made. */
+  readonly onOwnChange?: () => void;
 }
 
 const maxCredentials = 50_000;
@@ -42,6 +44,7 @@ const maxCredentials = 50_000;
 export class Tenancy {
   readonly #directory: Directory;
   readonly #onError: (error: unknown) => void;
+  readonly #onOwnChange: () => void;
   readonly #snapshots = new Map<TenantId, Kept>();
   readonly #reads = new Set<Read>();
   readonly #loading = new Map<TenantId, Promise<TenantSnapshot>>();
@@ -54,10 +57,13 @@ export class Tenancy {
   /** Grows with every known change; a read that began before is not kept. */
   #generation = 0;
   #revision = 0;
+  #polling: Promise<void> | undefined;
+  #nextPoll: Promise<void> | undefined;
 
-  constructor({ directory, onError }: TenancyOptions) {
+  constructor({ directory, onError, onOwnChange = () => undefined }: TenancyOptions) {
     this.#directory = directory;
     this.#onError = onError;
+    this.#onOwnChange = onOwnChange;
   }
 
   /** The snapshot, when it is in memory: the answer of nearly every request. */
@@ -100,8 +106,13 @@ export class Tenancy {
     }
   }
 
-  /** Reads a tenant's configuration again; to be called after each change. */
-  async refresh(tenant: TenantId): Promise<TenantSnapshot> {
+  /** Reads a tenant's configuration again; to be called after each change by this process. */
+  refresh(tenant: TenantId): Promise<TenantSnapshot> {
+    this.#onOwnChange();
+    return this.#reload(tenant);
+  }
+
+  async #reload(tenant: TenantId): Promise<TenantSnapshot> {
     this.#forgetCredentials(tenant);
     this.#loading.delete(tenant);
     const snapshot = this.#keep(await this.#read(tenant));
@@ -111,26 +122,36 @@ export class Tenancy {
 
   /** Adds a panel that has just registered, without reading all the others again. */
   addPanel(tenant: TenantId, panel: PanelRecord): void {
+    this.#onOwnChange();
     this.#snapshots.get(tenant)?.panels.set(panel.id, panel);
     for (const read of this.#reads) if (read.tenant === tenant) read.registered.push(panel);
   }
 
-  /** Looks for changes made by other processes. */
-  async poll(): Promise<void> {
-    try {
-      const { revision, tenants } = await this.#directory.changedSince(this.#revision);
-      for (const tenant of tenants) {
-        // Always: a credential may have been read between another process's change and this snapshot.
-        this.#forgetCredentials(tenant);
-        const known = this.#snapshots.get(tenant);
-        // A change made through this process has been read already.
-        if (known && known.record.changed < (await this.#directory.tenants.get(tenant)).changed)
-          await this.refresh(tenant);
-      }
-      this.#revision = revision;
-    } catch (error) {
-      this.#onError(error);
+  /**
+   * Looks for changes made by other processes; to be called several times a second, and when another process says that it
+   * changed something. A call during a poll begins another one after it.
+   */
+  poll(): Promise<void> {
+    const begin = () => {
+      this.#polling = this.#nextPoll;
+      this.#nextPoll = undefined;
+      return this.#poll();
+    };
+    this.#nextPoll ??= (this.#polling ?? Promise.resolve()).then(begin, begin);
+    return this.#nextPoll;
+  }
+
+  async #poll(): Promise<void> {
+    const { revision, tenants } = await this.#directory.changedSince(this.#revision);
+    for (const tenant of tenants) {
+      // Always: a credential may have been read between another process's change and this snapshot.
+      this.#forgetCredentials(tenant);
+      const known = this.#snapshots.get(tenant);
+      // A change made through this process has been read already.
+      if (known && known.record.changed < (await this.#directory.tenants.get(tenant)).changed)
+        await this.#reload(tenant);
     }
+    this.#revision = revision;
   }
 
   /** Calls `listener` on every change, until the returned function is called. */

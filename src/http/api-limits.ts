@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isForPeople, type Principal } from '#core/access.ts';
 import { type AppError, rateLimited } from '#core/errors.ts';
-import { RateLimiter } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
 import { rateHeaders } from './rate-headers.ts';
 import type { Services } from './services.ts';
@@ -15,11 +14,13 @@ const accountRate: Rate = { perSecond: 1, burst: 60 };
  */
 export class ApiLimits {
   readonly #services: Services;
-  readonly #callers = new RateLimiter<string>();
-  readonly #accounts = new RateLimiter<string>();
+  readonly #callers;
+  readonly #accounts;
 
   constructor(services: Services) {
     this.#services = services;
+    this.#callers = services.limits.buckets('api');
+    this.#accounts = services.limits.buckets('account');
   }
 
   /** Counts one request and writes the headers of the limit. Returns the error when none was left. */

@@ -5,7 +5,6 @@ import type { CredentialRecord } from '#core/directory.ts';
 import { AppError, forbidden, rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/intake.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import { RateLimiter } from '#core/rate-limit.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/secrets.ts';
 import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
@@ -38,7 +37,7 @@ interface Prepared {
  */
 export class Authenticator {
   readonly #services: Services;
-  readonly #failures = new RateLimiter<string>();
+  readonly #failures;
   readonly #limits: ApiLimits;
   /** Hashes of credentials that were valid the last time, by id. They stay when the tenant's snapshot leaves memory. */
   readonly #proven = createLruMap<string, string>(50_000);
@@ -50,6 +49,7 @@ export class Authenticator {
 
   constructor(services: Services) {
     this.#services = services;
+    this.#failures = services.limits.buckets('auth');
     this.people = new People(services);
     this.#limits = new ApiLimits(services);
     this.#sourceOf = sourceAddressReader(services.settings.trustedProxies);

@@ -1,3 +1,5 @@
+import type { LimitStore } from '#core/limits.ts';
+import type { Nodes } from '#core/nodes.ts';
 import type { History, ReceiptStore, StorageHealth } from '#core/ports.ts';
 import type { Statistics } from '#core/statistics.ts';
 import type { Builder } from './schema.ts';
@@ -10,6 +12,10 @@ export interface Storage extends StorageHealth {
   /** Writes the directory's queries in the database's dialect; `executor` runs them. */
   readonly builder: Builder;
   readonly executor: SqlExecutor;
+  /** What several nodes share; undefined where one node has the database to itself. */
+  readonly nodes?: Nodes;
+  /** As {@link nodes}. */
+  readonly limits?: LimitStore;
   /**
    * Takes some expired notifications out of the live set; answers how many, and zero after the last. Each call goes on where
    * the one before ended.

@@ -1,11 +1,12 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPostgresBus } from '#bus/postgres.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { NodeBus } from '#bus/node-bus.ts';
+import { postgresTransport } from '#bus/postgres.ts';
 import { eventually } from '../support/eventually.ts';
-
 import { missingPostgres, startMs, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { TcpProxy } from '../support/tcp-proxy.ts';
 import { gap } from '../torture/gap.ts';
-import { busConformance } from './bus.ts';
+import { nodeBusConformance } from './bus-between-nodes.ts';
 
 const missing = gap(missingPostgres());
 describe.skipIf(missing !== undefined)(missing ?? 'with PostgreSQL', () => {
@@ -13,52 +14,46 @@ describe.skipIf(missing !== undefined)(missing ?? 'with PostgreSQL', () => {
   beforeAll(async () => {
     server = await startPostgres();
   }, startMs);
-  afterAll(() => server.stop());
+  afterAll(() => server?.stop());
 
-  async function open() {
-    const errors: unknown[] = [];
-    const bus = createPostgresBus(server.url, (error) => errors.push(error));
-    await bus.ready;
-    return { bus, errors, close: () => bus.close() };
-  }
-
-  /** Publishes on one node and listens on another. */
-  async function openTwo() {
-    const [here, there] = [await open(), await open()];
-    return {
-      bus: { publish: here.bus.publish, subscribe: there.bus.subscribe },
-      close: async () => {
-        await Promise.all([here.close(), there.close()]);
-      },
-    };
-  }
-
-  busConformance('of PostgreSQL, on one node', open);
-  busConformance('of PostgreSQL, between two nodes', openTwo);
-
-  test('a connection that breaks is opened again, and everyone is woken', async () => {
-    const [here, there] = [await open(), await open()];
-    let woken = 0;
-    there.bus.subscribe(1, () => {
-      woken += 1;
-    });
-    await endConnections('belfry bus');
-    await eventually(() => expect(woken).toBeGreaterThan(0));
-    const before = woken;
-    await eventually(() => {
-      here.bus.publish(1, []);
-      expect(woken).toBeGreaterThan(before);
-    });
-    expect(there.errors.length).toBeGreaterThan(0);
-    await Promise.all([here.close(), there.close()]);
+  const connect = () => postgresTransport(server.url);
+  nodeBusConformance('of PostgreSQL', connect, {
+    async interrupt() {
+      const client = new pg.Client(server.url);
+      await client.connect();
+      await client.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'belfry bus'",
+      );
+      await client.end();
+    },
+    behind: async () => {
+      const proxy = await TcpProxy.start({ port: Number(new URL(server.url).port) });
+      return { proxy, connect: postgresTransport(proxy.through(server.url)) };
+    },
   });
 
-  async function endConnections(name: string): Promise<void> {
+  test('a message that is not ours is ignored', async () => {
+    const errors: unknown[] = [];
+    const bus = new NodeBus({
+      connect: connect(),
+      onProblem: () => undefined,
+      onError: (error) => errors.push(error),
+    });
+    onTestFinished(() => bus.close());
+    await bus.ready;
+    let woken = 0;
+    bus.subscribe(7, () => {
+      woken += 1;
+    });
     const client = new pg.Client(server.url);
     await client.connect();
-    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
-      name,
-    ]);
+    await eventually(async () => {
+      await client.query(
+        `SELECT pg_notify(c, 'nonsense') FROM unnest('{belfry_,belfry_x,belfry_-1,belfry_7}'::text[]) c`,
+      );
+      expect(woken).toBeGreaterThan(1);
+    });
     await client.end();
-  }
+    expect([errors, bus.problem()]).toEqual([[], undefined]);
+  });
 });

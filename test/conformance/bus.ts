@@ -7,6 +7,8 @@ import { limitMs } from '../support/patience.ts';
 /** A bus to test, and how to give back what it holds. */
 export interface OpenedBus {
   readonly bus: Bus;
+  /** The first who listens to a channel is rung once it listens on the other side. */
+  readonly wakesWhenListening?: boolean;
   close(): Promise<void>;
 }
 
@@ -43,34 +45,45 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
   describe(`the bus ${name}`, () => {
     let opened: OpenedBus;
     let bus: Bus;
+    /** How many listen to each tenant. */
+    const listening = new Map<number, number>();
     beforeEach(async () => {
+      listening.clear();
       opened = await open();
       ({ bus } = opened);
     });
     afterEach(() => opened.close());
 
-    const listen = (tenant: number) => {
+    /** Resolves once what is published from now on arrives. */
+    const listen = async (tenant: number) => {
       const bell = new Bell();
       const rings: (readonly Entry[])[] = [];
-      const stop = bus.subscribe(tenant, (entries) => {
+      const stopListening = bus.subscribe(tenant, (entries) => {
         rings.push(entries);
         bell.told();
       });
-      return {
-        rings,
-        stop,
-        rung: (times: number) => bell.until(() => (rings.length >= times ? true : undefined)),
+      const rung = (times: number) => bell.until(() => (rings.length >= times ? true : undefined));
+      const others = listening.get(tenant) ?? 0;
+      listening.set(tenant, others + 1);
+      if (others === 0 && opened.wakesWhenListening) {
+        await rung(1);
+        rings.length = 0;
+      }
+      const stop = () => {
+        stopListening();
+        listening.set(tenant, (listening.get(tenant) ?? 1) - 1);
       };
+      return { rings, stop, rung };
     };
 
     test('rings everyone who listens to that tenant', async () => {
-      const [one, other] = [listen(1), listen(1)];
+      const [one, other] = [await listen(1), await listen(1)];
       bus.publish(1, [notification(1)]);
       await Promise.all([one.rung(1), other.rung(1)]);
     });
 
     test('what a ring carries is what was published, or nothing', async () => {
-      const listener = listen(1);
+      const listener = await listen(1);
       const entries = [notification(1), notification(2)];
       bus.publish(1, entries);
       await listener.rung(1);
@@ -78,7 +91,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
     });
 
     test('rings nobody of another tenant', async () => {
-      const [own, foreign] = [listen(1), listen(2)];
+      const [own, foreign] = [await listen(1), await listen(2)];
       bus.publish(1, [notification(1)]);
       await own.rung(1);
       bus.publish(2, []);
@@ -87,7 +100,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
     });
 
     test('rings for no entries at all, which only says that something happened', async () => {
-      const listener = listen(1);
+      const listener = await listen(1);
       bus.publish(1, []);
       await listener.rung(1);
     });
@@ -97,7 +110,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
     });
 
     test('who stopped listening hears nothing more, and the others still do', async () => {
-      const [leaver, stayer] = [listen(1), listen(1)];
+      const [leaver, stayer] = [await listen(1), await listen(1)];
       leaver.stop();
       leaver.stop();
       bus.publish(1, [notification(1)]);
@@ -106,15 +119,16 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
     });
 
     test('who stops while it is rung keeps no other from hearing', async () => {
+      const earlier = await listen(1);
       const stop = bus.subscribe(1, () => stop());
-      const stayer = listen(1);
+      const later = await listen(1);
       bus.publish(1, [notification(1)]);
-      await stayer.rung(1);
+      await Promise.all([earlier.rung(1), later.rung(1)]);
     });
 
     test('who listens again after everyone had left is rung', async () => {
-      listen(1).stop();
-      const again = listen(1);
+      (await listen(1)).stop();
+      const again = await listen(1);
       bus.publish(1, [notification(1)]);
       await again.rung(1);
     });

@@ -35,7 +35,7 @@ test('a log that cannot be read when a stream begins fails that stream, and noth
   const { stream } = await tenantStreams.connect(snapshot, panel, client, opening());
   expect(client.text).toContain('event: ready');
   expect((await tenantStreams.online(1)).panels).toEqual(
-    new Map([['p', { id: 'p', cursor: stream.cursor, client: null, address: null }]]),
+    new Map([['p', { id: 'p', cursor: stream.cursor, lag: 0, client: null, address: null }]]),
   );
 });
 

@@ -141,5 +141,7 @@ export function createModelBus(): Bus {
       rings.add(ring);
       return () => rings.delete(ring);
     },
+    problem: () => undefined,
+    close: async () => undefined,
   };
 }

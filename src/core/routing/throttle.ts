@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { RuleThen } from '#contract/rule.ts';
 import { foldCase } from '../fold-case.ts';
-import type { TenantId } from '../ports.ts';
+import type { TenantId, ThrottleClaim } from '../ports.ts';
 import type { RoutingSubject } from './subject.ts';
 
 /** A rule's limit: one shown notification of a kind in a period. */
@@ -43,8 +43,9 @@ interface Bucket {
 const defaultBucketsPerTenant = 10_000;
 
 /**
- * What each tenant's throttles have shown, in the memory of this process: each node shows its own first one, and so
- * does a node that was restarted.
+ * What each tenant's throttles have shown, as far as this process knows. Where several nodes share a store, the store decides
+ * by {@link claimsOf} which one is shown, and this process learns of it by `adopt`; a single node that is restarted shows
+ * the first one again.
  */
 export class Throttle {
   readonly #perTenant: number;
@@ -84,6 +85,17 @@ export class Throttle {
   find(tenant: TenantId, demands: readonly ThrottleDemand[], now: number): string | undefined {
     const buckets = this.#tenants.get(tenant);
     return buckets && findOpen(buckets, demands, now)?.bucket.id;
+  }
+
+  /** The throttle of the claim `by` shows `on` since `shownAt`, on another node, and not `id`, which this process took for the first. */
+  adopt(
+    tenant: TenantId,
+    demands: readonly ThrottleDemand[],
+    id: string,
+    { by, on, shownAt }: { readonly by: string; readonly on: string; readonly shownAt: number },
+  ): void {
+    this.forget(tenant, demands, id, undefined);
+    this.#show(this.#bucketsOf(tenant), by, { id: on, shownAt, count: 0 });
   }
 
   /**
@@ -138,6 +150,10 @@ function findOpen(
   }
   return undefined;
 }
+
+/** What a notification that is to be shown asks of a store that several nodes share. */
+export const claimsOf = (demands: readonly ThrottleDemand[]): ThrottleClaim[] =>
+  demands.map((demand) => ({ name: nameOf(demand), perMs: demand.perMs }));
 
 /** Keys have a fixed length, so two demands never share a name. */
 const nameOf = ({ ruleId, key }: ThrottleDemand) => `${key}${ruleId}`;

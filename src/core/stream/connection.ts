@@ -4,12 +4,35 @@ import type { SettingsEvent } from '#contract/panel-events.ts';
 import type { Cursor } from '#contract/sse.ts';
 import type { PanelRecord, Screen } from '../directory.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
+import type { PanelStream } from './panel-stream.ts';
 
-/** A panel with one of its connected screens. */
-export interface ConnectedPanel extends Screen {
+/** One of a panel's screens, and how far it is. */
+export interface PanelContact extends Screen {
   readonly id: string;
   /** All entries up to this position have been written to it. */
   readonly cursor: number;
+}
+
+/** A panel with one of its connected screens. */
+export interface ConnectedPanel extends PanelContact {
+  /** Positions behind the head. */
+  readonly lag: number;
+}
+
+/** The panels of some streams, or only `panelId`, each with its newest screen and with the highest cursor of all. */
+export function connectedPanels(
+  connections: Iterable<readonly [PanelStream, { readonly screen: Screen }]>,
+  head: number,
+  panelId?: string,
+): Map<string, ConnectedPanel> {
+  const panels = new Map<string, ConnectedPanel>();
+  for (const [stream, { screen }] of connections) {
+    const { panelId: id, closed } = stream;
+    if (closed || (panelId !== undefined && id !== panelId)) continue;
+    const cursor = Math.max(stream.cursor, panels.get(id)?.cursor ?? 0);
+    panels.set(id, { id, cursor, lag: Math.max(0, head - cursor), ...screen });
+  }
+  return panels;
 }
 
 /** The screen that connects, and the cursor from which it resumes. */

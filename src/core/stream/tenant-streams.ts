@@ -1,9 +1,16 @@
 import { encodeSse } from '#contract/sse.ts';
 import type { PanelRecord, Screen } from '../directory.ts';
 import { AppError, notFound } from '../errors.ts';
+import type { NodePanels } from '../nodes.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
-import { type ConnectedPanel, type ConnectRequest, digest, settingsData } from './connection.ts';
+import {
+  type ConnectRequest,
+  connectedPanels,
+  digest,
+  type PanelContact,
+  settingsData,
+} from './connection.ts';
 import { FlushScheduler } from './flush-scheduler.ts';
 import { type Follower, follow } from './follow.ts';
 import { FrameBuffer } from './frame-buffer.ts';
@@ -23,7 +30,7 @@ export interface TenantStreamsOptions {
   /** Counts notifications written to a tenant's panels. */
   readonly onSent: (tenant: TenantId, notifications: number) => void;
   /** Called when a panel connects and disconnects, and regularly in between. */
-  readonly onContact: (tenant: TenantId, panel: ConnectedPanel) => void;
+  readonly onContact: (tenant: TenantId, panel: PanelContact) => void;
 }
 
 /** State of one connected stream. */
@@ -152,27 +159,25 @@ export class TenantStreams {
     return { panelId: panel.id, stream, disconnected };
   }
 
-  /**
-   * The connected panels of a tenant, or only `panelId`, each with its newest screen, and the head of the log.
-   */
-  async online(
-    tenant: TenantId,
-    panelId?: string,
-  ): Promise<{ readonly head: number; readonly panels: ReadonlyMap<string, ConnectedPanel> }> {
+  /** The panels of a tenant that are connected to this node, or only `panelId`, and the head of the log. */
+  async online(tenant: TenantId, panelId?: string): Promise<Omit<NodePanels, 'tenant'>> {
     const hub = this.#hubs.get(tenant)?.hub;
-    const panels = new Map<string, ConnectedPanel>();
-    for (const [stream, { screen }] of hub?.connections ?? []) {
-      if (stream.closed || (panelId !== undefined && stream.panelId !== panelId)) continue;
-      const cursor = Math.max(stream.cursor, panels.get(stream.panelId)?.cursor ?? 0);
-      panels.set(stream.panelId, { id: stream.panelId, cursor, ...screen });
-    }
     const head = hub?.buffer.head ?? (await this.#options.history.bounds(tenant)).head;
-    return { head, panels };
+    return { head, panels: connectedPanels(hub?.connections ?? [], head, panelId) };
+  }
+
+  /** What is connected to this node. */
+  *connected(): Generator<NodePanels> {
+    for (const [tenant, { hub }] of this.#hubs) {
+      if (!hub || hub.connections.size === 0) continue;
+      const { head } = hub.buffer;
+      yield { tenant, head, panels: connectedPanels(hub.connections, head) };
+    }
   }
 
   /**
-   * Sends an event that is no entry of the log to the connected screens of a panel; other screens never get it. Returns
-   * whether there was one.
+   * Sends an event that is no entry of the log to the screens of a panel that are connected to this node; others never get
+   * it. Returns whether there was one.
    */
   sendEvent(tenant: TenantId, panelId: string, event: string, data: unknown): boolean {
     let reached = false;

@@ -36,7 +36,7 @@ export function accountRoutes(app: App, context: AccountContext): void {
     }),
     async (request, reply) => {
       const { person, session } = request.person;
-      limits.take(request, reply, session.id);
+      await limits.take(request, reply, session.id);
       const change = { person: request.person, ...request.body };
       const { cookies } = await signIn.changePassword(people.visit(request), change);
       limits.proven(request, person.email);

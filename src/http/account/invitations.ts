@@ -32,7 +32,7 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
     }),
     async (request, reply) => {
       people.visit(request);
-      limits.take(request, reply);
+      await limits.take(request, reply);
       const { tenant, role, email, createdBy, expiresAt } = await waiting(request.body.secret);
       const { title } = await directory.tenants.get(tenant);
       reply.header('cache-control', 'no-store');
@@ -50,7 +50,7 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
     }),
     async (request, reply) => {
       const visit = people.visit(request);
-      limits.take(request, reply);
+      await limits.take(request, reply);
       const invitation = await waiting(request.body.secret);
       const { account, secret } = request.body;
       if (account) setCookies(reply, await joinAsNew(context, visit, invitation, account));

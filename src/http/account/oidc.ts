@@ -42,7 +42,7 @@ export function oidcRoutes(app: App, context: AccountContext): void {
     }),
     async (request, reply) => {
       const visit = people.visit(request);
-      limits.take(request, reply);
+      await limits.take(request, reply);
       const { provider } = request.params;
       const { url, cookies } = await signIn.providerUrl(visit, provider, request.body.returnTo ?? '/');
       setCookies(reply, cookies);
@@ -63,7 +63,7 @@ export function oidcRoutes(app: App, context: AccountContext): void {
       },
     }),
     async (request, reply) => {
-      limits.take(request, reply);
+      await limits.take(request, reply);
       // The code works once, so a HEAD request must not use it.
       if (request.method === 'HEAD') return reply.code(302).header('location', '/sign-in').send(null);
       const { provider } = request.params;

@@ -26,7 +26,7 @@ function signInRoutes(app: App, context: AccountContext): void {
     }),
     async (request, reply) => {
       const visit = people.visit(request);
-      limits.take(request, reply);
+      await limits.take(request, reply);
       const { options, cookies } = await signIn.passkeyOptions(visit);
       setCookies(reply, cookies);
       return options;
@@ -44,7 +44,7 @@ function signInRoutes(app: App, context: AccountContext): void {
     }),
     async (request, reply) => {
       const visit = people.visit(request);
-      limits.take(request, reply);
+      await limits.take(request, reply);
       const { cookies, personId } = await signIn.withPasskey(visit, request.body.response);
       await note(context, personId, 'session.begin', { from: visit.source, with: 'passkey' });
       setCookies(reply, cookies);

@@ -30,7 +30,7 @@ export function proofRoutes(app: App, { services: { signIn }, people, limits }: 
     }),
     async (request, reply) => {
       const { person, session } = request.person;
-      limits.take(request, reply, session.id);
+      await limits.take(request, reply, session.id);
       const { password, response } = request.body;
       const proof = password === undefined ? { passkey: response ?? {} } : { password };
       await signIn.prove(people.visit(request), request.person, proof);

@@ -45,7 +45,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
     async (request, reply) => {
       const visit = people.visit(request);
       const { email, password, remember = false } = request.body;
-      limits.take(request, reply, email);
+      await limits.take(request, reply, email);
       const { twoFactor, cookies, personId } = await signIn
         .withPassword(visit, { email, password, remember })
         .catch((error: unknown) => {

@@ -24,7 +24,7 @@ export function setUpRoutes(app: App, { services, people, limits }: AccountConte
     async (request, reply) => {
       const visit = people.visit(request);
       const { secret, email, name, password, tenantTitle, timeZone } = request.body;
-      limits.take(request, reply);
+      await limits.take(request, reply);
       if (!(await accounts.isEmpty())) throw isSetUp();
       if (!setUp.matches(secret))
         throw new AppError(

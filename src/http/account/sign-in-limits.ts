@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findEmail } from '#core/email.ts';
 import { rateLimited } from '#core/errors.ts';
+import type { SharedLimiter } from '#core/limits.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import { RateLimiter, type RateState } from '#core/rate-limit.ts';
+import type { RateState } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
 import { rateHeaders } from '../rate-headers.ts';
 import type { Services } from '../services.ts';
@@ -16,29 +17,31 @@ const accountRate: Rate = { perSecond: 1 / 15, burst: 10 };
 
 /**
  * Slows down guessing: attempts are counted by network and by account, before any
- * password is checked. Strangers cannot lock out somebody who signed in from the same network before.
+ * password is checked, by all nodes together. Strangers cannot lock out somebody who signed in from the same network on this node before.
  */
 export class SignInLimits {
   readonly #services: Services;
-  readonly #networks = new RateLimiter<string>();
-  readonly #accounts = new RateLimiter<string>();
+  readonly #networks: SharedLimiter;
+  readonly #accounts: SharedLimiter;
   readonly #proven = createLruMap<string, true>(10_000);
 
   constructor(services: Services) {
     this.#services = services;
+    this.#networks = services.limits.shared('sign-in network');
+    this.#accounts = services.limits.shared('sign-in account');
   }
 
   /** Counts one attempt. `account` is an e-mail address or the id of a session. @throws AppError `rate-limited`. */
-  take(request: FastifyRequest, reply: FastifyReply, account?: string): void {
+  async take(request: FastifyRequest, reply: FastifyReply, account?: string): Promise<void> {
     const { settings, now } = this.#services;
     const { rateAuth } = settings;
     if (rateAuth === 'off') return;
     const network = networkOf(request.sourceIp);
-    const state = this.#networks.take(network, rateAuth, now());
+    const state = await this.#networks.take(network, rateAuth, now());
     rateHeaders(reply, [{ name: 'sign-in', rate: rateAuth, state }]);
     refuseIfSpent(state);
     if (account === undefined || this.#proven.has(pair(network, nameOf(account)))) return;
-    refuseIfSpent(this.#accounts.take(nameOf(account), accountRate, now()));
+    refuseIfSpent(await this.#accounts.take(nameOf(account), accountRate, now()));
   }
 
   /** The password was right: this network is no longer limited by account. */

@@ -26,7 +26,7 @@ function signInRoute(app: App, context: AccountContext): void {
     async (request, reply) => {
       const visit = people.visit(request);
       const { code, kind, trustDevice = false } = request.body;
-      limits.take(request, reply);
+      await limits.take(request, reply);
       const factor = { code: code.trim(), kind, trustDevice };
       const { cookies, personId } = await services.signIn.withSecondFactor(visit, factor);
       await note(context, personId, 'session.begin', { from: visit.source, with: kind });
@@ -50,7 +50,7 @@ function ownRoutes(app: App, context: AccountContext): void {
       response: { 200: TwoFactorBegun, ...problems(409) },
     }),
     async (request, reply) => {
-      limits.take(request, reply, request.person.session.id);
+      await limits.take(request, reply, request.person.session.id);
       const { totpUri, backupCodes } = await signIn.beginTwoFactor(
         people.visit(request),
         request.body.password,
@@ -69,7 +69,7 @@ function ownRoutes(app: App, context: AccountContext): void {
     }),
     async (request, reply) => {
       const { person, session } = request.person;
-      limits.take(request, reply, session.id);
+      await limits.take(request, reply, session.id);
       const { cookies } = await signIn.proveTwoFactor(people.visit(request), request.body.code);
       if (!person.twoFactor) await note(context, person.id, 'account.two-factor', { on: true });
       setCookies(reply, cookies);
@@ -86,7 +86,7 @@ function ownRoutes(app: App, context: AccountContext): void {
     }),
     async (request, reply) => {
       const { person, session } = request.person;
-      limits.take(request, reply, session.id);
+      await limits.take(request, reply, session.id);
       const { cookies } = await signIn.removeTwoFactor(people.visit(request), request.body.password);
       if (person.twoFactor) await note(context, person.id, 'account.two-factor', { on: false });
       setCookies(reply, cookies);
@@ -103,7 +103,7 @@ function ownRoutes(app: App, context: AccountContext): void {
     }),
     async (request, reply) => {
       const { person, session } = request.person;
-      limits.take(request, reply, session.id);
+      await limits.take(request, reply, session.id);
       const backupCodes = await signIn.backupCodes(people.visit(request), request.body.password);
       await note(context, person.id, 'account.backup-codes', {});
       reply.header('cache-control', 'no-store');

@@ -117,7 +117,7 @@ async function refuseForeignScreen(
 
 /** For each panel: whether it was sent, and the receipts. */
 async function deliveries(
-  { receipts, tenantStreams, directory, usage }: Services,
+  { receipts, presence, directory, usage }: Services,
   { record: { id: tenant }, levels }: TenantSnapshot,
   record: HistoryRecord,
 ): Promise<Static<typeof PanelReceipt>[]> {
@@ -125,7 +125,7 @@ async function deliveries(
   // From the directory, because the snapshot in memory has old cursors of panels that are offline.
   const [rows, { panels: connected }, panels] = await Promise.all([
     receipts.of(tenant, record.id),
-    tenantStreams.online(tenant),
+    presence.online(tenant),
     directory.panels.list(tenant),
   ]);
   const receiptOf = new Map(rows.map((row) => [row.panelId, row]));

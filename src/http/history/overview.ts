@@ -76,15 +76,12 @@ function minuteBuckets(counts: readonly MinuteCount[], first: number): CountBuck
   return buckets;
 }
 
-async function panelCounts(
-  { tenancy, tenantStreams }: Services,
-  tenant: TenantId,
-): Promise<Overview['panels']> {
-  const [{ panels }, { head, panels: connected }] = await Promise.all([
+async function panelCounts({ tenancy, presence }: Services, tenant: TenantId): Promise<Overview['panels']> {
+  const [{ panels }, { panels: connected }] = await Promise.all([
     tenancy.get(tenant),
-    tenantStreams.online(tenant),
+    presence.online(tenant),
   ]);
-  const behind = [...connected.values()].filter(({ cursor }) => cursor < head).length;
+  const behind = [...connected.values()].filter(({ lag }) => lag > 0).length;
   return { online: connected.size, total: panels.size, behind };
 }
 

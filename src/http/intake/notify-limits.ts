@@ -1,6 +1,6 @@
 import type { Principal } from '#core/access.ts';
 import { type AppError, rateLimited } from '#core/errors.ts';
-import { RateLimiter } from '#core/rate-limit.ts';
+import type { Limits } from '#core/limits.ts';
 import type { Rate } from '#core/tenants.ts';
 import { type HeaderSink, type NamedState, rateHeaders } from '../rate-headers.ts';
 import type { Services } from '../services.ts';
@@ -14,8 +14,13 @@ const unlimited: readonly NamedState[] = [];
 
 /** The buckets of one kind of traffic, by token and by tenant. */
 class Buckets {
-  readonly #token = new RateLimiter<string>();
-  readonly #tenant = new RateLimiter<number>();
+  readonly #token;
+  readonly #tenant;
+
+  constructor(limits: Limits, kind: 'usual' | 'critical') {
+    this.#token = limits.buckets(`${kind} token`);
+    this.#tenant = limits.buckets(`${kind} tenant`);
+  }
 
   run(how: 'take' | 'look', { id, tenant }: Principal, rates: Rates, now: number): readonly NamedState[] {
     const { token: ofToken, tenant: ofTenant } = rates;
@@ -26,7 +31,7 @@ class Buckets {
     // A notification that the token's own bucket refuses takes nothing from the tenant's.
     const stopped = states[0]?.state.allowed === false;
     if (ofTenant !== 'off') {
-      const state = this.#tenant[stopped ? 'look' : how](tenant, ofTenant, now);
+      const state = this.#tenant[stopped ? 'look' : how](String(tenant), ofTenant, now);
       states.push({ name: 'tenant', rate: ofTenant, state });
     }
     return states;
@@ -42,11 +47,13 @@ const allowed = (states: readonly NamedState[]) => states.every(({ state }) => s
  */
 export class NotifyLimits {
   readonly #services: Services;
-  readonly #usual = new Buckets();
-  readonly #critical = new Buckets();
+  readonly #usual: Buckets;
+  readonly #critical: Buckets;
 
   constructor(services: Services) {
     this.#services = services;
+    this.#usual = new Buckets(services.limits, 'usual');
+    this.#critical = new Buckets(services.limits, 'critical');
   }
 
   /** Brings the caller's tenant, and with it the limits, into memory; a promise only if they are not there yet. */

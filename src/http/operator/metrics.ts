@@ -47,7 +47,9 @@ export function metricsRoutes(app: App, services: Services): void {
 }
 
 /** Metrics of the server itself: process, event loop, queue. None names a tenant. */
-export function serverRegistry(services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics'>): Registry {
+export function serverRegistry(
+  services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus'>,
+): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const gauge = (name: string, help: string, read: () => number) =>
@@ -64,12 +66,15 @@ export function serverRegistry(services: Pick<Services, 'storage' | 'tenantStrea
   gauge('ready', '1 while notifications can be stored and panels be served.', () =>
     notReady(services) === undefined ? 1 : 0,
   );
+  gauge('bus_connected', '1 while this node wakes the others; else they find what is new later.', () =>
+    services.bus.problem() === undefined ? 1 : 0,
+  );
   return registry;
 }
 
 /** Gauges, read when they are requested. */
 async function gauges(
-  { directory, tenantStreams, history, tenancy, now }: Services,
+  { directory, presence, history, tenancy, now }: Services,
   tenant: TenantId,
 ): Promise<Registry> {
   const registry = new Registry();
@@ -85,7 +90,7 @@ async function gauges(
   };
   const [{ panels }, { panels: connected }, size, tokens] = await Promise.all([
     tenancy.get(tenant),
-    tenantStreams.online(tenant),
+    presence.online(tenant),
     history.size(tenant),
     directory.credentials.list(tenant, 'token'),
   ]);
@@ -154,7 +159,7 @@ const listenerNotFound = {
 /** Serves GET /metrics on a listener of its own; undefined when none is configured. */
 export async function startMetricsListener(
   { host, port }: { readonly host: string; readonly port: number | undefined },
-  services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics'>,
+  services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus'>,
 ): Promise<{ close(): Promise<void> } | undefined> {
   if (port === undefined) return undefined;
   // Imported late: as a static import it also loads fetch, 13 MiB that an idle server does not need.

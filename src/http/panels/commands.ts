@@ -19,7 +19,7 @@ const summaries: Readonly<Record<PanelCommand, string>> = {
 };
 
 /** Commands to a connected screen. They are sent at once or never; nothing is stored for later. */
-export function commandRoutes(app: App, { directory, tenantStreams, now }: Services): void {
+export function commandRoutes(app: App, { directory, presence, now }: Services): void {
   for (const command of panelCommands) {
     app.post(
       `/api/panels/:id/${command}`,
@@ -36,7 +36,13 @@ export function commandRoutes(app: App, { directory, tenantStreams, now }: Servi
         const { tenant } = principal;
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))
           throw notFound('panel');
-        return { ok: true as const, reached: tenantStreams.sendEvent(tenant, id, command, events[command]) };
+        const reached = await presence.sendCommand({
+          tenant,
+          panelId: id,
+          event: command,
+          data: events[command],
+        });
+        return { ok: true as const, reached };
       },
     );
   }

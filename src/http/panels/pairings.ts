@@ -4,8 +4,9 @@ import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panel.ts';
 import { actorOf, mayUsePanel } from '#core/access.ts';
 import { AppError, badRequest, notFound, rateLimited } from '#core/errors.ts';
+import type { SharedLimiter } from '#core/limits.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/pairing.ts';
-import { RateLimiter } from '#core/rate-limit.ts';
+import type { RateLimiter } from '#core/rate-limit.ts';
 import { iso } from '#core/stream/frames.ts';
 import type { Rate } from '#core/tenants.ts';
 import { rateHeaders } from '../rate-headers.ts';
@@ -27,7 +28,7 @@ export function pairingRoutes(app: App, services: Services): void {
   screenRoutes(app, services);
   unpairRoute(app, services);
   const { directory, tenancy, now } = services;
-  const limits = createWrongCodeLimits(now);
+  const limits = createWrongCodeLimits(services.limits, now);
 
   app.post(
     '/api/pairings/:code/approve',
@@ -47,10 +48,10 @@ export function pairingRoutes(app: App, services: Services): void {
       const panel = chosenPanel(body);
       if (typeof panel === 'string' && !(await tenancy.get(tenant)).panels.has(panel))
         throw notFound('panel');
-      const wasRight = limits.take(principal, reply);
+      const wasRight = await limits.take(principal, reply);
       const approval = { tenant, by: actorOf(principal), panel };
       const id = await approvePairing(directory, params.code, approval, now());
-      wasRight();
+      await wasRight();
       await tenancy.refresh(tenant);
       return panelView(services, principal, id);
     },
@@ -84,13 +85,19 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
 }
 
 function screenRoutes(app: App, services: Services): void {
-  const { directory, now } = services;
-  const opening = new RateLimiter<string>();
-  const collecting = new RateLimiter<string>();
-  const total = new RateLimiter<string>();
+  const { directory, limits, now } = services;
+  const opening = limits.shared('pairing open');
+  const total = limits.shared('pairing total');
+  // Asked every two seconds by each screen, and of no use to a guesser.
+  const collecting = limits.buckets('pairing collect');
 
-  const take = (limiter: RateLimiter<string>, rate: Rate, source: string, reply: FastifyReply): void => {
-    const state = limiter.take(networkOf(source), rate, now());
+  const take = async (
+    limiter: Pick<SharedLimiter, 'take'> | RateLimiter<string>,
+    rate: Rate,
+    source: string,
+    reply: FastifyReply,
+  ): Promise<void> => {
+    const state = await limiter.take(networkOf(source), rate, now());
     rateHeaders(reply, [{ name: 'pairing', rate, state }]);
     if (!state.allowed) throw rateLimited(state.resetSeconds);
   };
@@ -106,8 +113,8 @@ function screenRoutes(app: App, services: Services): void {
       bodyLimit: 1024,
     },
     async ({ sourceIp }, reply) => {
-      take(opening, openRate, sourceIp, reply);
-      const { allowed, resetSeconds } = total.take('', openTotal, now());
+      await take(opening, openRate, sourceIp, reply);
+      const { allowed, resetSeconds } = await total.take('', openTotal, now());
       if (!allowed) {
         throw new AppError('unavailable', 'too many screens are waiting: try again later', {
           retryAfterSeconds: resetSeconds,
@@ -128,7 +135,7 @@ function screenRoutes(app: App, services: Services): void {
       response: { 200: PairingState, ...problems(410) },
     }),
     async ({ method, sourceIp, params }, reply) => {
-      take(collecting, collectRate, sourceIp, reply);
+      await take(collecting, collectRate, sourceIp, reply);
       reply.header('cache-control', 'no-store');
       const found = await collectPairing(directory, params.secret, now(), { looks: method === 'HEAD' });
       const expiresAt = iso(found.expiresAt);

@@ -114,10 +114,10 @@ function writeRoutes(app: App, services: Services): void {
 
 /** @throws AppError `not-found`, also for a panel that the caller may not use. */
 export async function panelView(services: Services, principal: Principal, id: string): Promise<Panel> {
-  const { directory, tenantStreams } = services;
+  const { directory, presence } = services;
   const [panel, online] = await Promise.all([
     mayUsePanel(principal, id) ? directory.panels.find(principal.tenant, id) : undefined,
-    tenantStreams.online(principal.tenant, id),
+    presence.online(principal.tenant, id),
   ]);
   if (!panel) throw notFound('panel');
   return view(services, panel, online);
@@ -125,10 +125,10 @@ export async function panelView(services: Services, principal: Principal, id: st
 
 /** From the directory, because the snapshot in memory has old values of `lastSeenAt`. */
 async function panelViews(services: Services, principal: Principal): Promise<Panel[]> {
-  const { directory, tenantStreams } = services;
+  const { directory, presence } = services;
   const [panels, online] = await Promise.all([
     directory.panels.list(principal.tenant),
-    tenantStreams.online(principal.tenant),
+    presence.online(principal.tenant),
   ]);
   return panels.filter(({ id }) => mayUsePanel(principal, id)).map((panel) => view(services, panel, online));
 }
@@ -136,12 +136,14 @@ async function panelViews(services: Services, principal: Principal): Promise<Pan
 function view(
   { usage }: Services,
   panel: PanelRecord,
-  { head, panels: connected }: Awaited<ReturnType<Services['tenantStreams']['online']>>,
+  { head, panels: connected }: Awaited<ReturnType<Services['presence']['online']>>,
 ): Panel {
   const online = connected.get(panel.id);
   const noted = usage.lastContact(panel.id);
-  const { cursor, client, address } = online ?? noted ?? panel;
-  const seenAt = noted?.at ?? panel.lastSeenAt;
+  // Another node may have written a later contact than this one knows of.
+  const last = noted && noted.at >= (panel.lastSeenAt ?? 0) ? noted : panel;
+  const { cursor, client, address } = online ?? last;
+  const seenAt = last === noted ? noted.at : panel.lastSeenAt;
   return {
     id: panel.id,
     name: panel.name,
@@ -153,7 +155,7 @@ function view(
     online: online !== undefined,
     lastSeenAt: seenAt === null ? null : iso(seenAt),
     // A panel that never connected starts with the live set, so nothing of the log is missing.
-    lag: cursor === null ? 0 : Math.max(0, head - cursor),
+    lag: online?.lag ?? (cursor === null ? 0 : Math.max(0, head - cursor)),
     version: client,
     address,
   };

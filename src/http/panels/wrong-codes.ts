@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Principal } from '#core/access.ts';
 import { rateLimited } from '#core/errors.ts';
-import { RateLimiter } from '#core/rate-limit.ts';
+import type { Limits } from '#core/limits.ts';
 import type { Rate } from '#core/tenants.ts';
 import { type NamedState, rateHeaders } from '../rate-headers.ts';
 
@@ -20,16 +20,19 @@ export interface WrongCodeLimits {
    * Counts a try before it is made, so that parallel tries count too. Returns a function to call when the code was right:
    * it then does not count. @throws AppError `rate-limited`.
    */
-  take(principal: Pick<Principal, 'kind' | 'id' | 'tenant'>, reply: FastifyReply): () => void;
+  take(
+    principal: Pick<Principal, 'kind' | 'id' | 'tenant'>,
+    reply: FastifyReply,
+  ): Promise<() => Promise<void>>;
 }
 
-export function createWrongCodeLimits(now: () => number): WrongCodeLimits {
-  const limiter = new RateLimiter<string>();
+export function createWrongCodeLimits(limits: Limits, now: () => number): WrongCodeLimits {
+  const limiter = limits.shared('pairing code');
   return {
-    take({ kind, id, tenant }, reply) {
-      const taken: (() => void)[] = [];
-      const giveBack = () => {
-        for (const each of taken) each();
+    async take({ kind, id, tenant }, reply) {
+      const taken: (() => Promise<void>)[] = [];
+      const giveBack = async () => {
+        for (const each of taken) await each();
       };
       const buckets = [
         [`${kind} ${id}`, rates.caller],
@@ -38,10 +41,10 @@ export function createWrongCodeLimits(now: () => number): WrongCodeLimits {
       ] as const;
       const states: NamedState[] = [];
       for (const [key, rate] of buckets) {
-        const state = limiter.take(key, rate, now());
+        const state = await limiter.take(key, rate, now());
         states.push({ name: 'pairing-codes', rate, state });
         if (!state.allowed) {
-          giveBack();
+          await giveBack();
           rateHeaders(reply, states.slice(-1));
           throw rateLimited(state.resetSeconds);
         }

@@ -1,7 +1,14 @@
 /** Group commit: what gathers while one batch is committed is the next batch. */
 import { limits } from '#contract/limits.ts';
 import { AppError, unavailable } from '#core/errors.ts';
-import type { AppendOutcome, Clear, Idempotency, NotificationDraft, TenantId } from '#core/ports.ts';
+import type {
+  AppendOutcome,
+  Clear,
+  Idempotency,
+  NotificationDraft,
+  TenantId,
+  ThrottleClaim,
+} from '#core/ports.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import { isEmpty } from '#core/target.ts';
 import type { Availability } from './connections.ts';
@@ -17,16 +24,22 @@ interface Waiting {
   readonly tenant: TenantId;
   readonly draft: NotificationDraft;
   readonly idempotency: Idempotency | null;
+  readonly claims: readonly ThrottleClaim[];
   readonly promise: Promise<AppendOutcome>;
   resolve(outcome: AppendOutcome): void;
   reject(error: unknown): void;
 }
 
 interface Answer {
-  readonly kind: 'stored' | 'repeated' | 'conflict';
+  readonly kind: AppendOutcome['kind'];
   readonly found_id: string;
   readonly at_position: number | null;
   readonly clears: readonly Pick<Clear, 'position' | 'id' | 'at' | 'by' | 'route'>[] | null;
+  /** Of a throttle that shows `found_id`. */
+  readonly throttled_by: string;
+  readonly shown_at: number;
+  /** Its number among those that were counted on the same one; null: it was not counted. */
+  readonly counted: number | null;
 }
 
 export interface AppendQueueOptions {
@@ -67,7 +80,12 @@ export class AppendQueue {
    * Resolves once it is committed.
    * @throws AppError `unavailable` at once when the queue is full or the database is known not to take writes.
    */
-  push(tenant: TenantId, draft: NotificationDraft, idempotency: Idempotency | null): Promise<AppendOutcome> {
+  push(
+    tenant: TenantId,
+    draft: NotificationDraft,
+    idempotency: Idempotency | null,
+    claims: readonly ThrottleClaim[] = [],
+  ): Promise<AppendOutcome> {
     const { problem } = this;
     if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
     if (this.depth >= this.#options.capacity)
@@ -77,7 +95,7 @@ export class AppendQueue {
         ),
       );
     const { promise, resolve, reject } = Promise.withResolvers<AppendOutcome>();
-    this.#waiting.push({ tenant, draft, idempotency, promise, resolve, reject });
+    this.#waiting.push({ tenant, draft, idempotency, claims, promise, resolve, reject });
     // What arrives in the same turn goes into the same batch.
     if (this.#underWay.length === 0 && this.#waiting.length === 1) setImmediate(() => void this.#flush());
     return promise;
@@ -158,7 +176,7 @@ function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
 }
 
 /** As the type `append_job` of the schema has it. */
-function toJob({ tenant, draft: d, idempotency }: Waiting, n: number) {
+function toJob({ tenant, draft: d, idempotency, claims }: Waiting, n: number) {
   const { route } = d;
   return {
     n,
@@ -192,18 +210,23 @@ function toJob({ tenant, draft: d, idempotency }: Waiting, n: number) {
     idempotency_key: idempotency?.key ?? null,
     idempotency_hash: idempotency?.hash ?? null,
     idempotency_until: d.receivedAt + limits.idempotencyMs,
+    claims: claims.length === 0 ? null : claims.map(({ name, perMs }) => ({ name, per_ms: perMs })),
   };
 }
 
-function toOutcome(draft: NotificationDraft, { kind, found_id, at_position, clears }: Answer): AppendOutcome {
-  if (kind === 'repeated') return { kind, id: found_id };
+function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
+  const { kind, found_id: id, clears } = answer;
+  if (kind === 'repeated') return { kind, id };
   if (kind === 'conflict') return { kind };
+  if (kind === 'throttled') return { kind, by: answer.throttled_by, on: id, shownAt: answer.shown_at };
+  const position = answer.at_position as number;
+  const throttleCount = answer.counted ?? draft.throttleCount;
   return {
     kind,
     id: draft.id,
     entries: [
       ...(clears ?? []).map((clear) => ({ ...clear, kind: 'clear' as const, reason: 'replaced' as const })),
-      { ...draft, kind: 'notification', position: at_position as number },
+      { ...draft, throttleCount, kind: 'notification', position },
     ],
   };
 }

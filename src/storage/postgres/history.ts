@@ -17,6 +17,7 @@ import type {
   SearchOptions,
   SearchPage,
   TenantId,
+  ThrottleClaim,
 } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
@@ -72,8 +73,9 @@ export class PostgresHistory implements History, ReceiptStore {
     tenant: TenantId,
     draft: NotificationDraft,
     idempotency: Idempotency | null,
+    claims: readonly ThrottleClaim[] = [],
   ): Promise<AppendOutcome> {
-    return this.#queue.push(tenant, draft, idempotency);
+    return this.#queue.push(tenant, draft, idempotency, claims);
   }
 
   async findRepeat(tenant: TenantId, { key, hash }: Idempotency, now: number) {

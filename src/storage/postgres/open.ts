@@ -5,7 +5,9 @@ import { Availability, Connections } from './connections.ts';
 import { createPool, createPostgresBuilder } from './database.ts';
 import { createExecutor } from './executor.ts';
 import { PostgresHistory } from './history.ts';
+import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
+import { createNodes } from './nodes.ts';
 import { createLogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
 import { PostgresStatistics } from './statistics.ts';
 
@@ -62,6 +64,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     statistics: new PostgresStatistics(reads, searches, turns),
     builder: createPostgresBuilder(),
     executor: createExecutor(reads, writes),
+    nodes: createNodes(reads, writes),
+    limits: createLimitStore(writes),
     async sweep(now) {
       const [swept] = await writes.query<{ count: number }>(
         'sweep',
@@ -71,7 +75,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
          ), expired AS (
            DELETE FROM live WHERE (tenant, rank, position) IN (
              SELECT tenant, rank, position FROM live WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1
-         ) SELECT (SELECT count(*) FROM retries) + (SELECT count(*) FROM expired) AS count`,
+         ), throttled AS (
+           DELETE FROM throttles WHERE (tenant, name) IN (
+             SELECT tenant, name FROM throttles WHERE until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1
+         ) SELECT (SELECT count(*) FROM retries) + (SELECT count(*) FROM expired) + (SELECT count(*) FROM throttled) AS count`,
         [now, sweptAtOnce],
       );
       return swept?.count ?? 0;

@@ -228,6 +228,17 @@ CREATE TABLE idempotency (
 );
 CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
+-- What a throttle shows, and since when: notifications that are alike are counted on it.
+CREATE TABLE throttles (
+  tenant bigint NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  id uuid NOT NULL,
+  shown_at bigint NOT NULL,
+  until bigint NOT NULL,
+  PRIMARY KEY (tenant, name)
+);
+CREATE INDEX throttles_until ON throttles (until);
+
 -- How many of each level were received in each minute (Unix time / 60000).
 CREATE TABLE minutes (
   tenant bigint NOT NULL,
@@ -297,13 +308,15 @@ CREATE TYPE append_job AS (
   n bigint, tenant bigint, id uuid, at bigint, route jsonb, to_all boolean, to_ids text[], to_tags text[], revision bigint,
   shown boolean, title text, message text, level text, rank bigint, ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint,
   ip text, host text, key text, url text, source_ip text, token_id text, throttled_on uuid, throttle_count bigint, terms text,
-  bytes bigint, idempotency_key text, idempotency_hash text, idempotency_until bigint
+  bytes bigint, idempotency_key text, idempotency_hash text, idempotency_until bigint, claims jsonb
 );
 
 -- Appends notifications in the order of `n`, each after the clearing of what it replaces. Of a tenant, no key and no
--- idempotency key comes twice in a batch. `kind` is stored, repeated or conflict.
+-- idempotency key comes twice in a batch. `kind` is stored, repeated, conflict or throttled: a throttle that the notification
+-- claims shows `found_id` since `shown_at` already, by the clock of another node that may differ by some seconds.
 CREATE FUNCTION append_batch(batch jsonb)
-RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb) LANGUAGE plpgsql AS $$
+RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
+  counted bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   jobs append_job[];
@@ -319,7 +332,27 @@ BEGIN
     SELECT job.n, i.id, i.hash = job.idempotency_hash AS is_same FROM job
     JOIN idempotency i ON i.tenant = job.tenant AND i.key = job.idempotency_key AND i.expires_at > job.at
   ),
-  fresh AS MATERIALIZED (SELECT * FROM job WHERE NOT EXISTS (SELECT 1 FROM earlier WHERE earlier.n = job.n)),
+  claim AS MATERIALIZED (
+    SELECT job.n, job.tenant, job.id, job.at, c.* FROM job,
+      ROWS FROM (jsonb_to_recordset(job.claims) AS (name text, per_ms bigint)) WITH ORDINALITY AS c(name, per_ms, ord)
+    WHERE job.claims IS NOT NULL
+  ),
+  taken AS MATERIALIZED (
+    SELECT DISTINCT ON (c.n) c.n, c.name, t.id, t.shown_at FROM claim c
+    JOIN throttles t ON t.tenant = c.tenant AND t.name = c.name
+      AND c.at < t.shown_at + c.per_ms AND c.at > t.shown_at - 10000
+    ORDER BY c.n, c.ord
+  ),
+  fresh AS MATERIALIZED (
+    SELECT * FROM job WHERE NOT EXISTS (SELECT 1 FROM earlier WHERE earlier.n = job.n)
+      AND NOT EXISTS (SELECT 1 FROM taken WHERE taken.n = job.n)
+  ),
+  on_throttle AS MATERIALIZED (
+    SELECT f.n, g.row, coalesce(s.counted, 0) + row_number() OVER (PARTITION BY g.row ORDER BY f.n) AS count FROM fresh f
+    JOIN log g ON g.id = f.throttled_on AND g.tenant = f.tenant AND g.cleared IS NULL
+    JOIN logs k ON k.tenant = f.tenant AND g.row >= k.first_row
+    LEFT JOIN log_state s ON s.row = g.row
+  ),
   replaced AS MATERIALIZED (
     SELECT f.n, f.tenant, f.at, f.id AS by, l.rank, l.position AS was, l.row AS was_row, l.id, g.route
     FROM fresh f
@@ -346,9 +379,9 @@ BEGIN
     INSERT INTO log (row, tenant, position, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
       ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, terms)
     SELECT p.row, p.tenant, p.position, f.id, f.at, f.route, f.title, f.message, f.level, f.rank, f.ttl, f.sent_level, f.sent_ttl,
-      f.expires_at, f.ip, f.host, f.key, f.url, f.source_ip, f.token_id, f.throttled_on, f.throttle_count,
-      array_to_tsvector(string_to_array(f.terms, ' '))
-    FROM placed p JOIN fresh f ON f.n = p.n WHERE p.is_stored = 1
+      f.expires_at, f.ip, f.host, f.key, f.url, f.source_ip, f.token_id, f.throttled_on,
+      coalesce(o.count, f.throttle_count), array_to_tsvector(string_to_array(f.terms, ' '))
+    FROM placed p JOIN fresh f ON f.n = p.n LEFT JOIN on_throttle o ON o.n = p.n WHERE p.is_stored = 1
   ),
   cleared AS (
     INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason)
@@ -368,9 +401,7 @@ BEGIN
     SELECT row, max(cleared_at), max(cleared_by), max(reason), sum(counted) FROM (
       SELECT was_row AS row, at AS cleared_at, by::text AS cleared_by, 'replaced' AS reason, 0 AS counted FROM replaced
       UNION ALL
-      SELECT g.row, NULL, NULL, NULL, 1 FROM fresh f
-      JOIN log g ON g.id = f.throttled_on AND g.tenant = f.tenant AND g.cleared IS NULL
-      JOIN logs k ON k.tenant = f.tenant AND g.row >= k.first_row
+      SELECT row, NULL, NULL, NULL, 1 FROM on_throttle
     ) change GROUP BY row
     ON CONFLICT (row) DO UPDATE SET counted = log_state.counted + excluded.counted,
       cleared_at = coalesce(excluded.cleared_at, log_state.cleared_at),
@@ -381,6 +412,11 @@ BEGIN
     INSERT INTO idempotency (tenant, key, hash, id, expires_at)
     SELECT tenant, idempotency_key, idempotency_hash, id, idempotency_until FROM fresh WHERE idempotency_key IS NOT NULL
     ON CONFLICT (tenant, key) DO UPDATE SET hash = excluded.hash, id = excluded.id, expires_at = excluded.expires_at
+  ),
+  claimed AS (
+    INSERT INTO throttles (tenant, name, id, shown_at, until)
+    SELECT c.tenant, c.name, c.id, c.at, c.at + c.per_ms FROM claim c JOIN fresh f ON f.n = c.n
+    ON CONFLICT (tenant, name) DO UPDATE SET id = excluded.id, shown_at = excluded.shown_at, until = excluded.until
   ),
   counted_minutes AS (
     INSERT INTO minutes (tenant, minute, level, count)
@@ -397,11 +433,12 @@ BEGIN
       OR (SELECT max(low) FROM partitions WHERE low <= u.row) > k.last_row
     ON CONFLICT (tenant, revision) DO UPDATE SET last_row = excluded.last_row
   )
-  SELECT j.n, CASE WHEN e.n IS NULL THEN 'stored' WHEN e.is_same THEN 'repeated' ELSE 'conflict' END, coalesce(e.id, j.id),
-    p.position,
+  SELECT j.n, CASE WHEN e.is_same THEN 'repeated' WHEN e.n IS NOT NULL THEN 'conflict' WHEN t.n IS NOT NULL THEN 'throttled'
+      ELSE 'stored' END, coalesce(e.id, t.id, j.id), p.position,
     (SELECT jsonb_agg(jsonb_build_object('position', c.position, 'id', r.id, 'at', r.at, 'by', r.by, 'route', r.route)
-      ORDER BY c.position) FROM placed c JOIN replaced r ON r.n = c.n AND r.was = c.was WHERE c.n = j.n AND c.is_stored = 0)
-  FROM job j LEFT JOIN earlier e ON e.n = j.n LEFT JOIN placed p ON p.n = j.n AND p.is_stored = 1
+      ORDER BY c.position) FROM placed c JOIN replaced r ON r.n = c.n AND r.was = c.was WHERE c.n = j.n AND c.is_stored = 0),
+    t.name, t.shown_at, o.count
+  FROM job j LEFT JOIN earlier e ON e.n = j.n LEFT JOIN taken t ON t.n = j.n LEFT JOIN on_throttle o ON o.n = j.n LEFT JOIN placed p ON p.n = j.n AND p.is_stored = 1
   ORDER BY j.n;
 END $$;
 

@@ -1,0 +1,192 @@
+import type { Bus, Channel, Entry } from '#core/ports.ts';
+import { settlesWithin } from '#core/settles-within.ts';
+import { createInProcessBus } from './in-process.ts';
+
+/** How wake-ups travel between nodes. Every promise settles or is given up by the bus. */
+export interface Transport {
+  /** Sends one wake-up on each channel to the nodes that listen to it. */
+  send(channels: readonly Channel[]): Promise<void>;
+  /** After this resolves, wake-ups on these channels arrive. Calls take effect in their order, as with the next. */
+  listen(channels: readonly Channel[]): Promise<void>;
+  unlisten(channel: Channel): Promise<void>;
+  /** Resolves when the other side has answered. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TransportEvents {
+  /** Another node sent a wake-up. */
+  onWake(channel: Channel): void;
+  /** The connection has ended, or will not work again. */
+  onLost(error: Error): void;
+}
+
+export interface NodeBusOptions {
+  /** Opens one connection; the bus calls it again after that is lost. */
+  readonly connect: (events: TransportEvents) => Promise<Transport>;
+  /** Hears why other nodes are not woken, and undefined once they are again. */
+  readonly onProblem: (problem: string | undefined) => void;
+  /** Hears of errors of listeners. */
+  readonly onError: (error: unknown) => void;
+  /** Between two pings, which is also how long an answer may take. */
+  readonly pingMs?: number;
+}
+
+const usualPingMs = 2_000;
+const reconnectMs = 1_000;
+const closeMs = 1_000;
+
+/**
+ * The bus of several nodes. Followers on this node are woken at once and get the entries; those on other nodes are woken
+ * without entries, and only where a channel has listeners. While a message is on its way, what is published gathers for the
+ * next. A connection that is lost, or does not answer a ping, is opened again; then everyone on this node is woken once,
+ * as wake-ups were lost.
+ */
+export class NodeBus implements Bus {
+  readonly #options: NodeBusOptions;
+  readonly #local: Bus;
+  /** Channels with listeners on this node, and how many. */
+  readonly #followed = new Map<Channel, number>();
+  #published = new Set<Channel>();
+  #isSending = false;
+  #transport: Transport | undefined;
+  /** Grows with every connection: events of an earlier one are ignored. */
+  #connection = 0;
+  #problem: string | undefined;
+  #reconnect: NodeJS.Timeout | undefined;
+  readonly #pings: NodeJS.Timeout;
+  #isClosed = false;
+  /** Resolves once it is connected, or has failed to connect for the first time. */
+  readonly ready: Promise<void>;
+
+  constructor(options: NodeBusOptions) {
+    this.#options = options;
+    this.#local = createInProcessBus(options.onError);
+    this.#pings = setInterval(() => void this.#ping(), options.pingMs ?? usualPingMs).unref();
+    this.ready = this.#connect();
+  }
+
+  publish(channel: Channel, entries: readonly Entry[]): void {
+    this.#local.publish(channel, entries);
+    this.#published.add(channel);
+    void this.#send();
+  }
+
+  subscribe(channel: Channel, listener: (entries: readonly Entry[]) => void): () => void {
+    const stop = this.#local.subscribe(channel, listener);
+    const count = this.#followed.get(channel) ?? 0;
+    this.#followed.set(channel, count + 1);
+    if (count === 0) void this.#listen([channel]);
+    let isStopped = false;
+    return () => {
+      stop();
+      if (isStopped) return;
+      isStopped = true;
+      this.#leave(channel);
+    };
+  }
+
+  problem(): string | undefined {
+    return this.#problem;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#pings);
+    clearTimeout(this.#reconnect);
+    const transport = this.#transport;
+    this.#transport = undefined;
+    if (transport) await settlesWithin(transport.close(), closeMs);
+  }
+
+  #leave(channel: Channel): void {
+    const left = (this.#followed.get(channel) ?? 1) - 1;
+    if (left > 0) {
+      this.#followed.set(channel, left);
+      return;
+    }
+    this.#followed.delete(channel);
+    void this.#using((transport) => transport.unlisten(channel));
+  }
+
+  /** Wakes the listeners of these channels once it listens: what was sent before that did not arrive. */
+  async #listen(channels: readonly Channel[]): Promise<void> {
+    if (channels.length === 0) return;
+    await this.#using(async (transport) => {
+      await transport.listen(channels);
+      for (const channel of channels) this.#local.publish(channel, []);
+    });
+  }
+
+  async #send(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    while (this.#published.size > 0 && this.#transport && !this.#isClosed) {
+      const channels = [...this.#published];
+      this.#published = new Set();
+      await this.#using((transport) => transport.send(channels));
+    }
+    this.#isSending = false;
+  }
+
+  async #ping(): Promise<void> {
+    const { pingMs = usualPingMs } = this.#options;
+    await this.#using(async (transport) => {
+      const ping = transport.ping();
+      if (!(await settlesWithin(ping, pingMs))) throw new Error(`no answer within ${pingMs} ms`);
+      await ping;
+    });
+  }
+
+  /** Does something with the connection, if there is one; an error loses it. */
+  async #using(work: (transport: Transport) => Promise<void>): Promise<void> {
+    const [transport, connection] = [this.#transport, this.#connection];
+    if (!transport) return;
+    try {
+      await work(transport);
+    } catch (error) {
+      this.#lose(connection, error);
+    }
+  }
+
+  async #connect(): Promise<void> {
+    this.#connection += 1;
+    const connection = this.#connection;
+    const events = {
+      onWake: (channel: Channel) => {
+        if (connection === this.#connection) this.#local.publish(channel, []);
+      },
+      onLost: (error: Error) => this.#lose(connection, error),
+    };
+    try {
+      const transport = await this.#options.connect(events);
+      if (this.#isClosed || connection !== this.#connection)
+        return void (await settlesWithin(transport.close(), closeMs));
+      this.#transport = transport;
+      this.#report(undefined);
+      await this.#listen([...this.#followed.keys()]);
+      void this.#send();
+    } catch (error) {
+      this.#lose(connection, error);
+    }
+  }
+
+  #lose(connection: number, error: unknown): void {
+    if (this.#isClosed || connection !== this.#connection) return;
+    this.#connection += 1;
+    const transport = this.#transport;
+    this.#transport = undefined;
+    // It may hang, and nothing waits for it.
+    transport?.close().catch(() => undefined);
+    this.#report(error instanceof Error ? error.message : String(error));
+    this.#reconnect = setTimeout(() => void this.#connect(), reconnectMs);
+    this.#reconnect.unref();
+  }
+
+  /** Each problem is reported once, and its end. */
+  #report(problem: string | undefined): void {
+    const isNew = (problem === undefined) !== (this.#problem === undefined);
+    this.#problem = problem;
+    if (isNew) this.#options.onProblem(problem);
+  }
+}

@@ -1,0 +1,133 @@
+/** What a running server is made of, and how it is put together. */
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createAccounts } from './accounts/accounts.ts';
+import { openKeyFile } from './accounts/key-file.ts';
+import type { Config } from './config.ts';
+import type { AccountStore } from './core/accounts.ts';
+import type { Directory } from './core/directory.ts';
+import { Intake } from './core/intake.ts';
+import { Limits } from './core/limits.ts';
+import { Metrics } from './core/metrics.ts';
+import type { NotificationDraft } from './core/ports.ts';
+import { Presence } from './core/presence.ts';
+import { Explainer } from './core/routing/explain.ts';
+import { Throttle } from './core/routing/throttle.ts';
+import { InitialSetup } from './core/secrets.ts';
+import { TenantStreams } from './core/stream/tenant-streams.ts';
+import { isEmpty } from './core/target.ts';
+import { Tenancy } from './core/tenancy.ts';
+import { UsageRecorder } from './core/usage-recorder.ts';
+import type { Services } from './http/services.ts';
+import type { Logger } from './log.ts';
+import { openBus } from './open-bus.ts';
+import { assertSharedKey } from './storage/shared-key.ts';
+import { realDatabasePath } from './storage/sqlite/database-file.ts';
+import type { Storage } from './storage/storage.ts';
+import { version } from './version.ts';
+
+const webFolder = join(import.meta.dirname, '../dist/web');
+
+interface Opened {
+  readonly storage: Storage;
+  readonly directory: Directory;
+  readonly accounts: AccountStore;
+}
+
+/** What routes work with, over the storage that was opened. */
+export async function createServices(
+  config: Config,
+  logger: Logger,
+  { storage, directory, accounts }: Opened,
+): Promise<Services> {
+  const now = Date.now;
+  const { history } = storage;
+  const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
+  const key = await openKey(config, storage);
+  const bus = await openBus(config, key, logger, onError);
+  const tenancy = new Tenancy({ directory, onError, onOwnChange: () => bus.publish('directory', []) });
+  await tenancy.poll();
+  // This node's own change wakes it too, and finds nothing new.
+  if (storage.nodes) bus.subscribe('directory', () => void tenancy.poll().catch(onError));
+  const metrics = new Metrics(now());
+  const usage = new UsageRecorder(directory);
+  const onStored = (tenant: number, draft: NotificationDraft) => {
+    const ofTenant = metrics.of(tenant);
+    ofTenant.received(draft.sentLevel);
+    if (draft.route.muted) ofTenant.muted();
+    else if (isEmpty(draft.route.target)) ofTenant.unrouted();
+    usage.recordHits(
+      tenant,
+      draft.route.rules.map(({ id }) => id),
+      draft.receivedAt,
+    );
+  };
+  const tenantStreams = new TenantStreams({
+    history,
+    bus,
+    tenancy,
+    now,
+    monotonicNow: () => performance.now(),
+    onError,
+    epoch: await directory.epoch(),
+    heartbeatMs: config.heartbeatMs,
+    onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
+    onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),
+  });
+  return {
+    directory,
+    history,
+    receipts: history,
+    statistics: storage.statistics,
+    bus,
+    tenancy,
+    tenantStreams,
+    presence: new Presence({ tenantStreams, bus, nodes: storage.nodes, onError }),
+    limits: new Limits(storage.limits),
+    metrics,
+    usage,
+    accounts,
+    signIn: createAccounts({
+      store: accounts,
+      oidc: config.oidc,
+      key,
+      now,
+      onProblem: (message, error) => logger.warn({ err: error }, `accounts: ${message}`),
+    }),
+    setUp: new InitialSetup(),
+    storage,
+    now,
+    version,
+    explainer: new Explainer(now),
+    intake: new Intake({
+      history,
+      bus,
+      directory,
+      tenancy,
+      throttle: new Throttle(),
+      now,
+      onStored,
+      onError,
+    }),
+    settings: {
+      rateToken: config.rate.token,
+      rateTenant: config.rate.tenant,
+      rateAuth: config.rate.auth,
+      rateApi: config.rate.api,
+      baseUrl: config.baseUrl,
+      trustedProxies: config.trustedProxies,
+      metricsToken: config.metrics.token,
+      webFolder,
+    },
+  };
+}
+
+/** The key lies beside the file of SQLite, or where its setting says. Nodes of one database must have the same. */
+async function openKey({ database, keyFile }: Config, { builder, executor }: Storage): Promise<string> {
+  if (database.kind === 'sqlite') return openKeyFile(keyFile ?? `${realDatabasePath(database.path)}.key`);
+  const path = keyFile ?? './data/belfry.key';
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const key = openKeyFile(path);
+  await assertSharedKey(builder, executor, key);
+  return key;
+}

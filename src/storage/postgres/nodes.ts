@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { NodePanels, Nodes, PanelCommandEvent, RemotePanel } from '#core/nodes.ts';
+import type { Connections } from './connections.ts';
+
+/** How long a node counts after its last report. */
+const lease = "interval '3 seconds'";
+/** A command that was not taken in this time is not for the screen that is connected now. */
+const commandLife = "interval '5 seconds'";
+
+/** Nodes by rows of a database; times are of its clock alone. */
+export function createNodes(reads: Connections, writes: Connections): Nodes {
+  const node = randomUUID();
+  /** What the database has of this node, as {@link rowsOf} has it; undefined: that is not known. */
+  let reported: ReadonlyMap<string, string> | undefined;
+
+  const write = async (rows: readonly string[]) => {
+    if (rows.length === 0) return;
+    await writes.query(
+      'report-panels',
+      `INSERT INTO node_panels (node, tenant, panel_id, lag, client, address)
+       SELECT $1, r.* FROM jsonb_to_recordset($2) r(tenant bigint, panel_id text, lag bigint, client text, address text)
+       ON CONFLICT (tenant, panel_id, node) DO UPDATE
+       SET lag = excluded.lag, client = excluded.client, address = excluded.address`,
+      [node, `[${rows.join()}]`],
+    );
+  };
+  const remove = async (rows: readonly string[]) => {
+    if (rows.length === 0) return;
+    await writes.query(
+      'report-gone',
+      `DELETE FROM node_panels p USING jsonb_to_recordset($2) r(tenant bigint, panel_id text)
+       WHERE p.node = $1 AND p.tenant = r.tenant AND p.panel_id = r.panel_id`,
+      [node, `[${rows.join()}]`],
+    );
+  };
+
+  return {
+    async report(connected) {
+      const { heads, rows } = rowsOf(connected);
+      const [renewed] = await writes.query<{ is_new: boolean }>(
+        'renew-lease',
+        `WITH dead AS (DELETE FROM nodes WHERE alive_until < now() - ${lease} AND id <> $1)
+         INSERT INTO nodes VALUES ($1, now() + ${lease}, $2)
+         ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until, heads = excluded.heads
+         RETURNING xmax = 0 AS is_new`,
+        [node, JSON.stringify(heads)],
+      );
+      // The database has lost what this node reported, or another node took it for dead.
+      if (renewed?.is_new) reported = new Map();
+      const before = reported;
+      reported = undefined;
+      if (!before) await writes.query('report-nothing', 'DELETE FROM node_panels WHERE node = $1', [node]);
+      await write([...rows].filter(([name, row]) => before?.get(name) !== row).map(([, row]) => row));
+      await remove([...(before ?? [])].filter(([name]) => !rows.has(name)).map(([, row]) => row));
+      reported = rows;
+    },
+
+    elsewhere(tenant, panelId) {
+      return reads.query<RemotePanel>(
+        'elsewhere',
+        `SELECT p.panel_id AS id, p.lag, p.client, p.address,
+           greatest(0, coalesce((n.heads ->> p.tenant::text)::bigint, 0) - p.lag) AS cursor
+         FROM node_panels p JOIN nodes n ON n.id = p.node
+         WHERE p.tenant = $1 AND ($2::text IS NULL OR p.panel_id = $2) AND p.node <> $3 AND n.alive_until > now()`,
+        [tenant, panelId ?? null, node],
+      );
+    },
+
+    async leaveCommand({ tenant, panelId, event, data }) {
+      const left = await writes.query(
+        'leave-command',
+        `INSERT INTO panel_commands (node, tenant, panel_id, event, data)
+         SELECT p.node, p.tenant, p.panel_id, $3, $4 FROM node_panels p JOIN nodes n ON n.id = p.node
+         WHERE p.tenant = $1 AND p.panel_id = $2 AND p.node <> $5 AND n.alive_until > now() RETURNING 1`,
+        [tenant, panelId, event, JSON.stringify(data), node],
+      );
+      return left.length > 0;
+    },
+
+    async takeCommands() {
+      const taken = await writes.query<
+        PanelCommandEvent & { readonly id: number; readonly is_fresh: boolean }
+      >(
+        'take-commands',
+        `DELETE FROM panel_commands WHERE node = $1
+         RETURNING id, tenant, panel_id AS "panelId", event, data, sent_at > now() - ${commandLife} AS is_fresh`,
+        [node],
+      );
+      return taken.filter(({ is_fresh }) => is_fresh).sort((a, b) => a.id - b.id);
+    },
+
+    async leave() {
+      await writes.query('leave', 'DELETE FROM nodes WHERE id = $1', [node]);
+    },
+  };
+}
+
+/** Each row as JSON, by tenant and panel. */
+function rowsOf(connected: Iterable<NodePanels>) {
+  const heads: Record<string, number> = {};
+  const rows = new Map<string, string>();
+  for (const { tenant, head, panels } of connected) {
+    heads[tenant] = head;
+    for (const { id, lag, client, address } of panels.values())
+      rows.set(`${tenant} ${id}`, JSON.stringify({ tenant, panel_id: id, lag, client, address }));
+  }
+  return { heads, rows };
+}

@@ -1,0 +1,225 @@
+/** What several servers on one PostgreSQL share. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { limitMs } from '../support/patience.ts';
+import {
+  createDatabase,
+  missingPostgres,
+  startMs,
+  startPostgres,
+  type TestPostgres,
+} from '../support/postgres.ts';
+import { TestServer } from '../support/server.ts';
+import { endServers, ServerProcess } from '../support/server-process.ts';
+import { gap } from '../torture/gap.ts';
+
+/** Every change is on every node within this time. */
+const soon = { timeout: limitMs(1_000), interval: 20 };
+
+const missing = gap(missingPostgres());
+describe.skipIf(missing !== undefined)(missing ?? 'nodes on one PostgreSQL', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-nodes-'));
+  let postgres: TestPostgres;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  }, startMs);
+  afterAll(async () => {
+    await endServers();
+    await postgres?.stop();
+    rmSync(folder, { recursive: true });
+  });
+  const newSettings = async () => ({
+    BELFRY_DATABASE_URL: await createDatabase(postgres.url),
+    BELFRY_KEY_FILE: join(folder, 'belfry.key'),
+  });
+
+  describe.each([
+    ['with LISTEN and NOTIFY', {}],
+    ['with a bus that is silent', { BELFRY_BUS_URL: 'in-process' }],
+  ])('%s', (_, own) => {
+    let one: TestServer;
+    let two: TestServer;
+    beforeAll(async () => {
+      const env = { ...(await newSettings()), ...own };
+      one = await TestServer.start(env);
+      two = await TestServer.start(env);
+    });
+    afterAll(() => Promise.all([one?.stop(), two?.stop()]));
+
+    const world = async (tenant: string) => ({
+      token: await one.token({ tenant, scopes: ['notify', 'panel'] }),
+      key: await one.key('admin', tenant),
+    });
+    const panelsOn = async (node: TestServer, key: string) =>
+      (await node.call('GET', '/api/panels', { token: key })).json.panels;
+
+    test.each([
+      ['identify', { durationMs: 5_000 }],
+      ['reload', {}],
+      ['test', { durationMs: 20_000 }],
+    ])('the command %s reaches a screen on the other node, once', async (command, data) => {
+      const { token, key } = await world(`command-${command}`);
+      const { id, stream } = await two.panel(token, 'wall');
+      await eventually(async () => expect(await panelsOn(one, key)).toMatchObject([{ online: true }]), soon);
+      const { json } = await one.call('POST', `/api/panels/${id}/${command}`, { token: key });
+      expect(json).toEqual({ ok: true, reached: true });
+      const got = await stream.next(({ event }) => event === command, soon.timeout);
+      expect(got.data).toEqual(data);
+      await one.notify(token, { title: 'after it', message: 'm' });
+      await stream.next(({ event }) => event === 'notification');
+      expect(stream.messages.filter(({ event }) => event === command)).toHaveLength(1);
+      stream.close();
+    });
+
+    test('a panel is online on both nodes, without lag, and offline on both once it has gone', async () => {
+      const { token, key } = await world('online');
+      const { id, stream } = await two.panel(token, 'wall');
+      await one.notify(token, { title: 't', message: 'm' });
+      await stream.next(({ event }) => event === 'notification');
+      for (const node of [one, two]) {
+        await eventually(
+          async () => expect(await panelsOn(node, key)).toMatchObject([{ id, online: true, lag: 0 }]),
+          soon,
+        );
+        const { json } = await node.call('GET', '/api/overview', { token: key });
+        expect(json.panels).toEqual({ online: 1, total: 1, behind: 0 });
+      }
+      stream.close();
+      for (const node of [one, two])
+        await eventually(
+          async () => expect(await panelsOn(node, key)).toMatchObject([{ online: false }]),
+          soon,
+        );
+      const { json } = await one.call('POST', `/api/panels/${id}/identify`, { token: key });
+      expect(json).toEqual({ ok: true, reached: false });
+    });
+
+    test('a panel that moves between nodes stays one panel, and goes on where it was', async () => {
+      const { token, key } = await world('moves');
+      const first = await one.panel(token, 'wall');
+      await one.notify(token, { title: 'T1', message: 'm' });
+      const { id: cursor } = await first.stream.next(({ event }) => event === 'notification');
+      first.stream.close();
+      await one.notify(token, { title: 'T2', message: 'm' });
+      const { stream } = await two.panel(token, 'wall', { cursor: cursor ?? '' });
+      await one.notify(token, { title: 'T3', message: 'm' });
+      await stream.next(({ data }) => data.title === 'T3');
+      const titles = stream.messages
+        .filter(({ event }) => event === 'notification')
+        .map(({ data }) => data.title);
+      expect(titles).toEqual(['T2', 'T3']);
+      for (const node of [one, two])
+        await eventually(
+          async () => expect(await panelsOn(node, key)).toMatchObject([{ online: true, lag: 0 }]),
+          soon,
+        );
+      stream.close();
+    });
+
+    test('receipts that a panel gives to one node stand with the notification on the other', async () => {
+      const { token, key } = await world('receipts');
+      const { id: panel, stream } = await two.panel(token, 'wall');
+      const { json } = await one.notify(token, { title: 't', message: 'm' });
+      await stream.next(({ event }) => event === 'notification');
+      const at = '2026-11-02T10:00:00.000Z';
+      await two.call('POST', `/api/panels/${panel}/receipts`, {
+        token,
+        json: [{ id: json.id, state: 'shown', at }],
+      });
+      await eventually(async () => {
+        const { json: found } = await one.call('GET', `/api/notifications/${json.id}`, { token: key });
+        expect(found.deliveries).toMatchObject([{ online: true, sent: true, shownAt: at }]);
+      }, soon);
+      stream.close();
+    });
+
+    test('rules, levels and the tenant reach the other node', async () => {
+      const { token, key } = await world('config');
+      await two.notify(token, { title: 'known there', message: 'm' });
+      const rule = { name: 'mute', when: { host: ['quiet-*'] }, then: { mute: true } };
+      expect((await one.call('POST', '/api/rules', { token: key, json: rule })).status).toBe(201);
+      await eventually(async () => {
+        const { json } = await two.notify(token, { title: 't', message: 'm', host: 'quiet-1' });
+        const { json: found } = await two.call('GET', `/api/notifications/${json.id}`, { token: key });
+        expect(found.state).toBe('muted');
+      }, soon);
+      const { stream } = await two.panel(token, 'wall');
+      await one.call('PATCH', '/api/tenant', { token: key, json: { title: 'Renamed' } });
+      await stream.next(
+        ({ event, data }) => event === 'settings' && data.tenant.title === 'Renamed',
+        soon.timeout,
+      );
+      await one.call('PUT', '/api/levels/alarm', {
+        token: key,
+        json: { rank: 45 },
+      });
+      const hasAlarm = ({ data }: { data: { levels?: { name: string }[] } }) =>
+        data.levels?.some(({ name }) => name === 'alarm') ?? false;
+      await stream.next((message) => message.event === 'settings' && hasAlarm(message), soon.timeout);
+      stream.close();
+    });
+
+    test('settings of a panel reach its screen on the other node, and its removal ends the stream there', async () => {
+      const { token, key } = await world('panels');
+      const { id, stream } = await two.panel(token, 'wall');
+      await one.call('PATCH', `/api/panels/${id}`, { token: key, json: { location: 'hall' } });
+      await stream.next(
+        ({ event, data }) => event === 'settings' && data.panel.location === 'hall',
+        soon.timeout,
+      );
+      const began = performance.now();
+      await one.call('DELETE', `/api/panels/${id}`, { token: key });
+      await stream.ended;
+      expect(performance.now() - began).toBeLessThan(soon.timeout);
+    });
+
+    test('a token that is revoked on one node is refused by the other, and its streams there end', async () => {
+      const { token, key } = await world('revoked');
+      const { stream } = await two.panel(token, 'wall');
+      const { json } = await one.call('GET', '/api/tokens', { token: key });
+      await one.call('DELETE', `/api/tokens/${json.tokens[0].id}`, { token: key });
+      await eventually(
+        async () => expect((await two.notify(token, { title: 'T', message: 'M' })).status).toBe(401),
+        soon,
+      );
+      await stream.ended;
+    });
+  });
+
+  test('panels of a node that was killed are offline once its lease is over', async () => {
+    const env = await newSettings();
+    const one = await TestServer.start(env);
+    onTestFinished(() => one.stop());
+    const other = await ServerProcess.start({ folder, env });
+    const token = await one.token({ scopes: ['notify', 'panel'] });
+    const key = await one.key();
+    const { json } = await one.call('POST', '/api/panels', { token, json: { name: 'wall' } });
+    const stream = await fetch(`${other.url}/api/panels/${json.id}/events`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const online = async () => (await one.call('GET', `/api/panels/${json.id}`, { token: key })).json.online;
+    await eventually(async () => expect(await online()).toBe(true), soon);
+    await other.end('SIGKILL');
+    await stream.body?.cancel().catch(() => undefined);
+    await eventually(async () => expect(await online()).toBe(false));
+    expect((await one.call('POST', `/api/panels/${json.id}/identify`, { token: key })).json.reached).toBe(
+      false,
+    );
+  });
+
+  test('after PostgreSQL has lost what nodes reported, they report it anew', async () => {
+    const env = await newSettings();
+    const [one, two] = [await TestServer.start(env), await TestServer.start(env)];
+    onTestFinished(() => Promise.all([one.stop(), two.stop()]).then(() => undefined));
+    const [token, key] = [await one.token({ scopes: ['notify', 'panel'] }), await one.key()];
+    const { id, stream } = await two.panel(token, 'wall');
+    const online = async () => (await one.call('GET', `/api/panels/${id}`, { token: key })).json.online;
+    await eventually(async () => expect(await online()).toBe(true));
+    await postgres.restart(async () => undefined);
+    await eventually(async () => expect(await online()).toBe(true), { timeout: limitMs(5_000) });
+    stream.close();
+  });
+});

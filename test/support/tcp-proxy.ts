@@ -1,0 +1,85 @@
+/** A TCP proxy between two programs, which a test can interrupt. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export class TcpProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #isFrozen = false;
+  #isCut = false;
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    this.port = port;
+  }
+
+  static async start(target: { readonly port: number; readonly host?: string }): Promise<TcpProxy> {
+    const server = createServer({ allowHalfOpen: true });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    if (typeof address !== 'object' || !address) throw new Error('the proxy has no port');
+    const proxy = new TcpProxy(server, address.port);
+    server.on('connection', (near) => proxy.#join(near, connect(target.port, target.host ?? '127.0.0.1')));
+    return proxy;
+  }
+
+  /** The URL of what is behind it, by way of it. */
+  through(url: string): string {
+    const through = new URL(url);
+    through.hostname = '127.0.0.1';
+    through.port = String(this.port);
+    return through.href;
+  }
+
+  /** From now on no byte passes, and nobody is told; new connections hang as well. */
+  freeze(): void {
+    this.#isFrozen = true;
+    for (const pair of this.#pairs) for (const socket of pair) socket.pause();
+  }
+
+  /** Breaks every connection and refuses new ones. */
+  cut(): void {
+    this.#isCut = true;
+    this.breakAll();
+  }
+
+  /** Breaks every connection; new ones may come. */
+  breakAll(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+  }
+
+  /** Ends what {@link freeze} and {@link cut} began; what was frozen goes on. */
+  mend(): void {
+    this.#isCut = false;
+    this.#isFrozen = false;
+    for (const pair of this.#pairs) for (const socket of pair) socket.resume();
+  }
+
+  async close(): Promise<void> {
+    this.breakAll();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #join(near: Socket, far: Socket): void {
+    if (this.#isCut) {
+      near.destroy();
+      far.destroy();
+      return;
+    }
+    const pair = [near, far] as const;
+    this.#pairs.add(pair);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.setNoDelay(true);
+      from.pipe(to);
+      if (this.#isFrozen) from.pause();
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        this.#pairs.delete(pair);
+        to.destroy();
+      });
+    }
+  }
+}
