@@ -33,6 +33,7 @@ export default defineConfig({
     reporters: ['default', new RunSummary()],
     sequence: { sequencer: SlowestFirst },
     pool: 'forks',
+    globalSetup: 'test/support/postgres-setup.ts',
     projects: [
       {
         test: {

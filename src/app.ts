@@ -73,7 +73,8 @@ export async function openStorage(
     storage = openSqlite({ path: database.path, role, queueCapacity, minFreeBytes, onProblem });
   } else {
     const { openPostgres } = await import('./storage/postgres/open.ts');
-    storage = await openPostgres({ url: database.url, queueCapacity, onProblem });
+    const onWarning = (message: string) => logger.warn(message);
+    storage = await openPostgres({ url: database.url, queueCapacity, onProblem, onWarning });
   }
   const { builder } = storage;
   const directory = createDirectory(builder, storage.executor);

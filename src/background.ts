@@ -34,7 +34,7 @@ export function startLoops(
   services: Services,
   { storage, directory, clockMemory, clock }: Background,
 ): () => Promise<void> {
-  const { tenancy, presence, limits, usage, history, bus, accounts, now } = services;
+  const { tenancy, tenantStreams, presence, limits, usage, history, bus, accounts, now } = services;
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
@@ -54,6 +54,10 @@ export function startLoops(
       );
       lastProblem = problem;
     }
+  };
+  const poll = async () => {
+    await tenancy.poll();
+    tenantStreams.useEpoch(await directory.epoch());
   };
   const sweep = async () => {
     while (!signal.aborted && (await storage.sweep(now())) > 0) await pause(sweepPauseMs);
@@ -78,7 +82,7 @@ export function startLoops(
     await enforceRetention({ ...retention, trustedNow: () => clock.now() }, () => signal.aborted);
   };
   const loops = [
-    loop('poll', pollMs, () => tenancy.poll()),
+    loop('poll', pollMs, poll),
     ...(storage.nodes
       ? [
           loop('commands', pollMs, () => presence.deliverCommands()),

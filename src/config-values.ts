@@ -115,11 +115,12 @@ export const databaseUrl: Reader<DatabaseSetting> = (text) => {
   );
 };
 
-/** A URL as it may be printed. */
+/** A URL as it may be printed: PostgreSQL's may have its password in the query, too. */
 export function withoutPassword(text: string): string {
   const url = /^sqlite:/i.test(text) ? null : URL.parse(text);
-  if (!url?.password) return text;
-  url.password = '********';
+  if (!url || (url.password === '' && !url.searchParams.has('password'))) return text;
+  if (url.password !== '') url.password = '********';
+  if (url.searchParams.has('password')) url.searchParams.set('password', '********');
   return url.href;
 }
 

@@ -180,6 +180,8 @@ describe('the description of a configuration', () => {
     const text = describeConfig(readConfig({ BELFRY_DATABASE_URL: 'postgres://belfry:sesame@db/belfry' }));
     expect(text).toContain('BELFRY_DATABASE_URL=postgres://belfry:********@db/belfry\n');
     expect(describeConfig(readConfig({}))).toContain('BELFRY_DATABASE_URL=sqlite:./data/belfry.db\n');
+    const inQuery = readConfig({ BELFRY_DATABASE_URL: 'postgres://db/belfry?user=belfry&password=sesame' });
+    expect(describeConfig(inQuery)).toContain('postgres://db/belfry?user=belfry&password=********\n');
   });
 
   test('shows every effective value and no secret', () => {

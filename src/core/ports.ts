@@ -172,7 +172,9 @@ export interface SearchPage {
  * A promise to store that resolved is durable: committed and fsynced. Positions are dense and in commit order, so a
  * reader that has seen position p and reads after it misses nothing.
  *
- * @throws AppError `unavailable` when the queue or the disk is full, or the disk failed; nothing is stored then.
+ * @throws AppError `unavailable` when the queue or the disk is full, or the disk or the database failed; nothing is stored then,
+ * with one exception: if the connection to the database is lost during a commit, the entries may have been stored or not. A
+ * retry with the same idempotency key tells, and never stores twice.
  */
 export interface History {
   /** Only a store that several nodes share looks at `claims`; a single node's throttles are in its memory. */

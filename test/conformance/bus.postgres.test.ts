@@ -1,34 +1,29 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { NodeBus } from '#bus/node-bus.ts';
 import { postgresTransport } from '#bus/postgres.ts';
 import { eventually } from '../support/eventually.ts';
-import { missingPostgres, startMs, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { createDatabase, withClient } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
-import { gap } from '../torture/gap.ts';
+import { describeWithPostgres } from '../support/with-postgres.ts';
 import { nodeBusConformance } from './bus-between-nodes.ts';
 
-const missing = gap(missingPostgres());
-describe.skipIf(missing !== undefined)(missing ?? 'with PostgreSQL', () => {
-  let server: TestPostgres;
+describeWithPostgres('with PostgreSQL', (server) => {
+  let url: string;
   beforeAll(async () => {
-    server = await startPostgres();
-  }, startMs);
-  afterAll(() => server?.stop());
+    url = await createDatabase(server());
+  });
 
-  const connect = () => postgresTransport(server.url);
+  const connect = () => postgresTransport(url);
   nodeBusConformance('of PostgreSQL', connect, {
     async interrupt() {
-      const client = new pg.Client(server.url);
-      await client.connect();
-      await client.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'belfry bus'",
-      );
-      await client.end();
+      const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'belfry bus' AND datname = current_database()`;
+      await withClient(url, (client) => client.query(end));
     },
     behind: async () => {
-      const proxy = await TcpProxy.start({ port: Number(new URL(server.url).port) });
-      return { proxy, connect: postgresTransport(proxy.through(server.url)) };
+      const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
+      return { proxy, connect: postgresTransport(proxy.through(url)) };
     },
   });
 
@@ -45,7 +40,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'with PostgreSQL', () => {
     bus.subscribe(7, () => {
       woken += 1;
     });
-    const client = new pg.Client(server.url);
+    const client = new pg.Client(url);
     await client.connect();
     await eventually(async () => {
       await client.query(

@@ -1,25 +1,22 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-
-import { missingPostgres, startMs, startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { gap } from '../torture/gap.ts';
+import { describeWithPostgres } from '../support/with-postgres.ts';
 import { historyConformance } from './history.ts';
+import { type HistoryDatabase, newTenant } from './history-lab.ts';
+import { loopConformance } from './history-loop.ts';
 import { historyOpener } from './postgres-database.ts';
 
-const missing = gap(missingPostgres());
-describe.skipIf(missing !== undefined)(missing ?? 'with PostgreSQL', () => {
-  let server: TestPostgres;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, startMs);
-  afterAll(() => server.stop());
-
-  historyConformance(
-    'PostgreSQL',
-    historyOpener(() => server.url),
-  );
+describeWithPostgres('with PostgreSQL', (server) => {
+  historyConformance('PostgreSQL', historyOpener(server));
   /** So that a short history has several partitions. */
-  historyConformance(
-    'PostgreSQL, in small partitions',
-    historyOpener(() => server.url, 200),
-  );
+  historyConformance('PostgreSQL, in small partitions', historyOpener(server, { partitionRows: 200 }));
+
+  describe('history on PostgreSQL, in tiny partitions', () => {
+    const open = historyOpener(server, { partitionRows: 25, newestRows: 3 });
+    let database: HistoryDatabase;
+    beforeAll(async () => {
+      database = await open();
+    });
+    afterAll(() => database.close());
+    loopConformance(() => ({ database, open, newTenant: () => newTenant(database) }));
+  });
 });

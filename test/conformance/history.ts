@@ -3,6 +3,7 @@ import { clearingConformance } from './history-clearing.ts';
 import { type HistoryDatabase, type HistoryLab, newTenant, type OpenHistory } from './history-lab.ts';
 import { liveConformance } from './history-live.ts';
 import { logConformance } from './history-log.ts';
+import { loopConformance } from './history-loop.ts';
 import { receiptsConformance } from './history-receipts.ts';
 import { replacingConformance } from './history-replacing.ts';
 import { retentionConformance } from './history-retention.ts';
@@ -27,6 +28,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       clearing: clearingConformance,
       'the live set': liveConformance,
       'finding and searching': searchConformance,
+      'a loop over the list': loopConformance,
       receipts: receiptsConformance,
       retention: retentionConformance,
       'retention by a clock that was wrong': retentionClockConformance,

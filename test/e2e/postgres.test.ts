@@ -4,22 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { createDatabase, missingPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
-import { gap } from '../torture/gap.ts';
+import { describeWithOwnPostgres } from '../support/with-postgres.ts';
 
-const missing = gap(missingPostgres());
-describe.skipIf(missing !== undefined)(missing ?? 'two servers on one PostgreSQL', () => {
+describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (postgres) => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-nodes-'));
-  let postgres: TestPostgres;
   let env: Record<string, string>;
   let one: TestServer;
   let two: TestServer;
 
   beforeAll(async () => {
-    postgres = await startPostgres({ durable: true });
     env = {
-      BELFRY_DATABASE_URL: await createDatabase(postgres.url),
+      BELFRY_DATABASE_URL: await createDatabase(postgres().url),
       BELFRY_KEY_FILE: join(folder, 'belfry.key'),
     };
     one = await TestServer.start(env);
@@ -27,7 +24,6 @@ describe.skipIf(missing !== undefined)(missing ?? 'two servers on one PostgreSQL
   });
   afterAll(async () => {
     await Promise.all([one?.stop(), two?.stop()]);
-    await postgres?.stop();
     rmSync(folder, { recursive: true });
   });
 
@@ -100,7 +96,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'two servers on one PostgreSQL
     const token = await one.token({ tenant: 'away' });
     const key = await one.key('admin', 'away');
     const sent = await one.notify(token, { title: 'before', message: 'M' });
-    await postgres.restart(async () => {
+    await postgres().restart(async () => {
       await eventually(async () => {
         const refused = await one.notify(token, { title: 'meanwhile', message: 'M' });
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);

@@ -153,23 +153,35 @@ export const { query } = fc.letrec<{ query: Query }>((tie) => ({
   ),
 }));
 
-/** Writes the steps, some minutes apart, with clocks that now and then go back. */
+/** The notification of the step with this number, some minutes after the one before, by a clock that now and then goes back. */
+export function draftOf(
+  { draft: given, route, throttled, aim }: Step,
+  i: number,
+  first: string | undefined,
+): NotificationDraft {
+  const { lasts, ...content } = given;
+  const receivedAt = start + (i - (aim % 7 === 0 ? 5 : 0)) * stepMs + aim;
+  return draft({
+    ...content,
+    receivedAt,
+    expiresAt: lasts === null ? null : receivedAt + lasts,
+    route: routes[route] as Route,
+    ...(throttled && { throttledOn: first ?? null }),
+  });
+}
+
+/** The panel on which a step shows something. */
+export const panelOf = ({ aim }: Step) => panels[aim % 2] as PanelAddress;
+
+/** Writes the steps. */
 export function play(model: HistoryModel, steps: readonly Step[]): void {
-  for (const [i, { draft: given, route, throttled, act, aim }] of steps.entries()) {
-    const { lasts, ...content } = given;
-    const receivedAt = start + (i - (aim % 7 === 0 ? 5 : 0)) * stepMs + aim;
-    const made = draft({
-      ...content,
-      receivedAt,
-      expiresAt: lasts === null ? null : receivedAt + lasts,
-      route: routes[route] as Route,
-      ...(throttled && { throttledOn: model.known.at(0)?.id ?? null }),
-    });
+  for (const [i, each] of steps.entries()) {
+    const { act, aim } = each;
+    const made = draftOf(each, i, model.known.at(0)?.id);
     model.transaction(() => model.append(made, act === 'foreign' ? 8 : model.tenant));
     const aimed = model.known[aim % Math.max(1, model.known.length)];
-    if (aimed && act === 'clear') model.transaction(() => model.clear(aimed.id, receivedAt));
-    if (aimed && act === 'show')
-      model.transaction(() => model.show(aimed.id, panels[aim % 2] as PanelAddress));
+    if (aimed && act === 'clear') model.transaction(() => model.clear(aimed.id, made.receivedAt));
+    if (aimed && act === 'show') model.transaction(() => model.show(aimed.id, panelOf(each)));
     if (act === 'index') model.index();
     if (act === 'maintain') model.maintain(aim % 5);
     if (act === 'restart') model.restart();

@@ -204,7 +204,8 @@ export class HistoryModel {
   }
 }
 
-function matches(query: Query, record: Known, now: number): boolean {
+/** Whether a query finds a notification, by a plain look at it. */
+export function matches(query: Query, record: Known, now: number): boolean {
   switch (query.kind) {
     case 'all':
       return true;

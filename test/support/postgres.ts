@@ -3,17 +3,22 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import pg from 'pg';
 
 /** As long as making and starting a cluster may take, for hooks. */
 export const startMs = 180_000;
 
 const debianFolder = '/usr/lib/postgresql';
+/** Owns the databases of tests: no superuser, so that policies hold for it as for the role of a real server. */
+const ownerRole = 'belfry_server';
 
 export interface TestPostgres {
   /** Of the database `postgres`, as a superuser. */
   readonly url: string;
+  /** Where its data lies. */
+  readonly folder: string;
+  readonly pid: number;
   /** Stops the server at once, as a crash would, does `work`, and starts it again. */
   restart(work: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
@@ -65,17 +70,19 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
-    max_connections: '200',
+    max_connections: '500',
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5s' }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const url = `postgres://belfry@127.0.0.1:${port}/postgres`;
   const start = async () => {
     const started = spawn(join(binaries, 'postgres'), ['-D', data, ...flags], options);
+    started.unref();
     await untilReady(url, started);
     return started;
   };
   let server = await start();
+  await withClient(url, (client) => client.query(`CREATE ROLE ${ownerRole} LOGIN`));
   const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
     if (server.exitCode !== null) return;
     const ended = new Promise((resolve) => server.once('exit', resolve));
@@ -84,6 +91,10 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
   };
   return {
     url,
+    folder,
+    get pid() {
+      return server.pid as number;
+    },
     async restart(work) {
       await end('SIGQUIT');
       await work();
@@ -102,23 +113,39 @@ let databases = 0;
 export async function createDatabase(serverUrl: string): Promise<string> {
   databases += 1;
   const name = `test_${process.pid}_${databases}`;
-  await withClient(serverUrl, (client) => client.query(`CREATE DATABASE ${name}`));
+  await withClient(serverUrl, (client) => client.query(`CREATE DATABASE ${name} OWNER ${ownerRole}`));
+  return ownUrl(serverUrl, name);
+}
+
+/** The database of a folder: made when it is not there yet. Ends before anything else goes on, as a file would be made. */
+export function databaseOf(serverUrl: string, folder: string): string {
+  const name = `test_${basename(folder).replace(/\W/g, '_')}`;
+  const create = `CREATE DATABASE "${name}" OWNER ${ownerRole}`;
+  const psql = spawnSync(join(findPostgres() ?? '', 'psql'), [serverUrl, '-qc', create], {
+    encoding: 'utf8',
+  });
+  if (psql.status !== 0 && !psql.stderr.includes('already exists')) throw new Error(psql.stderr);
+  return ownUrl(serverUrl, name);
+}
+
+function ownUrl(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
+  url.username = ownerRole;
+  url.pathname = `/${database}`;
   return url.href;
 }
 
 export async function dropDatabase(serverUrl: string, url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
-  await withClient(serverUrl, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+  await withClient(serverUrl, (client) => client.query(`DROP DATABASE "${name}" WITH (FORCE)`));
 }
 
-async function withClient(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(url);
   client.on('error', () => undefined);
   await client.connect();
   try {
-    await work(client);
+    return await work(client);
   } finally {
     await client.end();
   }
@@ -135,7 +162,8 @@ async function untilReady(url: string, server: ChildProcess): Promise<void> {
   const until = performance.now() + startMs / 2;
   for (;;) {
     try {
-      return await withClient(url, (client) => client.query('SELECT 1'));
+      await withClient(url, (client) => client.query('SELECT 1'));
+      return;
     } catch (error) {
       if (server.exitCode !== null || performance.now() > until)
         throw new Error('PostgreSQL did not start', { cause: error });

@@ -1,5 +1,4 @@
-import { encodeSse } from '#contract/sse.ts';
-import type { PanelRecord, Screen } from '../directory.ts';
+import type { PanelRecord } from '../directory.ts';
 import { AppError, notFound } from '../errors.ts';
 import type { NodePanels } from '../nodes.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
@@ -12,9 +11,10 @@ import {
   settingsData,
 } from './connection.ts';
 import { FlushScheduler } from './flush-scheduler.ts';
-import { type Follower, follow } from './follow.ts';
+import { follow } from './follow.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 import { framesOf } from './frames.ts';
+import { type ConnectionState, type Hub, sayBye } from './hub.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 
 export interface TenantStreamsOptions {
@@ -33,27 +33,12 @@ export interface TenantStreamsOptions {
   readonly onContact: (tenant: TenantId, panel: PanelContact) => void;
 }
 
-/** State of one connected stream. */
-interface ConnectionState {
-  readonly screen: Screen;
-  /** Digest of the settings that were last sent to it. */
-  settingsDigest: string;
-}
-
 /** One connected screen of a panel. */
 export interface Connection {
   readonly panelId: string;
   readonly stream: PanelStream;
   /** To be called when the client has disconnected. */
   disconnected(): void;
-}
-
-/** One tenant: the follower of its log, the newest frames, and the streams that share them. */
-interface Hub {
-  readonly buffer: FrameBuffer;
-  readonly follower: Follower;
-  /** In the order of connecting. */
-  readonly connections: Map<PanelStream, ConnectionState>;
 }
 
 interface HubSlot {
@@ -73,6 +58,7 @@ const lingerMs = 15_000;
 /** The streams of all panels: one follower for each tenant, one cursor for each panel. */
 export class TenantStreams {
   readonly #options: TenantStreamsOptions;
+  #epoch: string;
   readonly #hubs = new Map<TenantId, HubSlot>();
   readonly #ticker: NodeJS.Timeout;
   readonly #stopListening: () => void;
@@ -80,6 +66,7 @@ export class TenantStreams {
 
   constructor(options: TenantStreamsOptions) {
     this.#options = options;
+    this.#epoch = options.epoch;
     this.#ticker = setInterval(() => this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
     this.#stopListening = options.tenancy.onChange((tenant) => this.#changed(tenant));
   }
@@ -104,6 +91,8 @@ export class TenantStreams {
     try {
       const hub = await slot.opening;
       this.#assertOpen();
+      if (this.#hubs.get(tenant) !== slot)
+        throw new AppError('unavailable', 'the log has a new epoch; connect again', { retryAfterSeconds: 1 });
       return await this.#begin(hub, { snapshot, panel, sink, request }, release);
     } catch (error) {
       release();
@@ -121,8 +110,8 @@ export class TenantStreams {
     },
     release: () => void,
   ): Promise<Connection> {
-    const { history, tenancy, epoch, now, monotonicNow, onError, onSent, onContact, heartbeatMs } =
-      this.#options;
+    const { history, tenancy, now, monotonicNow, onError, onSent, onContact, heartbeatMs } = this.#options;
+    const epoch = this.#epoch;
     const { sink, request } = wanted;
     const tenant = wanted.snapshot.record.id;
     // Read again: a change during the wait has not reached this stream, later ones do.
@@ -197,12 +186,18 @@ export class TenantStreams {
   /** Sends `bye` to every panel with a time to reconnect, spread over a few seconds. */
   drain(): void {
     this.#draining = true;
-    for (const { hub } of this.#hubs.values()) {
-      for (const stream of hub?.connections.keys() ?? []) {
-        stream.end(
-          encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }),
-        );
-      }
+    for (const { hub } of this.#hubs.values()) sayBye(hub);
+  }
+
+  /** When the log went back it has a new epoch: the streams of the old one end, and panels that come back begin afresh. */
+  useEpoch(epoch: string): void {
+    if (epoch === this.#epoch) return;
+    this.#epoch = epoch;
+    const ended = [...this.#hubs.values()];
+    this.#hubs.clear();
+    for (const { hub } of ended) {
+      hub?.follower.close();
+      sayBye(hub);
     }
   }
 
@@ -223,7 +218,7 @@ export class TenantStreams {
       const created: HubSlot = { opening: this.#open(tenant), hub: undefined, users: 0 };
       created.opening.then(
         (hub) => {
-          if (this.#draining) hub.follower.close();
+          if (this.#draining || this.#hubs.get(tenant) !== created) hub.follower.close();
           else created.hub = hub;
         },
         () => {
@@ -243,7 +238,8 @@ export class TenantStreams {
   }
 
   async #open(tenant: TenantId): Promise<Hub> {
-    const { history, bus, epoch, now, monotonicNow, onError } = this.#options;
+    const { history, bus, now, monotonicNow, onError } = this.#options;
+    const epoch = this.#epoch;
     const { head } = await history.bounds(tenant);
     const buffer = new FrameBuffer(epoch, head);
     const connections = new Map<PanelStream, ConnectionState>();

@@ -11,7 +11,8 @@ import type {
 } from '#core/ports.ts';
 import { indexTerms } from '#core/search/index-terms.ts';
 import { isEmpty } from '#core/target.ts';
-import type { Availability } from './connections.ts';
+import type { Availability } from './availability.ts';
+import type { NewestEntries } from './fail-over.ts';
 import type { LogWrite } from './partitions.ts';
 import { rowBytes } from './rows.ts';
 
@@ -46,6 +47,7 @@ export interface AppendQueueOptions {
   /** Notifications that may wait before more are refused. */
   readonly capacity: number;
   readonly availability: Availability;
+  readonly newest: NewestEntries;
 }
 
 /** One batch is under way at a time. A process has one queue; several processes may have one each on the same database. */
@@ -127,7 +129,9 @@ export class AppendQueue {
     try {
       const answers = await this.#commit(batch);
       batch.forEach((job, i) => {
-        job.resolve(toOutcome(job.draft, answers[i] as Answer));
+        const outcome = toOutcome(job.draft, answers[i] as Answer);
+        if (outcome.kind === 'stored') this.#options.newest.note(job.tenant, outcome.entries.at(-1));
+        job.resolve(outcome);
       });
     } catch (error) {
       const isUnavailable = error instanceof AppError && error.code === 'unavailable';
@@ -157,7 +161,7 @@ export class AppendQueue {
     const values = [JSON.stringify(batch.map(toJob))];
     const append = { name: 'append', text: 'SELECT * FROM append_batch($1)', values };
     // One for itself, and one for what it may replace.
-    return this.#write(2 * batch.length, async (pool) => (await pool.query<Answer>(append)).rows);
+    return this.#write('all', 2 * batch.length, async (client) => (await client.query<Answer>(append)).rows);
   }
 
   #fail(batch: readonly Waiting[], error: unknown): void {

@@ -1,97 +1,107 @@
 import type pg from 'pg';
 import { unavailable } from '#core/errors.ts';
-import { isLost, toAppError } from './database.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { Availability } from './availability.ts';
+import { isLost, toAppError } from './errors.ts';
 
-const probeMs = 500;
-
-/** Whether the database takes writes, as far as this process knows. */
-export class Availability {
-  readonly #pool: pg.Pool;
-  readonly #onProblem: (message: string | undefined) => void;
-  #problem: string | undefined;
-  #probe: NodeJS.Timeout | undefined;
-  #isClosed = false;
-
-  /** `onProblem` hears why the database cannot be used, and undefined once it can again. */
-  constructor(pool: pg.Pool, onProblem: (message: string | undefined) => void) {
-    this.#pool = pool;
-    this.#onProblem = onProblem;
-  }
-
-  /** undefined when all is well. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** After an error that says that the database is lost, it counts as lost until a write has succeeded. */
-  met(error: unknown): void {
-    if (this.#isClosed || !(error instanceof Error) || !isLost(error)) return;
-    if (this.#problem === undefined) {
-      // What is told to callers has no address or name of the database's machine.
-      this.#problem = 'PostgreSQL cannot be used';
-      this.#onProblem(`${this.#problem}: ${error.message}`);
-    }
-    this.#probeSoon();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#probe);
-  }
-
-  #probeSoon(): void {
-    if (this.#isClosed) return;
-    this.#probe ??= setTimeout(async () => {
-      this.#probe = undefined;
-      try {
-        await this.#pool.query("UPDATE meta SET value = (value::bigint + 1)::text WHERE name = 'reopened'");
-        this.#problem = undefined;
-        this.#onProblem(undefined);
-      } catch {
-        this.#probeSoon();
-      }
-    }, probeMs);
-  }
-}
+/** Whose rows the database lets a statement see and write: one tenant's, or all for work that spans tenants. */
+export type Scope = TenantId | 'all';
 
 /** How many may wait for a connection before more are refused. */
 const mostWaiting = 10_000;
 
+export interface LaneOptions {
+  readonly availability: Availability;
+  /** Connections of the pool that may be in use at once. */
+  readonly atOnce: number;
+  /** Who waits longer for one is refused. */
+  readonly waitMs: number;
+}
+
 /** Some of a pool's connections, for one kind of work: given out in the order in which they were asked for. */
 export class Connections {
   readonly #pool: pg.Pool;
-  readonly #availability: Availability;
+  readonly #options: LaneOptions;
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
-  constructor(pool: pg.Pool, availability: Availability, atOnce: number) {
+  constructor(pool: pg.Pool, options: LaneOptions) {
     this.#pool = pool;
-    this.#availability = availability;
-    this.#free = atOnce;
+    this.#options = options;
+    this.#free = options.atOnce;
   }
 
   /**
-   * Resolves with what `work` answers.
-   * @throws AppError `unavailable` when the database cannot be reached, or too many wait already.
+   * Resolves with what `work` answers. Its statements see rows of `scope` alone, by the policies of the tables.
+   * @throws AppError `unavailable` when the database cannot be reached, or all connections stay in use.
    */
-  async run<T>(work: (pool: pg.Pool) => Promise<T>): Promise<T> {
-    if (this.#waiting.length >= mostWaiting) throw unavailable('too much waits for the database; try again');
-    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async run<T>(scope: Scope, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    if (this.#free === 0) await this.#wait();
     else this.#free -= 1;
     try {
-      return await work(this.#pool);
+      return await runOn(this.#pool, scope, work);
     } catch (error) {
-      this.#availability.met(error);
+      this.#options.availability.met(error);
       throw toAppError(error);
     } finally {
-      const next = this.#waiting.shift();
+      const [next] = this.#waiting;
       if (next) next();
       else this.#free += 1;
     }
   }
 
-  /** One statement's rows. `name` prepares it once on each connection. */
-  query<Row>(name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.run(async (pool) => (await pool.query({ name, text, values: [...values] })).rows as Row[]);
+  /** One statement's rows. `name` prepares it once on each connection; without one it is planned each time. */
+  query<Row>(scope: Scope, name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.run(
+      scope,
+      async (client) => (await client.query({ name, text, values: [...values] })).rows as Row[],
+    );
+  }
+
+  #wait(): Promise<void> {
+    if (this.#waiting.size >= mostWaiting) throw tooMuch();
+    return new Promise<void>((resolve, reject) => {
+      const take = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(take);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(take);
+        reject(tooMuch());
+      }, this.#options.waitMs);
+      this.#waiting.add(take);
+    });
+  }
+}
+
+const tooMuch = () => unavailable('too much waits for the database; try again');
+
+/** What `belfry.tenant` is on a connection; unknown: nothing. */
+const scopes = new WeakMap<pg.PoolClient, Scope>();
+
+async function runOn<T>(
+  pool: pg.Pool,
+  scope: Scope,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let isBroken = false;
+  // The statement under way reports it.
+  const ignore = () => undefined;
+  client.on('error', ignore);
+  try {
+    if (scopes.get(client) !== scope) {
+      scopes.delete(client);
+      await client.query("SELECT set_config('belfry.tenant', $1, false)", [String(scope)]);
+      scopes.set(client, scope);
+    }
+    return await work(client);
+  } catch (error) {
+    isBroken = error instanceof Error && isLost(error);
+    throw error;
+  } finally {
+    client.off('error', ignore);
+    client.release(isBroken);
   }
 }

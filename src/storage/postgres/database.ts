@@ -1,15 +1,28 @@
 /** Connections to PostgreSQL, and what every one of them is set to. */
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import pg from 'pg';
-import { AppError } from '#core/errors.ts';
 import type { Builder, Schema } from '../schema.ts';
+import { isLost } from './errors.ts';
 
-/** A statement that runs longer is ended, and its request answered with 503. */
-const statementMs = 10_000;
-/** How long a statement waits for a row that another transaction holds. */
-const lockMs = 5_000;
-/** How long a query waits for a connection: a new one, or one that is free. */
-const connectMs = 10_000;
+/** How long things may take; each ends in an answer of 503. */
+export interface Timeouts {
+  /** A statement that runs longer is ended. */
+  readonly statementMs: number;
+  /** How long a statement waits for a row that another transaction holds. */
+  readonly lockMs: number;
+  /** How long is waited for a connection: a new one, or one that is free. */
+  readonly connectMs: number;
+  /** How long this process waits for an answer: the time-outs above do not help when the database's machine is gone. */
+  readonly answerMs: number;
+}
+
+export const usualTimeouts: Timeouts = {
+  statementMs: 10_000,
+  lockMs: 5_000,
+  connectMs: 10_000,
+  answerMs: 15_000,
+};
+
 /** A transaction that sits idle this long is ended: its process hangs. */
 const idleInTransactionMs = 10_000;
 
@@ -27,28 +40,27 @@ const types = {
   },
 } as pg.CustomTypesConfig;
 
-export interface PostgresOptions {
+export interface PoolOptions extends Timeouts {
   /** As in postgres://user:password@host/database. */
   readonly url: string;
-  /** Connections this process may have open. */
+  /** Connections this pool may have open. */
   readonly connections: number;
 }
 
 /** Opens no connection before the first query. */
-export function createPool({ url, connections }: PostgresOptions): pg.Pool {
+export function createPool({ url, connections, ...timeouts }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     types,
     application_name: 'belfry',
-    connectionTimeoutMillis: connectMs,
-    statement_timeout: statementMs,
-    lock_timeout: lockMs,
+    connectionTimeoutMillis: timeouts.connectMs,
+    statement_timeout: timeouts.statementMs,
+    lock_timeout: timeouts.lockMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // The server's own time-out does not help when its machine is gone.
-    query_timeout: 15_000,
+    query_timeout: timeouts.answerMs,
     // A commit is on the disk when it is answered, whatever the server's own setting.
     options: '-c synchronous_commit=on -c timezone=UTC -c jit=off',
   });
@@ -70,58 +82,18 @@ export function createPostgresBuilder(): Builder {
 }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
-export async function transaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken = false;
-  // The next statement reports it.
-  const ignore = () => undefined;
-  client.on('error', ignore);
+export async function transaction<T>(
+  client: pg.PoolClient,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  await client.query('BEGIN');
   try {
-    await client.query('BEGIN');
     const value = await work(client);
     await client.query('COMMIT');
     return value;
   } catch (error) {
-    await client.query('ROLLBACK').catch(() => {
-      broken = true;
-    });
+    // On a lost connection nothing is rolled back by us: whoever gave the client discards it.
+    if (!(error instanceof Error && isLost(error))) await client.query('ROLLBACK');
     throw error;
-  } finally {
-    client.off('error', ignore);
-    client.release(broken);
   }
-}
-
-/** Errors after which the same transaction may succeed: a deadlock, or a conflict between transactions. */
-const retryable = new Set(['40001', '40P01']);
-/** Classes of errors that say nothing about the request: a lock or a statement that took too long, and as in {@link isLost}. */
-const unavailableClasses = new Set(['08', '53', '55', '57', '58']);
-
-/** A row has no partition to go to: the next ones must be made. */
-export const isMissingPartition = (error: unknown): boolean =>
-  codeOf(error) === '23514' && (error as { routine?: unknown }).routine === 'ExecFindPartition';
-
-export const isRetryable = (error: unknown): boolean => retryable.has(codeOf(error));
-
-/** There is no connection, PostgreSQL starts or stops, or it has no resources or a disk that fails. */
-export function isLost(error: Error): boolean {
-  const code = codeOf(error);
-  if (code === '') return error.name === 'Error' && /connect|terminated|timeout/i.test(error.message);
-  return /^E[A-Z_]+$/.test(code) || /^(08|25006|28|3D|53[13]|57P|58)/.test(code);
-}
-
-/** An error of PostgreSQL or of the connection to it as AppError `unavailable`; any other as it is. */
-export function toAppError(error: unknown): unknown {
-  if (error instanceof AppError || !(error instanceof Error)) return error;
-  if (isLost(error) || isRetryable(error) || unavailableClasses.has(codeOf(error).slice(0, 2)))
-    return new AppError('unavailable', 'the database is not available; try again', {
-      retryAfterSeconds: 1,
-      cause: error,
-    });
-  return error;
-}
-
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code;
-  return typeof code === 'string' ? code : '';
 }

@@ -1,6 +1,7 @@
 import type { SqlExecutor } from '../sql.ts';
 import type { Connections } from './connections.ts';
-import { isRetryable, transaction } from './database.ts';
+import { transaction } from './database.ts';
+import { isRetryable } from './errors.ts';
 
 /** A deadlock or a conflict with another transaction is tried again this often. */
 const attempts = 5;
@@ -8,12 +9,12 @@ const attempts = 5;
 /** How the directory reaches PostgreSQL. */
 export function createExecutor(reads: Connections, writes: Connections): SqlExecutor {
   return {
-    read: ({ sql, parameters }) => reads.run(async (pool) => (await pool.query(sql, [...parameters])).rows),
+    read: ({ sql, parameters }) => reads.query('all', '', sql, parameters),
     write: (queries) =>
-      writes.run(async (pool) => {
+      writes.run('all', async (client) => {
         for (let attempt = 1; ; attempt++) {
           try {
-            return await transaction(pool, async (client) => {
+            return await transaction(client, async () => {
               const results = [];
               for (const { sql, parameters } of queries) {
                 const { rows, rowCount } = await client.query(sql, [...parameters]);

@@ -21,15 +21,16 @@ import type {
 } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
-import type { FairQueue } from '../sqlite/fair-queue.ts';
+import { type FairQueue, stepsOf } from '../fair-queue.ts';
+import { isUuid, toRepeat } from '../history-rows.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
+import type { NewestEntries } from './fail-over.ts';
 import { dropUnkept, type LogWrite } from './partitions.ts';
 import { dropFromLog, type RetentionBounds } from './retention.ts';
 import {
   type EntryRow,
   entryColumns,
-  isUuid,
   type NotificationRow,
   type RecordRow,
   recordColumns,
@@ -38,35 +39,25 @@ import {
   toNotification,
   toRecord,
 } from './rows.ts';
-import { searchPage } from './search.ts';
+import { searchInSteps } from './search.ts';
+import { readBounds, type SearchLanes } from './walk.ts';
 
-export interface PostgresLanes {
+export interface PostgresLanes extends SearchLanes {
   readonly queue: AppendQueue;
-  readonly reads: Connections;
   /** For what writes entries of the log. */
   readonly write: LogWrite;
   readonly writes: Connections;
-  readonly searches: Connections;
   /** Searches wait here for their turn. */
   readonly turns: FairQueue;
+  readonly newest: NewestEntries;
 }
 
 /** The log on PostgreSQL. */
 export class PostgresHistory implements History, ReceiptStore {
-  readonly #queue: AppendQueue;
-  readonly #reads: Connections;
-  readonly #write: LogWrite;
-  readonly #writes: Connections;
-  readonly #searches: Connections;
-  readonly #turns: FairQueue;
+  readonly #lanes: PostgresLanes;
 
-  constructor({ queue, reads, write, writes, searches, turns }: PostgresLanes) {
-    this.#queue = queue;
-    this.#reads = reads;
-    this.#write = write;
-    this.#writes = writes;
-    this.#searches = searches;
-    this.#turns = turns;
+  constructor(lanes: PostgresLanes) {
+    this.#lanes = lanes;
   }
 
   append(
@@ -75,27 +66,25 @@ export class PostgresHistory implements History, ReceiptStore {
     idempotency: Idempotency | null,
     claims: readonly ThrottleClaim[] = [],
   ): Promise<AppendOutcome> {
-    return this.#queue.push(tenant, draft, idempotency, claims);
+    return this.#lanes.queue.push(tenant, draft, idempotency, claims);
   }
 
-  async findRepeat(tenant: TenantId, { key, hash }: Idempotency, now: number) {
-    const [earlier] = await this.#reads.query<{ id: string; hash: string }>(
+  async findRepeat(tenant: TenantId, idempotency: Idempotency, now: number) {
+    const [earlier] = await this.#read<{ id: string; hash: string }>(
+      tenant,
       'find-retry',
       'SELECT id, hash FROM idempotency WHERE tenant = $1 AND key = $2 AND expires_at > $3',
-      [tenant, key, now],
+      [tenant, idempotency.key, now],
     );
-    if (!earlier) return undefined;
-    return earlier.hash === hash
-      ? { kind: 'repeated' as const, id: earlier.id }
-      : { kind: 'conflict' as const };
+    return toRepeat(earlier, idempotency);
   }
 
   async clear(tenant: TenantId, given: string, by: string, at: number): Promise<ClearOutcome> {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
-    await this.#queue.settled(id);
-    const { rows } = await this.#write(1, (pool) =>
-      pool.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
+    await this.#lanes.queue.settled(id);
+    const { rows } = await this.#lanes.write(tenant, 1, (client) =>
+      client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
         'SELECT * FROM clear_notification($1, $2, $3, $4)',
         [tenant, id, by, at],
       ),
@@ -107,19 +96,15 @@ export class PostgresHistory implements History, ReceiptStore {
   }
 
   async bounds(tenant: TenantId): Promise<LogBounds> {
-    const [log] = await this.#reads.query<LogBounds>(
-      'bounds',
-      'SELECT head, first FROM logs WHERE tenant = $1',
-      [tenant],
-    );
-    return log ?? { head: 0, first: 1 };
+    return (await readBounds(this.#lanes.reads, tenant)) ?? { head: 0, first: 1 };
   }
 
   async readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage> {
-    const rows = await this.#reads.query<LogBounds & (EntryRow | { row: null })>(
+    const rows = await this.#read<LogBounds & (EntryRow | { row: null })>(
+      tenant,
       'read-after',
       `SELECT k.head, k.first, ${entryColumns} FROM logs k
-       LEFT JOIN LATERAL (SELECT * FROM log WHERE log.tenant = $1 AND log.position > greatest($2, k.first - 1)
+       LEFT JOIN LATERAL (SELECT * FROM log WHERE log.tenant = $1 AND log.position > $2 AND log.position >= k.first
          AND log.row >= k.first_row ORDER BY log.position LIMIT $3) n ON true
        WHERE k.tenant = $1 ORDER BY n.position`,
       [tenant, position, limit],
@@ -128,6 +113,7 @@ export class PostgresHistory implements History, ReceiptStore {
     if (!first) return { head: 0, first: 1, entries: [] };
     const entries: Entry[] = [];
     for (const row of rows) if (row.row !== null) entries.push(toEntry(row));
+    this.#lanes.newest.note(tenant, entries.at(-1));
     return { head: first.head, first: first.first, entries };
   }
 
@@ -137,7 +123,8 @@ export class PostgresHistory implements History, ReceiptStore {
     now: number,
     limit: number,
   ): Promise<{ head: number; positions: LivePosition[] }> {
-    const rows = await this.#reads.query<{ head: number } & (LivePosition | { rank: null })>(
+    const rows = await this.#read<{ head: number } & (LivePosition | { rank: null })>(
+      tenant,
       'live',
       `SELECT k.head, l.rank, l.position FROM logs k LEFT JOIN LATERAL (
          SELECT rank, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $2)
@@ -152,7 +139,8 @@ export class PostgresHistory implements History, ReceiptStore {
   }
 
   async readLive(tenant: TenantId, positions: readonly number[], now: number, chars: number) {
-    const rows = await this.#reads.query<NotificationRow & { counted: number | null; nth: number }>(
+    const rows = await this.#read<NotificationRow & { counted: number | null; nth: number }>(
+      tenant,
       'still-live',
       `SELECT ${entryColumns}, s.counted, w.nth FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
        JOIN log n ON n.tenant = $1 AND n.position = w.position
@@ -173,7 +161,8 @@ export class PostgresHistory implements History, ReceiptStore {
 
   async find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined> {
     if (!isUuid(id)) return undefined;
-    const [row] = await this.#reads.query<RecordRow>(
+    const [row] = await this.#read<RecordRow>(
+      tenant,
       'find',
       `SELECT ${recordColumns} FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row ${recordJoins}
        WHERE n.id = $2 AND n.tenant = $1 AND n.cleared IS NULL`,
@@ -183,18 +172,20 @@ export class PostgresHistory implements History, ReceiptStore {
   }
 
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage> {
-    const step = () => searchPage(this.#searches, tenant, query, options);
-    return this.#turns.run(tenant, step, options.signal);
+    const work = searchInSteps(this.#lanes, tenant, query, options);
+    return this.#lanes.turns.run(tenant, stepsOf(work), options.signal);
   }
 
   async prune(tenant: TenantId, bounds: Omit<RetentionBounds, 'now'>, now: number): Promise<number> {
-    const dropped = await dropFromLog(this.#writes, this.#write, tenant, { ...bounds, now });
-    if (dropped > 0) await dropUnkept(this.#writes);
+    const { writes, write } = this.#lanes;
+    const dropped = await dropFromLog(writes, write, tenant, { ...bounds, now });
+    if (dropped > 0) await dropUnkept(writes);
     return dropped;
   }
 
   async oldestRevision(tenant: TenantId): Promise<number | undefined> {
-    const [oldest] = await this.#reads.query<{ revision: number | null }>(
+    const [oldest] = await this.#read<{ revision: number | null }>(
+      tenant,
       'oldest-revision',
       `SELECT min(r.revision) AS revision FROM log_revisions r JOIN logs k ON k.tenant = r.tenant
        WHERE r.tenant = $1 AND k.first <= k.head AND coalesce(
@@ -205,7 +196,8 @@ export class PostgresHistory implements History, ReceiptStore {
   }
 
   async size(tenant: TenantId): Promise<{ notifications: number; bytes: number }> {
-    const [size] = await this.#reads.query<{ notifications: number; bytes: number }>(
+    const [size] = await this.#read<{ notifications: number; bytes: number }>(
+      tenant,
       'size',
       'SELECT notifications, bytes FROM logs WHERE tenant = $1',
       [tenant],
@@ -222,7 +214,8 @@ export class PostgresHistory implements History, ReceiptStore {
           times.set(id.toLowerCase(), at);
       if (times.size === 0) continue;
       // A row that another call has just written is looked at again, so each state is new once.
-      const rows = await this.#writes.query<{ id: string; at: number; receivedAt: number }>(
+      const rows = await this.#lanes.writes.query<{ id: string; at: number; receivedAt: number }>(
+        tenant,
         `record-${state}`,
         `WITH sent AS MATERIALIZED (
            SELECT w.id, w.at, n.row, n.at AS received_at FROM unnest($2::uuid[], $3::bigint[]) AS w (id, at)
@@ -231,7 +224,7 @@ export class PostgresHistory implements History, ReceiptStore {
            WHERE (n.route->'target'->>'all')::boolean OR n.route->'target'->'ids' ? $4
              OR n.route->'target'->'tags' ?| $5::text[]
          ), written AS (
-           INSERT INTO receipts (row, panel_id, ${state}_at) SELECT row, $4, at FROM sent ORDER BY row
+           INSERT INTO receipts (row, tenant, panel_id, ${state}_at) SELECT row, $1, $4, at FROM sent ORDER BY row
            ON CONFLICT (row, panel_id) DO UPDATE SET ${state}_at = excluded.${state}_at WHERE receipts.${state}_at IS NULL
            RETURNING row
          )
@@ -245,13 +238,18 @@ export class PostgresHistory implements History, ReceiptStore {
 
   async of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]> {
     if (!isUuid(id)) return [];
-    return this.#reads.query<ReceiptRow>(
+    return this.#read<ReceiptRow>(
+      tenant,
       'receipts-of',
       `SELECT r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
        FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row JOIN receipts r ON r.row = n.row
        WHERE n.id = $2 AND n.tenant = $1 AND n.cleared IS NULL ORDER BY r.panel_id`,
       [tenant, id],
     );
+  }
+
+  #read<Row>(tenant: TenantId, name: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#lanes.reads.query<Row>(tenant, name, text, values);
   }
 }
 

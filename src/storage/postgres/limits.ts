@@ -15,6 +15,7 @@ export function createLimitStore(writes: Connections): LimitStore {
     async take(name, rate) {
       const step = stepMs(rate);
       const [found] = await writes.query<{ taken: number | null; known: number }>(
+        'all',
         'take-token',
         `WITH clock AS (SELECT ${nowMs} AS now),
          taken AS (
@@ -32,7 +33,7 @@ export function createLimitStore(writes: Connections): LimitStore {
     },
 
     async giveBack(name, rate) {
-      await writes.query('give-token-back', 'UPDATE rate_limits SET full_at = full_at - $2 WHERE name = $1', [
+      await writes.query('all','give-token-back', 'UPDATE rate_limits SET full_at = full_at - $2 WHERE name = $1', [
         name,
         stepMs(rate),
       ]);
@@ -41,6 +42,7 @@ export function createLimitStore(writes: Connections): LimitStore {
     async add(taken) {
       const rows = taken.map(({ name, rate, count }) => ({ name, ms: count * stepMs(rate) }));
       const found = await writes.query<{ name: string; missing: number }>(
+        'all',
         'add-tokens',
         `WITH clock AS (SELECT ${nowMs} AS now)
          INSERT INTO rate_limits AS l (name, full_at)
@@ -60,7 +62,7 @@ export function createLimitStore(writes: Connections): LimitStore {
     },
 
     async sweep() {
-      await writes.query('sweep-tokens', `DELETE FROM rate_limits WHERE full_at < ${nowMs}`, []);
+      await writes.query('all','sweep-tokens', `DELETE FROM rate_limits WHERE full_at < ${nowMs}`, []);
     },
   };
 }

@@ -4,44 +4,60 @@ import { AppError } from '../../core/errors.ts';
 import { transaction } from './database.ts';
 
 /** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
-const folder = new URL('./migrations/', import.meta.url);
+const ownFolder = new URL('./migrations/', import.meta.url);
 /** Names the advisory lock for which nodes that start at once wait. */
 const lock = 0x62656c66;
 
+interface SchemaVersion {
+  readonly version: number;
+  /** Nodes that know this version, but no later one, may go on. */
+  readonly oldest: number;
+}
+
 /**
- * Brings the schema to the newest version, each step in one transaction. Nodes that start at once wait for each other.
- * @throws AppError `conflict` when the database was made by a newer Belfry.
+ * Brings the schema to the newest version, each step in one transaction. Nodes that start at once wait for each other. A step
+ * that begins with the line `-- expands: older nodes may go on` only adds what older nodes need not know, so they may start
+ * and run beside newer ones.
+ *
+ * @throws AppError `conflict` when the database was made by a newer Belfry, beside which this one may not run.
  */
-export async function migrate(pool: pg.Pool): Promise<void> {
+export async function migrate(client: pg.PoolClient, folder = ownFolder): Promise<void> {
   const files = readdirSync(folder)
     .filter((file) => /^\d{4}-.+\.sql$/.test(file))
     .sort();
   for (const file of files) {
-    await transaction(pool, async (client) => {
+    await transaction(client, async () => {
       // Another node may take long, and so may this migration.
       await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
       await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
-      if ((await schemaVersion(client)) >= Number(file.slice(0, 4))) return;
-      await client.query(readFileSync(new URL(file, folder), 'utf8'));
-      await client.query('UPDATE schema_version SET version = $1', [Number(file.slice(0, 4))]);
+      const own = Number(file.slice(0, 4));
+      const { version, oldest } = await schemaVersion(client);
+      if (version >= own) return;
+      const text = readFileSync(new URL(file, folder), 'utf8');
+      await client.query(text);
+      const isExpanding = text.startsWith('-- expands: older nodes may go on\n');
+      await client.query('UPDATE schema_version SET version = $1, oldest = $2', [
+        own,
+        isExpanding ? oldest : own,
+      ]);
     });
   }
   const newest = Number(files.at(-1)?.slice(0, 4));
-  const version = await schemaVersion(pool);
-  if (version > newest)
+  const { version, oldest } = await schemaVersion(client);
+  if (oldest > newest)
     throw new AppError(
       'conflict',
       `the database has schema version ${version}, this Belfry knows ${newest}: start the newer Belfry`,
     );
 }
 
-async function schemaVersion(client: pg.Pool | pg.PoolClient): Promise<number> {
-  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)');
-  const { rows } = await client.query<{ version: number }>(
-    `INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version) RETURNING version`,
+async function schemaVersion(client: pg.PoolClient): Promise<SchemaVersion> {
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL, oldest bigint NOT NULL)',
   );
-  if (rows[0]) return 0;
-  return (
-    (await client.query<{ version: number }>('SELECT version FROM schema_version')).rows[0]?.version ?? 0
+  await client.query(
+    'INSERT INTO schema_version SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)',
   );
+  const { rows } = await client.query<SchemaVersion>('SELECT version, oldest FROM schema_version');
+  return rows[0] ?? { version: 0, oldest: 0 };
 }

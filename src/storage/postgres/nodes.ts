@@ -16,6 +16,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
   const write = async (rows: readonly string[]) => {
     if (rows.length === 0) return;
     await writes.query(
+      'all',
       'report-panels',
       `INSERT INTO node_panels (node, tenant, panel_id, lag, client, address)
        SELECT $1, r.* FROM jsonb_to_recordset($2) r(tenant bigint, panel_id text, lag bigint, client text, address text)
@@ -27,6 +28,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
   const remove = async (rows: readonly string[]) => {
     if (rows.length === 0) return;
     await writes.query(
+      'all',
       'report-gone',
       `DELETE FROM node_panels p USING jsonb_to_recordset($2) r(tenant bigint, panel_id text)
        WHERE p.node = $1 AND p.tenant = r.tenant AND p.panel_id = r.panel_id`,
@@ -38,6 +40,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
     async report(connected) {
       const { heads, rows } = rowsOf(connected);
       const [renewed] = await writes.query<{ is_new: boolean }>(
+        'all',
         'renew-lease',
         `WITH dead AS (DELETE FROM nodes WHERE alive_until < now() - ${lease} AND id <> $1)
          INSERT INTO nodes VALUES ($1, now() + ${lease}, $2)
@@ -49,7 +52,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       if (renewed?.is_new) reported = new Map();
       const before = reported;
       reported = undefined;
-      if (!before) await writes.query('report-nothing', 'DELETE FROM node_panels WHERE node = $1', [node]);
+      if (!before) await writes.query('all','report-nothing', 'DELETE FROM node_panels WHERE node = $1', [node]);
       await write([...rows].filter(([name, row]) => before?.get(name) !== row).map(([, row]) => row));
       await remove([...(before ?? [])].filter(([name]) => !rows.has(name)).map(([, row]) => row));
       reported = rows;
@@ -57,6 +60,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
 
     elsewhere(tenant, panelId) {
       return reads.query<RemotePanel>(
+        tenant,
         'elsewhere',
         `SELECT p.panel_id AS id, p.lag, p.client, p.address,
            greatest(0, coalesce((n.heads ->> p.tenant::text)::bigint, 0) - p.lag) AS cursor
@@ -68,6 +72,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
 
     async leaveCommand({ tenant, panelId, event, data }) {
       const left = await writes.query(
+        tenant,
         'leave-command',
         `INSERT INTO panel_commands (node, tenant, panel_id, event, data)
          SELECT p.node, p.tenant, p.panel_id, $3, $4 FROM node_panels p JOIN nodes n ON n.id = p.node
@@ -81,6 +86,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       const taken = await writes.query<
         PanelCommandEvent & { readonly id: number; readonly is_fresh: boolean }
       >(
+        'all',
         'take-commands',
         `DELETE FROM panel_commands WHERE node = $1
          RETURNING id, tenant, panel_id AS "panelId", event, data, sent_at > now() - ${commandLife} AS is_fresh`,
@@ -90,7 +96,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
     },
 
     async leave() {
-      await writes.query('leave', 'DELETE FROM nodes WHERE id = $1', [node]);
+      await writes.query('all','leave', 'DELETE FROM nodes WHERE id = $1', [node]);
     },
   };
 }

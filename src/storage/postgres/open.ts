@@ -1,29 +1,45 @@
-import { FairQueue } from '../sqlite/fair-queue.ts';
+import type pg from 'pg';
+import { FairQueue } from '../fair-queue.ts';
 import type { Storage } from '../storage.ts';
 import { AppendQueue } from './append-queue.ts';
-import { Availability, Connections } from './connections.ts';
-import { createPool, createPostgresBuilder } from './database.ts';
+import { Availability } from './availability.ts';
+import { Connections } from './connections.ts';
+import { createPool, createPostgresBuilder, type Timeouts, usualTimeouts } from './database.ts';
 import { createExecutor } from './executor.ts';
+import { checkCluster, NewestEntries } from './fail-over.ts';
 import { PostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
 import { createNodes } from './nodes.ts';
-import { createLogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
+import { createLogWrite, makeAhead, makePartitions, partitionRows as usualRows } from './partitions.ts';
+import { newestRows as usualNewestRows } from './search.ts';
 import { PostgresStatistics } from './statistics.ts';
 
 /** Expired notifications and retry keys taken out in one transaction. */
 const sweptAtOnce = 1_000;
 const closeMs = 10_000;
+/** A statement of a search ends after this; the next one then looks at less. */
+const stepMs = 200;
+/** Connections for each kind of work. The last is for probes, and for what the nodes tell each other. */
+const lanes = { append: 1, reads: 5, writes: 5, spare: 1 };
+/** Steps of searches at once, on connections of their own. */
+const stepsAtOnce = 2;
 
 export interface PostgresOptions {
   /** As in postgres://user:password@host/database. */
   readonly url: string;
   /** Notifications that may wait for the database before more are refused. */
   readonly queueCapacity: number;
-  /** Rows of a partition other than the usual number, for tests. */
+  /** Rows of a partition other than the usual number, for tests … */
   readonly partitionRows?: number;
+  /** … and of a search's first look. */
+  readonly newestRows?: number;
+  /** Time-outs other than the usual ones, for tests. */
+  readonly timeouts?: Partial<Timeouts>;
   /** Hears why nothing can be stored, and undefined once it works again. */
   readonly onProblem: (message: string | undefined) => void;
+  /** Hears what an operator should change. */
+  readonly onWarning?: (message: string) => void;
 }
 
 /**
@@ -31,43 +47,56 @@ export interface PostgresOptions {
  * @throws Error when the database cannot be reached, or was made by a newer Belfry.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
-  const { partitionRows = usualRows } = options;
-  const lanes = { append: 1, reads: 5, writes: 5, searches: 2 };
-  const pool = createPool({
-    url: options.url,
-    connections: lanes.append + lanes.reads + lanes.writes + lanes.searches,
+  const { url, partitionRows = usualRows, newestRows = usualNewestRows, onProblem } = options;
+  const timeouts = { ...usualTimeouts, ...options.timeouts };
+  const sum = lanes.append + lanes.reads + lanes.writes + lanes.spare;
+  const pool = createPool({ ...timeouts, url, connections: sum });
+  const searchPool = createPool({ ...timeouts, statementMs: stepMs, url, connections: stepsAtOnce });
+  const newest = new NewestEntries();
+  const availability = new Availability(pool, {
+    onProblem,
+    onReturn: () => all.run('all', (client) => newest.check(client)),
   });
+  const lane = (atOnce: number, of = pool) =>
+    new Connections(of, { availability, atOnce, waitMs: timeouts.connectMs });
+  const [reads, writes, all] = [lane(lanes.reads), lane(lanes.writes), lane(lanes.spare)];
   try {
-    await migrate(pool);
-    await makePartitions(pool, partitionRows, 0);
+    await all.run('all', async (client) => {
+      await migrate(client);
+      await makePartitions(client, partitionRows, 0);
+      await checkCluster(client);
+      await warnOfBypass(client, options.onWarning);
+    });
   } catch (error) {
-    await pool.end();
+    availability.close();
+    await Promise.all([pool.end(), searchPool.end()]);
     throw error;
   }
-  const availability = new Availability(pool, options.onProblem);
-  const lane = (atOnce: number) => new Connections(pool, availability, atOnce);
-  const [reads, writes, searches] = [lane(lanes.reads), lane(lanes.writes), lane(lanes.searches)];
   const queue = new AppendQueue(createLogWrite(lane(lanes.append), partitionRows), {
     capacity: options.queueCapacity,
     availability,
+    newest,
   });
-  const turns = new FairQueue();
+  const turns = new FairQueue(stepsAtOnce);
+  const searchLanes = { reads, steps: lane(stepsAtOnce, searchPool), newestRows };
   return {
     history: new PostgresHistory({
+      ...searchLanes,
       queue,
-      reads,
       write: createLogWrite(writes, partitionRows),
       writes,
-      searches,
       turns,
+      newest,
     }),
-    statistics: new PostgresStatistics(reads, searches, turns),
+    statistics: new PostgresStatistics(searchLanes, turns),
     builder: createPostgresBuilder(),
     executor: createExecutor(reads, writes),
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
     async sweep(now) {
+      await makeAhead(writes, partitionRows);
       const [swept] = await writes.query<{ count: number }>(
+        'all',
         'sweep',
         `WITH retries AS (
            DELETE FROM idempotency WHERE (tenant, key) IN (
@@ -91,9 +120,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       turns.close();
       await queue.close(withinMs / 2);
       availability.close();
-      const ended = pool.end().then(() => true);
+      const ended = Promise.all([pool.end(), searchPool.end()]).then(() => true);
       const late = new Promise<boolean>((resolve) => setTimeout(resolve, withinMs / 2, false).unref());
       return Promise.race([ended, late]);
     },
   };
+}
+
+async function warnOfBypass(client: pg.PoolClient, warn: PostgresOptions['onWarning']): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)',
+  );
+  for (const { name } of rows)
+    warn?.(
+      `the role ${name} of the database is not held to the policies that keep tenants apart: use a role that is no superuser`,
+    );
 }

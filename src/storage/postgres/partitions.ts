@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Connections } from './connections.ts';
-import { isMissingPartition, isRetryable } from './database.ts';
+import type { Connections, Scope } from './connections.ts';
+import { isMissingPartition, isRetryable } from './errors.ts';
 
 /** Rows of one partition, usually; tests have smaller ones. */
 export const partitionRows = 250_000;
@@ -14,32 +14,60 @@ export interface Partition {
 
 /** Newest first. */
 export const readPartitions = (connections: Connections): Promise<Partition[]> =>
-  connections.query('partitions', 'SELECT low, high FROM partitions ORDER BY low DESC', []);
+  connections.query('all', 'partitions', 'SELECT low, high FROM partitions ORDER BY low DESC', []);
 
-/** Makes partitions until the next `rows` rows have a place, and one more. Nodes that do it at once wait for each other. */
-export async function makePartitions(pool: pg.Pool, size: number, rows: number): Promise<void> {
-  await pool.query('SELECT make_partitions($1, $2)', [size, rows]);
+/** The log's table of a partition: policies do not hold there. */
+export const logOf = ({ low }: Partition) => `log_${low}`;
+
+interface Queryable {
+  query(text: string, values: unknown[]): Promise<unknown>;
 }
 
-/** Runs what writes to the log, and again when it ran out of partitions or met another transaction. */
-export type LogWrite = <T>(rows: number, work: (pool: pg.Pool) => Promise<T>) => Promise<T>;
+/**
+ * Makes partitions until the next `rows` rows have a place, and one more. Of nodes that do it at once one does it, and the
+ * others wait.
+ */
+export async function makePartitions(client: Queryable, size: number, rows: number): Promise<void> {
+  await client.query('SELECT make_partitions($1, $2)', [size, rows]);
+}
+
+/** Runs what writes to the log, and again when it met another transaction. */
+export type LogWrite = <T>(
+  scope: Scope,
+  rows: number,
+  work: (client: pg.PoolClient) => Promise<T>,
+) => Promise<T>;
 
 const attempts = 5;
 
-/** `size`: rows of a partition. A call says how many rows it writes at the most. */
+/**
+ * `size`: rows of a partition. A call says how many rows it writes at the most: should the sweep be so late that they have no
+ * partition, it is made first.
+ */
 export function createLogWrite(connections: Connections, size: number): LogWrite {
-  return (rows, work) =>
-    connections.run(async (pool) => {
+  return (scope, rows, work) =>
+    connections.run(scope, async (client) => {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await work(pool);
+          return await work(client);
         } catch (error) {
           if (attempt === attempts) throw error;
-          if (isMissingPartition(error)) await makePartitions(pool, size, rows);
+          if (isMissingPartition(error)) await makePartitions(client, size, rows);
           else if (!isRetryable(error)) throw error;
         }
       }
     });
+}
+
+/** Makes partitions ahead of the log, so that an append finds its own there. */
+export async function makeAhead(connections: Connections, size: number): Promise<void> {
+  const [found] = await connections.query<{ isShort: boolean }>(
+    'all',
+    'is-short-of-partitions',
+    `SELECT coalesce(max(high), 0) <= (SELECT last_value FROM log_row) + $1::bigint AS "isShort" FROM partitions`,
+    [size],
+  );
+  if (found?.isShort) await connections.run('all', (client) => makePartitions(client, size, size));
 }
 
 /**
@@ -50,6 +78,7 @@ export async function dropUnkept(connections: Connections): Promise<void> {
   for (const { low, high } of await readPartitions(connections)) {
     // Looked at without a lock first: with the lock, writers wait.
     const [found] = await connections.query<{ droppable: boolean }>(
+      'all',
       'is-droppable',
       `SELECT $2 <= (SELECT last_value FROM log_row) AND NOT EXISTS (
          SELECT 1 FROM log g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row
@@ -57,6 +86,8 @@ export async function dropUnkept(connections: Connections): Promise<void> {
       [low, high],
     );
     if (!found?.droppable) continue;
-    await connections.query('drop-partition', 'SELECT drop_partition($1)', [low]).catch(() => undefined);
+    await connections
+      .query('all', 'drop-partition', 'SELECT drop_partition($1)', [low])
+      .catch(() => undefined);
   }
 }

@@ -31,6 +31,7 @@ export async function dropFromLog(
   bounds: RetentionBounds,
 ): Promise<number> {
   const [log] = await connections.query<LogState>(
+    tenant,
     'retention-log',
     'SELECT head, first, notifications FROM logs WHERE tenant = $1',
     [tenant],
@@ -38,23 +39,24 @@ export async function dropFromLog(
   if (!log || log.first > log.head) return 0;
   const last = await new BoundSearch(connections, tenant, log, bounds).lastToDrop();
   if (last < log.first) return 0;
-  const [dropped] = await connections.query<{ notifications: number; bytes: number }>(
+  const [dropped] = await connections.query<{ notifications: number; bytes: number; last: number | null }>(
+    tenant,
     'retention-sum',
-    `SELECT count(*) AS notifications, coalesce(sum(${rowBytesSql}), 0)::bigint AS bytes
+    `SELECT count(*) AS notifications, coalesce(sum(${rowBytesSql}), 0)::bigint AS bytes, max(at) AS last
      FROM log WHERE tenant = $1 AND position BETWEEN $2 AND $3 AND cleared IS NULL`,
     [tenant, log.first, last],
   );
   if (!dropped) return 0;
-  const { notifications, bytes } = dropped;
-  const move = [tenant, log.first, last + 1, notifications, bytes, bounds.now];
+  const move = [tenant, log.first, last + 1, dropped.notifications, dropped.bytes, dropped.last, bounds.now];
   let more: boolean | undefined = true;
   while (more) {
-    const { rows } = await write(clearedAtOnce, (pool) =>
-      pool.query<{ more: boolean }>('SELECT move_first($1, $2, $3, $4, $5, $6) AS more', move),
+    const { rows } = await write(tenant, clearedAtOnce, (client) =>
+      client.query<{ more: boolean }>('SELECT move_first($1, $2, $3, $4, $5, $6, $7) AS more', move),
     );
     more = rows[0]?.more;
   }
   await connections.query(
+    tenant,
     'retention-minutes',
     `DELETE FROM minutes WHERE tenant = $1 AND minute < (SELECT coalesce(min(at), $2) / 60000 FROM (
        SELECT n.at FROM log n JOIN logs k ON k.tenant = n.tenant WHERE n.tenant = $1 AND n.position >= k.first
@@ -149,6 +151,7 @@ class BoundSearch {
 
   async #one(condition: string, values: readonly number[] = []): Promise<Found | undefined> {
     const [found] = await this.#connections.query<Found>(
+      this.#tenant,
       '',
       `SELECT position, at FROM log WHERE tenant = $1 AND position >= $2 AND ${condition} LIMIT 1`,
       [this.#tenant, this.#log.first, ...values],

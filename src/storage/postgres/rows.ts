@@ -1,5 +1,7 @@
 /** How the log's rows become what core speaks of. */
 import type { Clear, Entry, HistoryRecord, Notification, Route } from '#core/ports.ts';
+import { type ClearedRow, rowBytesOver, rowBytesSqlOver, toCleared, toReason } from '../history-rows.ts';
+import type { Partition } from './partitions.ts';
 
 /** A row of the log `n`, as {@link entryColumns} selects it. */
 export interface EntryRow {
@@ -34,11 +36,8 @@ export interface NotificationRow extends EntryRow {
 }
 
 /** What {@link recordColumns} selects beside the notification. */
-export interface RecordRow extends NotificationRow {
+export interface RecordRow extends NotificationRow, ClearedRow {
   readonly token_name: string | null;
-  readonly cleared_at: number | null;
-  readonly cleared_by: string | null;
-  readonly cleared_reason: string | null;
   readonly shown: number;
   readonly expired: number;
   readonly cleared_on_panels: number;
@@ -53,10 +52,17 @@ export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, 
 export const recordColumns = `${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
   r.shown, r.expired, r.cleared_on_panels`;
 
-export const recordJoins = `LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id
-  LEFT JOIN log_state s ON s.row = n.row
+export const recordJoins = joins('');
+
+/** The same for rows of one partition, so that no other is looked at. */
+export const recordJoinsIn = ({ low, high }: Partition) => joins(`AND row >= ${low} AND row < ${high}`);
+
+function joins(within: string): string {
+  return `LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id
+  LEFT JOIN LATERAL (SELECT * FROM log_state WHERE log_state.row = n.row ${within}) s ON true
   CROSS JOIN LATERAL (SELECT count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared_on_panels
-    FROM receipts WHERE receipts.row = n.row) r`;
+    FROM receipts WHERE receipts.row = n.row ${within}) r`;
+}
 
 export function toEntry(row: EntryRow): Entry {
   return row.cleared === null ? toNotification(row as NotificationRow) : toClear(row);
@@ -93,7 +99,7 @@ function toClear(row: EntryRow): Clear {
     kind: 'clear',
     position: row.position,
     id: row.id,
-    reason: row.reason === 'replaced' ? 'replaced' : 'cleared',
+    reason: toReason(row.reason),
     by: row.by ?? '',
     at: row.at,
     route: row.route,
@@ -105,27 +111,12 @@ export function toRecord(row: RecordRow): HistoryRecord {
     ...toNotification(row),
     // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
     tokenName: row.token_name ?? row.token_id,
-    cleared:
-      row.cleared_at === null
-        ? null
-        : {
-            at: row.cleared_at,
-            by: row.cleared_by ?? '',
-            reason: row.cleared_reason === 'replaced' ? 'replaced' : 'cleared',
-          },
+    cleared: toCleared(row),
     receipts: { shown: row.shown, expired: row.expired, cleared: row.cleared_on_panels },
   };
 }
 
-/** A request may name anything as an id; PostgreSQL refuses what is no UUID. */
-export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
-
 /** What a row takes of the disk beside its texts, as an estimate: columns, keys and terms. */
 const rowOverheadBytes = 420;
-
-/** What a notification takes of the disk, as an estimate. */
-export const rowBytes = (title: string, message: string): number =>
-  rowOverheadBytes + Buffer.byteLength(title) + Buffer.byteLength(message);
-
-/** The same of a row that is stored. */
-export const rowBytesSql = `${rowOverheadBytes} + octet_length(title) + octet_length(message)`;
+export const rowBytes = rowBytesOver(rowOverheadBytes);
+export const rowBytesSql = rowBytesSqlOver(rowOverheadBytes);

@@ -1,241 +1,137 @@
-/** Searches of history: the newest rows one by one, older ones by the index, a partition at a time. */
+/** Searches of history: the newest rows one by one, older ones by the index. */
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
-import { type CompiledQuery, compileQuery, type TermExpression } from '#core/search/search-compile.ts';
-import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
-import type { Connections } from './connections.ts';
-import { type Partition, readPartitions } from './partitions.ts';
-import { type RecordRow, recordColumns, recordJoins, toNotification, toRecord } from './rows.ts';
+import { type RecordRow, recordColumns, recordJoins, recordJoinsIn, toRecord } from './rows.ts';
+import {
+  foundIn,
+  isFewLive,
+  type Part,
+  type PreparedQuery,
+  prepareQuery,
+  readBounds,
+  type SearchLanes,
+  testedRows,
+  timeAt,
+  walk,
+  walkLive,
+} from './walk.ts';
 
 /** The newest rows of a tenant are tested without the index: a search for what is frequent ends here. */
-const newestRows = 1_000;
-/** Rows that the index found and that are tested one by one, read at once. */
-const testedRows = 500;
-/** With more notifications on panels than this, "is:live" is answered like any other search. */
-const mostLiveRows = 10_000;
+export const newestRows = 1_000;
 
-/** A query made ready to run. */
-export interface PreparedQuery {
-  readonly tenant: TenantId;
-  readonly compiled: CompiledQuery;
-  readonly tsquery: string;
-  readonly matches: (row: RecordRow) => boolean;
-}
-
-export function prepareQuery(tenant: TenantId, query: Query, now: number): PreparedQuery {
-  const compiled = compileQuery(query, tenant);
-  return { tenant, compiled, tsquery: tsqueryOf(compiled.terms), matches: rowMatcher(matcherOf(query, now)) };
-}
-
-const rowMatcher =
-  (matches: Matcher): PreparedQuery['matches'] =>
-  (row) =>
-    matches({ ...toNotification(row), cleared: row.cleared_at !== null, shown: row.shown > 0 });
-
-/** Bytes. */
-const longestTerm = 2_046;
-
-/** A term expression as PostgreSQL takes it. */
-export function tsqueryOf(terms: TermExpression): string {
-  switch (terms.kind) {
-    case 'term':
-      // PostgreSQL takes no longer one, and none is indexed.
-      if (Buffer.byteLength(terms.term) > longestTerm) return "'0.none'";
-      return `'${terms.term.replace(/['\\]/g, '$&$&')}'${terms.prefix ? ':*' : ''}`;
-    case 'and':
-      return `(${terms.of.map(tsqueryOf).join(' & ')})`;
-    case 'or':
-      return `(${terms.of.map(tsqueryOf).join(' | ')})`;
-    case 'without':
-      return `(${tsqueryOf(terms.of)} & !${tsqueryOf(terms.not)})`;
-  }
-}
-
-interface Bounds {
-  readonly head: number;
-  readonly first: number;
-}
-
-/** As `History.search` promises. Between two statements nothing is held; each ends within a partition. */
-export async function searchPage(
-  connections: Connections,
+/** As `History.search` promises; each `yield` ends a step. */
+export async function* searchInSteps(
+  lanes: SearchLanes,
   tenant: TenantId,
   query: Query,
   options: SearchOptions,
-): Promise<SearchPage> {
-  const [bounds] = await connections.query<Bounds>(
-    'search-bounds',
-    'SELECT head, first FROM logs WHERE tenant = $1',
-    [tenant],
-  );
+): AsyncGenerator<void, SearchPage> {
+  const endsAt = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
+  const bounds = await readBounds(lanes.reads, tenant);
   if (!bounds) return { records: [], next: null, searchedTo: null, head: 0 };
-  return new Search(connections, prepareQuery(tenant, query, options.now), bounds, options).run();
+  const search = new Search(lanes, prepareQuery(tenant, query, options.now), options);
+  const range = {
+    first: Math.max(bounds.first, (options.after ?? 0) + 1),
+    last: Math.min(bounds.head, (options.before ?? Number.POSITIVE_INFINITY) - 1),
+  };
+  let last = range.last;
+  for await (last of search.walk(range)) {
+    if (search.isFull || last < range.first) break;
+    if (last < range.last && performance.now() >= endsAt) break;
+    yield;
+  }
+  return { ...(await search.page(range.first, last)), head: bounds.head };
+}
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
 }
 
 class Search {
-  readonly #connections: Connections;
+  readonly #lanes: SearchLanes;
   readonly #query: PreparedQuery;
-  readonly #bounds: Bounds;
   readonly #options: SearchOptions;
-  readonly #endsAt: number;
-  /** Positions from here on are still to be looked at, downwards. */
-  #from: number;
-  readonly #last: number;
   readonly #records: HistoryRecord[] = [];
 
-  constructor(connections: Connections, query: PreparedQuery, bounds: Bounds, options: SearchOptions) {
-    this.#connections = connections;
+  constructor(lanes: SearchLanes, query: PreparedQuery, options: SearchOptions) {
+    this.#lanes = lanes;
     this.#query = query;
-    this.#bounds = bounds;
     this.#options = options;
-    this.#endsAt = performance.now() + (options.timeoutMs ?? Number.POSITIVE_INFINITY);
-    this.#from = Math.min(bounds.head, (options.before ?? Number.POSITIVE_INFINITY) - 1);
-    this.#last = Math.max(bounds.first, (options.after ?? 0) + 1);
-  }
-
-  async run(): Promise<SearchPage> {
-    const { live } = this.#query.compiled;
-    if (!(live && (await this.#lookAtLive()))) {
-      await this.#lookAtNewest();
-      if (!this.#isFull() && this.#from >= this.#last) await this.#lookAtPartitions();
-    }
-    return this.#page();
   }
 
   /** One more than asked for tells whether there is a next page. */
-  #isFull(): boolean {
-    return this.#records.length > this.#options.limit;
+  get isFull(): boolean {
+    return this.#missing === 0;
   }
 
-  #isOver(): boolean {
-    this.#options.signal?.throwIfAborted();
-    return performance.now() >= this.#endsAt;
+  get #missing(): number {
+    return this.#options.limit + 1 - this.#records.length;
   }
 
-  async #page(): Promise<SearchPage> {
-    const { limit, before } = this.#options;
-    const { head } = this.#bounds;
+  /** Yields the position from which on, downwards, the log is still to be searched. */
+  async *walk(range: Range): AsyncGenerator<number> {
+    if (range.last < range.first) return;
+    if (await isFewLive(this.#lanes, this.#query)) {
+      yield* walkLive(this.#lanes, this.#query, range, (rows) => this.#take(rows));
+      return;
+    }
+    const below = await this.#lookAtNewest(range);
+    yield below;
+    yield* walk(this.#lanes, this.#query, { ...range, last: below }, (part) => this.#lookAt(part));
+  }
+
+  /** Downwards from `last`, all was searched to `last + 1`. */
+  async page(first: number, last: number): Promise<Omit<SearchPage, 'head'>> {
+    const { limit, before, now } = this.#options;
     const records = this.#records.slice(0, limit);
-    if (this.#isFull())
-      return { records, next: records.at(-1)?.position ?? before ?? null, searchedTo: null, head };
-    if (this.#from < this.#last) return { records, next: null, searchedTo: null, head };
-    const [place] = await this.#connections.query<{ position: number; at: number }>(
-      'search-place',
-      'SELECT position, at FROM log WHERE tenant = $1 AND position > $2 ORDER BY position LIMIT 1',
-      [this.#query.tenant, this.#from],
-    );
-    return { records, next: this.#from + 1, searchedTo: place?.at ?? this.#options.now, head };
+    // Asked for none, a page says whether there are more.
+    if (this.isFull) return { records, next: records.at(-1)?.position ?? before ?? null, searchedTo: null };
+    if (last < first) return { records, next: null, searchedTo: null };
+    const at = await timeAt(this.#lanes.reads, this.#query.tenant, last + 1);
+    return { records, next: last + 1, searchedTo: at ?? now };
   }
 
   /** Takes rows in descending order of position. */
-  #take(rows: readonly RecordRow[], test: boolean): void {
-    for (const row of rows) {
-      if (this.#isFull()) return;
-      if (!test || this.#query.matches(row)) this.#records.push(toRecord(row));
-    }
+  #take(rows: readonly RecordRow[]): void {
+    this.#records.push(...rows.slice(0, this.#missing).map(toRecord));
   }
 
-  /** All that is on panels, when that is little; answers whether it is. */
-  async #lookAtLive(): Promise<boolean> {
-    const [{ few } = { few: false }] = await this.#connections.query<{ few: boolean }>(
-      'search-few-live',
-      `SELECT count(*) <= ${mostLiveRows} AS few FROM (SELECT 1 FROM live WHERE tenant = $1 LIMIT ${mostLiveRows + 1}) l`,
-      [this.#query.tenant],
-    );
-    if (!few) return false;
-    for (;;) {
-      const rows = await this.#select<RecordRow>(
-        'search-live',
-        `SELECT ${recordColumns} FROM live l JOIN log n ON n.row = l.row ${recordJoins}
-         WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $7) AND n.terms @@ $2::tsquery
-           AND n.position BETWEEN $3 AND $4 AND n.at >= $5 AND n.at < $6
-         ORDER BY n.position DESC LIMIT ${testedRows}`,
-        [this.#options.now],
-      );
-      this.#take(rows, true);
-      if (rows.length < testedRows || this.#isFull()) break;
-      this.#from = (rows.at(-1) as RecordRow).position - 1;
-      if (this.#isOver()) return true;
-    }
-    this.#from = this.#last - 1;
-    return true;
+  /** Those that match; all of them where the index decides. */
+  #takeMatching(rows: readonly RecordRow[]): void {
+    this.#take(this.#query.compiled.exact ? rows : rows.filter(this.#query.matches));
   }
 
-  async #lookAtNewest(): Promise<void> {
-    if (this.#from < this.#last) return;
-    const rows = await this.#select<RecordRow>(
+  async #lookAtNewest({ first, last }: Range): Promise<number> {
+    const { newestRows, reads } = this.#lanes;
+    const { exact } = this.#query.compiled;
+    const rows = await reads.query<RecordRow>(
+      this.#query.tenant,
       'search-newest',
       `SELECT ${recordColumns} FROM (
-         SELECT * FROM log WHERE tenant = $1 AND position BETWEEN $3 AND $4 ORDER BY position DESC LIMIT ${newestRows}
+         SELECT * FROM log WHERE tenant = $1 AND position BETWEEN $5 AND $6 ORDER BY position DESC LIMIT $7
        ) n ${recordJoins}
-       WHERE n.cleared IS NULL AND n.terms @@ $2::tsquery AND n.at >= $5 AND n.at < $6
-       ORDER BY n.position DESC LIMIT $7`,
-      [this.#query.compiled.exact ? this.#options.limit + 1 : newestRows],
+       WHERE n.cleared IS NULL AND n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4
+       ORDER BY n.position DESC LIMIT $8`,
+      [...this.#query.values, first, last, newestRows, exact ? this.#missing : newestRows],
     );
-    this.#take(rows, !this.#query.compiled.exact);
-    this.#from -= newestRows;
+    this.#takeMatching(rows);
+    return last - newestRows;
   }
 
-  async #lookAtPartitions(): Promise<void> {
-    const [start] = await this.#connections.query<{ row: number }>(
-      'search-start',
-      'SELECT row FROM log WHERE tenant = $1 AND position <= $2 ORDER BY position DESC LIMIT 1',
-      [this.#query.tenant, this.#from],
+  async #lookAt({ connections, partition, first, last }: Part): Promise<number> {
+    const atOnce = this.#query.compiled.exact ? this.#missing : testedRows;
+    const rows = await connections.query<RecordRow>(
+      this.#query.tenant,
+      '',
+      // Materialized: the planner shall not walk all of the partition in the order of rows until enough of them match.
+      `WITH found AS MATERIALIZED (SELECT n.row, n.position FROM ${foundIn(partition)})
+       SELECT ${recordColumns} FROM (SELECT row FROM found ORDER BY position DESC LIMIT $7) f
+       JOIN log n ON n.row = f.row AND n.row >= ${partition.low} AND n.row < ${partition.high}
+       ${recordJoinsIn(partition)} ORDER BY n.position DESC`,
+      [...this.#query.values, first, last, atOnce],
     );
-    if (!start) return;
-    for (const partition of await readPartitions(this.#connections)) {
-      if (partition.low > start.row) continue;
-      await this.#lookAt(partition);
-      if (this.#isFull() || this.#from < this.#last || this.#isOver()) return;
-    }
-    this.#from = this.#last - 1;
-  }
-
-  async #lookAt({ low, high }: Partition): Promise<void> {
-    const { exact } = this.#query.compiled;
-    const atOnce = exact ? this.#options.limit + 1 - this.#records.length : testedRows;
-    for (;;) {
-      const rows = await this.#select<RecordRow>(
-        'search-partition',
-        // Materialized: the planner shall not walk all of the partition in the order of rows until enough of them match.
-        `WITH found AS MATERIALIZED (
-           SELECT row, position FROM log WHERE row >= $8 AND row < $9 AND tenant = $1 AND terms @@ $2::tsquery
-             AND position BETWEEN $3 AND $4 AND at >= $5 AND at < $6
-         )
-         SELECT ${recordColumns} FROM (SELECT row FROM found ORDER BY position DESC LIMIT $7) f
-         JOIN log n ON n.row = f.row AND n.row >= $8 AND n.row < $9 ${recordJoins} ORDER BY n.position DESC`,
-        [atOnce, low, high],
-      );
-      this.#take(rows, !exact);
-      if (this.#isFull()) return;
-      if (rows.length === atOnce) this.#from = (rows.at(-1) as RecordRow).position - 1;
-      else break;
-      if (this.#isOver()) return;
-    }
-    // Positions below those of this partition are still to be looked at.
-    const [lowest] = await this.#connections.query<{ position: number }>(
-      'search-lowest',
-      'SELECT position FROM log WHERE tenant = $1 AND row >= $2 AND row < $3 AND position >= $4 ORDER BY position LIMIT 1',
-      [this.#query.tenant, low, high, this.#bounds.first],
-    );
-    if (lowest) this.#from = Math.min(this.#from, lowest.position - 1);
-  }
-
-  #select<Row>(name: string, text: string, more: readonly unknown[]): Promise<Row[]> {
-    const { tenant, tsquery, compiled } = this.#query;
-    const [after, before] = [finite(compiled.after), finite(compiled.before)];
-    return this.#connections.query<Row>(name, text, [
-      tenant,
-      tsquery,
-      this.#last,
-      this.#from,
-      after,
-      before,
-      ...more,
-    ]);
+    this.#takeMatching(rows);
+    return rows.length < atOnce ? first : (rows.at(-1) as RecordRow).position;
   }
 }
-
-/** Times as PostgreSQL's whole numbers have them. */
-export const finite = (time: number): number =>
-  Math.max(Number.MIN_SAFE_INTEGER, Math.min(Math.ceil(time), Number.MAX_SAFE_INTEGER));

@@ -8,6 +8,7 @@ import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
+import { levelsAlone, Tally, withTimes } from '../counting.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { type LogConnection, type PreparedQuery, placeOf, prepareQuery } from './prepared-query.ts';
 import { matchExpression, type RowRange, rowsMatching } from './row-numbers.ts';
@@ -37,13 +38,9 @@ export function countStep(
   { tenant, query, request }: { tenant: TenantId; query: Query; request: CountRequest },
   isOver: () => boolean,
 ): CountStep {
-  const { now, below, after, before } = request;
+  const { now, below } = request;
   const startedAt = performance.now();
-  const timed: Query = {
-    kind: 'and',
-    terms: [...conjuncts(query), { kind: 'after', at: after }, { kind: 'before', at: before }],
-  };
-  const prepared = prepareQuery(connection, { tenant, query: timed, range: { now } });
+  const prepared = prepareQuery(connection, { tenant, query: withTimes(query, request), range: { now } });
   if (!prepared) return { counts: [], below: null, searchedTo: null, tookMs: 0 };
   const { sql } = connection;
   const { low, high } = prepared.rows;
@@ -58,16 +55,6 @@ export function countStep(
     searchedTo: stoppedAt === undefined ? null : (placeOf(sql, prepared, stoppedAt)?.at ?? now),
     tookMs: performance.now() - startedAt,
   };
-}
-
-const conjuncts = (query: Query) =>
-  query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
-
-/** The levels that a query asks for when it asks for nothing else but times; `all` without any. */
-function levelsAlone(query: Query): readonly string[] | 'all' | undefined {
-  const [first, second] = conjuncts(query).filter(({ kind }) => kind !== 'after' && kind !== 'before');
-  if (first === undefined) return 'all';
-  return first.kind === 'level' && second === undefined ? first.names : undefined;
 }
 
 interface Wanted extends CountTimes {
@@ -234,25 +221,5 @@ class Counter {
   #add(at: number, level: string, count: number): void {
     const { after, before, origin, bucketMs } = this.#times;
     if (at >= after && at < before) this.tally.add(Math.floor((at - origin) / bucketMs), level, count);
-  }
-}
-
-/** Counts by bucket and level. */
-export class Tally {
-  readonly #counts = new Map<string, Map<number, number>>();
-
-  add(bucket: number, level: string, count: number): void {
-    let buckets = this.#counts.get(level);
-    if (!buckets) {
-      buckets = new Map();
-      this.#counts.set(level, buckets);
-    }
-    buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
-  }
-
-  rows(): LevelCount[] {
-    return [...this.#counts].flatMap(([level, buckets]) =>
-      [...buckets].filter(([, count]) => count !== 0).map(([bucket, count]) => ({ bucket, level, count })),
-    );
   }
 }

@@ -18,7 +18,8 @@ import type {
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty } from '#core/target.ts';
-import type { FairQueue } from './fair-queue.ts';
+import type { FairQueue } from '../fair-queue.ts';
+import { toRepeat } from '../history-rows.ts';
 import type { DraftRow } from './jobs.ts';
 import type { RetentionStep } from './retention.ts';
 import type { Thread } from './thread.ts';
@@ -66,16 +67,9 @@ export class SqliteHistory implements History, ReceiptStore {
     };
   }
 
-  async findRepeat(tenant: TenantId, { key, hash }: Idempotency, now: number) {
-    const earlier = await this.#reader().call<{ id: string; hash: string } | undefined>('findRetry', {
-      tenant,
-      key,
-      now,
-    });
-    if (!earlier) return undefined;
-    return earlier.hash === hash
-      ? { kind: 'repeated' as const, id: earlier.id }
-      : { kind: 'conflict' as const };
+  async findRepeat(tenant: TenantId, idempotency: Idempotency, now: number) {
+    const retry = { tenant, key: idempotency.key, now };
+    return toRepeat(await this.#reader().call('findRetry', retry), idempotency);
   }
 
   async clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome> {

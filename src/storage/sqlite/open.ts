@@ -1,4 +1,5 @@
 import type { CompiledQuery } from 'kysely';
+import { FairQueue } from '../fair-queue.ts';
 import type { SqlExecutor } from '../sql.ts';
 import type { Storage } from '../storage.ts';
 import { createSqliteBuilder } from './builder.ts';
@@ -6,7 +7,6 @@ import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
 import { damaged } from './disk-errors.ts';
 import { DiskSpace } from './disk-space.ts';
-import { FairQueue } from './fair-queue.ts';
 import { SqliteHistory } from './history.ts';
 import type { TenantLivePosition } from './jobs.ts';
 import type { LogSizes } from './log-writer.ts';

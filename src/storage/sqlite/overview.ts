@@ -30,7 +30,7 @@ export function minuteCounts(connection: LogConnection, tenant: TenantId, from: 
   for (const { minute, level, count } of rows) add(minute, level, count);
   for (const { receivedAt, level } of readUnindexedNotifications(connection, tenant)) {
     const minute = Math.floor(receivedAt / minuteMs);
-    if (minute >= first) add(minute, level, 1);
+    if (minute >= since) add(minute, level, 1);
   }
   return [...counts.values()].sort((a, b) => a.at - b.at || (a.level < b.level ? -1 : 1));
 }
@@ -42,9 +42,12 @@ export function receivedSince(connection: LogConnection, tenant: TenantId, from:
 /** The minute of the oldest notification that is kept: what came before it counts no more. */
 function firstMinute(sql: Statements, tenant: TenantId): number {
   const log = sql
-    .of<[number], { first: number; row: number }>('SELECT first, first_row AS row FROM logs WHERE tenant = ?')
+    .of<[number], { head: number; first: number; row: number }>(
+      'SELECT head, first, first_row AS row FROM logs WHERE tenant = ?',
+    )
     .get(tenant);
   if (!log || log.first === 1) return 0;
+  if (log.first > log.head) return Number.POSITIVE_INFINITY;
   const partition = findPartition(sql, log.row);
   const found =
     partition &&

@@ -3,6 +3,7 @@ import type { Notification, TenantId } from '#core/ports.ts';
 import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
 import { matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
+import type { ClearedRow } from '../history-rows.ts';
 import { rowAtOrAfter } from './log-lookup.ts';
 import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { matchExpression, numbersIn, type RowRange } from './row-numbers.ts';
@@ -17,10 +18,7 @@ export interface LogConnection {
   readonly reader: RowReader;
 }
 
-export interface WalkedRow extends NotificationRow {
-  readonly cleared_at: number | null;
-  readonly cleared_by: string | null;
-  readonly cleared_reason: string | null;
+export interface WalkedRow extends NotificationRow, ClearedRow {
   readonly shown: 0 | 1;
 }
 

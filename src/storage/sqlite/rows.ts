@@ -1,5 +1,6 @@
 /** How the log's rows become what core speaks of. Every reader of the log goes through here. */
 import type { Clear, Entry, Notification } from '#core/ports.ts';
+import { isUuid, rowBytesOver, rowBytesSqlOver, toReason } from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { RouteReader } from './routes.ts';
 
@@ -139,7 +140,7 @@ export class RowReader {
       kind: 'clear',
       position: row.position,
       id: joinId(row.id_time, row.id_rest),
-      reason: row.reason === 'replaced' ? 'replaced' : 'cleared',
+      reason: toReason(row.reason),
       by: row.by ?? '',
       at: row.at,
       route: this.routes.get(row.tenant, row.route),
@@ -157,7 +158,7 @@ export function uuidToText(bytes: Buffer): string {
 
 /** Text to 16 bytes; undefined when it is no UUID, which is how a foreign id in a request turns into "not found". */
 export function uuidToBlob(text: string): Buffer | undefined {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return undefined;
+  if (!isUuid(text)) return undefined;
   return Buffer.from(text.replaceAll('-', ''), 'hex');
 }
 
@@ -175,10 +176,5 @@ export function joinId(time: number, rest: Buffer): string {
 
 /** What a row takes of the disk beside its texts, as an estimate: columns, keys and terms. */
 const rowOverheadBytes = 220;
-
-/** What a notification takes of the disk, as an estimate. */
-export const rowBytes = (title: string, message: string): number =>
-  rowOverheadBytes + Buffer.byteLength(title) + Buffer.byteLength(message);
-
-/** The same of a row that is stored. */
-export const rowBytesSql = `${rowOverheadBytes} + octet_length(title) + octet_length(message)`;
+export const rowBytes = rowBytesOver(rowOverheadBytes);
+export const rowBytesSql = rowBytesSqlOver(rowOverheadBytes);

@@ -1,6 +1,7 @@
 /** Searches of history on one connection. */
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
+import { toCleared } from '../history-rows.ts';
 import { findById } from './log-lookup.ts';
 import { type Partition, tablesOf } from './partitions.ts';
 import { type LogConnection, placeOf, prepareQuery, type WalkedRow } from './prepared-query.ts';
@@ -84,14 +85,7 @@ function toRecord({ sql, reader }: LogConnection, { row, partition }: FoundRow):
     ...notification,
     // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
     tokenName: token?.name ?? tokenId,
-    cleared:
-      row.cleared_at === null
-        ? null
-        : {
-            at: row.cleared_at,
-            by: row.cleared_by ?? '',
-            reason: row.cleared_reason === 'replaced' ? 'replaced' : 'cleared',
-          },
+    cleared: toCleared(row),
     receipts: receipts ?? { shown: 0, expired: 0, cleared: 0 },
   };
 }

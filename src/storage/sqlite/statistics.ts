@@ -9,13 +9,12 @@ import type {
   Statistics,
   WantedValues,
 } from '#core/statistics.ts';
-import { type CountRequest, type CountStep, Tally } from './count.ts';
-import type { FairQueue } from './fair-queue.ts';
+import { countBudgetMs, Tally } from '../counting.ts';
+import type { FairQueue } from '../fair-queue.ts';
+import type { CountRequest, CountStep } from './count.ts';
 import type { Thread } from './thread.ts';
 
-/** A count takes no more than this of the search thread in all … */
-const budgetMs = 500;
-/** … and at once: a search that comes meanwhile waits no longer. */
+/** What a count may take of the search thread at once: a search that comes meanwhile waits no longer. */
 const stepMs = 30;
 
 /** Statistics on SQLite. What may take long is counted by the search thread, so that it delays no stream. */
@@ -38,7 +37,7 @@ export class SqliteStatistics implements Statistics {
   ): Promise<Counted> {
     const tally = new Tally();
     const endsAt = performance.now() + timeoutMs;
-    let leftMs = budgetMs;
+    let leftMs = countBudgetMs;
     let below: number | undefined;
     const step = async () => {
       const request: CountRequest = { ...times, now, ...(below !== undefined && { below }) };

@@ -141,7 +141,8 @@ CREATE TABLE logs (
   first bigint NOT NULL,         -- oldest position still kept
   first_row bigint NOT NULL,     -- rows below this one are not kept
   notifications bigint NOT NULL,
-  bytes bigint NOT NULL
+  bytes bigint NOT NULL,
+  dropped_minute bigint NOT NULL DEFAULT -1  -- up to here `minutes` may count what retention has dropped
 ) WITH (fillfactor = 50);
 
 CREATE TABLE log (
@@ -180,6 +181,7 @@ CREATE INDEX log_terms ON log USING gin (terms);
 -- What changes about a notification after it was stored.
 CREATE TABLE log_state (
   row bigint PRIMARY KEY,
+  tenant bigint NOT NULL,
   cleared_at bigint,
   cleared_by text,
   cleared_reason text,
@@ -188,6 +190,7 @@ CREATE TABLE log_state (
 
 CREATE TABLE receipts (
   row bigint NOT NULL,
+  tenant bigint NOT NULL,
   panel_id text COLLATE "C" NOT NULL,
   shown_at bigint,
   expired_at bigint,
@@ -348,7 +351,7 @@ BEGIN
       AND NOT EXISTS (SELECT 1 FROM taken WHERE taken.n = job.n)
   ),
   on_throttle AS MATERIALIZED (
-    SELECT f.n, g.row, coalesce(s.counted, 0) + row_number() OVER (PARTITION BY g.row ORDER BY f.n) AS count FROM fresh f
+    SELECT f.n, f.tenant, g.row, coalesce(s.counted, 0) + row_number() OVER (PARTITION BY g.row ORDER BY f.n) AS count FROM fresh f
     JOIN log g ON g.id = f.throttled_on AND g.tenant = f.tenant AND g.cleared IS NULL
     JOIN logs k ON k.tenant = f.tenant AND g.row >= k.first_row
     LEFT JOIN log_state s ON s.row = g.row
@@ -397,11 +400,11 @@ BEGIN
     FROM placed p JOIN fresh f ON f.n = p.n WHERE p.is_stored = 1 AND f.shown
   ),
   state AS (
-    INSERT INTO log_state (row, cleared_at, cleared_by, cleared_reason, counted)
-    SELECT row, max(cleared_at), max(cleared_by), max(reason), sum(counted) FROM (
-      SELECT was_row AS row, at AS cleared_at, by::text AS cleared_by, 'replaced' AS reason, 0 AS counted FROM replaced
+    INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason, counted)
+    SELECT row, max(tenant), max(cleared_at), max(cleared_by), max(reason), sum(counted) FROM (
+      SELECT was_row AS row, tenant, at AS cleared_at, by::text AS cleared_by, 'replaced' AS reason, 0 AS counted FROM replaced
       UNION ALL
-      SELECT row, NULL, NULL, NULL, 1 FROM on_throttle
+      SELECT row, tenant, NULL, NULL, NULL, 1 FROM on_throttle
     ) change GROUP BY row
     ON CONFLICT (row) DO UPDATE SET counted = log_state.counted + excluded.counted,
       cleared_at = coalesce(excluded.cleared_at, log_state.cleared_at),
@@ -451,7 +454,7 @@ BEGIN
   UPDATE logs SET head = head + 1 WHERE tenant = l.tenant RETURNING head INTO new_position;
   INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason)
     SELECT nextval('log_row'), l.tenant, new_position, l.id, new_at, route, l.position, new_by, 'cleared' FROM log WHERE row = l.row;
-  INSERT INTO log_state (row, cleared_at, cleared_by, cleared_reason) VALUES (l.row, new_at, new_by, 'cleared')
+  INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason) VALUES (l.row, l.tenant, new_at, new_by, 'cleared')
     ON CONFLICT (row) DO UPDATE SET cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason;
   RETURN new_position;
 END $$;
@@ -482,7 +485,7 @@ END $$;
 -- Lets a tenant's log begin at `new_first`, if it still begins at `old_first`. What is on panels below that is cleared first,
 -- 500 at a time: true when there may be more.
 CREATE FUNCTION move_first(of_tenant bigint, old_first bigint, new_first bigint, dropped bigint,
-  dropped_bytes bigint, now_at bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+  dropped_bytes bigint, dropped_up_to bigint, now_at bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   shown live;
   new_first_row bigint;
@@ -509,7 +512,7 @@ BEGIN
     SELECT last_value + 1 INTO new_first_row FROM log_row;
   END IF;
   UPDATE logs SET first = new_first, first_row = new_first_row, notifications = greatest(0, notifications - dropped),
-    bytes = greatest(0, bytes - dropped_bytes) WHERE tenant = of_tenant;
+    bytes = greatest(0, bytes - dropped_bytes), dropped_minute = greatest(dropped_minute, dropped_up_to / 60000) WHERE tenant = of_tenant;
   RETURN false;
 END $$;
 

@@ -4,6 +4,14 @@ import type { TenantId } from '#core/ports.ts';
 /** Does some of the work, and answers undefined when there is more to do. */
 type Step<T> = () => Promise<T | undefined>;
 
+/** A generator as steps: each `yield` ends one, and what it returns is the answer. */
+export const stepsOf =
+  <T>(work: AsyncGenerator<void, T>): Step<T> =>
+  async () => {
+    const { done, value } = await work.next();
+    return done ? value : undefined;
+  };
+
 interface Job {
   readonly step: Step<unknown>;
   readonly signal: AbortSignal | undefined;
@@ -12,14 +20,19 @@ interface Job {
 }
 
 /**
- * Long work on one thread, step by step: one step at a time, the tenants in turn, and the jobs of a tenant in turn. Between
- * two steps of a tenant each other tenant takes one step at most, however many jobs it has.
+ * Long work step by step: `atOnce` steps at a time (1 on one thread), the tenants in turn, and the jobs of a tenant in turn.
+ * Between two steps of a tenant each other tenant takes one step at most, however many jobs it has.
  */
 export class FairQueue {
   /** The tenant whose turn is next comes first; a tenant without jobs is not in it. */
   readonly #jobs = new Map<TenantId, Job[]>();
-  #isRunning = false;
+  readonly #atOnce: number;
+  #running = 0;
   #closed = false;
+
+  constructor(atOnce = 1) {
+    this.#atOnce = atOnce;
+  }
 
   /**
    * Takes steps until one answers something. An aborted job rejects at once, and takes no further step.
@@ -63,10 +76,10 @@ export class FairQueue {
   }
 
   async #work(): Promise<void> {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
+    if (this.#running === this.#atOnce) return;
+    this.#running += 1;
     for (let next = this.#take(); next; next = this.#take()) await this.#takeStep(...next);
-    this.#isRunning = false;
+    this.#running -= 1;
   }
 
   /** The first job of the tenant whose turn it is; that tenant's other jobs go behind all other tenants. */

@@ -1,0 +1,42 @@
+/** What counts of both stores share. */
+import type { Query } from '#core/search/search-query.ts';
+import type { CountTimes, LevelCount } from '#core/statistics.ts';
+
+/** A count takes no more than this in all, without what it waits for its turns. */
+export const countBudgetMs = 500;
+
+/** The query within the times that are counted. */
+export const withTimes = (query: Query, { after, before }: CountTimes): Query => ({
+  kind: 'and',
+  terms: [...conjuncts(query), { kind: 'after', at: after }, { kind: 'before', at: before }],
+});
+
+/** The levels that a query asks for when it asks for nothing else but times; `all` without any. */
+export function levelsAlone(query: Query): readonly string[] | 'all' | undefined {
+  const [first, second] = conjuncts(query).filter(({ kind }) => kind !== 'after' && kind !== 'before');
+  if (first === undefined) return 'all';
+  return first.kind === 'level' && second === undefined ? first.names : undefined;
+}
+
+const conjuncts = (query: Query) =>
+  query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
+
+/** Counts by bucket and level. */
+export class Tally {
+  readonly #counts = new Map<string, Map<number, number>>();
+
+  add(bucket: number, level: string, count: number): void {
+    let buckets = this.#counts.get(level);
+    if (!buckets) {
+      buckets = new Map();
+      this.#counts.set(level, buckets);
+    }
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
+  }
+
+  rows(): LevelCount[] {
+    return [...this.#counts].flatMap(([level, buckets]) =>
+      [...buckets].filter(([, count]) => count !== 0).map(([bucket, count]) => ({ bucket, level, count })),
+    );
+  }
+}

@@ -1,0 +1,38 @@
+/** What rows of history of both stores have in common. */
+import type { AppendOutcome, HistoryRecord, Idempotency } from '#core/ports.ts';
+
+/** How a notification was cleared; all null while it was not. */
+export interface ClearedRow {
+  readonly cleared_at: number | null;
+  readonly cleared_by: string | null;
+  readonly cleared_reason: string | null;
+}
+
+export function toCleared({ cleared_at, cleared_by, cleared_reason }: ClearedRow): HistoryRecord['cleared'] {
+  if (cleared_at === null) return null;
+  return { at: cleared_at, by: cleared_by ?? '', reason: toReason(cleared_reason) };
+}
+
+export const toReason = (text: string | null) => (text === 'replaced' ? 'replaced' : 'cleared');
+
+/** The outcome for a retry key that was used before; undefined when it was not. */
+export function toRepeat(
+  earlier: { readonly id: string; readonly hash: string } | undefined,
+  { hash }: Idempotency,
+): Exclude<AppendOutcome, { readonly kind: 'stored' }> | undefined {
+  if (!earlier) return undefined;
+  return earlier.hash === hash ? { kind: 'repeated', id: earlier.id } : { kind: 'conflict' };
+}
+
+/** A request may name anything as an id. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** What a notification takes of the disk, as an estimate, where a row takes `overhead` bytes beside its texts. */
+export const rowBytesOver =
+  (overhead: number) =>
+  (title: string, message: string): number =>
+    overhead + Buffer.byteLength(title) + Buffer.byteLength(message);
+
+/** The same of a row that is stored, as SQL. */
+export const rowBytesSqlOver = (overhead: number) =>
+  `${overhead} + octet_length(title) + octet_length(message)`;

@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import { isLost } from './errors.ts';
+
+const probeMs = 500;
+
+export interface AvailabilityOptions {
+  /** Hears why the database cannot be used, and undefined once it can again. */
+  readonly onProblem: (message: string | undefined) => void;
+  /** Done after a loss, before the database counts as usable again. */
+  readonly onReturn: () => Promise<void>;
+}
+
+/** Whether the database takes writes, as far as this process knows. */
+export class Availability {
+  readonly #pool: pg.Pool;
+  readonly #options: AvailabilityOptions;
+  #problem: string | undefined;
+  #probe: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(pool: pg.Pool, options: AvailabilityOptions) {
+    this.#pool = pool;
+    this.#options = options;
+    // A connection that breaks while it is idle says the same as one in use.
+    pool.on('error', (error) => this.met(error));
+  }
+
+  /** undefined when all is well. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** After an error that says that the database is lost, it counts as lost until a write has succeeded. */
+  met(error: unknown): void {
+    if (this.#isClosed || !(error instanceof Error) || !isLost(error)) return;
+    if (this.#problem === undefined) {
+      // What is told to callers has no address or name of the database's machine.
+      this.#problem = 'PostgreSQL cannot be used';
+      this.#options.onProblem(`${this.#problem}: ${error.message}`);
+    }
+    this.#probeSoon();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#probe);
+  }
+
+  #probeSoon(): void {
+    if (this.#isClosed) return;
+    this.#probe ??= setTimeout(async () => {
+      try {
+        await this.#pool.query("UPDATE meta SET value = (value::bigint + 1)::text WHERE name = 'reopened'");
+        await this.#options.onReturn();
+        this.#problem = undefined;
+        this.#options.onProblem(undefined);
+      } catch {
+        // The next probe tells.
+      } finally {
+        this.#probe = undefined;
+      }
+      if (this.#problem !== undefined) this.#probeSoon();
+    }, probeMs);
+  }
+}

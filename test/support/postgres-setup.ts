@@ -1,0 +1,25 @@
+/** Before all tests: a folder in which the PostgreSQL of the run is found; after them, it is stopped. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export async function setup(): Promise<() => void> {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-run-'));
+  process.env.TEST_POSTGRES_FOLDER = folder;
+  return () => {
+    const started = join(folder, 'started');
+    if (existsSync(started)) {
+      const { folder: data, pid } = JSON.parse(readFileSync(started, 'utf8')) as {
+        folder: string;
+        pid: number;
+      };
+      try {
+        process.kill(pid, 'SIGQUIT');
+      } catch {
+        // It has ended by itself.
+      }
+      rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
