@@ -6,6 +6,7 @@ import { run } from '#cli/run.ts';
 import { version } from '#version.ts';
 import { noteOutput } from './failure-notes.ts';
 import { FakeIo } from './fake-io.ts';
+import { storeSettings } from './test-store.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -88,7 +89,7 @@ export class Cli {
       HOME: this.folder,
       // As `npm run belfry` has it: what Node compiled once is not compiled at each of hundreds of runs.
       NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node-compile'),
-      BELFRY_DATABASE_URL: `sqlite:${this.database}`,
+      ...storeSettings(this.folder),
       BELFRY_MIN_FREE_BYTES: '0',
     };
   }

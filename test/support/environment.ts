@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { storeSettings } from './test-store.ts';
 
 /** Settings of a test's server. Nothing of a developer's own reaches it. */
 export function environment(folder: string, own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
@@ -6,7 +6,7 @@ export function environment(folder: string, own: Readonly<Record<string, string>
   return {
     ...Object.fromEntries(inherited),
     BELFRY_HOST: '127.0.0.1',
-    BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}`,
+    ...(own.BELFRY_DATABASE_URL === undefined && storeSettings(folder)),
     BELFRY_LOG_FORMAT: 'json',
     BELFRY_MIN_FREE_BYTES: '0',
     BELFRY_RATE_TOKEN: 'off',

@@ -117,9 +117,13 @@ export async function createDatabase(serverUrl: string): Promise<string> {
   return ownUrl(serverUrl, name);
 }
 
+const known = new Set<string>();
+
 /** The database of a folder: made when it is not there yet. Ends before anything else goes on, as a file would be made. */
 export function databaseOf(serverUrl: string, folder: string): string {
   const name = `test_${basename(folder).replace(/\W/g, '_')}`;
+  if (known.has(name)) return ownUrl(serverUrl, name);
+  known.add(name);
   const create = `CREATE DATABASE "${name}" OWNER ${ownerRole}`;
   const psql = spawnSync(join(findPostgres() ?? '', 'psql'), [serverUrl, '-qc', create], {
     encoding: 'utf8',

@@ -11,6 +11,7 @@ import { noteOutput } from './failure-notes.ts';
 import { type OpenApiCheck, openApiCheckOf } from './openapi-check.ts';
 import { openStream, type SseReader } from './sse-client.ts';
 import { addCredential } from './storage.ts';
+import { storeSettings } from './test-store.ts';
 
 export interface Answer {
   readonly status: number;
@@ -56,7 +57,7 @@ export class TestServer {
     const config = readConfig({
       BELFRY_HOST: '127.0.0.1',
       BELFRY_PORT: '0',
-      BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}`,
+      ...(env.BELFRY_DATABASE_URL === undefined && storeSettings(folder)),
       BELFRY_MIN_FREE_BYTES: '0',
       BELFRY_DRAIN_MS: '1000',
       BELFRY_LOG_LEVEL: 'error',

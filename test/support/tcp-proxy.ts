@@ -37,6 +37,15 @@ export class TcpProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
+  /** The next answer on a connection that is open now breaks it, unread; what is asked still arrives. */
+  loseAnswers(): void {
+    for (const [near, far] of this.#pairs) {
+      far.unpipe(near);
+      far.once('data', () => near.destroy());
+      far.resume();
+    }
+  }
+
   /** Breaks every connection and refuses new ones. */
   cut(): void {
     this.#isCut = true;

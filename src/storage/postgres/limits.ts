@@ -33,10 +33,12 @@ export function createLimitStore(writes: Connections): LimitStore {
     },
 
     async giveBack(name, rate) {
-      await writes.query('all','give-token-back', 'UPDATE rate_limits SET full_at = full_at - $2 WHERE name = $1', [
-        name,
-        stepMs(rate),
-      ]);
+      await writes.query(
+        'all',
+        'give-token-back',
+        'UPDATE rate_limits SET full_at = full_at - $2 WHERE name = $1',
+        [name, stepMs(rate)],
+      );
     },
 
     async add(taken) {
@@ -62,7 +64,7 @@ export function createLimitStore(writes: Connections): LimitStore {
     },
 
     async sweep() {
-      await writes.query('all','sweep-tokens', `DELETE FROM rate_limits WHERE full_at < ${nowMs}`, []);
+      await writes.query('all', 'sweep-tokens', `DELETE FROM rate_limits WHERE full_at < ${nowMs}`, []);
     },
   };
 }

@@ -52,7 +52,8 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       if (renewed?.is_new) reported = new Map();
       const before = reported;
       reported = undefined;
-      if (!before) await writes.query('all','report-nothing', 'DELETE FROM node_panels WHERE node = $1', [node]);
+      if (!before)
+        await writes.query('all', 'report-nothing', 'DELETE FROM node_panels WHERE node = $1', [node]);
       await write([...rows].filter(([name, row]) => before?.get(name) !== row).map(([, row]) => row));
       await remove([...(before ?? [])].filter(([name]) => !rows.has(name)).map(([, row]) => row));
       reported = rows;
@@ -96,7 +97,7 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
     },
 
     async leave() {
-      await writes.query('all','leave', 'DELETE FROM nodes WHERE id = $1', [node]);
+      await writes.query('all', 'leave', 'DELETE FROM nodes WHERE id = $1', [node]);
     },
   };
 }
