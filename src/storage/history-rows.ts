@@ -1,5 +1,5 @@
 /** What rows of history of both stores have in common. */
-import type { AppendOutcome, HistoryRecord, Idempotency } from '#core/ports.ts';
+import type { HistoryRecord, Idempotency, RepeatOutcome } from '#core/ports.ts';
 
 /** How a notification was cleared; all null while it was not. */
 export interface ClearedRow {
@@ -19,7 +19,7 @@ export const toReason = (text: string | null) => (text === 'replaced' ? 'replace
 export function toRepeat(
   earlier: { readonly id: string; readonly hash: string } | undefined,
   { hash }: Idempotency,
-): Exclude<AppendOutcome, { readonly kind: 'stored' }> | undefined {
+): RepeatOutcome | undefined {
   if (!earlier) return undefined;
   return earlier.hash === hash ? { kind: 'repeated', id: earlier.id } : { kind: 'conflict' };
 }

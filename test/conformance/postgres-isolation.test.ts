@@ -15,6 +15,7 @@ describeWithPostgres('between tenants on PostgreSQL', (server) => {
     ({ url, database } = await openHistoryOn(server()));
     for (const name of ['own', 'foreign']) tenants.push(await fill(database, name));
     await as('all', async (client) => {
+      await client.query("INSERT INTO nodes VALUES (gen_random_uuid(), now(), '{}')");
       for (const tenant of tenants)
         for (const [table, values] of Object.entries(otherRows))
           await client.query(
@@ -143,6 +144,9 @@ const otherRows = {
   saved_searches: "'ID', 'mine', '', 0, ''",
   members: "'ID', 'owner', 0",
   invitations: "'ID', 'ID', 'owner', NULL, 0, '', 0",
+  throttles: "'ID', gen_random_uuid(), 0, 0",
+  'node_panels (tenant, node, panel_id, lag)': '(SELECT id FROM nodes), 0, 0',
+  'panel_commands (tenant, node, panel_id, event, data)': "(SELECT id FROM nodes), '', '', '{}'",
 };
 
 /** A tenant with some history. */
