@@ -80,3 +80,12 @@ export const GotifyAccepted = Type.Object(
   },
   { title: 'GotifyAccepted', additionalProperties: false },
 );
+
+export const PagerDutyAccepted = Type.Object(
+  { status: Type.Literal('success'), message: Type.String(), dedup_key: Type.String() },
+  {
+    title: 'PagerDutyAccepted',
+    additionalProperties: false,
+    description: "Of an event of PagerDuty's Events API.",
+  },
+);

@@ -9,8 +9,17 @@ export interface FormatEntry {
 
 const webhooks: Readonly<Record<string, FormatEntry>> = {
   alertmanager: { load: async () => (await import('./alertmanager.ts')).alertmanager, retriesOnly5xx: true },
+  apprise: { load: async () => (await import('./apprise.ts')).apprise },
+  cloudevents: { load: async () => (await import('./cloudevents.ts')).cloudevents },
+  gitlab: { load: async () => (await import('./gitlab.ts')).gitlab },
   grafana: { load: async () => (await import('./grafana.ts')).grafana, retriesOnly5xx: true },
+  healthchecks: { load: async () => (await import('./healthchecks.ts')).healthchecks },
+  'home-assistant': { load: async () => (await import('./home-assistant.ts')).homeAssistant },
+  pagerduty: { load: async () => (await import('./pagerduty.ts')).pagerduty },
+  sentry: { load: async () => (await import('./sentry.ts')).sentry },
+  slack: { load: async () => (await import('./slack.ts')).slack },
   'uptime-kuma': { load: async () => (await import('./uptime-kuma.ts')).uptimeKuma },
+  zabbix: { load: async () => (await import('./zabbix.ts')).zabbix },
 };
 
 /** Names of the formats at /api/integrations/NAME. */

@@ -215,6 +215,28 @@ describe('the token', () => {
   });
 });
 
+it('software that looks at the answer gets the one it knows', async () => {
+  const slack = await post({ json: { text: 'Hello' } }, '/api/integrations/slack');
+  expect([slack.status, slack.text, slack.headers.get('content-type')]).toEqual([
+    200,
+    'ok',
+    'text/plain; charset=utf-8',
+  ]);
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const body = `payload=${encodeURIComponent('{"text":"as a form"}')}`;
+  expect((await post({ body, headers: form }, '/api/integrations/slack')).text).toBe('ok');
+  const event = { event_action: 'trigger', payload: { summary: 's', source: 'h', severity: 'error' } };
+  const pagerduty = await post({ json: event }, '/api/integrations/pagerduty');
+  expect([pagerduty.status, pagerduty.json]).toEqual([
+    202,
+    { status: 'success', message: 'Event processed', dedup_key: expect.stringMatching(uuidv7) },
+  ]);
+  const kuma = '--b\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"msg":"Testing"}\r\n--b--\r\n';
+  const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
+  const answer = await post({ body: kuma, headers: multipart }, '/api/integrations/uptime-kuma');
+  expect(await desk.find(ids(answer)[0])).toMatchObject({ title: 'Uptime Kuma', message: 'Testing' });
+});
+
 describe('every format', () => {
   const hostile: readonly (readonly [string, CallOptions, number])[] = [
     ['nothing', {}, 400],
@@ -224,7 +246,7 @@ describe('every format', () => {
       { body: Buffer.from([0x7b, 0xff]), headers: { 'content-type': 'application/json' } },
       400,
     ],
-    ['a list', { json: [] }, 400],
+    ['a list', { json: [1] }, 400],
     ['null', { json: null }, 400],
     ['a text', { json: 'x' }, 400],
     ['deep nesting', { body: '['.repeat(50_000), headers: { 'content-type': 'application/json' } }, 400],

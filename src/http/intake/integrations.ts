@@ -6,6 +6,7 @@ import {
   IntegrationAccepted,
   NtfyAccepted,
   NtfyMessage,
+  PagerDutyAccepted,
   SenderPayload,
 } from '#contract/integration.ts';
 import { limits } from '#contract/limits.ts';
@@ -58,7 +59,7 @@ twice. Formats: ${webhookNames.join(', ')}.`,
     params: Type.Object({ name: Type.Enum([...webhookNames]) }),
     querystring,
     body: SenderPayload,
-    response: { 200: IntegrationAccepted },
+    response: { 200: IntegrationAccepted, 202: PagerDutyAccepted },
   },
   entryOf({ name = '' }) {
     const entry = findWebhook(name);

@@ -1,0 +1,14 @@
+import type { Format } from './incoming.ts';
+import { choiceAt, objectAt, textOf } from './payload-values.ts';
+import { usualLevel } from './severity.ts';
+
+/** What Apprise sends to json:// and jsons://, also as a form: https://github.com/caronc/apprise/wiki/Notify_Custom_JSON */
+export const apprise: Format = {
+  read({ body }) {
+    const { title, message, type } = objectAt(body);
+    const severity = choiceAt(type, '/type', ['info', 'success', 'warning', 'failure']);
+    return [
+      { title: textOf(title), message: textOf(message), severity, level: usualLevel(severity, 'info') },
+    ];
+  },
+};

@@ -1,0 +1,78 @@
+import type { Format, Incoming } from './incoming.ts';
+import { type JsonObject, objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
+import { wordOf } from './severity.ts';
+
+/** What became of a pipeline, job or deployment; what is under way is not told. */
+const levelOfStatus: Readonly<Record<string, string>> = {
+  success: 'success',
+  failed: 'error',
+  canceled: 'warning',
+};
+
+/**
+ * Webhooks of GitLab for pipelines, jobs, deployments, issues, merge requests and releases; of other events it tells nothing.
+ * https://docs.gitlab.com/user/project/integrations/webhook_events/
+ */
+export const gitlab: Format = {
+  read({ body, header }) {
+    const event = objectAt(body);
+    const kind = requiredText(event.object_kind, '/object_kind');
+    const item = itemOf(kind, event);
+    const delivery = textOf(header('Idempotency-Key'), header('X-Gitlab-Event-UUID'));
+    return item ? [{ ...item, identity: delivery && `${delivery} ${kind}` }] : [];
+  },
+};
+
+function itemOf(kind: string, event: JsonObject): Incoming | undefined {
+  const project = optionalObject(event.project, '/project');
+  const name = textOf(project.path_with_namespace, event.project_name, project.name) ?? 'GitLab';
+  const attributes = optionalObject(event.object_attributes, '/object_attributes');
+  if (kind === 'pipeline' || kind === 'build' || kind === 'deployment') return runOf(kind, name, event);
+  if (kind === 'issue' || kind === 'merge_request') {
+    const action = textOf(attributes.action) ?? 'update';
+    if (!['open', 'close', 'reopen', 'merge'].includes(action)) return undefined;
+    const what = kind === 'issue' ? 'issue' : 'merge request';
+    return {
+      title: `${name}: ${what} ${action}`,
+      message: textOf(attributes.title),
+      severity: `${kind}.${action}`,
+      level: 'info',
+      key: `gitlab:${name}:${kind}:${textOf(attributes.iid) ?? ''}`,
+      url: textOf(attributes.url),
+    };
+  }
+  if (kind !== 'release') return undefined;
+  return {
+    title: `${name}: release ${textOf(event.tag) ?? ''}`,
+    message: textOf(event.name, event.description),
+    severity: 'release',
+    level: 'info',
+    url: textOf(event.url),
+  };
+}
+
+/** A pipeline, job or deployment of one branch replaces the one before. */
+function runOf(kind: string, name: string, event: JsonObject): Incoming | undefined {
+  const attributes = optionalObject(event.object_attributes, '/object_attributes');
+  const severity = wordOf(textOf(attributes.status, event.build_status, event.status) ?? '');
+  const level = levelOfStatus[severity];
+  if (level === undefined) return undefined;
+  const ref = textOf(attributes.ref, event.ref, event.environment) ?? '';
+  const what = kind === 'build' ? `job ${textOf(event.build_name) ?? ''}` : kind;
+  const project = optionalObject(event.project, '/project');
+  const commit = optionalObject(event.commit, '/commit');
+  return {
+    title: `${name}: ${what} ${severity} on ${ref}`,
+    message: textOf(commit.title, commit.message, event.commit_title),
+    severity,
+    level,
+    key: `gitlab:${name}:${what}:${ref}`,
+    url:
+      textOf(attributes.url, event.deployable_url) ??
+      pipelineUrl(textOf(project.web_url), textOf(attributes.id)),
+  };
+}
+
+function pipelineUrl(project: string | undefined, id: string | undefined): string | undefined {
+  return project && id && `${project}/-/pipelines/${id}`;
+}

@@ -1,0 +1,30 @@
+import type { Format } from './incoming.ts';
+import { choiceAt, objectAt, requiredText, textOf } from './payload-values.ts';
+
+/** The webhook integration of Healthchecks with `$JSON` as its body: https://healthchecks.io/docs/configuring_notifications/ */
+export const healthchecks: Format = {
+  read({ body }) {
+    const check = objectAt(body);
+    const status = choiceAt(check.status, '/status', ['up', 'down']);
+    const name = requiredText(check.name, '/name');
+    // Not the ping URL: whoever knows it can report in the place of the job.
+    const id = textOf(check.uuid, check.unique_key, check.slug) ?? name;
+    const lastPing = textOf(check.last_ping);
+    const sentence =
+      lastPing === undefined
+        ? `${name} has not reported yet.`
+        : status === 'up'
+          ? `${name} reported at ${lastPing}.`
+          : `${name} last reported at ${lastPing}.`;
+    return [
+      {
+        title: `${name} is ${status}`,
+        message: [sentence, textOf(check.desc)].filter((text) => text !== undefined).join('\n\n'),
+        severity: status,
+        level: status === 'up' ? 'success' : 'error',
+        key: `healthchecks:${id}`,
+        identity: lastPing && `${id} ${status} ${lastPing}`,
+      },
+    ];
+  },
+};

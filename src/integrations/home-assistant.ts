@@ -1,0 +1,26 @@
+import type { Format } from './incoming.ts';
+import { objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
+import { usualLevel, wordOf } from './severity.ts';
+
+/**
+ * The RESTful notification of Home Assistant (POST_JSON): message, title, and what an automation puts in `data`.
+ * https://www.home-assistant.io/integrations/notify.rest/
+ */
+export const homeAssistant: Format = {
+  read({ body }) {
+    const sent = objectAt(body);
+    const data = { ...sent, ...optionalObject(sent.data, '/data') };
+    const severity = wordOf(textOf(data.level, data.severity) ?? 'message');
+    return [
+      {
+        title: textOf(sent.title) ?? 'Home Assistant',
+        message: requiredText(sent.message, '/message'),
+        severity,
+        level: usualLevel(severity, 'info'),
+        place: textOf(data.host),
+        key: textOf(data.key, data.tag),
+        url: textOf(data.url),
+      },
+    ];
+  },
+};

@@ -1,0 +1,56 @@
+import type { Format, Incoming } from './incoming.ts';
+import {
+  choiceAt,
+  type JsonObject,
+  linesOf,
+  objectAt,
+  optionalObject,
+  requiredText,
+  textOf,
+} from './payload-values.ts';
+import { usualLevel, wordOf } from './severity.ts';
+
+/** PagerDuty's Events API v2: https://developer.pagerduty.com/docs/events-api-v2/trigger-events/ */
+export const pagerduty: Format = {
+  read({ body }) {
+    const event = objectAt(body);
+    const action = choiceAt(event.event_action, '/event_action', ['trigger', 'acknowledge', 'resolve']);
+    // Nobody needs to see that somebody has seen it.
+    return action === 'acknowledge' ? [] : [itemOf(event, action === 'resolve')];
+  },
+  answer: ([stored], { body }) => {
+    const { dedup_key } = body as JsonObject;
+    return {
+      status: 202,
+      body: {
+        status: 'success',
+        message: 'Event processed',
+        dedup_key: textOf(dedup_key) ?? stored?.id ?? '',
+      },
+    };
+  },
+};
+
+function itemOf(event: JsonObject, isResolve: boolean): Incoming {
+  const payload = isResolve ? optionalObject(event.payload, '/payload') : objectAt(event.payload, '/payload');
+  const key = isResolve ? requiredText(event.dedup_key, '/dedup_key') : textOf(event.dedup_key);
+  const title = isResolve
+    ? `Resolved: ${textOf(payload.summary) ?? key}`
+    : requiredText(payload.summary, '/payload/summary');
+  const severity = isResolve ? 'resolved' : wordOf(requiredText(payload.severity, '/payload/severity'));
+  const details = payload.custom_details;
+  const isObject = typeof details === 'object' && details !== null && !Array.isArray(details);
+  const links: unknown[] = Array.isArray(event.links) ? event.links : [];
+  const [link] = links as (JsonObject | null | undefined)[];
+  const time = textOf(payload.timestamp);
+  return {
+    title,
+    message: isObject ? linesOf(details as JsonObject) : textOf(details),
+    severity,
+    level: usualLevel(severity, 'error'),
+    place: textOf(payload.source),
+    key: key && `pagerduty:${key}`,
+    url: textOf(link?.href, event.client_url),
+    identity: time && JSON.stringify([key, title, time, isResolve]),
+  };
+}

@@ -1,0 +1,80 @@
+import { badRequest } from '#core/errors.ts';
+import type { Format } from './incoming.ts';
+import { type JsonObject, objectAt, objectsAt, paragraphs, textOf } from './payload-values.ts';
+
+/** By the colours that Slack has names for. */
+const levelOfColor: Readonly<Record<string, string>> = {
+  good: 'success',
+  warning: 'warning',
+  danger: 'error',
+};
+
+/** Incoming webhooks of Slack, as JSON or as the field `payload` of a form: https://api.slack.com/messaging/webhooks */
+export const slack: Format = {
+  read({ body }) {
+    const message = objectAt(body);
+    const attachments =
+      message.attachments === undefined ? [] : objectsAt(message.attachments, '/attachments');
+    const blocks = message.blocks === undefined ? [] : objectsAt(message.blocks, '/blocks');
+    const [first] = attachments;
+    const text = paragraphs(
+      textOf(message.text),
+      ...blocks.map(textOfBlock),
+      ...attachments.map(textOfAttachment),
+    );
+    if (text === '') throw badRequest('the payload must have a text, blocks or attachments with a text');
+    const plain = plainText(text);
+    const header = blocks.find(({ type }) => type === 'header');
+    const title = textOf(first?.title) ?? (header && textOfBlock(header));
+    const severity = textOf(first?.color)?.toLowerCase() ?? 'message';
+    return [
+      {
+        title: title === undefined ? undefined : plainText(title),
+        message: plain,
+        severity,
+        level: levelOfColor[severity] ?? 'info',
+        url: textOf(first?.title_link),
+      },
+    ];
+  },
+  answer: () => ({ status: 200, body: 'ok' }),
+};
+
+function textOfAttachment(attachment: JsonObject): string {
+  const { pretext, title, text, fallback, fields, blocks } = attachment;
+  const told = paragraphs(
+    textOf(pretext),
+    textOf(title),
+    textOf(text),
+    ...(Array.isArray(fields) ? fields.map(textOfField) : []),
+    ...(Array.isArray(blocks) ? objectsAt(blocks, '/attachments/blocks').map(textOfBlock) : []),
+  );
+  return told || (textOf(fallback) ?? '');
+}
+
+function textOfField(field: unknown): string {
+  const { title, value } = (field ?? {}) as JsonObject;
+  return [textOf(title), textOf(value)].filter((each) => each !== undefined).join(': ');
+}
+
+/** Of headers, sections and contexts; what else there is has no text of its own. */
+function textOfBlock({ text, fields, elements }: JsonObject): string {
+  const parts = [
+    text,
+    ...(Array.isArray(fields) ? fields : []),
+    ...(Array.isArray(elements) ? elements : []),
+  ];
+  return paragraphs(
+    ...parts.map((part) => textOf(part) ?? textOf((part as JsonObject | null | undefined)?.text)),
+  );
+}
+
+/** Without Slack's markup of links and its escapes. */
+function plainText(text: string): string {
+  return text
+    .replace(/<([^<>|\s]+)\|([^<>]*)>/g, '$2 ($1)')
+    .replace(/<((?:https?|mailto):[^<>|\s]+)>/g, '$1')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
