@@ -67,9 +67,9 @@ const rows: Record<string, Row> = {
     steps: [history, [new URL('./search.ts', import.meta.url), 'FOLDER/history.db']],
     plain: true,
   },
-  figures: {
+  histogram: {
     about: 'histograms and completion, with a million notifications',
-    steps: [million, [new URL('./figures.ts', import.meta.url), 'FOLDER/million.db']],
+    steps: [million, [new URL('./histogram.ts', import.meta.url), 'FOLDER/million.db']],
     plain: true,
   },
   'history-page': {

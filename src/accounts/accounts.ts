@@ -23,7 +23,7 @@ export interface AccountsOptions {
 const provenMs = 10 * 60_000;
 /** Reauthentications are kept in memory: after a restart one is asked for again. */
 const maxProofs = 10_000;
-/** No password has this hash. Whoever has no account takes the time of a comparison too. */
+/** No password has this hash. It is compared when there is no account, so that both answers take the same time. */
 const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const methods = 'sign_in_methods';

@@ -214,7 +214,8 @@ async function exchange(
   const info = await getJson(userinfo_endpoint, {
     headers: { authorization: `Bearer ${String(tokens.access_token)}` },
   });
-  if (info.sub !== payload.sub) throw new Error('the provider tells about another person than its ID token');
+  if (info.sub !== payload.sub)
+    throw new Error('user info and ID token of the provider name different persons');
   return claimsOf(info);
 }
 

@@ -47,7 +47,7 @@ export function databaseName({ database }: Config): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/** For commands in any folder; a password is left for whoever pastes it to fill in. */
+/** For commands in any folder. A password is replaced by asterisks; the reader must fill it in. */
 function databaseSetting({ database }: Config): string {
   if (database.kind === 'sqlite') return `sqlite:${resolve(database.path)}`;
   const url = new URL(database.url);

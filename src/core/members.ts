@@ -28,7 +28,7 @@ export type MemberOutcome = 'done' | 'not-found' | 'last-owner' | 'forbidden';
 export interface MemberChange {
   readonly tenant: TenantId;
   readonly person: string;
-  /** The role of whoever requests the change; `self`: members themselves, who may always leave. */
+  /** The role of the person who requests the change; `self` when members change themselves: they may always leave. */
   readonly as: Role | 'self';
   readonly by: Actor;
   readonly at: number;

@@ -1,3 +1,5 @@
+import { AppError } from '#core/errors.ts';
+import { parseQuery } from '#core/search/search.ts';
 import type { SearchContext } from '#core/search/search-context.ts';
 
 /** Names a search can use in tests. */
@@ -27,3 +29,14 @@ export const context: SearchContext = {
   ],
   rules: [{ id: 'r1', name: 'night mute' }],
 };
+
+/** The message of the error that parsing the text ends with. Throws when there is none, or when it is no error of the query. */
+export function errorOf(text: string): string {
+  try {
+    parseQuery(text, context);
+  } catch (error) {
+    if (error instanceof AppError && error.code.startsWith('query.')) return error.message;
+    throw error;
+  }
+  throw new Error(`${text} was accepted`);
+}

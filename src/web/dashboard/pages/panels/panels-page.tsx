@@ -1,15 +1,14 @@
 import panelIcon from 'virtual:icon/device-tv';
-import openIcon from 'virtual:icon/external-link';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { livePanelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Icon } from '#web/dashboard/components/icon.tsx';
 import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import type { PanelsSearch } from '#web/dashboard/search-params.ts';
+import { OpenPanelButton } from './open-panel-button.tsx';
 import { AskAdminDialog, PairDialog } from './pair-dialog.tsx';
 import { PanelDrawer } from './panel-drawer.tsx';
 import styles from './panel-list.module.css';
@@ -34,7 +33,7 @@ export function PanelsPage() {
       about={t('about')}
       actions={
         <>
-          <OpenHere />
+          <OpenPanelButton />
           {mayPair && <CreateButton onClick={openPairing}>{t('approve')}</CreateButton>}
         </>
       }
@@ -59,22 +58,6 @@ export function PanelsPage() {
         />
       )}
     </Page>
-  );
-}
-
-/** Opens a panel in a tab of this browser. */
-function OpenHere() {
-  const { t } = useTranslation('panels');
-  return (
-    <Button
-      component="a"
-      href="/panel"
-      target="_blank"
-      rel="noopener"
-      leftSection={<Icon paths={openIcon} />}
-    >
-      {t('openHere')}
-    </Button>
   );
 }
 
@@ -109,7 +92,7 @@ function EmptyPanels({ onApprove }: { onApprove: (() => void) | undefined }) {
           <li>{t('wayHere2')}</li>
         </ol>
         <div className={styles.waysAction}>
-          <OpenHere />
+          <OpenPanelButton />
         </div>
       </section>
     </div>

@@ -1,5 +1,4 @@
 import checkIcon from 'virtual:icon/check';
-import openIcon from 'virtual:icon/external-link';
 import { Button, SegmentedControl, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
@@ -11,6 +10,7 @@ import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { LinkButton, Page } from '#web/dashboard/components/page.tsx';
+import { OpenPanelButton } from '../panels/open-panel-button.tsx';
 import { isWholeCode } from '../panels/pair-code.ts';
 import { CodeField, useApprove } from '../panels/pair-form.tsx';
 import { TestStep } from './test-step.tsx';
@@ -154,15 +154,7 @@ function PanelStep({ onReady }: { onReady: () => void }) {
         </p>
       )}
       <div className={styles.row}>
-        <Button
-          component="a"
-          href="/panel"
-          target="_blank"
-          rel="noopener"
-          leftSection={<Icon paths={openIcon} />}
-        >
-          {t('panelOpen')}
-        </Button>
+        <OpenPanelButton />
         <CodeField label={t('panelCode')} description={undefined} required value={code} onChange={setCode} />
         <TextInput
           label={t('panelName')}

@@ -22,7 +22,6 @@ export const welcome: TranslatedPage<'welcome'> = {
   panel: 'Anzeige öffnen',
   panelHint:
     'Öffnen Sie {{address}} auf einem Fernseher, einem Tablet oder in einem neuen Browserfenster. Geben Sie dann den gezeigten Code ein.',
-  panelOpen: 'In neuem Fenster öffnen',
   panelCode: 'Code auf dem Bildschirm',
   panelName: 'Name der Anzeige',
   panelNameExample: 'Eingang',

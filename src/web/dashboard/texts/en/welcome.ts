@@ -20,7 +20,6 @@ export const welcome = {
 
   panel: 'Open a panel',
   panelHint: 'Open {{address}} on a TV, a tablet or in a new browser window. Then enter the code it shows.',
-  panelOpen: 'Open in new window',
   panelCode: 'Code on the screen',
   panelName: 'Panel name',
   panelNameExample: 'Lobby',

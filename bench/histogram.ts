@@ -1,6 +1,6 @@
 /**
  * How long a histogram takes for each filter of the query language, over a day, a week and everything, and how long values
- * take to complete, on a history made by history-data.ts. Run: node bench/figures.ts FILE [SEARCHES PER KIND]
+ * take to complete, on a history made by history-data.ts. Run: node bench/histogram.ts FILE [SEARCHES PER KIND]
  */
 
 import { histogramTimes } from '#core/histogram.ts';
@@ -18,7 +18,7 @@ import { quantile } from './statistics.ts';
 
 const file = process.argv[2];
 if (!file) {
-  console.error('usage: node bench/figures.ts FILE [SEARCHES PER KIND]');
+  console.error('usage: node bench/histogram.ts FILE [SEARCHES PER KIND]');
   process.exit(2);
 }
 const each = Number(process.argv[3] ?? 20);
