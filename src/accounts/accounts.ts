@@ -27,6 +27,7 @@ const maxProofs = 10_000;
 const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const methods = 'sign_in_methods';
+const wrongSignIn = () => new AppError('unauthorized', 'e-mail or password is wrong');
 const wrongPassword = () => new AppError('forbidden', 'the password is wrong');
 
 /** People's accounts: how they sign in, and what they change about it. */
@@ -44,16 +45,22 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     const [row] = await rows.select(methods, ofPerson(person, 'credential'));
     return row?.password_hash ? String(row.password_hash) : undefined;
   };
-  const isPassword = async (person: string | undefined, password: string): Promise<boolean> => {
+  /** The stored hash when it is of this password. */
+  const matchPassword = async (person: string | undefined, password: string): Promise<string | undefined> => {
     const stored = person === undefined ? undefined : await passwordOf(person);
-    return (await passwordMatches(stored ?? noPassword, password)) && stored !== undefined;
+    return (await passwordMatches(stored ?? noPassword, password)) ? stored : undefined;
   };
   /** @throws AppError `forbidden` for a wrong password. */
   const confirm = async (visit: Visit, password: string) => {
     const signedIn = await sessions.identify(visit);
     if (!signedIn) throw new AppError('unauthorized', 'unauthorized');
-    if (!(await isPassword(signedIn.person.id, password))) throw wrongPassword();
+    if ((await matchPassword(signedIn.person.id, password)) === undefined) throw wrongPassword();
     return signedIn;
+  };
+
+  const endSession = async (visit: Pick<Visit, 'origin' | 'cookie'>) => {
+    const signedIn = await sessions.identify(visit);
+    if (signedIn) await store.endSession(signedIn.person.id, signedIn.session.id);
   };
 
   const twoFactor = createTwoFactor({ store, sessions, pending, key, now, confirm });
@@ -75,16 +82,20 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
     async withPassword(visit, { email, password, remember }) {
       const address = findEmail(email);
       const person = address === undefined ? undefined : await store.findByEmail(address);
-      if (!(await isPassword(person?.id, password)) || !person)
-        throw new AppError('unauthorized', 'e-mail or password is wrong');
+      const matched = await matchPassword(person?.id, password);
+      if (matched === undefined || !person) throw wrongSignIn();
       const challenge = await twoFactor.challenge(visit, person.id, remember);
-      const cookies = [challenge ?? (await sessions.begin(visit, person.id, remember))];
-      return { cookies, personId: person.id, twoFactor: challenge !== undefined };
+      const cookie = challenge ?? (await sessions.begin(visit, person.id, remember));
+      // Whoever changed the password in the meantime has ended only the sessions that were there before.
+      if ((await passwordOf(person.id)) !== matched) {
+        await endSession({ origin: visit.origin, cookie });
+        throw wrongSignIn();
+      }
+      return { cookies: [cookie], personId: person.id, twoFactor: challenge !== undefined };
     },
 
     async out(visit) {
-      const signedIn = await sessions.identify(visit);
-      if (signedIn) await store.endSession(signedIn.person.id, signedIn.session.id);
+      await endSession(visit);
       return { cookies: [expiredCookie(visit.origin, 'session_token')] };
     },
 

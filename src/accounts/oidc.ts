@@ -151,6 +151,14 @@ function ownPath(text: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/';
 }
 
+/** The code and the client's secret travel to these addresses. @throws Error when one of them is not https. */
+function requireHttps({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }: Metadata) {
+  for (const url of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint]) {
+    if (url !== undefined && new URL(url).protocol !== 'https:')
+      throw new Error(`the identity provider names an address that is not https: ${url}`);
+  }
+}
+
 /** @throws AppError `unavailable` when the provider does not answer, or calls itself by another name. */
 async function discover(issuer: string): Promise<Metadata> {
   try {
@@ -158,7 +166,10 @@ async function discover(issuer: string): Promise<Metadata> {
     const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(requestMs) });
     const metadata = (await response.json()) as Metadata;
     // Some write a slash at the end of their name, which a setting loses.
-    if (response.ok && (metadata.issuer === issuer || metadata.issuer === `${issuer}/`)) return metadata;
+    if (response.ok && (metadata.issuer === issuer || metadata.issuer === `${issuer}/`)) {
+      if (issuer.startsWith('https:')) requireHttps(metadata);
+      return metadata;
+    }
   } catch (error) {
     throw unavailable('the identity provider does not answer; try again, or sign in with a password', error);
   }
@@ -275,17 +286,17 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
   const invitation = verified ? await store.invitationFor(email, at) : undefined;
   if (!invitation) throw new Refused('not-invited');
   const id = uuidv7();
-  await rows.insert('people', {
-    id,
-    email,
-    name: name?.trim().slice(0, 100) || (email.split('@')[0] ?? email),
-    email_verified: 1,
-    image: null,
-    two_factor_enabled: 0,
-    created_at: at,
-    updated_at: at,
-  });
-  await link(id);
-  await store.acceptInvitation(id, invitation, at);
+  const joined = await store.join(
+    {
+      id,
+      email,
+      name: name?.trim().slice(0, 100) || (email.split('@')[0] ?? email),
+      emailVerified: true,
+      signInWith: { provider: providerId, subject },
+    },
+    invitation,
+    at,
+  );
+  if (joined !== 'done') throw new Refused(joined === 'no-invitation' ? 'not-invited' : 'not-linked');
   return id;
 }

@@ -98,7 +98,7 @@ export async function newPerson({
 }): Promise<NewPerson> {
   const address = readEmail(email);
   const passwordHash = await hashNewPassword(password, [name, address]);
-  return { id: uuidv7(), email: address, name: name.trim(), passwordHash, emailVerified };
+  return { id: uuidv7(), email: address, name: name.trim(), signInWith: { passwordHash }, emailVerified };
 }
 
 /** @throws AppError `bad-request` saying why a password is not accepted. */

@@ -139,6 +139,13 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
       : new AppError('unauthorized', 'the code is wrong, or was used before');
   };
 
+  /** Shows the account's owner that somebody with the right password tried a code. */
+  const noteFailure = async (id: string, detail: Readonly<Record<string, unknown>>) => {
+    const person = await store.find(id);
+    if (!person) return;
+    await store.note(id, { by: person.email, at: now(), action: 'session.refuse', subject: id, detail });
+  };
+
   const own: Pick<OwnAccount, 'beginTwoFactor' | 'proveTwoFactor' | 'removeTwoFactor' | 'backupCodes'> = {
     async beginTwoFactor(visit, password) {
       const { person } = await confirm(visit, password);
@@ -205,7 +212,12 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
       const person = await pending.find('two-factor', token);
       const row = person === undefined ? undefined : await find(person);
       if (person === undefined || !row?.verified) throw signInIsOver();
-      await check(row, factor, Number(failures), () => pending.take('two-factor', token));
+      try {
+        await check(row, factor, Number(failures), () => pending.take('two-factor', token));
+      } catch (error) {
+        await noteFailure(person, { from: visit.source, with: factor.kind });
+        throw error;
+      }
       const isFirst = (await pending.take('two-factor', token)) !== undefined;
       // Somebody else came with the same sign-in or the same code at the same moment.
       if (!isFirst || (factor.kind === 'totp' && !(await takeCode(person, factor.code))))

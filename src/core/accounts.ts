@@ -32,8 +32,10 @@ export interface NewPerson {
   readonly id: string;
   readonly email: string;
   readonly name: string;
-  /** As `accounts/passwords.ts` writes it. */
-  readonly passwordHash: string;
+  /** A password as `accounts/passwords.ts` hashes it, or an identity at a provider. */
+  readonly signInWith:
+    | { readonly passwordHash: string }
+    | { readonly provider: string; readonly subject: string };
   /** Whether someone who may vouches that the address is theirs. */
   readonly emailVerified: boolean;
 }

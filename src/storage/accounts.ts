@@ -217,7 +217,11 @@ function newPerson(
   when: Expression<SqlBool>,
   scope: string | null = null,
 ): CompiledQuery[] {
-  const { id, email, name, passwordHash, emailVerified } = added;
+  const { id, email, name, signInWith, emailVerified } = added;
+  const method =
+    'passwordHash' in signInWith
+      ? { provider: 'credential', subject: id, password_hash: signInWith.passwordHash, scope }
+      : { ...signInWith, password_hash: null, scope: null };
   return [
     insertWhen(
       db,
@@ -240,10 +244,7 @@ function newPerson(
       {
         id: uuidv7(),
         person: id,
-        provider: 'credential',
-        subject: id,
-        password_hash: passwordHash,
-        scope,
+        ...method,
         created_at: at,
         updated_at: at,
       },

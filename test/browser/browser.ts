@@ -1,4 +1,4 @@
-/** A real browser for the tests: Debian's chromium, installed when it is missing. */
+/** A real browser for the tests: Debian's Chromium, its headless shell if possible; installed when there is none. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,13 @@ import { pathToFileURL } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 
 const root = join(import.meta.dirname, '../..');
-const candidates = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** The headless shell draws the same pages with a fifth less processor time. */
+const candidates = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 const flags = [
   '--no-sandbox',
@@ -16,6 +22,9 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Without a graphics card these save a process and its copies.
+  '--in-process-gpu',
+  '--num-raster-threads=1',
 ];
 
 /** Where a browser is, installing one where there is none. Throws when that cannot be done: a missing browser is a failure. */
@@ -54,7 +63,11 @@ function tryApt(): void {
   try {
     const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
     execFileSync('apt-get', ['update', '-qq'], options);
-    execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'chromium'], options);
+    execFileSync(
+      'apt-get',
+      ['install', '-y', '-qq', '--no-install-recommends', 'chromium-headless-shell'],
+      options,
+    );
   } catch {
     // No Debian, or no network: there is the other way.
   }

@@ -27,7 +27,7 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
         id: `p${made}`,
         email: `p${made}@example.org`,
         name: `P ${made}`,
-        passwordHash: 'hash',
+        signInWith: { passwordHash: 'hash' },
         emailVerified: true,
         ...over,
       };
@@ -93,6 +93,31 @@ export function accountsConformance(backend: string, open: () => Promise<Directo
       expect(await store.findByEmail('ANNA@example.org')).toMatchObject({ id: anna.id });
       expect(await store.find(again.id)).toBeUndefined();
       expect((await directory.members.find(tenant, anna.id))?.role).toBe('viewer');
+    });
+
+    test('an invited person joins in one step, with the identity or the password they came with', async () => {
+      const identity = { provider: 'oidc', subject: 'https://id.example.org 7' };
+      const joined = person({ signInWith: identity });
+      const invitation = {
+        tenant,
+        id: `of ${joined.id}`,
+        role: 'member',
+        email: joined.email,
+        createdAt: 1,
+        createdBy: 'test',
+        expiresAt: 100,
+      } as const;
+      await directory.invitations.create(invitation, `hash of ${invitation.id}`);
+      expect(await store.join(joined, invitation, 5)).toBe('done');
+      expect((await directory.members.find(tenant, joined.id))?.role).toBe('member');
+      expect(await store.rows.select('sign_in_methods', [is('person', joined.id)])).toMatchObject([
+        { ...identity, password_hash: null },
+      ]);
+      // The provider vouched for the address: a later proof of it takes nothing away.
+      expect(await store.forgetUnproven(joined.id)).toBe(false);
+      const late = person();
+      expect(await store.join(late, invitation, 6)).toBe('no-invitation');
+      expect(await store.find(late.id)).toBeUndefined();
     });
 
     test('a session is found by its hash until its time is over', async () => {

@@ -94,6 +94,15 @@ describe('signing in', () => {
     expect(await isSignedIn(fresh)).toBe(false);
   });
 
+  test('with a wrong code stands in the audit log, because somebody has the password', async () => {
+    await finish(await half(), '000000');
+    const { entries } = (await browser.get('/api/audit')).json;
+    expect(entries.find(({ action }: { action: string }) => action === 'session.refuse')).toMatchObject({
+      by: anna.email,
+      detail: { from: '127.0.0.1', with: 'totp' },
+    });
+  });
+
   test('after ten wrong codes is locked for a while, whoever has the password', async () => {
     for (let i = 0; i < 2; i++) {
       const fresh = await half();

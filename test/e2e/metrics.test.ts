@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseSecret } from '#core/secrets.ts';
 import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';
 import { readExposition, samplesOf } from './metrics-format.ts';
 
@@ -155,6 +156,19 @@ test('what is refused is counted by its reason', async () => {
     'belfry_rate_limited_total{scope="tenant"}': 0,
     'belfry_notifications_received_total{level="info"}': 2,
   });
+});
+
+test('a sender who goes away in the middle of a body is not counted as refused', async () => {
+  const { samples, send, token } = await newTenant();
+  const connection = await RawConnection.open(server.url);
+  const head = `POST /api/notify HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Length: 100\r\n\r\n`;
+  await connection.write(`${head}{"title":`);
+  // The server has read the head once it answers somebody who came later.
+  await send();
+  connection.reset();
+  await send();
+  const isRefused = ([name, value]: [string, unknown]) => name.includes('_rejected_total') && value !== 0;
+  expect(Object.entries(await samples()).filter(isRefused)).toEqual([]);
 });
 
 test("a tenant's own limit is counted as such", async () => {

@@ -25,7 +25,13 @@ export async function makePerson(
   { tenant = 'default', email = `${randomBytes(5).toString('hex')}@example.org`, name = 'Anna' } = {},
 ): Promise<TestPerson> {
   passwordHash ??= hashPassword(password);
-  const person = { id: uuidv7(), email, name, emailVerified: true, passwordHash: await passwordHash };
+  const person = {
+    id: uuidv7(),
+    email,
+    name,
+    emailVerified: true,
+    signInWith: { passwordHash: await passwordHash },
+  };
   const member = { tenant: await server.tenant(tenant), role };
   if (!(await server.running.accounts.addMember(person, member, 'test', Date.now())))
     throw new Error(`${email} is taken`);

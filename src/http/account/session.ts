@@ -1,5 +1,6 @@
 import { type Membership, Session, SignedIn, SignIn } from '#contract/session.ts';
 import { findEmail } from '#core/email.ts';
+import { AppError } from '#core/errors.ts';
 import type { MembershipRecord } from '#core/members.ts';
 import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
@@ -49,7 +50,8 @@ export function sessionRoutes(app: App, context: AccountContext): void {
       const { twoFactor, cookies, personId } = await signIn
         .withPassword(visit, { email, password, remember })
         .catch((error: unknown) => {
-          void noteRefusal(context, email, visit.source);
+          if (error instanceof AppError && error.code === 'unauthorized')
+            void noteRefusal(context, email, visit.source);
           throw error;
         });
       // The password was right; wrong codes of the second factor are counted separately.

@@ -67,14 +67,17 @@ export class NotifyHandler {
     this.#log = log;
   }
 
-  /** Answers the request, whatever comes of it. `sender` may send notifications. */
-  async handle(
-    request: IncomingMessage,
-    response: ServerResponse,
-    sender: Sender,
-    sourceIp: string,
-  ): Promise<void> {
+  /** Answers the request, or ends its connection. `sender` may send notifications. */
+  handle(request: IncomingMessage, response: ServerResponse, sender: Sender, sourceIp: string): void {
     const call = new NotifyCall(request, response, sender);
+    this.#answer(call, sourceIp).catch((error: unknown) => {
+      this.#log.error({ err: error, url: request.url }, 'a notification could not be answered');
+      response.destroy();
+    });
+  }
+
+  async #answer(call: NotifyCall, sourceIp: string): Promise<void> {
+    const { request, sender } = call;
     const metrics = this.#services.metrics.of(sender.tenant);
     let id: string;
     try {
@@ -84,6 +87,8 @@ export class NotifyHandler {
       this.#rates.refuseAnyLevel(call, sender);
       id = await this.#store(call, await readBody(request), sourceIp);
     } catch (error) {
+      // The sender went away in the middle: nothing was refused, and nobody waits for an answer.
+      if (request.destroyed && !request.complete) return;
       const known = await this.#explain(call, error);
       logBug(error, known, { log: this.#log, url: request.url });
       call.refuse(known);

@@ -63,7 +63,7 @@ export function notifyRoutes(
       // While the server drains, the framework tells clients that their connection ends.
       if (services.tenantStreams.draining || findHeadProblem(request)) return false;
       const known = authenticator.recogniseSender(request, policy);
-      if (known) void handler.handle(request, response, known.sender, known.sourceIp);
+      if (known) handler.handle(request, response, known.sender, known.sourceIp);
       return known !== undefined;
     },
   });
@@ -87,7 +87,7 @@ export function notifyRoutes(
     onRequest(request, reply) {
       const sender = senderOf(request);
       reply.hijack();
-      void handler.handle(request.raw, reply.raw, sender, request.sourceIp);
+      handler.handle(request.raw, reply.raw, sender, request.sourceIp);
     },
     handler: () => undefined,
     /** Whoever is known and refused is told how the limits stand, too. */

@@ -1,0 +1,38 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { AccountStore } from '#core/accounts.ts';
+import type { Visit } from '#core/sign-in.ts';
+import { createOidc } from './oidc.ts';
+import type { Pending, Sessions } from './sessions.ts';
+
+afterEach(() => vi.unstubAllGlobals());
+
+const issuer = 'https://id.example.org';
+const metadata = {
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/keys`,
+};
+const visit = { origin: 'https://belfry.example.org' } as Visit;
+
+/** Where the browser is sent, by a provider that answers this. */
+async function way(answer: object): Promise<string> {
+  vi.stubGlobal('fetch', async () => Response.json(answer));
+  const oidc = createOidc({
+    settings: { issuer, clientId: 'belfry', clientSecret: 'secret', name: 'Example' },
+    store: {} as AccountStore,
+    sessions: { cookie: () => 'cookie' } as unknown as Sessions,
+    pending: { create: async () => 'state' } as unknown as Pending,
+    now: Date.now,
+    onProblem: () => undefined,
+  });
+  return (await oidc.providerUrl(visit, 'oidc', '/')).url;
+}
+
+test('a provider on https is followed to addresses on https alone', async () => {
+  expect(await way(metadata)).toContain(`${issuer}/authorize?`);
+  for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint']) {
+    const answer = { ...metadata, [name]: 'http://id.example.org/x' };
+    await expect(way(answer)).rejects.toMatchObject({ code: 'unavailable' });
+  }
+});
