@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ApiError } from '#client/api-error.ts';
-import { Failure } from './failure.ts';
+import { EndedWith, Failure } from './failure.ts';
 import { visibleText } from './terminal-text.ts';
 
 export interface Explanation {
@@ -12,6 +12,7 @@ export interface Explanation {
 /** Turns any error into a message and an exit code. An unexpected error is shown with its stack. */
 export function explain(error: unknown): Explanation {
   if (error instanceof Failure) return { lines: [error.message], exitCode: error.exitCode };
+  if (error instanceof EndedWith) return { lines: [], exitCode: error.exitCode };
   if (error instanceof CommanderError) return ofCommander(error);
   if (error instanceof ApiError)
     return { lines: [visibleText(error.message)], exitCode: error.status === 400 ? 2 : 1 };

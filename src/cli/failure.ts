@@ -14,6 +14,17 @@ export class Failure extends Error {
   }
 }
 
+/** The exit code is that of a command which `belfry run` ran, and which has told why itself. */
+export class EndedWith extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`the command ended with ${exitCode}`);
+    this.name = 'EndedWith';
+    this.exitCode = exitCode;
+  }
+}
+
 /** Turns errors of the database, its file or the way to it into messages for people; other errors stay as they are. */
 export function databaseFailure(error: unknown, database: Config['database']): unknown {
   if (!(error instanceof Error)) return error;

@@ -47,6 +47,7 @@ test('every command explains itself, with an example', async () => {
   expect(commands).toEqual([
     'serve',
     'send',
+    'run',
     'tail',
     'token',
     'key',
@@ -70,7 +71,7 @@ test('every command explains itself, with an example', async () => {
         .find(([group]) => group === name)?.[1]
         .map((sub) => [name, sub]) ?? [[name]],
   );
-  expect(paths).toHaveLength(18);
+  expect(paths).toHaveLength(19);
   for (const path of paths) {
     const { code, stdout, stderr } = await called([...path, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -10,6 +10,7 @@ import { addServe } from './serve.ts';
 import { addTail } from './tail.ts';
 import { addTenant } from './tenant.ts';
 import { addUser } from './user.ts';
+import { addRun } from './watched-run.ts';
 
 /** Runs one command. Returns its exit code: 0 done, 1 failed, 2 wrong usage or configuration. Never throws. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
@@ -35,6 +36,7 @@ function createProgram(io: Io): Command {
     )
     .version(io.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain a command')
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -47,6 +49,7 @@ function createProgram(io: Io): Command {
   for (const add of [
     addServe,
     addSend,
+    addRun,
     addTail,
     addToken,
     addKey,

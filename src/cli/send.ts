@@ -1,16 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { NotificationToSend } from '#client/client.ts';
+import { addDeliveryOptions, type DeliveryOptions, deliver } from './delivery.ts';
 import { parseDurationOrMs } from './duration.ts';
 import type { Io } from './io.ts';
 import { serverClient } from './server-client.ts';
 
-interface SendOptions extends Omit<NotificationToSend, 'title' | 'message'> {
+interface SendOptions extends Omit<NotificationToSend, 'title' | 'message'>, DeliveryOptions {
   readonly idempotencyKey?: string;
 }
 
 /** `belfry send`: one notification. */
 export function addSend(program: Command, io: Io): void {
-  program
+  const command = program
     .command('send')
     .summary('send a notification')
     .description(
@@ -35,23 +36,27 @@ export function addSend(program: Command, io: Io): void {
     .option('--idempotency-key <key>', 'sent again with the same key, it is stored once')
     .addHelpText(
       'after',
-      `\nExamples:\n  ${io.program} send "Backup" "finished in 38 minutes" --level success --host db-01\n  df -h | ${io.program} send "Disks" -`,
-    )
-    .action((title: string, message: string, options: SendOptions) => send(io, title, message, options));
+      `\nExamples:\n  ${io.program} send "Backup" "finished in 38 minutes" --level success --host db-01\n  df -h | ${io.program} send "Disks" - --spool ~/.belfry-spool`,
+    );
+  addDeliveryOptions(command).action((title: string, message: string, options: SendOptions) =>
+    send(io, title, message, options),
+  );
 }
 
 async function send(
   io: Io,
   title: string,
   message: string,
-  { idempotencyKey, ...fields }: SendOptions,
+  { idempotencyKey, retry, spool, ...fields }: SendOptions,
 ): Promise<void> {
-  const { ask } = serverClient(io, 'notify');
+  const server = serverClient(io, 'notify');
   const text = message === '-' ? await readAll(io.stdin) : message;
-  const { id } = await ask((client) =>
-    client.send({ title, message: text, ...fields }, idempotencyKey === undefined ? {} : { idempotencyKey }),
-  );
-  io.stdout.write(`${id}\n`);
+  const outgoing = {
+    notification: { title, message: text, ...fields },
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
+  const id = await deliver(io, server, outgoing, { retry, ...(spool !== undefined && { spool }) });
+  if (id !== undefined) io.stdout.write(`${id}\n`);
 }
 
 /** All of stdin, without the line break at its end. */

@@ -185,7 +185,7 @@ test('without a server, sending says so and how to start one', async () => {
   const { port } = reserved.address() as AddressInfo;
   await new Promise((done) => reserved.close(done));
   const env = { BELFRY_URL: `http://127.0.0.1:${port}`, BELFRY_TOKEN: 'bfy_x' };
-  for (const args of [['send', 'a', 'b'], ['tail'], ['panel', 'list']]) {
+  for (const args of [['send', 'a', 'b', '--retry', '0'], ['tail'], ['panel', 'list']]) {
     const { code, stdout, stderr } = await cli.run(args, { env });
     expect(stderr).toBe(
       `belfry: no Belfry answers at ${env.BELFRY_URL}: start it with npm start, or set BELFRY_URL\n`,

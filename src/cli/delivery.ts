@@ -1,0 +1,95 @@
+/** How the command line gets a notification to the server: it tries again, and keeps what it cannot send. */
+import { randomUUID } from 'node:crypto';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ApiError } from '#client/api-error.ts';
+import { backoffMs, pause } from '#client/backoff.ts';
+import type { Client, NotificationToSend } from '#client/client.ts';
+import { parseDurationOrMs } from './duration.ts';
+import type { Io } from './io.ts';
+import type { ServerClient } from './server-client.ts';
+import { type Outgoing, Spool } from './spool.ts';
+import { visibleText } from './terminal-text.ts';
+
+export interface DeliveryOptions {
+  /** For how many milliseconds it is tried again. */
+  readonly retry: number;
+  /** A folder that keeps what cannot be sent. */
+  readonly spool?: string;
+}
+
+export function addDeliveryOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--retry <duration>', 'how long to try again while the server is away or busy; 0 for once')
+        .argParser(readDuration)
+        .default(5_000, '5s'),
+    )
+    .option('--spool <folder>', 'keep in this folder what cannot be sent; the next command with it sends it');
+}
+
+/** @returns the id; undefined when it is kept for later. @throws Failure or ApiError when it is neither sent nor kept. */
+export async function deliver(
+  io: Io,
+  server: ServerClient,
+  { notification, idempotencyKey = randomUUID() }: Partial<Outgoing> & { notification: NotificationToSend },
+  { retry, spool: folder }: DeliveryOptions,
+): Promise<string | undefined> {
+  const outgoing = { notification, idempotencyKey };
+  const spool = folder === undefined ? undefined : new Spool(folder);
+  const until = performance.now() + retry;
+  return server.ask(async (client) => {
+    try {
+      if (spool) await sendSpooled(io, client, spool, until);
+      return await sendUntil(client, outgoing, until);
+    } catch (error) {
+      if (!spool || !isPassing(error)) throw error;
+      spool.add(outgoing);
+      io.stderr.write(`belfry: kept in ${spool.folder}: ${visibleText(error.message)}\n`);
+      return undefined;
+    }
+  });
+}
+
+/** What the server refuses for good is not tried again, and stands in nobody's way. */
+async function sendSpooled(io: Io, client: Client, spool: Spool, until: number): Promise<void> {
+  for (const spooled of spool.list()) {
+    try {
+      await sendUntil(client, spooled, until);
+    } catch (error) {
+      if (!(error instanceof ApiError) || ![400, 409, 413].includes(error.status)) throw error;
+      io.stderr.write(
+        `belfry: "${visibleText(spooled.notification.title)}" of ${spool.folder} is dropped: ${visibleText(error.message)}\n`,
+      );
+    }
+    spool.remove(spooled);
+  }
+}
+
+async function sendUntil(
+  client: Client,
+  { notification, idempotencyKey }: Outgoing,
+  until: number,
+): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return (await client.send(notification, { idempotencyKey })).id;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      const askedMs = (error.retryAfterSeconds ?? 0) * 1_000;
+      const waitMs = Math.max(askedMs, backoffMs(attempt, { baseMs: 250, capMs: 4_000 }));
+      if (performance.now() + waitMs > until) throw error;
+      await pause(waitMs, undefined);
+    }
+  }
+}
+
+/** Whether the same may succeed later: there is no answer, or one that says so. */
+function isPassing(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
+}
+
+function readDuration(text: string): number {
+  const ms = parseDurationOrMs(text);
+  if (ms === undefined) throw new InvalidArgumentError('Write 30s, 5m, 2h, 1d, milliseconds, or 0.');
+  return ms;
+}
