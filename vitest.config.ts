@@ -53,6 +53,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'e2e',
+          globalSetup: 'test/support/built-server.ts',
           include: ['test/e2e/**/*.test.ts', 'test/torture/**/*.test.ts', 'test/start.test.ts'],
           // What only measures, and what takes long: `npm run torture` runs it.
           exclude: full ? [] : ['test/torture/**/*.full.test.ts'],

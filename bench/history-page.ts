@@ -7,7 +7,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
-import { ensurePages } from '#scripts/pages.mjs';
+import { ensureBuilt } from '#scripts/build.mjs';
 import { ensureBrowser } from '#test/browser/browser.ts';
 import { DashboardLab } from '#test/browser/dashboard-lab.ts';
 
@@ -20,7 +20,7 @@ const rate = 400;
 
 const file = process.argv[2];
 if (file === undefined) throw new Error('usage: node bench/history-page.ts FILE (made by history-data.ts)');
-await ensurePages(join(import.meta.dirname, '..'), process.execPath, process.env);
+await ensureBuilt('pages', join(import.meta.dirname, '..'), process.execPath, process.env);
 const folder = mkdtempSync(join(tmpdir(), 'belfry-history-page-'));
 copyFileSync(file, join(folder, 'belfry.db'));
 const env = {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ensurePages } from '#scripts/pages.mjs';
+import { ensureBuilt } from '#scripts/build.mjs';
 
 const root = join(import.meta.dirname, '..');
 const web = join(root, 'dist/web');
@@ -28,7 +28,7 @@ interface Chunk {
   readonly imports?: readonly string[];
 }
 
-await ensurePages(root, process.execPath, process.env);
+await ensureBuilt('pages', root, process.execPath, process.env);
 const manifest = JSON.parse(readFileSync(join(web, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
 
 for (const [page, { limit, entries }] of Object.entries(pages)) {

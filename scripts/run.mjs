@@ -8,10 +8,10 @@
  */
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureBuilt } from './build.mjs';
 import { become, die, endWith, run } from './child.mjs';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureNode } from './node-runtime.mjs';
-import { ensurePages } from './pages.mjs';
 import { SetupError } from './setup-error.mjs';
 import { targetNames, targets } from './targets.mjs';
 
@@ -39,8 +39,9 @@ async function main(name, args) {
   /** @type {import('./child.mjs').Ending} */
   let ending = { code: 0, signal: null };
   const steps = target(args);
-  for (const [i, { argv, goOn, pages }] of steps.entries()) {
-    if (pages) await ensurePages(root, node, env);
+  for (const [i, { argv, goOn, built = [] }] of steps.entries()) {
+    for (const product of built) await ensureBuilt(product, root, node, env);
+    if (!argv) continue;
     if (i === steps.length - 1 && ending.code === 0) become(node, argv, { cwd: root, env });
     const next = await run(node, argv, { cwd: root, env });
     if (next.signal || next.code !== 0) ending = next;

@@ -1,4 +1,8 @@
+#!/usr/bin/env node
 /** The entry: hands the process to the command line, and ends it with the answer. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 const oldestNode = 24;
 
 if (Number.parseInt(process.versions.node, 10) < oldestNode) {
@@ -16,6 +20,8 @@ const [{ run }, { readConfig }, { version }] = await Promise.all([
 ]);
 
 const { stdin, stdout, stderr, env } = process;
+/** Built or not, its sources are there: npm runs the commands. */
+const isCheckout = ['..', '../..'].some((up) => existsSync(join(import.meta.dirname, up, 'src/main.ts')));
 // A closed pipe is no error of the command; commands that care listen themselves.
 for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 
@@ -25,7 +31,7 @@ const code = await run(process.argv.slice(2), {
   stderr,
   env,
   version,
-  program: import.meta.filename.endsWith('.ts') ? 'npm run --silent belfry --' : 'belfry',
+  program: isCheckout ? 'npm run --silent belfry --' : 'belfry',
   config: () => readConfig(env),
   onSignal(callback) {
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

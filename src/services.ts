@@ -1,6 +1,7 @@
 /** What a running server is made of, and how it is put together. */
 import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createAccounts } from './accounts/accounts.ts';
 import { openKeyFile } from './accounts/key-file.ts';
 import type { Config } from './config.ts';
@@ -26,7 +27,7 @@ import { realDatabasePath } from './storage/sqlite/database-file.ts';
 import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
 
-const webFolder = join(import.meta.dirname, '../dist/web');
+const webFolder = fileURLToPath(new URL('../dist/web/', import.meta.url));
 
 interface Opened {
   readonly storage: Storage;

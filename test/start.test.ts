@@ -279,6 +279,7 @@ describe('the pages', () => {
     await checkout.run(['belfry']);
     checkout.write('node_modules/vite/package.json', '{"type": "module"}');
     checkout.write('node_modules/vite/bin/vite.js', vite);
+    checkout.write('vite.config.ts', '');
     checkout.write('src/web/panel/main.ts', 'one');
   });
 

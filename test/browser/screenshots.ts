@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensurePages } from '#scripts/pages.mjs';
+import { ensureBuilt } from '#scripts/build.mjs';
 import { closeBrowsers, ensureBrowser } from './browser.ts';
 import { takeDashboardPictures } from './dashboard-pictures.ts';
 import { takePanelPictures } from './panel-pictures.ts';
@@ -35,7 +35,7 @@ function read(args: readonly string[]) {
 const isPage = (word: string): word is keyof typeof takers => Object.hasOwn(takers, word);
 
 async function takeAll({ pages, folder, only }: ReturnType<typeof read>): Promise<void> {
-  await ensurePages(join(import.meta.dirname, '../..'), process.execPath, process.env);
+  await ensureBuilt('pages', join(import.meta.dirname, '../..'), process.execPath, process.env);
   const browserPath = await ensureBrowser();
   for (const page of pages) {
     const into = join(folder, page);

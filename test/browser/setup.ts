@@ -1,7 +1,7 @@
 /** Before the browser tests: the pages are built, and there is a browser. */
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { ensurePages } from '#scripts/pages.mjs';
+import { ensureBuilt } from '#scripts/build.mjs';
 import { ensureBrowser } from './browser.ts';
 
 declare module 'vitest' {
@@ -11,6 +11,6 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<void> {
-  await ensurePages(join(import.meta.dirname, '../..'), process.execPath, process.env);
+  await ensureBuilt('pages', join(import.meta.dirname, '../..'), process.execPath, process.env);
   project.provide('browserPath', await ensureBrowser());
 }

@@ -20,7 +20,7 @@ export interface Started {
 
 /** Says what it was given; `serve` drains for a moment when it is told to stop. */
 const server = `
-const args: string[] = process.argv.slice(2);
+const args = process.argv.slice(2);
 if (args[0] === 'exit') process.exit(Number(args[1]));
 if (args[0] === 'die') process.kill(process.pid, args[1]);
 if (args[0] === 'serve') {
@@ -77,7 +77,7 @@ export class Checkout {
     const { scripts } = JSON.parse(readFileSync(join(original, 'package.json'), 'utf8'));
     this.write('package.json', JSON.stringify({ name: 'stand-in', type: 'module', scripts }));
     this.lock('1.0.0');
-    this.write('src/main.ts', server);
+    this.write('dist/server/main.js', server);
     this.write('npm-cli.cjs', npm);
     this.write('old-node.mjs', oldNode);
   }

@@ -109,7 +109,7 @@ export class Running {
   readonly #listeners = new Set<() => void>();
 
   constructor(args: readonly string[], env: Record<string, string>) {
-    this.child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts', ...args], {
+    this.child = spawn(process.execPath, ['dist/server/main.js', ...args], {
       cwd: root,
       env,
     });

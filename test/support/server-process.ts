@@ -55,7 +55,12 @@ export class ServerProcess {
   /** Resolves once the server is ready. @throws Error with all it printed when it ends or stays silent instead. */
   static async start({ folder, port = 0, env, under = [], ...rest }: StartOptions): Promise<ServerProcess> {
     const settings = environment(folder, { BELFRY_PORT: String(port), ...env });
-    const command = [...under, process.execPath, ...serverArguments()];
+    const built = serverArguments();
+    // A defect is put into a source file.
+    const args = env?.TORTURE_DEFECT
+      ? built.map((arg) => arg.replace('dist/server/main.js', 'src/main.ts'))
+      : built;
+    const command = [...under, process.execPath, ...args];
     return ServerProcess.run(command, settings, rest);
   }
 

@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TestServer } from '#test/support/server.ts';
 import { root } from '#test/support/server-process.ts';
-import { gap } from '../gap.ts';
+import { gap, missingPackage } from '../gap.ts';
 
 const rules = readFileSync(join(root, 'deploy/alerts.yml'), 'utf8');
 const guide = readFileSync(join(root, 'docs/operations.md'), 'utf8');
@@ -41,21 +41,10 @@ test('every figure of ours that an alarm looks at is told by a server', async ()
 });
 
 test('promtool takes the rules, and they sound when they should', (context) => {
-  const missing = gap(missingPromtool());
+  const missing = gap(missingPackage('promtool', ['--version'], 'prometheus'));
   context.skip(missing !== undefined, missing);
   const promtool = (...args: string[]) =>
     execFileSync('promtool', args, { cwd: join(root, 'deploy'), encoding: 'utf8' });
   expect(promtool('check', 'rules', 'alerts.yml')).toContain(`SUCCESS: ${alarms.length} rules found`);
   expect(promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
 });
-
-function missingPromtool(): string | undefined {
-  const works = () => spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0;
-  if (works()) return undefined;
-  if (process.getuid?.() === 0) {
-    for (const step of [['update'], ['install', '-y', '--no-install-recommends', 'prometheus']])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
-    if (works()) return undefined;
-  }
-  return 'promtool is needed here and cannot be installed by this user: sudo apt-get install prometheus';
-}

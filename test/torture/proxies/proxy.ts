@@ -1,10 +1,11 @@
 /** Real proxies in front of a server, started with the configurations of deploy/ as they are but for names, ports and certificates. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#test/e2e/terminal.ts';
 import { Output, root } from '#test/support/server-process.ts';
+import { missingPackage } from '../gap.ts';
 
 export interface StartedProxy {
   readonly url: string;
@@ -120,22 +121,4 @@ async function run(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-function missingPackage(command: string, args: readonly string[], name: string): string | undefined {
-  const works = () => {
-    try {
-      execFileSync(command, [...args], { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  if (works()) return undefined;
-  if (process.getuid?.() === 0) {
-    for (const step of [['update'], ['install', '-y', '--no-install-recommends', name]])
-      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 180_000 });
-    if (works()) return undefined;
-  }
-  return `${command} is needed here and cannot be installed by this user: sudo apt-get install ${name}`;
 }
