@@ -15,8 +15,8 @@ export interface AddressRange {
 const v4Offset = 12;
 
 /**
- * The one text of an address: dotted decimal for IPv4 and for IPv4 mapped into IPv6, RFC 5952 for IPv6. Undefined when
- * `text` is no address: zone ids, octal, hexadecimal and short forms of IPv4 are none.
+ * The canonical text of an address: dotted decimal for IPv4 and for IPv4 mapped into IPv6, RFC 5952 for IPv6. Undefined when
+ * `text` is not an address. Zone ids, and octal, hexadecimal and short forms of IPv4, are not accepted.
  */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -25,8 +25,8 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /**
- * The one text of an address or CIDR block; host bits stay as written. Undefined when `text` is neither, and for a block
- * of IPv4 addresses mapped into IPv6, whose prefix length would not fit the IPv4 text.
+ * The canonical text of an address or CIDR block; host bits stay as written. Undefined when `text` is neither, and for a
+ * block of IPv4 addresses mapped into IPv6, because its prefix length does not fit the IPv4 text.
  */
 export function canonicalNetwork(text: string): string | undefined {
   const [, given = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -37,7 +37,7 @@ export function canonicalNetwork(text: string): string | undefined {
   return `${address}/${Number(prefix)}`;
 }
 
-/** The key of an address, undefined when `text` is none. */
+/** The key of an address; undefined when `text` is not an address. */
 export function findAddressKey(text: string): AddressKey | undefined {
   if (!isIPv4(text)) return readV6(text);
   const key = new Uint8Array(16);
@@ -46,7 +46,7 @@ export function findAddressKey(text: string): AddressKey | undefined {
   return key;
 }
 
-/** The key of an address that is known to be one. @throws TypeError when it is not. */
+/** The key of an address. @throws TypeError when `text` is not an address. */
 export function addressKey(text: string): AddressKey {
   const key = findAddressKey(text);
   if (!key) throw new TypeError(`"${text}" is no IP address`);
@@ -58,7 +58,7 @@ export function addressText(key: AddressKey): string {
   return isV4(key) ? key.subarray(v4Offset).join('.') : new ipaddr.IPv6([...key]).toRFC5952String();
 }
 
-/** Less than zero when `a` sorts before `b`, zero when they are the same address. */
+/** Compare function for sorting. */
 export function compareAddresses(a: AddressKey, b: AddressKey): number {
   for (let i = 0; i < 16; i++) {
     const difference = (a[i] as number) - (b[i] as number);
@@ -88,7 +88,7 @@ export function containsRange(outer: AddressRange, inner: AddressRange): boolean
   return compareAddresses(outer.low, inner.low) <= 0 && compareAddresses(inner.high, outer.high) <= 0;
 }
 
-/** Tells whether an address is in any of the ranges, in time that grows with the logarithm of their number. */
+/** Returns a test whether an address is in any of the ranges. The test is a binary search. */
 export function compileAddressSet(ranges: readonly AddressRange[]): (key: AddressKey) => boolean {
   const disjoint: AddressRange[] = [];
   for (const range of ranges.toSorted((a, b) => compareAddresses(a.low, b.low))) {
@@ -116,7 +116,7 @@ const rangeError = (text: string, hint = 'write 10.0.0.5, 10.0.0.0/8 or 10.0.0.1
 function block(text: string, address: string, prefix: string): AddressRange {
   const key = findAddressKey(address);
   if (!key) throw rangeError(text);
-  // A block of mapped addresses counts its bits as IPv6 does, whatever the address is shown as.
+  // A block of mapped addresses has an IPv6 prefix length, although its address is shown as IPv4.
   const bits = address.includes(':') ? 128 : 32;
   if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) throw rangeError(text, `a prefix is 0–${bits}`);
   const low = key.slice();
@@ -144,9 +144,9 @@ function isV4(key: AddressKey): boolean {
 }
 
 function readV6(text: string): AddressKey | undefined {
-  // A zone id names an interface of the machine that wrote it.
+  // A zone id (fe80::1%eth0) has a meaning only on the machine that wrote it.
   if (!isIPv6(text) || text.includes('%')) return undefined;
-  // ipaddr.js reads ::10.0.0.5 as a mapped IPv4 address, so it is given hexadecimal groups only.
+  // ipaddr.js reads ::10.0.0.5 as a mapped IPv4 address. Hexadecimal groups avoid that.
   const groups = text.replace(/[\d.]+\.\d+$/, (quad) => {
     const [a = 0, b = 0, c = 0, d = 0] = quad.split('.').map(Number);
     return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;

@@ -6,8 +6,8 @@ const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
- * Which limit a request was refused by: the rate of notifications of a token or of the tenant, the rate of other requests,
- * or how many expensive ones run at once.
+ * The limit that refused a request: the notification rate of a token or of the tenant, the rate of other requests (`api`),
+ * or the number of expensive requests at the same time (`concurrency`).
  */
 const limitScopes = ['token', 'tenant', 'api', 'concurrency'] as const;
 type LimitScope = (typeof limitScopes)[number];
@@ -16,30 +16,30 @@ type LimitScope = (typeof limitScopes)[number];
 export interface TenantMetrics {
   readonly registry: Registry;
   received(level: string): void;
-  /** Ends the series of a level that was deleted. */
+  /** Removes the series of a deleted level. */
   forgetLevel(level: string): void;
   rejected(reason: RejectionReason): void;
-  /** How many were refused, by reason; reasons without any are left out. */
+  /** Refused notifications by reason, without the reasons that have none. */
   rejections(): Promise<{ readonly reason: RejectionReason; readonly count: number }[]>;
   unrouted(): void;
   muted(): void;
   rateLimited(scope: LimitScope): void;
   delivered(outcome: 'sent' | 'shown' | 'expired' | 'cleared', count: number): void;
-  /** Seconds from accepting a notification to a panel's word that it showed it. */
+  /** Seconds from accepting a notification to the panel's `shown` receipt. */
   shownAfter(seconds: number): void;
-  /** Seconds from the request's head to its answer. */
+  /** Seconds from the head of an intake request to its answer. */
   answeredAfter(seconds: number): void;
 }
 
-/** Each tenant's own registry, so that one tenant's figures can never stand among another's. */
+/** A registry for each tenant, so that a tenant's metrics never include those of another. */
 export class Metrics {
-  /** Notifications refused before anyone looked at who sent them: the server's own figure. */
+  /** Notifications refused because of overload, before authentication; so they have no tenant. */
   readonly overload = new Counter({
     name: 'belfry_overload_refused_total',
     help: 'Notifications refused because those taken before waited too long.',
     registers: [],
   });
-  /** From when on they count. */
+  /** When the counters started at 0, in Unix milliseconds. */
   readonly since: number;
   readonly #byTenant = new Map<TenantId, TenantMetrics>();
 
@@ -90,7 +90,7 @@ function createTenantMetrics(): TenantMetrics {
     'From the request to its answer, durable storage included.',
     durationBuckets,
   );
-  // A series that exists from the start can be watched for its first increase.
+  // Prometheus sees the first increase of a series only if the series existed before, with the value 0.
   for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);
   for (const scope of limitScopes) limited.inc({ scope }, 0);
@@ -99,7 +99,7 @@ function createTenantMetrics(): TenantMetrics {
     registry,
     received: (level) => {
       let counted = ofLevel.get(level);
-      // Finding a series by its labels sorts and joins them each time.
+      // Cached, because the library sorts and joins the labels on each call.
       if (!counted) {
         counted = received.labels(level);
         ofLevel.set(level, counted);

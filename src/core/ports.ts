@@ -2,7 +2,7 @@
 import type { Query } from './search/search-query.ts';
 import type { PanelAddress, Target } from './target.ts';
 
-/** A tenant's number inside this installation. It is never sent, and comes only from a credential. */
+/** A tenant's number inside this installation. No client sees it: the server reads it from the caller's credential. */
 export type TenantId = number;
 
 export interface Ref {
@@ -10,7 +10,7 @@ export interface Ref {
   readonly name: string;
 }
 
-/** What routing decided, kept with the notification; `revision` is that of the rule set it was decided by. */
+/** The routing decision, stored with the notification. `revision` is the revision of the rule set that made it. */
 export interface Route {
   readonly revision: number;
   readonly rules: readonly Ref[];
@@ -24,7 +24,7 @@ export interface NotificationDraft {
   readonly receivedAt: number;
   readonly title: string;
   readonly message: string;
-  /** Level, rank and ttl as routing left them; `sentLevel` and `sentTtl` as the sender gave them. ttl 0: until cleared. */
+  /** Level, rank and ttl after routing; `sentLevel` and `sentTtl` are the sender's values. ttl 0: until cleared. */
   readonly level: string;
   readonly rank: number;
   readonly ttl: number;
@@ -39,7 +39,7 @@ export interface NotificationDraft {
   readonly sourceIp: string;
   readonly tokenId: string;
   readonly route: Route;
-  /** The notification that a throttle counted this one on, and its number there (1 for the first). */
+  /** If a throttle suppressed this notification: the id of the shown one, and the ordinal of this one (1 for the first). */
   readonly throttledOn: string | null;
   readonly throttleCount: number;
 }
@@ -49,14 +49,14 @@ export interface Notification extends NotificationDraft {
   readonly position: number;
 }
 
-/** A notification was taken off the panels that `route` names. */
+/** A notification was removed from the panels that `route` names. */
 export interface Clear {
   readonly kind: 'clear';
   readonly position: number;
   /** The notification that was cleared. */
   readonly id: string;
   readonly reason: 'cleared' | 'replaced';
-  /** Who: a token's or key's name, or the id of the notification that replaced it. */
+  /** The name of a token or key, or the id of the notification that replaced it. */
   readonly by: string;
   readonly at: number;
   readonly route: Route;
@@ -69,14 +69,14 @@ export interface LivePosition {
 }
 
 export interface LiveNotification extends Notification {
-  /** How many a throttle has counted on it. */
+  /** How many later notifications a throttle suppressed and counted on this one. */
   readonly count: number;
 }
 
 /** One entry of a tenant's log. */
 export type Entry = Notification | Clear;
 
-/** The sender's retry key: the same key and hash within `limits.idempotencyMs` stores nothing again. */
+/** The sender's idempotency key. A repeat with the same key and hash within `limits.idempotencyMs` stores nothing. */
 export interface Idempotency {
   readonly key: string;
   readonly hash: string;
@@ -85,12 +85,13 @@ export interface Idempotency {
 export type AppendOutcome =
   | {
       readonly kind: 'stored';
-      readonly id: string /** In order: the clearing of what it replaced, then itself. */;
+      readonly id: string;
+      /** First the clear of the notification that it replaced, if any, then the notification. */
       readonly entries: readonly Entry[];
     }
   | RepeatOutcome
   | {
-      /** Nothing is stored: a throttle shows `on` since `shownAt` already, so the notification is to be counted on it. */
+      /** Nothing is stored. A throttle has shown `on` since `shownAt`; the caller must count the notification on `on`. */
       readonly kind: 'throttled';
       /** The name of the throttle's claim. */
       readonly by: string;
@@ -102,7 +103,7 @@ export type RepeatOutcome =
   | { readonly kind: 'repeated'; readonly id: string }
   | { readonly kind: 'conflict' };
 
-/** A notification is to be the one that a throttle shows for so long, unless another one is shown already. */
+/** Asks that the notification be the one that a throttle shows for `perMs`. Fails if the throttle already shows another one. */
 export interface ThrottleClaim {
   readonly name: string;
   readonly perMs: number;
@@ -135,7 +136,7 @@ export interface HistoryRecord extends Notification {
   readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
 }
 
-/** Bounds on one call that may take long. */
+/** Time limits of a call that may take long. */
 export interface CallOptions {
   /** After this time the call returns what it has. Without it, the call runs to the end. */
   readonly timeoutMs?: number;
@@ -158,40 +159,40 @@ export interface SearchPage {
   /** `before` for the next page; null on the last one. */
   readonly next: number | null;
   /**
-   * null, unless the time was over before the page was full and before the log's beginning was reached. Then it is the time
-   * (Unix milliseconds) back to which the log was searched, `next` is lower than `before`, and the next page goes on there.
+   * Set only if the time ran out before the page was full and before the search reached the start of the log. Then it is
+   * the time (Unix milliseconds) back to which the log was searched; `next` is lower than `before` and continues there.
    */
   readonly searchedTo: number | null;
-  /** The log's head when this was read: nothing up to it was left out. */
+  /** The log's head at the time of the read. The search considered every entry up to it. */
   readonly head: number;
 }
 
 /**
- * The log and its history: the only truth.
+ * The log of each tenant and the history of its notifications: the single source of truth.
  *
- * A promise to store that resolved is durable: committed and fsynced. Positions are dense and in commit order, so a
- * reader that has seen position p and reads after it misses nothing.
+ * When a promise of a write resolves, the write is durable: committed and fsynced. Positions are dense and in commit order,
+ * so a reader that continues after position p misses nothing.
  *
- * @throws AppError `unavailable` when the queue or the disk is full, or the disk or the database failed; nothing is stored then,
- * with one exception: if the connection to the database is lost during a commit, the entries may have been stored or not. A
- * retry with the same idempotency key tells, and never stores twice.
+ * @throws AppError `unavailable` when the queue or the disk is full, or the disk or the database failed. Nothing is stored
+ * then, with one exception: if the connection to the database is lost during a commit, the entries may have been stored. The
+ * caller may retry with the same idempotency key; the retry never stores twice.
  */
 export interface History {
-  /** Only a store that several nodes share looks at `claims`; a single node's throttles are in its memory. */
+  /** Only a store that several nodes share uses `claims`; a single node keeps its throttles in memory. */
   append(
     tenant: TenantId,
     draft: NotificationDraft,
     idempotency: Idempotency | null,
     claims?: readonly ThrottleClaim[],
   ): Promise<AppendOutcome>;
-  /** The outcome of `append` if the key was used within its time; undefined if it was not. */
+  /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
-  /** Takes a live notification off the panels. */
+  /** Removes a live notification from its panels. */
   clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
   bounds(tenant: TenantId): Promise<LogBounds>;
   /** Entries with positions after `position`, in order, at most `limit`. */
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;
-  /** The positions of what a panel should be showing at `now`: at most `limit`, the highest rank first, then the newest. */
+  /** Positions of the notifications that a panel should show at `now`: at most `limit`, by rank, then newest first. */
   live(
     tenant: TenantId,
     panel: PanelAddress,
@@ -199,8 +200,8 @@ export interface History {
     limit: number,
   ): Promise<{ readonly head: number; readonly positions: readonly LivePosition[] }>;
   /**
-   * Those of the notifications at `positions` that are live at `now`, in the order given: as many as have `chars` characters
-   * together in title, message, host, key and url, but at least one. `looked` positions were looked at for it.
+   * The notifications at `positions` that are live at `now`, in the given order. It stops when title, message, host, key and
+   * url of the result together exceed `chars` characters, but returns at least one. `scanned`: how many positions it read.
    */
   readLive(
     tenant: TenantId,
@@ -209,18 +210,18 @@ export interface History {
     chars: number,
   ): Promise<{ readonly notifications: readonly LiveNotification[]; readonly scanned: number }>;
   find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined>;
-  /** Each call searches some more of the log, however short its time is. Searches of one tenant do not hold up another's. */
+  /** Each call makes progress, however short its time limit is. Searches of one tenant do not delay those of another. */
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage>;
   /**
-   * Drops the oldest beyond either bound, a part at a time; answers how many entries it dropped (0: done). They are gone for
-   * every reader at once. One received after `now`, by a clock that was wrong, is as old as what came after it.
+   * Deletes the oldest entries beyond either bound, one batch per call; returns how many it deleted (0: done). They disappear
+   * for every reader at once. If a wrong clock dated an entry after `now`, the entry counts as old as its successor.
    */
   prune(
     tenant: TenantId,
     bounds: { readonly olderThan: number | null; readonly keep: number | null },
     now: number,
   ): Promise<number>;
-  /** The lowest revision of rules by which a notification that is kept may have been decided; undefined without any. */
+  /** A lower bound of the rule set revisions in the routes of stored notifications; undefined if there is none. */
   oldestRevision(tenant: TenantId): Promise<number | undefined>;
   /** Rows and bytes of a tenant's history; bytes are an estimate. */
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
@@ -241,7 +242,7 @@ export interface ReceiptRow {
 
 /** Display receipts. The first receipt for each state counts; receipts for notifications not routed to the panel are ignored. */
 export interface ReceiptStore {
-  /** Answers those that were new, with when the notification was received. */
+  /** Returns the receipts that were new, each with the time when its notification was received. */
   record(
     tenant: TenantId,
     panel: PanelAddress,
@@ -257,23 +258,20 @@ export interface ReceiptStore {
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
 }
 
-/**
- * What a wake-up is about: the log of a tenant, or what every node reads from the database: changes to the directory
- * of any tenant, and commands to panels.
- */
+/** What a wake-up is about: the log of one tenant, the directory (configuration of all tenants), or commands to panels. */
 export type Channel = TenantId | 'directory' | 'commands';
 
 /**
- * Wakes who waits for news, on this node and on the others: followers of a tenant's log, and nodes that read something from
- * the database. It may lose and repeat wake-ups, so who waits also looks by themselves now and then. A follower uses the
- * entries a wake-up carries only if they are exactly the next ones; none only says that something happened.
+ * Publish and subscribe between the nodes. A message wakes its subscribers; it may be lost or repeated, so every subscriber also
+ * polls. A follower of a log uses the entries of a message only if they are exactly the next ones. A message without
+ * entries only means that something changed.
  */
 export interface Bus {
   publish(channel: Channel, entries: readonly Entry[]): void;
   subscribe(channel: Channel, listener: (entries: readonly Entry[]) => void): () => void;
-  /** Why other nodes are not woken now; undefined when they are, or when there can be none. */
+  /** Why messages do not reach other nodes now; undefined when they do, or when there are no other nodes. */
   problem(): string | undefined;
-  /** Gives back what it holds, within about a second whatever hangs. */
+  /** Closes its connections. Takes about a second at most, even if a connection hangs. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The conditions of a rule: each compiled to a test, what it demands for the index, and the words for why it failed. */
+/** The conditions of a rule. Each is compiled to a test, to prefilters for the rule index, and to the reason why it failed. */
 import type { RuleConditions, RuleWhen, TextCondition } from '#contract/rule.ts';
 import { type AddressRange, compileAddressSet, parseAddressRange } from '../addresses.ts';
 import { AppError, badField } from '../errors.ts';
@@ -8,17 +8,17 @@ import { gramLength } from './posting.ts';
 import { compileRegex } from './regex.ts';
 import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
-/** What routing must know of a tenant's levels, by name. */
+/** The properties of a tenant's levels that routing uses, by name. */
 export type RankedLevels = ReadonlyMap<string, { readonly rank: number; readonly durationMs: number }>;
 
-/** Something a text of a notification must be or have. Folded, but for level and token. */
+/** A test on one text of a notification. `text` is case-folded, except for level and token. */
 export interface TextPrefilter {
   readonly field: 'level' | 'token' | TextField;
   readonly how: 'is' | 'starts' | 'ends' | 'contains';
   readonly text: string;
 }
 
-/** Something a notification must have for a condition to hold. */
+/** A necessary test: a notification that fails it cannot match the condition. The rule index uses it to skip rules. */
 export type Prefilter =
   | TextPrefilter
   | { readonly field: AddressField; readonly how: 'within'; readonly range: AddressRange };
@@ -29,27 +29,27 @@ export interface Condition {
   holds(context: EvaluationContext): boolean;
   /** Why it does not hold. */
   reason(context: EvaluationContext): string;
-  /** If the condition holds, at least one of these does; undefined if there is no such prefilter. */
+  /** If the condition holds, at least one of these passes; undefined if the condition has no prefilter. */
   readonly prefilters: readonly Prefilter[] | undefined;
-  /** Of its regular expressions together; see `maxRegexWeight`. */
+  /** The total weight of its regular expressions; see `maxRegexWeight`. */
   readonly regexWeight: number;
 }
 
 /** A condition before it is negated. */
 interface Matcher {
   holds(context: EvaluationContext): boolean;
-  /** The thing looked at, as in: host "web-1". */
+  /** The tested value, as in: host "web-1". */
   shown(context: EvaluationContext): string;
-  /** What is wrong with the thing when it does not hold. */
+  /** The rest of the sentence when the condition does not hold, as in: does not match db-*. */
   readonly failure: string;
-  /** What it is compared with. */
+  /** The patterns of the condition, as in: db-*, web-*. */
   readonly patterns: string;
   readonly prefilters: readonly Prefilter[] | undefined;
   readonly regexWeight?: number;
 }
 
-/** Cheap ones first: the walk leaves a rule at the first condition that fails. */
-const order = [
+/** Cheap conditions first, because evaluation of a rule stops at the first condition that fails. */
+const evaluationOrder = [
   'level',
   'minLevel',
   'token',
@@ -62,14 +62,14 @@ const order = [
 ] as const satisfies readonly (keyof RuleConditions)[];
 
 /**
- * Compiles what a rule demands. All conditions must hold; of a list one entry is enough. A condition on something that
- * was not sent (ip, host, key) does not hold, so the same condition under `not` does.
+ * Compiles the conditions of a rule. All conditions must hold; a condition with a list holds if one entry matches. A
+ * condition on a field that was not sent (ip, host, key) does not hold, so the same condition under `not` holds.
  *
- * @throws AppError `bad-request` naming the field, for what can never work.
+ * @throws AppError `bad-request` that names the field, for a pattern or level that is invalid.
  */
 export function compileConditions(when: RuleWhen, levels: RankedLevels): readonly Condition[] {
   const conditions: Condition[] = [];
-  for (const field of order) {
+  for (const field of evaluationOrder) {
     const matcher = compileMatcher(when, field, levels, `when.${field}`);
     if (matcher) conditions.push(positive(field, matcher));
     const excluded = when.not && compileMatcher(when.not, field, levels, `when.not.${field}`);
@@ -160,7 +160,7 @@ function tokenIn(idsOrNames: readonly string[]): Matcher {
 }
 
 function addressIn(field: AddressField, patterns: readonly string[], path: string): Matcher {
-  const ranges = patterns.map((pattern, i) => inside(`${path}[${i}]`, () => parseAddressRange(pattern)));
+  const ranges = patterns.map((pattern, i) => atPath(`${path}[${i}]`, () => parseAddressRange(pattern)));
   const isWithin = compileAddressSet(ranges);
   const name = field === 'ip' ? 'ip' : 'source IP';
   return {
@@ -202,9 +202,9 @@ function globIn(field: TextField, patterns: readonly string[], path: string): Ma
 }
 
 function textLike(field: 'title' | 'message', condition: TextCondition, path: string): Matcher {
-  if ('glob' in condition) return globIn(field, many(condition.glob), `${path}.glob`);
+  if ('glob' in condition) return globIn(field, asList(condition.glob), `${path}.glob`);
   return 'contains' in condition
-    ? contains(field, many(condition.contains))
+    ? contains(field, asList(condition.contains))
     : regexIn(field, condition.regex, `${path}.regex`);
 }
 
@@ -224,7 +224,7 @@ function contains(field: 'title' | 'message', patterns: readonly string[]): Matc
 }
 
 function regexIn(field: 'title' | 'message', given: string | readonly string[], path: string): Matcher {
-  const patterns = many(given);
+  const patterns = asList(given);
   const regexes = patterns.map((pattern, i) =>
     compileRegex(pattern, typeof given === 'string' ? path : `${path}[${i}]`),
   );
@@ -260,12 +260,12 @@ function longestPrefilter(prefilters: readonly TextPrefilter[]): TextPrefilter |
   );
 }
 
-/** Of a list one entry is enough, so needs say nothing when one entry has none. */
+/** One entry of a list is enough to match, so the list has prefilters only if every entry has one. */
 function prefiltersOf(prefilters: readonly (Prefilter | undefined)[]): readonly Prefilter[] | undefined {
   return prefilters.every((prefilter) => prefilter !== undefined) ? prefilters : undefined;
 }
 
-const many = (given: string | readonly string[]): readonly string[] =>
+const asList = (given: string | readonly string[]): readonly string[] =>
   typeof given === 'string' ? [given] : given;
 
 function shownText(field: TextField, text: string | null): string {
@@ -273,17 +273,17 @@ function shownText(field: TextField, text: string | null): string {
   return field === 'message' ? 'the message' : `${field} "${text}"`;
 }
 
-const listedMost = 5;
+const maxListed = 5;
 
 function listed(items: readonly string[]): string {
-  const shown = items.slice(0, listedMost).join(', ');
-  return items.length > listedMost ? `${shown} and ${items.length - listedMost} more` : shown;
+  const shown = items.slice(0, maxListed).join(', ');
+  return items.length > maxListed ? `${shown} and ${items.length - maxListed} more` : shown;
 }
 
 const quoted = (items: readonly string[]) => listed(items.map((item) => `"${item}"`));
 
-/** Says where in a rule an error belongs. */
-function inside<T>(path: string, read: () => T): T {
+/** Runs `read`; an error gets the path of the field in the rule. */
+function atPath<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -5,7 +5,7 @@ import { compileRegex, maxRegexPositions } from './regex.ts';
 export interface Glob {
   /** Whether it matches the whole of a text; the text must be folded (`foldCase`). */
   testFolded(folded: string): boolean;
-  /** Folded: what every text it matches starts with, ends with, and contains. */
+  /** Folded. Every matching text starts with `prefix`, ends with `suffix` and contains `literal`. */
   readonly prefix: string;
   readonly suffix: string;
   readonly literal: string;
@@ -17,7 +17,7 @@ export interface Glob {
  * Compiles a glob: `*` is any run of characters, `?` is one character, everything else is itself, without regard to
  * case. Testing takes time in proportion to the text.
  *
- * @param path its place in the rule, as in when.ip[0]; error messages begin with it.
+ * @param path The pattern's path in the rule, as in when.host[0]; error messages begin with it.
  * @throws AppError `bad-request` when a pattern with `?` is too long.
  */
 export function compileGlob(pattern: string, path: string): Glob {

@@ -1,12 +1,12 @@
-/** A regex program as words of bits: one bit for each position, so that one step moves every state at once. */
+/** Runs a regex program as a bit-parallel NFA: one bit for each position, so that one step advances all states at once. */
 import { empty, flagsBetween, kindOf, kinds, type RegexProgram } from './regex-program.ts';
 
 /** The positions that consumed the last character. */
 export type Positions = Int32Array;
 
-/** What holds at one kind of place between two characters. */
-interface Place {
-  /** The union of what follows on some of `1 << chunkBits` neighbouring positions, for each such choice of positions. */
+/** The transitions at one kind of boundary between two characters (line start, word boundary …). */
+interface Boundary {
+  /** For each chunk of `chunkBits` positions and each subset of the chunk: the union of the positions that follow the subset. */
   readonly follow: Int32Array;
   /** Positions after which a match is complete. */
   readonly accept: Int32Array;
@@ -18,10 +18,10 @@ const kindCount = Object.keys(kinds).length;
 
 export class RegexSteps {
   readonly classes: number;
-  /** Kind of the members of each class, as far as the program minds. */
+  /** The kind of the characters of each class; kinds that the program does not distinguish are merged. */
   readonly kindOfClass: readonly number[];
   readonly words: number;
-  /** All of the program that is needed later; the rest of it is large. */
+  /** The parts of the program that are needed later. The other parts are large and may be freed. */
   readonly #program: Pick<RegexProgram, 'positions' | 'bounds' | 'reach' | 'asserts'>;
   readonly #chunkBits: 4 | 8;
   /** Class of each run of code points between two bounds. */
@@ -29,15 +29,15 @@ export class RegexSteps {
   readonly #latin1: Uint16Array;
   /** For each class, the positions that consume it. */
   readonly #consumers: Int32Array;
-  /** By the kinds before and after; those that are alike are the same object. */
-  readonly #places: (Place | undefined)[] = [];
-  readonly #placesByFlags = new Map<number, Place>();
+  /** Cache by the kinds of the characters before and after; equal flags share one object. */
+  readonly #boundaries: (Boundary | undefined)[] = [];
+  readonly #boundariesByFlags = new Map<number, Boundary>();
 
   constructor(program: RegexProgram) {
     const { positions, bounds, reach, asserts } = program;
     this.#program = { positions, bounds, reach, asserts };
     this.words = Math.max(1, Math.ceil(program.positions / 32));
-    // Bytes need half the steps of nibbles and eight times the memory, which small patterns by the thousand should not take.
+    // Chunks of 8 bits take half the steps of chunks of 4 and eight times the memory: too much for thousands of small patterns.
     this.#chunkBits = program.positions > 64 ? 8 : 4;
     const { classOfRun, consumers, kindOfClass } = mergeRuns(program, this.words);
     this.#classOfRun = classOfRun;
@@ -63,9 +63,9 @@ export class RegexSteps {
     return this.#classOfRun[low] as number;
   }
 
-  /** Whether a match is complete at a place, after `consumed`. */
+  /** Whether a match is complete after `consumed`, at the boundary between the kinds `before` and `after`. */
   isMatch(consumed: Positions, before: number, after: number): boolean {
-    const { accept, startMatches } = this.#place(before, after);
+    const { accept, startMatches } = this.#boundary(before, after);
     if (startMatches) return true;
     for (let word = 0; word < this.words; word++) {
       if (((consumed[word] as number) & (accept[word] as number)) !== 0) return true;
@@ -73,9 +73,9 @@ export class RegexSteps {
     return false;
   }
 
-  /** Consumes a character of a class after `consumed`; the positions that could are written to `into`, another array. */
+  /** Consumes a character of `charClass` after `consumed`. Writes the new positions to `into`, which must be another array. */
   step(consumed: Positions, before: number, charClass: number, into: Positions): void {
-    const { follow, start } = this.#place(before, this.kindOfClass[charClass] as number);
+    const { follow, start } = this.#boundary(before, this.kindOfClass[charClass] as number);
     const words = this.words;
     const bits = this.#chunkBits;
     const mask = (1 << bits) - 1;
@@ -93,18 +93,18 @@ export class RegexSteps {
     for (let i = 0; i < words; i++) into[i] = (into[i] as number) & (this.#consumers[offset + i] as number);
   }
 
-  #place(before: number, after: number): Place {
+  #boundary(before: number, after: number): Boundary {
     const index = before * kindCount + after;
-    const known = this.#places[index];
+    const known = this.#boundaries[index];
     if (known) return known;
     const flags = flagsBetween(before, after) & this.#program.asserts;
-    const place = this.#placesByFlags.get(flags) ?? this.#makePlace(flags);
-    this.#placesByFlags.set(flags, place);
-    this.#places[index] = place;
-    return place;
+    const boundary = this.#boundariesByFlags.get(flags) ?? this.#createBoundary(flags);
+    this.#boundariesByFlags.set(flags, boundary);
+    this.#boundaries[index] = boundary;
+    return boundary;
   }
 
-  #makePlace(flags: number): Place {
+  #createBoundary(flags: number): Boundary {
     const { words } = this;
     const { positions } = this.#program;
     const accept = new Int32Array(words);
@@ -120,7 +120,10 @@ export class RegexSteps {
   }
 }
 
-/** For each chunk of sets, the union of each choice of them: that of the choice without its lowest bit, and that bit's. */
+/**
+ * For each chunk of `sets` and each subset of the chunk: the union of the subset. It is the union of the subset without its
+ * lowest bit, which is computed already, and the set of that bit.
+ */
 function unions(sets: readonly Int32Array[], chunkBits: number, words: number): Int32Array {
   const chunks = Math.ceil(sets.length / chunkBits);
   const all = new Int32Array((chunks << chunkBits) * words);
@@ -135,7 +138,7 @@ function unions(sets: readonly Int32Array[], chunkBits: number, words: number): 
   return all;
 }
 
-/** Runs of code points that the same positions consume are one class. */
+/** Merges runs of code points that the same positions consume into one class. */
 function mergeRuns({ bounds, positions, consumes, asserts }: RegexProgram, words: number) {
   const classes = new Map<string, number>();
   const consumers: Int32Array[] = [];
@@ -157,7 +160,7 @@ function mergeRuns({ bounds, positions, consumes, asserts }: RegexProgram, words
   return { classOfRun, consumers, kindOfClass };
 }
 
-/** The kind of a character, as far as something is asserted that makes it matter. */
+/** The kind of a character; `other` if no assertion of the program depends on the kind. */
 function kindFor(asserts: number, kind: number): number {
   if (kind === kinds.newline && (asserts & (empty.beginLine | empty.endLine)) === 0) return kinds.other;
   if (kind === kinds.word && (asserts & (empty.wordBoundary | empty.noWordBoundary)) === 0)

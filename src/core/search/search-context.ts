@@ -7,12 +7,12 @@ export interface DeletedPanel extends PanelAddress, Ref {
 }
 
 /**
- * What the names in a search can mean, and when and where it is asked. Levels and rules include deleted ones that history still
- * has, rules also by names they had before.
+ * Everything outside the query text that its meaning depends on: the time, the time zone, and the names it may use. Levels and
+ * rules include deleted ones that history still refers to; rules are also listed under their former names.
  */
 export interface SearchContext {
   readonly now: number;
-  /** IANA name: where a date without an offset is. */
+  /** IANA name of the time zone for dates without an offset. */
   readonly timeZone: string;
   readonly levels: readonly { readonly name: string; readonly rank: number }[];
   readonly panels: readonly (PanelAddress & Ref)[];

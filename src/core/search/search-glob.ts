@@ -27,7 +27,7 @@ export function patternParts(pattern: Pattern): PatternPart[] {
 /** The pattern that matches this text alone. */
 export const literalPattern = (text: string): Pattern => text.replace(/[*?\\]/g, '\\$&');
 
-/** The one text a pattern without wildcards matches; undefined when it has wildcards. */
+/** The only text that a pattern without wildcards matches; undefined when it has wildcards. */
 export function literalOf(pattern: Pattern): string | undefined {
   const parts = patternParts(pattern);
   if (parts.length === 0) return '';
@@ -44,40 +44,41 @@ export const patternText = (pattern: Pattern): string =>
 const singleCharacters = (part: PatternPart): PatternPart[] =>
   typeof part === 'object' ? [...part.literal].map((literal) => ({ literal })) : [part];
 
-/** Whether the whole of `text` matches. Takes at most pattern × text steps: no pattern can make it slower. */
+/** Whether the whole of `text` matches. Takes at most pattern × text steps, because it backtracks only to the last `*`. */
 export const matchesPattern = (pattern: Pattern, text: string): boolean => patternMatcher(pattern)(text);
 
-/** The same, for a pattern that many texts are compared with. */
+/** As {@link matchesPattern}, compiled once for many texts. */
 export function patternMatcher(pattern: Pattern): (text: string) => boolean {
   const literal = literalOf(pattern);
   if (literal !== undefined) return (text) => text === literal;
-  const wanted = patternParts(pattern).flatMap(singleCharacters);
-  return (text) => matchesParts(wanted, text);
+  const parts = patternParts(pattern).flatMap(singleCharacters);
+  return (text) => matchesParts(parts, text);
 }
 
-function matchesParts(wanted: readonly PatternPart[], text: string): boolean {
-  const given = [...text];
-  let at = 0;
-  let next = 0;
-  let retryAt = 0;
-  let retryNext = -1;
-  while (at < given.length) {
-    const part = wanted[next];
+function matchesParts(parts: readonly PatternPart[], text: string): boolean {
+  const characters = [...text];
+  let textIndex = 0;
+  let partIndex = 0;
+  // After a mismatch, the last `*` takes one more character, and matching continues with the part after it.
+  let partAfterStar = -1;
+  let starEnd = 0;
+  while (textIndex < characters.length) {
+    const part = parts[partIndex];
     if (part === '*') {
-      next += 1;
-      retryNext = next;
-      retryAt = at;
-    } else if (part === '?' || (typeof part === 'object' && part.literal === given[at])) {
-      next += 1;
-      at += 1;
-    } else if (retryNext >= 0) {
-      next = retryNext;
-      retryAt += 1;
-      at = retryAt;
+      partIndex += 1;
+      partAfterStar = partIndex;
+      starEnd = textIndex;
+    } else if (part === '?' || (typeof part === 'object' && part.literal === characters[textIndex])) {
+      partIndex += 1;
+      textIndex += 1;
+    } else if (partAfterStar >= 0) {
+      partIndex = partAfterStar;
+      starEnd += 1;
+      textIndex = starEnd;
     } else {
       return false;
     }
   }
-  while (wanted[next] === '*') next += 1;
-  return next === wanted.length;
+  while (parts[partIndex] === '*') partIndex += 1;
+  return partIndex === parts.length;
 }

@@ -1,6 +1,6 @@
 /**
- * Tokens become a query, by recursive descent. Ours rather than liqe or a Peggy grammar: neither has comma lists, comparison of
- * levels or globs in quotes, both report places and causes in their own words, and what is left is these hundred lines.
+ * Recursive descent parser: tokens to a query. We do not use liqe or a Peggy grammar, because neither supports comma lists,
+ * comparison of levels or globs in quotes, and neither lets us choose the error messages and their positions.
  */
 
 import type { SearchContext } from './search-context.ts';
@@ -25,7 +25,7 @@ export class Parser {
 
   read(): Query {
     if (this.#next.kind === 'end') return { kind: 'all' };
-    const query = this.#any();
+    const query = this.#or();
     if (this.#next.kind === ')')
       throw searchError('")" closes nothing', this.#next.column, '; it has no "("');
     return query;
@@ -35,16 +35,16 @@ export class Parser {
     return this.#tokens[this.#at] as Token;
   }
 
-  #any(): Query {
-    const arms = [this.#all()];
+  #or(): Query {
+    const terms = [this.#and()];
     while (this.#next.kind === 'OR') {
       this.#at += 1;
-      arms.push(this.#all());
+      terms.push(this.#and());
     }
-    return join('or', arms);
+    return join('or', terms);
   }
 
-  #all(): Query {
+  #and(): Query {
     const terms = [this.#term()];
     for (;;) {
       const { kind } = this.#next;
@@ -60,14 +60,14 @@ export class Parser {
     switch (token.kind) {
       case '-':
       case 'NOT':
-        return negate(this.#deeper(token, () => this.#term()));
+        return negate(this.#nested(token, () => this.#term()));
       case '(':
-        return this.#deeper(token, () => this.#group(token.column));
+        return this.#nested(token, () => this.#group(token.column));
       case 'text':
-        this.#count(1, token.column);
+        this.#countTerms(1, token.column);
         return readText(token.value);
       case 'pair':
-        this.#count(token.values.length, token.column);
+        this.#countTerms(token.values.length, token.column);
         return readPair(token.key, token.values, token.column, this.#context);
       default:
         throw this.#missingTerm(token);
@@ -75,7 +75,7 @@ export class Parser {
   }
 
   #group(column: number): Query {
-    const query = this.#any();
+    const query = this.#or();
     if (this.#next.kind !== ')') throw searchError('"("', column, ' is not closed; add ")"');
     this.#at += 1;
     return query;
@@ -95,7 +95,7 @@ export class Parser {
     return searchError(`a term is missing${before ? ` after ${before.kind}` : ''}`, column);
   }
 
-  #deeper(token: Token, read: () => Query): Query {
+  #nested(token: Token, read: () => Query): Query {
     this.#depth += 1;
     if (this.#depth > maxDepth) throw searchError(`more than ${maxDepth} levels of nesting`, token.column);
     const query = read();
@@ -103,7 +103,7 @@ export class Parser {
     return query;
   }
 
-  #count(terms: number, column: number): void {
+  #countTerms(terms: number, column: number): void {
     this.#terms += terms;
     if (this.#terms > maxTerms)
       throw searchError(`more than ${maxTerms} terms; the first one too many is`, column);

@@ -1,4 +1,4 @@
-/** A panel's connection: which screen it comes from, where it starts, and the settings it is sent. */
+/** A panel's connection: its screen, the cursor from which it resumes, and the settings that the server sends to it. */
 import { hash } from 'node:crypto';
 import type { SettingsEvent } from '#contract/panel-events.ts';
 import type { Cursor } from '#contract/sse.ts';
@@ -6,10 +6,10 @@ import type { PanelRecord, Screen } from '../directory.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
 import type { PanelStream } from './panel-stream.ts';
 
-/** One of a panel's screens, and how far it is. */
+/** A panel, one of its screens, and the cursor of the panel. */
 export interface PanelContact extends Screen {
   readonly id: string;
-  /** All entries up to this position have been written to it. */
+  /** All entries up to this position have been written to the stream. */
   readonly cursor: number;
 }
 
@@ -19,7 +19,7 @@ export interface ConnectedPanel extends PanelContact {
   readonly lag: number;
 }
 
-/** The panels of some streams, or only `panelId`, each with its newest screen and with the highest cursor of all. */
+/** The panels of these connections (or only `panelId`), each with its newest screen and the highest cursor of its streams. */
 export function connectedPanels(
   connections: Iterable<readonly [PanelStream, { readonly screen: Screen }]>,
   head: number,

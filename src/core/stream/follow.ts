@@ -1,16 +1,16 @@
 import type { Bus, Entry, History, LogPage, TenantId } from '../ports.ts';
 
 const pageSize = 500;
-/** Read this often without a notification from the bus too, as a bus may lose the last one. */
+/** The interval of reads without a message from the bus, because the bus may lose messages. */
 const pollMs = 1_500;
-/** After a read that failed. */
+/** The wait after a failed read. */
 const retryMs = 250;
 
 export interface FollowOptions {
   readonly history: Pick<History, 'readAfter'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly tenant: TenantId;
-  /** The position after which to begin. */
+  /** Delivery starts after this position. */
   readonly from: number;
   /** Gets every entry after `from`, each once, in order. Must not throw. */
   readonly deliver: (entries: readonly Entry[]) => void;
@@ -28,10 +28,11 @@ export interface Follower {
 }
 
 /**
- * Delivers the entries of a log, first the past, then new ones: each once and in order, whatever the bus loses or repeats.
+ * Delivers the entries of a log, first stored ones, then new ones: each once and in order, even if the bus loses or repeats
+ * messages.
  *
- * A wake-up only means "read after your position". The entries it carries are used if they are exactly the next ones, so
- * usually nothing is read back. The flag is cleared before a read, so a wake-up during the read causes another read.
+ * A message only means "read after your position". Its entries are used if they are exactly the next ones, which usually
+ * avoids a read. `woken` is cleared before a read, so a message during the read causes another read.
  */
 export function follow(options: FollowOptions): Follower {
   const { history, bus, tenant, deliver, onGap, onError } = options;
@@ -42,7 +43,7 @@ export function follow(options: FollowOptions): Follower {
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
 
-  const take = (entries: readonly Entry[]) => {
+  const deliverNext = (entries: readonly Entry[]) => {
     const start = entries.findIndex((entry) => entry.position === position + 1);
     if (start < 0) return;
     let end = start;
@@ -51,13 +52,13 @@ export function follow(options: FollowOptions): Follower {
     deliver(start === 0 && end === entries.length ? entries : entries.slice(start, end));
   };
 
-  const use = (page: LogPage) => {
+  const deliverPage = (page: LogPage) => {
     if (page.first > position + 1) {
       position = page.first - 1;
       onGap(page.first);
     }
     const before = position;
-    take(page.entries);
+    deliverNext(page.entries);
     if (position >= page.head) return;
     if (position === before)
       throw new Error(
@@ -73,7 +74,7 @@ export function follow(options: FollowOptions): Follower {
       while (woken && !closed) {
         woken = false;
         const page = await history.readAfter(tenant, position, limit);
-        if (!closed) use(page);
+        if (!closed) deliverPage(page);
       }
     } catch (error) {
       woken = true;
@@ -91,9 +92,9 @@ export function follow(options: FollowOptions): Follower {
   };
 
   const unsubscribe = bus.subscribe(tenant, (entries) => {
-    if (!reading) take(entries);
+    if (!reading) deliverNext(entries);
     const last = entries.at(-1);
-    if (last === undefined || last.position > position) wake(); // without entries it only says that something happened
+    if (last === undefined || last.position > position) wake(); // a message without entries only means that something changed
   });
   const poll = setInterval(wake, options.pollMs ?? pollMs);
   poll.unref();

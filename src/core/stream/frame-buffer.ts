@@ -103,7 +103,7 @@ export class FrameBuffer {
         return { to: frame.position - 1, bytes: joined(parts, size), notifications };
       parts.push(bytes);
       size += bytes.length;
-      if (frame.again !== null) notifications += 1;
+      if (frame.source !== null) notifications += 1;
     }
     return { to: this.#head, bytes: joined(parts, size), notifications };
   }

@@ -9,12 +9,12 @@ import { isEmpty } from '../target.ts';
 export interface Frame {
   readonly position: number;
   readonly target: Target;
-  /** Not worth sending any more after this; null: always. */
+  /** When the notification expires; the frame is not sent after that. null: it does not expire. */
   readonly expiresAt: number | null;
   readonly bytes: Buffer;
   readonly encodedAt: number;
-  /** The notification, to encode it again when the remaining time in `bytes` has grown old. */
-  readonly again: Notification | null;
+  /** The notification, to encode it again when `remainingMs` in `bytes` is out of date; null: `bytes` has no such field. */
+  readonly source: Notification | null;
 }
 
 /** The `remainingMs` of a frame may be out of date by this much; `expiresAt` is exact. */
@@ -43,7 +43,7 @@ export function notificationEvent(n: Notification, now: number, count: number): 
   };
 }
 
-/** Never more than the ttl: a clock that was ahead when the notification came may have been corrected since. */
+/** At most the ttl, because the clock may have been ahead on arrival and corrected since. */
 function remainingMs(expiresAt: number, ttl: number, now: number): number {
   return Math.min(ttl, Math.max(0, expiresAt - now));
 }
@@ -60,7 +60,7 @@ function encodeClear(epoch: string, { position, id, reason, by }: Clear): string
   return encodeSse({ event: 'clear', id: formatCursor(epoch, position), data: { id, position, reason, by } });
 }
 
-/** One more that a throttle counted: the panel raises the count on the first. */
+/** A throttle suppressed one more notification: the panel raises the count on the shown one. */
 function encodeThrottled(epoch: string, n: Notification): string {
   const data = {
     id: n.throttledOn,
@@ -77,14 +77,14 @@ export function frameOf(epoch: string, entry: Entry, now: number): Frame | undef
   if (route.muted || isEmpty(route.target)) return undefined;
   const base = { position, target: route.target, encodedAt: now };
   if (entry.kind === 'clear')
-    return { ...base, expiresAt: null, bytes: Buffer.from(encodeClear(epoch, entry)), again: null };
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeClear(epoch, entry)), source: null };
   if (entry.throttledOn !== null)
-    return { ...base, expiresAt: null, bytes: Buffer.from(encodeThrottled(epoch, entry)), again: null };
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeThrottled(epoch, entry)), source: null };
   return {
     ...base,
     expiresAt: entry.expiresAt,
     bytes: Buffer.from(encodeNotification(epoch, entry, now)),
-    again: entry,
+    source: entry,
   };
 }
 
@@ -107,10 +107,10 @@ export function framesOf(
   return frames;
 }
 
-/** The bytes to send now; undefined when it has expired meanwhile. */
+/** The bytes to send now; undefined when the notification has expired. */
 export function bytesOf(epoch: string, frame: Frame, now: number): Buffer | undefined {
   if (frame.expiresAt === null) return frame.bytes;
   if (frame.expiresAt <= now) return undefined;
-  if (frame.again === null || now - frame.encodedAt <= staleMs) return frame.bytes;
-  return Buffer.from(encodeNotification(epoch, frame.again, now));
+  if (frame.source === null || now - frame.encodedAt <= staleMs) return frame.bytes;
+  return Buffer.from(encodeNotification(epoch, frame.source, now));
 }

@@ -254,7 +254,7 @@ export class PanelStream {
       if (bytes) {
         parts.push(bytes);
         size += bytes.length;
-        if (frame?.again) notifications += 1;
+        if (frame?.source) notifications += 1;
       }
       to = entry.position;
     }
