@@ -85,7 +85,7 @@ export function generateHistory(
   db.pragma('cache_size = -1000000');
   addDirectory(db);
   const writer = new LogWriter(db);
-  const maintenance = new Maintenance(writer.sql, usualSizes, () => writer.forgetRoutes());
+  const maintenance = new Maintenance(writer.sql, usualSizes, () => writer.routes.forget());
   const transaction = <T>(work: () => T): T =>
     db.transaction(() => {
       writer.begin();

@@ -18,13 +18,16 @@ import { giveBackIdleMemory } from './storage/idle-memory.ts';
 import { tryServerLock } from './storage/sqlite/lock.ts';
 import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
+import { assertComplete } from './storage/transfer-mark.ts';
 
 // What the command line may use of the other folders comes through here.
 export { hashNewPassword, newPerson } from './accounts/passwords.ts';
 export { type Config, describeConfig } from './config.ts';
+export { databaseUrl as readDatabaseUrl } from './config-values.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
 export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';
+export { migrateDatabase } from './migrate-database.ts';
 export { letOthersGoFirst } from './storage/low-priority.ts';
 export { backUp } from './storage/sqlite/backup.ts';
 export { restore } from './storage/sqlite/restore.ts';
@@ -79,6 +82,12 @@ export async function openStorage(
   const { builder } = storage;
   const directory = createDirectory(builder, storage.executor);
   const clockMemory = createClockMemory(builder, storage.executor);
+  try {
+    await assertComplete(storage);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
   await makeDefaultTenant(directory);
   const accounts = createAccountStore(builder, storage.executor);
   return { storage, directory, accounts, clockMemory, close: (withinMs) => storage.close(withinMs) };
@@ -121,6 +130,8 @@ async function serve(
   const setUpSecret = await prepareFirstAccount(config, services);
   const server = await createServer({ services, logger });
   const clock = await watchClock(opened.clockMemory, logger, services.now);
+  // From the first request on, other nodes and commands know that this one runs.
+  await services.presence.report();
   const { url, metricsListener } = await listen(config, services, server);
   const stopGivingBack = giveBackIdleMemory();
   const stopLoops = startLoops(config, logger, services, { ...opened, clock });

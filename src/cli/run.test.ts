@@ -56,6 +56,7 @@ test('every command explains itself, with an example', async () => {
     'panel',
     'backup',
     'restore',
+    'migrate',
     'config',
   ]);
   const groups = {
@@ -71,7 +72,7 @@ test('every command explains itself, with an example', async () => {
         .find(([group]) => group === name)?.[1]
         .map((sub) => [name, sub]) ?? [[name]],
   );
-  expect(paths).toHaveLength(19);
+  expect(paths).toHaveLength(20);
   for (const path of paths) {
     const { code, stdout, stderr } = await called([...path, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -4,6 +4,7 @@ import { addConfig } from './config.ts';
 import { addKey, addToken } from './credentials.ts';
 import { explain } from './explain.ts';
 import type { Io } from './io.ts';
+import { addMigrate } from './migrate.ts';
 import { addPanel } from './panel.ts';
 import { addSend } from './send.ts';
 import { addServe } from './serve.ts';
@@ -58,6 +59,7 @@ function createProgram(io: Io): Command {
     addPanel,
     addBackup,
     addRestore,
+    addMigrate,
     addConfig,
   ]) {
     add(program, io);

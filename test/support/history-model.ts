@@ -101,7 +101,7 @@ export class HistoryModel {
       .run(tenant, start, start + 1);
     this.#writer = new LogWriter(this.db, sizes);
     this.#cleaner = new LogCleaner(this.#writer);
-    this.#maintenance = new Maintenance(this.#writer.sql, sizes, () => this.#writer.forgetRoutes());
+    this.#maintenance = new Maintenance(this.#writer.sql, sizes, () => this.#writer.routes.forget());
   }
 
   transaction<T>(work: () => T): T {

@@ -180,7 +180,10 @@ function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
 }
 
 /** As the type `append_job` of the schema has it. */
-function toJob({ tenant, draft: d, idempotency, claims }: Waiting, n: number) {
+export function toJob(
+  { tenant, draft: d, idempotency, claims }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'claims'>,
+  n: number,
+) {
   const { route } = d;
   return {
     n,

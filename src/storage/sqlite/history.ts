@@ -144,13 +144,14 @@ export class SqliteHistory implements History, ReceiptStore {
       text = JSON.stringify(route);
       this.#routeTexts.set(route, text);
     }
-    return {
-      ...draft,
-      route: text,
-      shown: !route.muted && !isEmpty(route.target) && draft.throttledOn === null,
-      muted: route.muted,
-    };
+    return toDraftRow(draft, text);
   }
+}
+
+/** `route`: the draft's as JSON. */
+export function toDraftRow(draft: NotificationDraft, route: string): DraftRow {
+  const { muted, target } = draft.route;
+  return { ...draft, route, shown: !muted && !isEmpty(target) && draft.throttledOn === null, muted };
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   tablesOf,
 } from './partitions.ts';
 import { RouteWriter } from './routes.ts';
-import { joinId, RowReader, rowBytes, splitId, storedColumns, uuidToBlob, uuidToText } from './rows.ts';
+import { joinId, RowReader, rowBytes, storedColumns, toBlob, toIdParts, uuidToText } from './rows.ts';
 import { TenantLogs } from './tenant-log.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { kind: K }>;
@@ -48,7 +48,8 @@ export class LogWriter {
   /** There are pieces of an index to be merged; whoever maintains the log sets it back. */
   needsMaintenance = false;
   readonly #sizes: LogSizes;
-  readonly #routes: RouteWriter;
+  /** After routes have been dropped, what it remembers must be forgotten. */
+  readonly routes: RouteWriter;
   #isStale = true;
   #partition = {} as Partition;
   #dictionary = {} as DictionaryWriter;
@@ -63,7 +64,7 @@ export class LogWriter {
     this.#sizes = sizes;
     this.sql = new Statements(db);
     this.logs = new TenantLogs(this.sql);
-    this.#routes = new RouteWriter(this.sql);
+    this.routes = new RouteWriter(this.sql);
   }
 
   /** To be called first in each transaction. */
@@ -86,7 +87,7 @@ export class LogWriter {
   /** What is remembered of the log may not be stored: it is read anew. */
   afterRollback(): void {
     this.logs.forget();
-    this.#routes.forget();
+    this.routes.forget();
     this.sql.forget();
     this.#isStale = true;
   }
@@ -97,11 +98,6 @@ export class LogWriter {
     this.#unindexed = [];
     this.#pieces += 1;
     if (this.#pieces % mergedPieces === 0) this.needsMaintenance = true;
-  }
-
-  /** Routes have been dropped: their numbers must be looked up again. */
-  forgetRoutes(): void {
-    this.#routes.forget();
   }
 
   append({ tenant, draft, idempotency }: JobOf<'append'>): AppendResult {
@@ -117,7 +113,7 @@ export class LogWriter {
         .run(tenant, idempotency.key, idempotency.hash, id, draft.receivedAt + limits.idempotencyMs);
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
-    const position = this.#insert(tenant, draft);
+    const position = this.insert(tenant, draft);
     return { kind: 'stored', position, clears };
   }
 
@@ -140,28 +136,43 @@ export class LogWriter {
     id: string,
     { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
   ): Clear {
-    const position = this.logs.next(tenant, this.#nextRow);
-    const { log } = tablesOf(this.#partition);
-    const { time, rest } = toIdParts(id);
     this.sql
       .of('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?')
       .run(tenant, live.rank, live.position);
-    this.sql
-      .of(
-        `INSERT INTO ${log} (row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(this.#nextRow, tenant, position, time, rest, at - time, live.route, live.position, by, reason);
-    this.#unindexed.push({ row: this.#nextRow, tenant, position });
-    this.#nextRow += 1;
-    this.#routes.touch(live.route, this.#partition.id);
+    const position = this.insertClear(tenant, live, id, { reason, by, at });
     this.#saveState(
       live.row,
       'cleared_at, cleared_by, cleared_reason',
       [at, by, reason],
       'cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason',
     );
-    return { kind: 'clear', position, id, reason, by, at, route: this.#routes.get(live.route) };
+    return { kind: 'clear', position, id, reason, by, at, route: this.routes.get(live.route) };
+  }
+
+  /** Adds an entry of clearing, whether or not what it clears is kept; answers its position. */
+  insertClear(
+    tenant: number,
+    { route, position: cleared }: Pick<LiveRow, 'route' | 'position'>,
+    id: string,
+    { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
+  ): number {
+    const position = this.logs.next(tenant, this.#nextRow);
+    const { log } = tablesOf(this.#partition);
+    const { time, rest } = toIdParts(id);
+    this.sql
+      .of(
+        `INSERT INTO ${log} (row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(this.#nextRow, tenant, position, time, rest, at - time, route, cleared, by, reason);
+    this.#unindexed.push({ row: this.#nextRow, tenant, position });
+    this.#nextRow += 1;
+    this.routes.touch(route, this.#partition.id);
+    return position;
+  }
+
+  routeNumber(tenant: number, route: string): number {
+    return this.routes.use(tenant, route, this.#partition.id).id;
   }
 
   /** The id of the notification in a row. */
@@ -182,7 +193,7 @@ export class LogWriter {
     const fresh: NewReceipt[] = [];
     for (const { id, state, at } of receipts) {
       const found = findById(this.sql, tenant, id);
-      if (!found || !reaches(this.#routes.get(found.route).target, panel)) continue;
+      if (!found || !reaches(this.routes.get(found.route).target, panel)) continue;
       const column = `${state}_at`;
       const { changes } = this.sql
         .of(
@@ -216,11 +227,12 @@ export class LogWriter {
     return clears;
   }
 
-  #insert(tenant: number, d: DraftRow): number {
+  /** Adds a notification without looking at its key; answers its position. */
+  insert(tenant: number, d: DraftRow): number {
     const row = this.#nextRow;
     const bytes = rowBytes(d.title, d.message);
     const position = this.logs.next(tenant, row, bytes);
-    const { id: route, route: decided } = this.#routes.use(tenant, d.route, this.#partition.id);
+    const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
     const { time, rest } = toIdParts(d.id);
     const words = this.#dictionary;
     const lasts = d.expiresAt === null ? null : d.expiresAt - d.receivedAt;
@@ -286,15 +298,3 @@ export class LogWriter {
 }
 
 const liveColumns = 'rank, position, row, expires_at, route';
-
-function toIdParts(id: string): { readonly time: number; readonly rest: Buffer } {
-  const parts = splitId(id);
-  if (!parts) throw new Error(`not a UUID: ${id}`);
-  return parts;
-}
-
-function toBlob(id: string): Buffer {
-  const blob = uuidToBlob(id);
-  if (!blob) throw new Error(`not a UUID: ${id}`);
-  return blob;
-}

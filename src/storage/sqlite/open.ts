@@ -136,7 +136,8 @@ interface WriterNotice {
   readonly damage?: string;
 }
 
-function prepare(path: string, role: 'server' | 'command'): void {
+/** Makes the file when there is none, and brings the schema up to date, or makes sure that it is. */
+export function prepare(path: string, role: 'server' | 'command'): void {
   makePrivateFile(path);
   assertOurs(path);
   assertWalIntact(path);

@@ -9,7 +9,7 @@ const step = { rows: 10_000, pages: 1_000 };
 /** Nobody else has the database open. When this returns, nothing that no tenant keeps is in the file, nor in its free pages. */
 export function purge(db: Db): void {
   const log = new LogWriter(db);
-  const maintenance = new Maintenance(log.sql, usualSizes, () => log.forgetRoutes(), { keepsDead: false });
+  const maintenance = new Maintenance(log.sql, usualSizes, () => log.routes.forget(), { keepsDead: false });
   const transaction = <T>(work: () => T): T =>
     db.transaction(() => {
       log.begin();

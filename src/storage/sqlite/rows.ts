@@ -168,6 +168,20 @@ export function splitId(text: string): { readonly time: number; readonly rest: B
   return bytes && { time: bytes.readUIntBE(0, 6), rest: bytes.subarray(6) };
 }
 
+/** As {@link splitId}. @throws Error when the text is no UUID. */
+export function toIdParts(id: string): { readonly time: number; readonly rest: Buffer } {
+  const parts = splitId(id);
+  if (!parts) throw new Error(`not a UUID: ${id}`);
+  return parts;
+}
+
+/** As {@link uuidToBlob}. @throws Error when the text is no UUID. */
+export function toBlob(id: string): Buffer {
+  const blob = uuidToBlob(id);
+  if (!blob) throw new Error(`not a UUID: ${id}`);
+  return blob;
+}
+
 export function joinId(time: number, rest: Buffer): string {
   const first = time.toString(16).padStart(12, '0');
   const hex = rest.toString('hex');

@@ -65,7 +65,7 @@ scheduleSlice();
 function open(): Session {
   const db = openWritable(path);
   const log = new LogWriter(db, sizes);
-  const maintenance = new Maintenance(log.sql, sizes, () => log.forgetRoutes());
+  const maintenance = new Maintenance(log.sql, sizes, () => log.routes.forget());
   return { db, log, cleaner: new LogCleaner(log), maintenance, statements: new Map() };
 }
 

@@ -1,0 +1,71 @@
+/** What `belfry migrate` does: everything of one database goes to another one. */
+import { copyFileSync, existsSync } from 'node:fs';
+import { openKeyFile } from './accounts/key-file.ts';
+import { type DatabaseSetting, databaseUrl } from './config-values.ts';
+import { assertSharedKey } from './storage/shared-key.ts';
+import { realDatabasePath } from './storage/sqlite/database-file.ts';
+import { openSqliteTransfer } from './storage/sqlite/transfer.ts';
+import { type TransferProgress, type TransferResult, transfer } from './storage/transfer.ts';
+import type { TransferDatabase } from './storage/transfer-database.ts';
+
+export interface MigrateOptions {
+  readonly from: string;
+  readonly to: string;
+  /** Of the source; undefined: where a server on it would look. */
+  readonly keyFile: string | undefined;
+  readonly onProgress: (progress: TransferProgress) => void;
+}
+
+export interface MigrateResult extends TransferResult {
+  /** The key that servers on the target need; undefined when there was none at the source. */
+  readonly keyFile: string | undefined;
+  /** Of the target. */
+  readonly kind: DatabaseSetting['kind'];
+}
+
+/**
+ * Copies everything and compares it; goes on where an interrupted copy was.
+ * @throws AppError `conflict` when a server runs on either, or the target is neither empty nor an unfinished copy of the source.
+ */
+export async function migrateDatabase(options: MigrateOptions): Promise<MigrateResult> {
+  const [source, target] = [databaseUrl(options.from), databaseUrl(options.to)];
+  const from = await open(source, 'source');
+  try {
+    const keyFile = options.keyFile ?? keyFileOf(source);
+    const key = existsSync(keyFile) ? openKeyFile(keyFile) : undefined;
+    // With another key than the nodes', nobody could sign in afterwards.
+    if (key !== undefined && source.kind === 'postgres')
+      await assertSharedKey(from.builder, from.executor, key);
+    const to = await open(target, 'target');
+    try {
+      const result = await transfer(from, to, { now: Date.now(), onProgress: options.onProgress });
+      if (key !== undefined && target.kind === 'postgres')
+        await assertSharedKey(to.builder, to.executor, key);
+      const needed = target.kind === 'sqlite' ? keyFileOf(target) : keyFile;
+      if (key !== undefined && !existsSync(needed)) copyFileSync(keyFile, needed);
+      return { ...result, keyFile: key === undefined ? undefined : needed, kind: target.kind };
+    } finally {
+      await to.close();
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+const keyFileOf = (database: DatabaseSetting) =>
+  database.kind === 'sqlite' ? `${realDatabasePath(database.path)}.key` : './data/belfry.key';
+
+async function open(database: DatabaseSetting, side: 'source' | 'target'): Promise<TransferDatabase> {
+  if (database.kind === 'sqlite') return openSqliteTransfer(database.path, side);
+  const [{ openPostgres }, { openPostgresTransfer }] = await Promise.all([
+    import('./storage/postgres/open.ts'),
+    import('./storage/postgres/transfer.ts'),
+  ]);
+  const storage = await openPostgres({ url: database.url, queueCapacity: 1, onProblem: () => undefined });
+  try {
+    return await openPostgresTransfer(storage);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}

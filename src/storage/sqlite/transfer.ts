@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs';
+import type { CompiledQuery } from 'kysely';
+import { AppError, notFound } from '#core/errors.ts';
+import type { Entry, ReceiptRow, TenantId } from '#core/ports.ts';
+import type { SqlExecutor } from '../sql.ts';
+import type { TransferDatabase, TransferPage, TransferReceipt, TransferRetry } from '../transfer-database.ts';
+import { createSqliteBuilder } from './builder.ts';
+import { type Db, openWritable } from './database.ts';
+import { realDatabasePath } from './database-file.ts';
+import { toDraftRow } from './history.ts';
+import { tryServerLock } from './lock.ts';
+import { findById } from './log-lookup.ts';
+import { LogReader } from './log-reader.ts';
+import { LogWriter } from './log-writer.ts';
+import { prepare } from './open.ts';
+import { readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { RowReader, toBlob, uuidToText } from './rows.ts';
+
+/**
+ * Works in this thread, while it holds the server's lock.
+ * @throws AppError `not-found` for a source that is not there, `conflict` while a server runs on the database.
+ */
+export async function openSqliteTransfer(
+  configuredPath: string,
+  side: 'source' | 'target',
+): Promise<TransferDatabase> {
+  const path = realDatabasePath(configuredPath);
+  if (side === 'source' && !existsSync(path)) throw notFound(`database ${path}`);
+  const lock = tryServerLock(path);
+  if (!lock) throw new AppError('conflict', `a Belfry server runs on ${path}: stop it first`);
+  let db: Db;
+  try {
+    prepare(path, 'server');
+    db = openWritable(path);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  const builder = createSqliteBuilder();
+  const writer = new LogWriter(db);
+  const reader = new LogReader(writer.sql, new RowReader(writer.sql));
+  return {
+    builder,
+    executor: executorOf(db),
+    log: {
+      bounds: async (tenant) => reader.bounds(tenant),
+      readAfter: async (tenant, position, limit) => reader.readAfter(tenant, position, limit),
+    },
+    receiptsOf: async (tenant, entries) => receiptsOf(writer.sql, tenant, entries),
+    importPage: async (tenant, page) => importPage(writer, tenant, page),
+    afterTenants: async () => undefined,
+
+    async retriesAfter(last, limit) {
+      const rows = db
+        .prepare<unknown[], Omit<TransferRetry, 'id'> & { readonly id: Buffer }>(
+          `SELECT tenant, key, hash, id, expires_at FROM idempotency WHERE (tenant, key) > (?, ?)
+           ORDER BY tenant, key LIMIT ?`,
+        )
+        .all(last?.tenant ?? 0, last?.key ?? '', limit);
+      return rows.map((row) => ({ ...row, id: uuidToText(row.id) }));
+    },
+
+    async addRetries(retries) {
+      const insert = db.prepare(
+        'INSERT INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)',
+      );
+      db.transaction(() => {
+        for (const { tenant, key, hash, id, expires_at } of retries)
+          insert.run(tenant, key, hash, toBlob(id), expires_at);
+      })();
+    },
+
+    async close() {
+      // A copy of the file alone is then complete.
+      db.pragma('wal_checkpoint(TRUNCATE)');
+      db.close();
+      lock.release();
+    },
+  };
+}
+
+function executorOf(db: Db): SqlExecutor {
+  return {
+    read: async <T>({ sql: text, parameters }: CompiledQuery<T>) =>
+      db.prepare<unknown[], T>(text).all(...parameters),
+    write: async (queries) =>
+      db.transaction(() =>
+        queries.map(({ sql: text, parameters }) => ({
+          rows: [],
+          changes: db.prepare(text).run(...parameters).changes,
+        })),
+      )(),
+  };
+}
+
+function receiptsOf(statements: Statements, tenant: TenantId, entries: readonly Entry[]): TransferReceipt[] {
+  const ids = new Map(entries.map(({ position, id }) => [position, id]));
+  const [first, last] = [entries[0]?.position ?? 0, entries.at(-1)?.position ?? -1];
+  const found = readPartitions(statements).flatMap((partition) => {
+    const { log, receipts } = tablesOf(partition);
+    return statements
+      .of<[number, number, number], ReceiptRow & { readonly position: number }>(
+        `SELECT n.position, r.panel_id AS panelId, r.shown_at AS shownAt, r.expired_at AS expiredAt, r.cleared_at AS clearedAt
+         FROM ${log} n CROSS JOIN ${receipts} r ON r.row = n.row WHERE n.tenant = ? AND n.position BETWEEN ? AND ?`,
+      )
+      .all(tenant, first, last);
+  });
+  return found
+    .sort((a, b) => a.position - b.position || (a.panelId < b.panelId ? -1 : 1))
+    .map(({ position, ...receipt }) => ({ id: ids.get(position) ?? '', ...receipt }));
+}
+
+function importPage(writer: LogWriter, tenant: TenantId, { entries, receipts }: TransferPage): void {
+  const { sql: statements } = writer;
+  const run = () => {
+    writer.begin();
+    for (const entry of entries) {
+      const position = importEntry(writer, tenant, entry);
+      if (position !== entry.position)
+        throw new Error(`the entry at ${entry.position} of tenant ${tenant} came to position ${position}`);
+    }
+    for (const { id, panelId, shownAt, expiredAt, clearedAt } of receipts) {
+      const found = findById(statements, tenant, id);
+      if (!found) throw new Error(`the notification ${id} has receipts and is not there`);
+      statements
+        .of(
+          `INSERT INTO ${tablesOf(found.partition).receipts} (row, panel_id, shown_at, expired_at, cleared_at)
+           VALUES (?, ?, ?, ?, ?)`,
+        )
+        .run(found.row, panelId, shownAt, expiredAt, clearedAt);
+    }
+    writer.beforeCommit();
+  };
+  try {
+    statements.db.transaction(run).immediate();
+  } catch (error) {
+    writer.afterRollback();
+    throw error;
+  }
+}
+
+/** Answers the position at which it is stored. */
+function importEntry(writer: LogWriter, tenant: TenantId, entry: Entry): number {
+  const route = JSON.stringify(entry.route);
+  if (entry.kind === 'notification') return writer.insert(tenant, toDraftRow(entry, route));
+  const { id } = entry;
+  const cleared = findById(writer.sql, tenant, id);
+  if (cleared) return writer.takeOff(tenant, { ...cleared, expires_at: null }, id, entry).position;
+  return writer.insertClear(tenant, { route: writer.routeNumber(tenant, route), position: 0 }, id, entry);
+}

@@ -1,0 +1,89 @@
+/** A database as a side of a transfer, and how its tables are walked. */
+import { sql } from 'kysely';
+import type { Entry, History, ReceiptRow, TenantId } from '#core/ports.ts';
+import type { Builder } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+export interface TransferReceipt extends ReceiptRow {
+  /** The notification's. */
+  readonly id: string;
+}
+
+/** Entries of a tenant's log in order, and the receipts of its notifications. */
+export interface TransferPage {
+  readonly entries: readonly Entry[];
+  readonly receipts: readonly TransferReceipt[];
+}
+
+/** A retry key that is remembered. */
+export interface TransferRetry {
+  readonly tenant: TenantId;
+  readonly key: string;
+  readonly hash: string;
+  readonly id: string;
+  readonly expires_at: number;
+}
+
+/** One of the two databases: no server uses it meanwhile. */
+export interface TransferDatabase {
+  readonly builder: Builder;
+  readonly executor: SqlExecutor;
+  readonly log: Pick<History, 'bounds' | 'readAfter'>;
+  receiptsOf(tenant: TenantId, entries: readonly Entry[]): Promise<readonly TransferReceipt[]>;
+  /** Stores entries at the end of the tenant's log, at the positions they have; all of them durable, or none. */
+  importPage(tenant: TenantId, page: TransferPage): Promise<void>;
+  /** After the tenants were stored by their numbers. */
+  afterTenants(): Promise<void>;
+  /** Ordered by tenant and key, after the one given. */
+  retriesAfter(last: TransferRetry | undefined, limit: number): Promise<readonly TransferRetry[]>;
+  addRetries(retries: readonly TransferRetry[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The tables of the directory and of accounts, by what orders their rows. */
+export const tables = {
+  tenants: ['id'],
+  credentials: ['tenant', 'id'],
+  levels: ['tenant', 'name'],
+  rules: ['tenant', 'id', 'since'],
+  rule_hits: ['tenant', 'id'],
+  panels: ['tenant', 'id'],
+  pairings: ['secret_hash'],
+  saved_searches: ['tenant', 'id'],
+  audit: ['tenant', 'id'],
+  people: ['id'],
+  members: ['tenant', 'person'],
+  invitations: ['tenant', 'id'],
+  sessions: ['id'],
+  sign_in_methods: ['id'],
+  verifications: ['id'],
+  two_factors: ['id'],
+  passkeys: ['id'],
+} as const;
+export type Table = keyof typeof tables;
+export const tableNames = Object.keys(tables) as Table[];
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export const pageEntries = 1_000;
+export const pageRows = 500;
+export async function* pagesOf(
+  { builder, executor }: TransferDatabase,
+  table: Table,
+): AsyncGenerator<readonly Row[]> {
+  const keys: readonly string[] = tables[table];
+  const order = sql.join(keys.map((key) => sql.ref(key)));
+  let last: Row | undefined;
+  for (;;) {
+    const after: unknown[] = keys.map((key) => last?.[key]);
+    const rest = last ? sql`where (${order}) > (${sql.join(after)})` : sql``;
+    const rows: readonly Row[] = await executor.read(
+      sql<Row>`select * from ${sql.table(table)} ${rest} order by ${order} limit ${pageRows}`.compile(
+        builder,
+      ),
+    );
+    if (rows.length > 0) yield rows;
+    if (rows.length < pageRows) return;
+    last = rows.at(-1);
+  }
+}

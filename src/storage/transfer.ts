@@ -1,0 +1,167 @@
+/** Moving everything from one database to another, of whichever kinds they are. */
+import { type CompiledQuery, sql } from 'kysely';
+import { AppError } from '#core/errors.ts';
+import type { LogBounds, TenantId } from '#core/ports.ts';
+import { compareLive, compareLog, compareTable } from './transfer-check.ts';
+import {
+  pageEntries,
+  pageRows,
+  pagesOf,
+  type Row,
+  type Table,
+  type TransferDatabase,
+  type TransferRetry,
+  tableNames,
+} from './transfer-database.ts';
+import { markName, readMeta } from './transfer-mark.ts';
+
+export interface TransferProgress {
+  readonly step: 'copying' | 'checking';
+  /** Entries of all logs. */
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface TransferResult {
+  readonly tenants: number;
+  readonly entries: number;
+  /** Rows of the tables that are not the log. */
+  readonly rows: number;
+}
+
+/** Rows of `meta` that describe the history and not the database. */
+const metaNames = ['epoch', 'changes', 'clock'];
+
+/**
+ * Copies everything, or goes on with a copy of the same source that was interrupted; then reads both and compares.
+ * @throws AppError `conflict` when the target is not empty, or differs afterwards.
+ */
+export async function transfer(
+  from: TransferDatabase,
+  to: TransferDatabase,
+  { now, onProgress }: { readonly now: number; readonly onProgress: (progress: TransferProgress) => void },
+): Promise<TransferResult> {
+  await markTarget(from, to);
+  for (const table of tableNames) await copyTable(from, to, table);
+  await to.afterTenants();
+  const tenants = await tenantIds(from);
+  const total = await entriesOf(from, tenants);
+  let done = 0;
+  const progress = (step: TransferProgress['step'], entries: number) => {
+    done += entries;
+    onProgress({ step, done, total });
+  };
+  for (const tenant of tenants) await copyLog(from, to, tenant, (entries) => progress('copying', entries));
+  await copyRetries(from, to);
+  await copyMeta(from, to);
+  done = 0;
+  let rows = 0;
+  for (const table of tableNames) rows += await compareTable(from, to, table);
+  for (const tenant of tenants)
+    await compareLog(from, to, tenant, (entries) => progress('checking', entries));
+  await compareLive(from, to, now);
+  await to.executor.write([sql`delete from meta where name = ${markName}`.compile(to.builder)]);
+  return { tenants: tenants.length, entries: total, rows };
+}
+
+async function markTarget(from: TransferDatabase, to: TransferDatabase): Promise<void> {
+  const epoch = await readMeta(from, 'epoch');
+  const mark = await readMeta(to, markName);
+  if (mark === epoch) return;
+  if (mark !== undefined)
+    throw new AppError('conflict', 'the target is an unfinished copy of another database: use a new one');
+  const { builder, executor } = to;
+  const found = await executor.read(
+    sql<Row>`select 1 from tenants union all select 1 from people union all select 1 from logs limit 1`.compile(
+      builder,
+    ),
+  );
+  if (found.length > 0) throw new AppError('conflict', 'the target is not empty: use a new database');
+  await writeMeta(to, markName, epoch ?? '');
+}
+
+async function writeMeta(
+  { builder, executor }: TransferDatabase,
+  name: string,
+  value: string,
+): Promise<void> {
+  await executor.write([
+    sql`insert into meta (name, value) values (${name}, ${value})
+      on conflict (name) do update set value = excluded.value`.compile(builder),
+  ]);
+}
+
+async function copyMeta(from: TransferDatabase, to: TransferDatabase): Promise<void> {
+  for (const name of metaNames) {
+    const value = await readMeta(from, name);
+    if (value !== undefined) await writeMeta(to, name, value);
+  }
+}
+
+/** Anew each time: beside the log these are few. */
+async function copyTable(from: TransferDatabase, to: TransferDatabase, table: Table): Promise<void> {
+  const { builder, executor } = to;
+  await executor.write([sql`delete from ${sql.table(table)}`.compile(builder)]);
+  for await (const rows of pagesOf(from, table)) {
+    await executor.write(rows.map((row) => insertion(to, table, row)));
+  }
+}
+
+function insertion({ builder }: TransferDatabase, table: Table, row: Row): CompiledQuery {
+  const columns = Object.keys(row).map((column) => sql.ref(column));
+  return sql`insert into ${sql.table(table)} (${sql.join(columns)}) values (${sql.join(Object.values(row))})`.compile(
+    builder,
+  );
+}
+
+async function tenantIds({ builder, executor }: TransferDatabase): Promise<TenantId[]> {
+  const rows = await executor.read(sql<{ id: number }>`select id from tenants order by id`.compile(builder));
+  return rows.map(({ id }) => id);
+}
+
+const keptOf = ({ head, first }: LogBounds) => Math.max(0, head - first + 1);
+
+async function entriesOf({ log }: TransferDatabase, tenants: readonly TenantId[]): Promise<number> {
+  let total = 0;
+  for (const tenant of tenants) total += keptOf(await log.bounds(tenant));
+  return total;
+}
+
+/** From the end of what the target has already. */
+async function copyLog(
+  from: TransferDatabase,
+  to: TransferDatabase,
+  tenant: TenantId,
+  onCopied: (entries: number) => void,
+): Promise<void> {
+  const { head, first } = await from.log.bounds(tenant);
+  if (head === 0) return;
+  const { builder, executor } = to;
+  await executor.write([
+    sql`insert into logs (tenant, head, first, first_row, notifications, bytes)
+      values (${tenant}, ${first - 1}, ${first}, 0, 0, 0) on conflict (tenant) do nothing`.compile(builder),
+  ]);
+  let position = (await to.log.bounds(tenant)).head;
+  onCopied(position - (first - 1));
+  while (position < head) {
+    const { entries } = await from.log.readAfter(tenant, position, pageEntries);
+    const receipts = await from.receiptsOf(tenant, entries);
+    await to.importPage(tenant, { entries, receipts });
+    position += entries.length;
+    if (entries.at(-1)?.position !== position)
+      throw new Error(`the log of tenant ${tenant} is not whole after position ${position - entries.length}`);
+    onCopied(entries.length);
+  }
+}
+
+async function copyRetries(from: TransferDatabase, to: TransferDatabase): Promise<void> {
+  const { builder, executor } = to;
+  await executor.write([sql`delete from idempotency`.compile(builder)]);
+  let last: TransferRetry | undefined;
+  for (;;) {
+    const retries = await from.retriesAfter(last, pageRows);
+    if (retries.length > 0) await to.addRetries(retries);
+    if (retries.length < pageRows) return;
+    last = retries.at(-1);
+  }
+}

@@ -1,0 +1,203 @@
+/** `belfry migrate`: from SQLite to PostgreSQL, and back. */
+import { join } from 'node:path';
+import { uuidv7 } from 'uuidv7';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Cli } from '../support/cli.ts';
+import {
+  createDatabase,
+  missingPostgres,
+  startMs,
+  startPostgres,
+  type TestPostgres,
+} from '../support/postgres.ts';
+import { TestServer } from '../support/server.ts';
+import { onStorage } from '../support/storage.ts';
+import { gap } from '../torture/gap.ts';
+import { append } from './history-seed.ts';
+
+const missing = gap(missingPostgres());
+describe.skipIf(missing !== undefined)(missing ?? 'belfry migrate', () => {
+  let postgres: TestPostgres;
+  const clis: Cli[] = [];
+  const newCli = () => {
+    const cli = new Cli();
+    clis.push(cli);
+    return cli;
+  };
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  }, startMs);
+  afterAll(async () => {
+    for (const cli of clis) await cli.remove();
+    await postgres?.stop();
+  });
+  const newDatabase = () => createDatabase(postgres.url);
+  const filesOf = (folder: string) => ({
+    sqlite: `sqlite:${join(folder, 'belfry.db')}`,
+    keyFile: join(folder, 'belfry.db.key'),
+  });
+
+  /** All that a client can see of a tenant. */
+  async function seen(server: TestServer, key: string) {
+    const paths = [
+      '/api/tenant',
+      '/api/panels',
+      '/api/rules',
+      '/api/levels',
+      '/api/tokens',
+      '/api/keys',
+      '/api/audit',
+    ];
+    const answers = await Promise.all(paths.map((path) => server.call('GET', path, { token: key })));
+    const history = await server.call('GET', '/api/history/export?format=ndjson', { token: key });
+    const live = await server.call('GET', '/api/history?q=is:live&limit=100', { token: key });
+    expect([...answers, history, live].map(({ status }) => status)).toEqual(
+      Array(paths.length + 2).fill(200),
+    );
+    // The key's own use is noted now and then.
+    const texts = answers.map(({ text }) => text.replaceAll(/"lastUsed(At|From)":("[^"]*"|null)/g, ''));
+    return { texts, history: history.text, live: live.json.notifications };
+  }
+
+  /** Something of every kind, in two tenants. */
+  async function fill(server: TestServer) {
+    const token = await server.token({ scopes: ['notify', 'panel'] });
+    const key = await server.key('owner');
+    const other = { token: await server.token({ tenant: 'other' }), key: await server.key('owner', 'other') };
+    const call = (method: string, path: string, json: unknown) =>
+      server.call(method, path, { token: key, json });
+    await call('POST', '/api/rules', {
+      name: 'once',
+      when: { host: ['db-*'] },
+      then: { throttle: { by: ['host'], perMs: 600_000 } },
+    });
+    await call('POST', '/api/rules', { name: 'quiet', when: { host: ['test-*'] }, then: { mute: true } });
+    await call('PUT', '/api/levels/alarm', { rank: 45 });
+    const { id: panel, stream } = await server.panel(token, 'wall', { tags: ['noc'] });
+    const ids: string[] = [];
+    for (let i = 0; i < 40; i++) {
+      const { json } = await server.notify(token, {
+        title: `Größe ${i}`,
+        message: 'disk "full"\n\u{1f4be}',
+        level: ['info', 'error', 'alarm'][i % 3],
+        ttl: i % 4 === 0 ? 50 : 0,
+        ...(i % 5 === 0 && { key: 'disk' }),
+        ...(i % 7 === 0 && { host: 'db-1' }),
+        ...(i % 11 === 0 && { host: 'test-1' }),
+      });
+      ids.push(json.id);
+    }
+    await server.notify(other.token, { title: 'of another tenant', message: 'm' });
+    const retry = await server.notify(token, { title: 'retried', message: 'm' }, { 'idempotency-key': 'k' });
+    await server.call('POST', `/api/notifications/${ids[1]}/clear`, { token: key });
+    await server.call('POST', `/api/panels/${panel}/receipts`, {
+      token,
+      json: ids.slice(0, 10).map((id) => ({ id, state: 'shown', at: Date.now() })),
+    });
+    await stream.next(({ data }) => data.title === 'retried');
+    const cursor = stream.messages.findLast(({ id }) => id !== undefined)?.id ?? '';
+    stream.close();
+    return { token, key, other, panel, cursor, retried: retry.json.id as string };
+  }
+
+  test('copies everything; panels go on by their cursors; and the way back gives the same', async () => {
+    const cli = newCli();
+    const { sqlite, keyFile } = filesOf(cli.folder);
+    let server = await TestServer.start({}, cli.folder);
+    const world = await fill(server);
+    const refused = await cli.run(['migrate', sqlite, await newDatabase()]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('a Belfry server runs on')]);
+    await server.stop({ keep: true });
+    server = await TestServer.start({}, cli.folder);
+    const before = { own: await seen(server, world.key), other: await seen(server, world.other.key) };
+    await server.stop({ keep: true });
+
+    const url = await newDatabase();
+    const out = await cli.ok(['migrate', sqlite, url]);
+    expect(out).toMatch(/copied and compared: 2 tenants, \d+ entries of history, \d+ other rows/);
+    expect(out).toContain(keyFile);
+    const env = { BELFRY_DATABASE_URL: url, BELFRY_KEY_FILE: keyFile };
+    server = await TestServer.start(env, cli.folder);
+    const after = { own: await seen(server, world.key), other: await seen(server, world.other.key) };
+    expect(after).toEqual(before);
+    const again = await server.notify(
+      world.token,
+      { title: 'retried', message: 'm' },
+      { 'idempotency-key': 'k' },
+    );
+    expect(again.json.id).toBe(world.retried);
+    const { stream } = await server.panel(world.token, 'wall', { cursor: world.cursor });
+    expect(stream.messages.find(({ event }) => event === 'ready')?.data.resume).toBe('replayed');
+    await server.notify(world.token, { title: 'after', message: 'm', key: 'disk' });
+    await stream.next(({ data }) => data.title === 'after');
+    expect(stream.messages.map(({ event }) => event)).not.toContain('reset');
+    stream.close();
+    const running = await cli.run(['migrate', url, `sqlite:${join(cli.folder, 'back.db')}`]);
+    expect([running.code, running.stderr]).toEqual([1, expect.stringContaining('a Belfry node runs on')]);
+    // A tenant that is made now has a number of its own.
+    await server.tenant('new');
+    const beforeBack = await seen(server, world.key);
+    await server.stop({ keep: true });
+
+    const full = await cli.run(['migrate', sqlite, url]);
+    expect([full.code, full.stderr]).toEqual([1, expect.stringContaining('the target is not empty')]);
+    await cli.ok(['migrate', url, `sqlite:${join(cli.folder, 'back.db')}`], {
+      env: { BELFRY_KEY_FILE: keyFile },
+    });
+    server = await TestServer.start(
+      { BELFRY_DATABASE_URL: `sqlite:${join(cli.folder, 'back.db')}` },
+      cli.folder,
+    );
+    expect(await seen(server, world.key)).toEqual(beforeBack);
+    expect(await seen(server, world.other.key)).toEqual(before.other);
+    const found = await server.call('GET', '/api/history?q=Größe host:db-1&limit=100', { token: world.key });
+    expect(found.json.notifications.length).toBeGreaterThan(2);
+    await server.stop({ keep: true });
+  });
+
+  test('a copy that was killed makes no server start, and goes on where it was', async () => {
+    const cli = newCli();
+    const { sqlite } = filesOf(cli.folder);
+    const entries = 12_000;
+    await onStorage(cli.folder, async ({ storage, directory }) => {
+      const tenant = (await directory.tenants.findByName('default'))?.id ?? 0;
+      // Some are gone by retention already, and one that was cleared is among them.
+      const first = uuidv7();
+      await append(storage.history, tenant, 1, () => ({ id: first }));
+      await append(storage.history, tenant, 500);
+      await storage.history.clear(tenant, first, 'key test', Date.now());
+      await append(storage.history, tenant, entries, (i) => ({
+        host: `h${i % 50}`,
+        key: i % 9 ? null : `k${i % 40}`,
+      }));
+      while ((await storage.history.prune(tenant, { olderThan: null, keep: entries }, Date.now())) > 0);
+    });
+    const url = await newDatabase();
+    for (const share of ['10', '40', '70']) {
+      const running = cli.start(['migrate', sqlite, url]);
+      await running.says(new RegExp(`copying: ${share} %`));
+      running.child.kill('SIGKILL');
+      await running.ended;
+    }
+    const env = { BELFRY_DATABASE_URL: url, BELFRY_KEY_FILE: join(cli.folder, 'new.key') };
+    await expect(TestServer.start(env, cli.folder)).rejects.toThrow(
+      /the copy into this database was interrupted/,
+    );
+    const elsewhere = newCli();
+    await elsewhere.ok(['token', 'create', '--name', 'x']);
+    const foreign = await elsewhere.run(['migrate', filesOf(elsewhere.folder).sqlite, url]);
+    expect(foreign.stderr).toContain('unfinished copy of another database');
+    const out = await cli.ok(['migrate', sqlite, url]);
+    const firstSaid = /copying: (\d+) %/.exec(out)?.[1];
+    expect(Number(firstSaid)).toBeGreaterThanOrEqual(60);
+    expect(out).toContain('copied and compared');
+  });
+
+  test('says what is wrong with its arguments', async () => {
+    const cli = newCli();
+    const { code, stderr } = await cli.run(['migrate', 'mysql://x/y', 'sqlite:./new.db']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('must be sqlite: and the path of a file')]);
+    const absent = await cli.run(['migrate', `sqlite:${join(cli.folder, 'none.db')}`, await newDatabase()]);
+    expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('none.db')]);
+  });
+});
