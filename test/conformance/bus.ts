@@ -143,6 +143,7 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
         const bell = new Bell();
         const seen: number[] = [];
         const follower = follow({
+          monotonicNow: () => performance.now(),
           history: log,
           bus,
           tenant,

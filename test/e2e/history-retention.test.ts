@@ -103,6 +103,7 @@ test('panels hear of what was still shown when it was dropped', async () => {
   let follower: Follower | undefined;
   const heard = new Promise<void>((resolve, reject) => {
     follower = follow({
+      monotonicNow: () => performance.now(),
       history: storage.history,
       bus,
       tenant,

@@ -40,7 +40,7 @@ export function missingPostgres(): string | undefined {
 }
 
 /** Where initdb and postgres are; undefined when this machine has none. */
-function findPostgres(): string | undefined {
+export function findPostgres(): string | undefined {
   const versions = existsSync(debianFolder)
     ? readdirSync(debianFolder).sort((a, b) => Number(b) - Number(a))
     : [];
@@ -156,13 +156,13 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 }
 
 /** PostgreSQL refuses to run as root. */
-function otherUser(): { uid: number; gid: number } | undefined {
+export function otherUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
-async function untilReady(url: string, server: ChildProcess): Promise<void> {
+export async function untilReady(url: string, server: ChildProcess): Promise<void> {
   const until = performance.now() + startMs / 2;
   for (;;) {
     try {

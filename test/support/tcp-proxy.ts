@@ -5,21 +5,26 @@ export class TcpProxy {
   readonly port: number;
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
+  /** Where new connections go. */
+  target: { readonly port: number; readonly host?: string };
   #isFrozen = false;
   #isCut = false;
 
-  private constructor(server: Server, port: number) {
+  private constructor(server: Server, port: number, target: TcpProxy['target']) {
     this.#server = server;
+    this.target = target;
     this.port = port;
   }
 
-  static async start(target: { readonly port: number; readonly host?: string }): Promise<TcpProxy> {
+  static async start(target: TcpProxy['target']): Promise<TcpProxy> {
     const server = createServer({ allowHalfOpen: true });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     if (typeof address !== 'object' || !address) throw new Error('the proxy has no port');
-    const proxy = new TcpProxy(server, address.port);
-    server.on('connection', (near) => proxy.#join(near, connect(target.port, target.host ?? '127.0.0.1')));
+    const proxy = new TcpProxy(server, address.port, target);
+    server.on('connection', (near) =>
+      proxy.#join(near, connect(proxy.target.port, proxy.target.host ?? '127.0.0.1')),
+    );
     return proxy;
   }
 

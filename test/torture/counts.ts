@@ -45,6 +45,11 @@ const counts = {
   /** Rows of the database that is upgraded, and kills on the way. */
   upgradedRows: { short: 20_000, full: 1_000_000 },
   upgradeKills: { short: 3, full: 20 },
+  /** Nodes killed under load, PostgreSQL stopped immediately, synchronous standbys promoted, and a NATS server restarted. */
+  nodeKills: { short: 3, full: 100 },
+  postgresStops: { short: 3, full: 50 },
+  promotions: { short: 1, full: 20 },
+  natsRestarts: { short: 3, full: 50 },
   /** Seconds of load at 1,000 a second while backups are taken. */
   backupSeconds: { short: 2, full: 60 },
 } as const;

@@ -36,6 +36,7 @@ const parts: Record<string, Part> = {
   tenants: { about: 'three tenants at once', tests: ['tenants'] },
   secrets: { about: 'secrets, hostile searches and patterns', tests: ['secrets'] },
   proxies: { about: 'behind nginx and Caddy', tests: ['proxies'] },
+  nodes: { about: 'several nodes, on a PostgreSQL and a NATS server that fail', tests: ['nodes'] },
   clock: { about: 'clocks that jump', tests: ['clock'] },
 };
 

@@ -22,6 +22,7 @@ function start(
   const gaps: number[] = [];
   const errors: unknown[] = [];
   follower = follow({
+    monotonicNow: () => performance.now(),
     history: log,
     bus,
     tenant: 1,

@@ -17,6 +17,8 @@ export interface FollowOptions {
   /** Entries up to `first - 1` were pruned before they were read; delivery continues with `first`. */
   readonly onGap: (first: number) => void;
   readonly onError: (error: unknown) => void;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicNow: () => number;
   readonly pageSize?: number;
   readonly pollMs?: number;
 }
@@ -24,6 +26,8 @@ export interface FollowOptions {
 export interface Follower {
   /** The last position delivered. */
   readonly position: number;
+  /** When all that the log had was delivered, by `monotonicNow`: long ago when the log cannot be read. */
+  readonly readAt: number;
   close(): void;
 }
 
@@ -35,9 +39,10 @@ export interface Follower {
  * avoids a read. `woken` is cleared before a read, so a message during the read causes another read.
  */
 export function follow(options: FollowOptions): Follower {
-  const { history, bus, tenant, deliver, onGap, onError } = options;
+  const { history, bus, tenant, deliver, onGap, onError, monotonicNow } = options;
   const limit = options.pageSize ?? pageSize;
   let position = options.from;
+  let readAt = monotonicNow();
   let woken = false;
   let reading = false;
   let closed = false;
@@ -49,6 +54,7 @@ export function follow(options: FollowOptions): Follower {
     let end = start;
     while (end < entries.length && entries[end]?.position === position + 1 + (end - start)) end += 1;
     position += end - start;
+    readAt = monotonicNow();
     deliver(start === 0 && end === entries.length ? entries : entries.slice(start, end));
   };
 
@@ -75,6 +81,7 @@ export function follow(options: FollowOptions): Follower {
         woken = false;
         const page = await history.readAfter(tenant, position, limit);
         if (!closed) deliverPage(page);
+        readAt = monotonicNow();
       }
     } catch (error) {
       woken = true;
@@ -103,6 +110,9 @@ export function follow(options: FollowOptions): Follower {
   return {
     get position() {
       return position;
+    },
+    get readAt() {
+      return readAt;
     },
     close() {
       closed = true;

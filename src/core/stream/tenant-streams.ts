@@ -54,6 +54,8 @@ interface HubSlot {
 const retryMs = () => 2_000 + Math.floor(Math.random() * 6_000);
 /** A hub without streams is kept this long, so that panels that reconnect find their frames in memory. */
 const lingerMs = 15_000;
+/** While the log could not be read for so long there are no heartbeats: panels say that they are stale, and go elsewhere. */
+const unreadMs = 5_000;
 
 /** The streams of all panels: one follower for each tenant, one cursor for each panel. */
 export class TenantStreams {
@@ -252,7 +254,7 @@ export class TenantStreams {
     return {
       buffer,
       connections,
-      follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError }),
+      follower: follow({ history, bus, tenant, from: head, deliver, onGap, onError, monotonicNow }),
     };
   }
 
@@ -265,10 +267,11 @@ export class TenantStreams {
   }
 
   #tick(): void {
-    const { heartbeatMs, onContact } = this.#options;
+    const { heartbeatMs, monotonicNow, onContact } = this.#options;
     for (const [tenant, { hub }] of this.#hubs) {
+      const isCurrent = hub && monotonicNow() - hub.follower.readAt < unreadMs;
       for (const [stream, { screen }] of hub?.connections ?? []) {
-        stream.tick(heartbeatMs);
+        stream.tick(isCurrent ? heartbeatMs : Number.POSITIVE_INFINITY);
         if (!stream.closed) onContact(tenant, { id: stream.panelId, cursor: stream.cursor, ...screen });
       }
     }

@@ -1,0 +1,62 @@
+/** A synchronous standby of a PostgreSQL of the test run's own. */
+import { execFileSync, spawn } from 'node:child_process';
+import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.ts';
+import { findPostgres, freePort, otherUser, type TestPostgres, untilReady, withClient } from './postgres.ts';
+
+export interface Standby extends Pick<TestPostgres, 'url' | 'pid' | 'stop'> {
+  /** Makes it the primary. */
+  promote(): Promise<void>;
+}
+
+/** Copies a primary, follows it, and resolves once each commit there waits for this one. */
+export async function startStandby(primary: Pick<TestPostgres, 'url'>): Promise<Standby> {
+  const binaries = findPostgres() ?? '';
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-standby-'));
+  const data = join(folder, 'data');
+  const user = otherUser();
+  if (user) {
+    chmodSync(folder, 0o755);
+    chownSync(folder, user.uid, user.gid);
+  }
+  const options = { ...user, cwd: folder, stdio: 'ignore' } as const;
+  const copy = ['-d', primary.url, '-D', data, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
+  execFileSync(join(binaries, 'pg_basebackup'), copy, options);
+  // What it copied may name a standby that it does not have itself.
+  const own = join(data, 'postgresql.auto.conf');
+  appendFileSync(own, "synchronous_standby_names = ''\n");
+  const port = await freePort();
+  const settings = [
+    ...['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories='],
+    'max_connections=500',
+  ];
+  const flags = settings.flatMap((setting) => ['-c', setting]);
+  const url = new URL(primary.url);
+  url.port = String(port);
+  const server = spawn(join(binaries, 'postgres'), ['-D', data, ...flags], options);
+  server.unref();
+  await untilReady(url.href, server);
+  await withClient(primary.url, async (client) => {
+    await client.query("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await client.query('SELECT pg_reload_conf()');
+    await eventually(async () => {
+      const { rows } = await client.query("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+      if (rows.length === 0) throw new Error('the standby is not synchronous yet');
+    });
+  });
+  return {
+    url: url.href,
+    pid: server.pid as number,
+    promote: () => withClient(url.href, async (client) => void (await client.query('SELECT pg_promote()'))),
+    async stop() {
+      if (server.exitCode === null && server.signalCode === null) {
+        const ended = new Promise((resolve) => server.once('exit', resolve));
+        server.kill('SIGQUIT');
+        await ended;
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
