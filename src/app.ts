@@ -9,6 +9,7 @@ import { startMetricsListener } from './http/operator/metrics.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
+import type { migrateDatabase as migrate } from './migrate-database.ts';
 import { createServices } from './services.ts';
 import { shutDown } from './shutdown.ts';
 import { createAccountStore } from './storage/accounts.ts';
@@ -27,10 +28,15 @@ export { databaseUrl as readDatabaseUrl } from './config-values.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
 export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';
-export { migrateDatabase } from './migrate-database.ts';
 export { letOthersGoFirst } from './storage/low-priority.ts';
 export { backUp } from './storage/sqlite/backup.ts';
 export { restore } from './storage/sqlite/restore.ts';
+
+/** As {@link migrate}; a server does not load it. */
+export async function migrateDatabase(...args: Parameters<typeof migrate>): ReturnType<typeof migrate> {
+  const { migrateDatabase: run } = await import('./migrate-database.ts');
+  return run(...args);
+}
 
 /** Storage with its directory, as the server and the administration commands open it. */
 export interface OpenedStorage {

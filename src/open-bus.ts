@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createInProcessBus } from './bus/in-process.ts';
-import { NodeBus, type NodeBusOptions } from './bus/node-bus.ts';
+import type { NodeBusOptions } from './bus/node-bus.ts';
 import type { Config } from './config.ts';
 import type { Bus } from './core/ports.ts';
 import type { Logger } from './log.ts';
@@ -13,6 +13,7 @@ export async function openBus(
   onError: (error: unknown) => void,
 ): Promise<Bus> {
   if (bus === 'in-process' || database.kind === 'sqlite') return createInProcessBus(onError);
+  const { NodeBus } = await import('./bus/node-bus.ts');
   const connect = bus === 'auto' ? await overPostgres(database.url) : await overNats(bus.urls, key);
   const onProblem = (problem: string | undefined) =>
     problem === undefined
