@@ -19,11 +19,11 @@ export interface AccountsOptions {
   readonly onProblem: (message: string, error: unknown) => void;
 }
 
-/** This long after a sign-in or a reauthentication, the person at the browser is taken to be the same. */
-const provenMs = 10 * 60_000;
-/** Reauthentications are kept in memory: after a restart one is asked for again. */
-const maxProofs = 10_000;
-/** No password has this hash. It is compared when there is no account, so that both answers take the same time. */
+/** How long a sign-in or a reauthentication permits sensitive changes. */
+const reauthenticationMs = 10 * 60_000;
+/** Reauthentications are kept in memory; after a restart people reauthenticate again. */
+const maxReauthentications = 10_000;
+/** The hash of no password. It is compared when there is no account, so that the response time does not reveal it. */
 const noPassword = `$argon2id$v=19$m=47104,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const methods = 'sign_in_methods';
@@ -36,16 +36,16 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   const { rows } = store;
   const sessions = createSessions({ store, key, now, onProblem });
   const pending = createPending(rows, now);
-  const proofs = new LRUCache<string, number>({ max: maxProofs });
-  // A clock that was set back would put a sign-in into the future.
-  const isRecent = (at: number | undefined) => at !== undefined && Math.abs(now() - at) < provenMs;
+  const reauthenticatedAt = new LRUCache<string, number>({ max: maxReauthentications });
+  // `abs`, because a time may be in the future after the clock was set back.
+  const isRecent = (at: number | undefined) => at !== undefined && Math.abs(now() - at) < reauthenticationMs;
 
   const ofPerson = (person: string, provider: string) => [is('person', person), is('provider', provider)];
   const passwordOf = async (person: string): Promise<string | undefined> => {
     const [row] = await rows.select(methods, ofPerson(person, 'credential'));
     return row?.password_hash ? String(row.password_hash) : undefined;
   };
-  /** The stored hash when it is of this password. */
+  /** The stored hash if it matches the password. */
   const matchPassword = async (person: string | undefined, password: string): Promise<string | undefined> => {
     const stored = person === undefined ? undefined : await passwordOf(person);
     return (await passwordMatches(stored ?? noPassword, password)) ? stored : undefined;
@@ -86,7 +86,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       if (matched === undefined || !person) throw wrongSignIn();
       const challenge = await twoFactor.challenge(visit, person.id, remember);
       const cookie = challenge ?? (await sessions.begin(visit, person.id, remember));
-      // Whoever changed the password in the meantime has ended only the sessions that were there before.
+      // A password change ends existing sessions. If it happened during this sign-in, it missed the new session.
       if ((await passwordOf(person.id)) !== matched) {
         await endSession({ origin: visit.origin, cookie });
         throw wrongSignIn();
@@ -94,7 +94,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       return { cookies: [cookie], personId: person.id, twoFactor: challenge !== undefined };
     },
 
-    async out(visit) {
+    async signOut(visit) {
       await endSession(visit);
       return { cookies: [expiredCookie(visit.origin, 'session_token')] };
     },
@@ -107,16 +107,16 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       const hash = await hashNewPassword(newPassword, [person.name, person.email]);
       const same = [...ofPerson(person.id, 'credential'), is('password_hash', stored)];
       const changed = await rows.update(methods, same, { password_hash: hash, updated_at: now() });
-      // Somebody else has just changed it.
+      // Another request changed the password in the meantime.
       if (changed.length === 0) throw wrongPassword();
       await store.endSessions(person.id, undefined);
       await store.forgetDevices(person.id);
       return { cookies: [await sessions.begin(visit, person.id, session.remembered)] };
     },
 
-    isProven: ({ id, createdAt }) => isRecent(createdAt) || isRecent(proofs.get(id)),
+    isReauthenticated: ({ id, createdAt }) => isRecent(createdAt) || isRecent(reauthenticatedAt.get(id)),
 
-    async waysToProve(personId) {
+    async reauthenticationMethods(personId) {
       const has = async (method: string) => (await rows.count(methods, ofPerson(personId, method))) > 0;
       const [password, passkey, provider] = await Promise.all([
         has('credential'),
@@ -126,11 +126,11 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
       return { password, passkey: passkey > 0, provider };
     },
 
-    async prove(visit, { person, session }, proof) {
+    async reauthenticate(visit, { person, session }, proof) {
       if ('password' in proof) await confirm(visit, proof.password);
       else if ((await passkeys.ownerOf(visit, proof.passkey)) !== person.id)
         throw new AppError('forbidden', 'this passkey is somebody else’s');
-      proofs.set(session.id, now());
+      reauthenticatedAt.set(session.id, now());
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Passkeys (WebAuthn). The library is loaded by the first who uses one: an idle server stays small. */
+/** Passkeys (WebAuthn). The library is loaded at first use, which saves memory on an idle server. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { uuidv7 } from 'uuidv7';
 import type { AccountStore } from '#core/accounts.ts';
@@ -23,7 +23,7 @@ interface PasskeysOptions {
 export interface Passkeys
   extends Pick<SignIn, 'passkeyOptions' | 'withPasskey'>,
     Pick<OwnAccount, 'passkeys' | 'newPasskeyOptions' | 'addPasskey' | 'removePasskey'> {
-  /** Whose passkey answered; signs in nobody. */
+  /** Verifies a passkey response and returns the id of the passkey's owner; does not sign in. */
   ownerOf(visit: Visit, response: PasskeyJson): Promise<string>;
 }
 
@@ -49,7 +49,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
   const bound = ({ origin }: Visit) => ({
     expectedOrigin: origin,
     expectedRPID: hostOf(origin),
-    // A passkey stands for both factors: it must have verified its owner, by a finger or a PIN.
+    // A passkey replaces both factors, so the device must verify the person by biometrics or a PIN.
     requireUserVerification: true,
   });
 
@@ -61,7 +61,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
     if (!row) throw new AppError('unauthorized', 'this passkey is not known here');
     const { verifyAuthenticationResponse } = await library();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      // Whatever it is: the library checks it.
+      // The library validates it.
       response: response as unknown as AuthenticationResponseJSON,
       expectedChallenge,
       ...bound(visit),
@@ -141,11 +141,11 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
       const { credential, credentialDeviceType, credentialBackedUp, aaguid } = registrationInfo;
       if ((await rows.count(table, [is('credential_id', credential.id)])) > 0)
         throw new AppError('conflict', 'this passkey is known already');
-      const made = { id: uuidv7(), name: name.trim(), createdAt: now() };
+      const created = { id: uuidv7(), name: name.trim(), createdAt: now() };
       await rows.insert(table, {
-        id: made.id,
+        id: created.id,
         person: person.id,
-        name: made.name,
+        name: created.name,
         credential_id: credential.id,
         public_key: Buffer.from(credential.publicKey).toString('base64url'),
         counter: credential.counter,
@@ -153,9 +153,9 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
         backed_up: credentialBackedUp ? 1 : 0,
         transports: credential.transports?.join(',') ?? null,
         aaguid,
-        created_at: made.createdAt,
+        created_at: created.createdAt,
       });
-      return made;
+      return created;
     },
 
     async removePasskey(personId, id) {

@@ -1,18 +1,18 @@
-/** Sessions of browsers, and what else this server keeps in a browser for the time of a sign-in. */
+/** Session cookies, and the short-lived verifications of a sign-in in progress. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import type { AccountRows, AccountStore, Condition, NewSession, SignedInPerson } from '#core/accounts.ts';
 import { hashSecret, randomSecret } from '#core/secrets.ts';
 import type { Visit, WithCookies } from '#core/sign-in.ts';
 
-/** A session that is remembered lasts this long from its sign-in … */
+/** A remembered session expires this long after its sign-in. */
 const rememberedMs = 30 * 24 * 3_600_000;
-/** … and any other this long from its last use. */
+/** Any other session expires this long after its last use. */
 const idleMs = 12 * 3_600_000;
 /** The last use is stored no more often than this. */
 const touchMs = 60_000;
 
-/** Every cookie is signed with the server's key. All but the session hold the token of a pending ceremony or a device. */
+/** Every cookie is signed with the server's key. The other cookies hold the token of a pending verification or a trusted device. */
 export type CookieName = 'session_token' | 'two_factor' | 'trusted_device' | 'passkey' | 'provider';
 
 export interface SessionsOptions {
@@ -26,7 +26,7 @@ export interface SessionsOptions {
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({ store, key, now, onProblem }: SessionsOptions) {
-  /** Stored now and then; nobody waits for it. */
+  /** Stores the last use and extends the session, at most once per `touchMs`, without delaying the request. */
   const keepAlive = ({ session }: SignedInPerson) => {
     const at = now();
     if (at - session.lastSeenAt < touchMs) return;
@@ -54,7 +54,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       return pair === undefined ? undefined : verified(pair.slice(start.length).trimEnd(), key);
     },
 
-    /** Undefined for nobody. Without a session cookie nothing is looked up. */
+    /** The person whose session the cookie names; undefined when there is none. Without a cookie there is no query. */
     async identify({
       origin,
       cookie,
@@ -82,7 +82,7 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       };
     },
 
-    /** Signs a person in with a new session, and ends the session that the browser had before. Answers the cookie. */
+    /** Signs a person in: stores a new session and ends the browser's previous one. Returns the `Set-Cookie` value. */
     async begin(visit: Visit, personId: string, remembered: boolean): Promise<string> {
       const { record, cookies } = sessions.prepare(visit, remembered);
       const at = now();
@@ -105,12 +105,12 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
   return sessions;
 }
 
-/** `Set-Cookie` values that take a cookie from the browser. */
+/** A `Set-Cookie` value that deletes the cookie. */
 export function expiredCookie(origin: string, name: CookieName): string {
   return `${fullName(origin, name)}=; Max-Age=0${attributes(origin)}`;
 }
 
-/** `__Host-`: a browser takes it over https only, and from no other host, subdomains included. */
+/** Over https the name starts with `__Host-`, so that browsers accept it only from this host and not from a subdomain. */
 function fullName(origin: string, name: CookieName): string {
   return `${origin.startsWith('https:') ? '__Host-belfry' : 'belfry'}.${name}`;
 }
@@ -151,7 +151,10 @@ type PendingKind = 'two-factor' | 'device' | 'passkey' | 'new passkey' | 'provid
 
 export type Pending = ReturnType<typeof createPending>;
 
-/** What waits for its second half, under a random token that the browser holds. The token itself is not stored. */
+/**
+ * Pending verifications: a value that is stored between the two requests of a sign-in step, under a random token. The browser
+ * has the token in a cookie; the database has only its hash.
+ */
 export function createPending(rows: AccountRows, now: () => number) {
   const table = 'verifications';
   const which = (kind: PendingKind, token: string) => [
@@ -178,7 +181,7 @@ export function createPending(rows: AccountRows, now: () => number) {
       return row && String(row.value);
     },
 
-    /** For one caller only, of several at the same time. */
+    /** Finds and deletes it, so that only one of several parallel callers gets it. */
     async take(kind: PendingKind, token: string): Promise<string | undefined> {
       const [row] = await rows.remove(table, which(kind, token), true);
       return row && String(row.value);

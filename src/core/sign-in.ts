@@ -77,8 +77,8 @@ export interface SignIn {
     provider: string,
     query: Readonly<Record<string, string | undefined>>,
   ): Promise<WithCookies & { readonly path: string; readonly personId: string | undefined }>;
-  /** Ends the session that the cookies name, if there is one, and takes the cookies. */
-  out(visit: Visit): Promise<WithCookies>;
+  /** Ends the session that the cookies name, if there is one, and deletes the cookies. */
+  signOut(visit: Visit): Promise<WithCookies>;
   /** @throws AppError `bad-request` for an address or a password that is not taken. */
   newPerson(wanted: {
     readonly email: string;
@@ -90,8 +90,8 @@ export interface SignIn {
   newSession(visit: Visit): WithCookies & { readonly record: NewSession };
 }
 
-/** By what a person can prove that it is them, besides signing in anew. */
-export interface WaysToProve {
+/** The methods by which a person can reauthenticate, besides signing in again. */
+export interface ReauthenticationMethods {
   readonly password: boolean;
   readonly passkey: boolean;
   /** Signing in again there. */
@@ -102,11 +102,11 @@ export type Proof = { readonly password: string } | { readonly passkey: PasskeyJ
 
 /** What a person who is signed in does with their own account; `visit` carries their session. */
 export interface OwnAccount {
-  /** Whether the sign-in, or a proof in the same session, was just now: some ten minutes ago at most. */
-  isProven(session: SessionRecord): boolean;
-  waysToProve(personId: string): Promise<WaysToProve>;
-  /** @throws AppError `forbidden` when it proves nothing, `bad-request` for a passkey's answer that is none. */
-  prove(visit: Visit, person: SignedInPerson, proof: Proof): Promise<void>;
+  /** Whether the sign-in, or a reauthentication in the session, was at most ten minutes ago. */
+  isReauthenticated(session: SessionRecord): boolean;
+  reauthenticationMethods(personId: string): Promise<ReauthenticationMethods>;
+  /** @throws AppError `forbidden` when the proof is wrong, `bad-request` when a passkey response is malformed. */
+  reauthenticate(visit: Visit, person: SignedInPerson, proof: Proof): Promise<void>;
   /** Ends every other session, and makes a new one for this browser. */
   changePassword(
     visit: Visit,

@@ -117,7 +117,7 @@ export class Authenticator {
     request.person = found;
     if (!isForPeople(policy)) request.principal = await this.people.principal(request, found);
     const limit = this.#limits.take(request, reply);
-    if (policy === 'proven' && !this.#services.signIn.isProven(found.session)) throw unproven();
+    if (policy === 'proven' && !this.#services.signIn.isReauthenticated(found.session)) throw unproven();
     if (!isForPeople(policy) && !allows(policy, request.principal)) throw forbidden();
     if (limit) throw limit;
     return true;

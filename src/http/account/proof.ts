@@ -12,8 +12,8 @@ export function proofRoutes(app: App, { services: { signIn }, people, limits }: 
       response: { 200: ProofState },
     }),
     async ({ person: { person, session } }) => ({
-      proven: signIn.isProven(session),
-      ...(await signIn.waysToProve(person.id)),
+      proven: signIn.isReauthenticated(session),
+      ...(await signIn.reauthenticationMethods(person.id)),
     }),
   );
 
@@ -33,7 +33,7 @@ export function proofRoutes(app: App, { services: { signIn }, people, limits }: 
       await limits.take(request, reply, session.id);
       const { password, response } = request.body;
       const proof = password === undefined ? { passkey: response ?? {} } : { password };
-      await signIn.prove(people.visit(request), request.person, proof);
+      await signIn.reauthenticate(people.visit(request), request.person, proof);
       limits.proven(request, person.email);
       return reply.code(204).send(null);
     },

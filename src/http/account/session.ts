@@ -67,7 +67,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
     '/api/session',
     route('person', { summary: 'Sign out', response: { 204: NoContent } }, { rateLimit: 'none' }),
     async (request, reply) => {
-      const { cookies } = await signIn.out(people.visit(request));
+      const { cookies } = await signIn.signOut(people.visit(request));
       setCookies(reply, cookies);
       return reply.code(204).send(null);
     },
