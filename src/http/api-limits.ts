@@ -9,8 +9,9 @@ import type { Services } from './services.ts';
 const accountRate: Rate = { perSecond: 1, burst: 60 };
 
 /**
- * How often a token, a key or a session may call the API. Requests to people's own accounts have a stricter limit;
- * notifications have limits of their own. Each session has its own limit, so that a stolen one cannot lock out its owner.
+ * Rate limits of the API, for each token, key and session. Requests to a person's own account have a stricter limit;
+ * NotifyLimits has the limits of notifications. Each session has its own limit, so that a stolen session cannot lock out its
+ * owner.
  */
 export class ApiLimits {
   readonly #services: Services;
@@ -23,11 +24,11 @@ export class ApiLimits {
     this.#accounts = services.limits.buckets('account');
   }
 
-  /** Counts one request and writes the headers of the limit. Returns the error when none was left. */
+  /** Counts one request and writes the rate limit headers. Returns the error to send if the limit is exceeded. */
   take(request: FastifyRequest, reply: FastifyReply): AppError | undefined {
     const { policy = 'public', rateLimit } = request.routeOptions.config;
     if (rateLimit === 'own' || rateLimit === 'none') return undefined;
-    // A token or key on a route for people has a limit too; its answer is a 403.
+    // A token or key on a route for people counts too, although the route will answer 403.
     return isForPeople(policy) && request.person
       ? this.#takeAccount(request, reply)
       : this.#takeApi(request, reply);
@@ -52,13 +53,13 @@ export class ApiLimits {
     return rateLimited(state.resetSeconds);
   }
 
-  /** Screens that share a token have a limit each on their own routes, because all of them come back at once after a restart. */
+  /** Screens that share a token have one limit for each panel, because all of them reconnect at once after a restart. */
   #callerOf({ principal, params, routeOptions }: FastifyRequest): string {
     const caller = callerId(principal);
     if (routeOptions.config.rateLimit !== 'by panel') return caller;
     const { id } = params as { id: string };
     const snapshot = this.#services.tenancy.peek(principal.tenant);
-    // Until the tenant is in memory, right after a start, every id counts as a panel's.
+    // Right after a start, before the tenant is in memory, every id counts as a panel id.
     return !snapshot || snapshot.panels.has(id) ? `${caller} ${id}` : caller;
   }
 }

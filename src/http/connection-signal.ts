@@ -5,8 +5,8 @@ import { AppError } from '#core/errors.ts';
 const signals = new WeakMap<Socket, AbortSignal>();
 
 /**
- * Aborts when the caller closes the connection, or only its side of it: the two cannot be told apart before something is
- * written, and long work is not done for a caller that has gone. The reason is an AppError `timeout`.
+ * Aborts when the caller closes the connection or half-closes it, because the server cannot distinguish the two until it
+ * writes. Long work stops then. The abort reason is an AppError `timeout`.
  */
 export function connectionSignal({ raw: { socket } }: FastifyRequest): AbortSignal {
   const known = signals.get(socket);

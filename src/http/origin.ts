@@ -1,9 +1,9 @@
-/** Under which address a browser sees this server, and whether a request comes from its own pages. */
+/** The origin (scheme and host) of this server as the browser sees it, and whether a request comes from its own pages. */
 import type { FastifyRequest } from 'fastify';
 import { addressSet } from './source-address.ts';
 
 export interface OriginOptions {
-  /** Where people reach this server; undefined: where the request says. */
+  /** The configured address of this server; undefined: the origin is read from each request. */
   readonly baseUrl: string | undefined;
   readonly trustedProxies: readonly string[];
 }
@@ -11,7 +11,7 @@ export interface OriginOptions {
 export interface Origins {
   /** Scheme and host, as in https://belfry.example.org. */
   of(request: FastifyRequest): string;
-  /** Whether a page of ours sent it; undefined when nothing tells, as from a script. */
+  /** Whether one of this server's pages sent the request; undefined when no header says so, as from a script. */
   isOwn(request: FastifyRequest): boolean | undefined;
 }
 
@@ -27,7 +27,7 @@ export function originReader({ baseUrl, trustedProxies }: OriginOptions): Origin
     const isHttps = last(forwarded['x-forwarded-proto']) === 'https';
     const host = last(forwarded['x-forwarded-host']) ?? headers.host ?? '';
     const origin = `${isHttps ? 'https' : 'http'}://${host}`;
-    // Whatever stands in a Host header: it becomes a URL, or none.
+    // A client may send anything as the Host header.
     return URL.canParse(origin) ? new URL(origin).origin : 'http://localhost';
   };
 
@@ -35,7 +35,7 @@ export function originReader({ baseUrl, trustedProxies }: OriginOptions): Origin
     of,
     isOwn(request) {
       const { origin, host, 'sec-fetch-site': site } = request.headers;
-      // A browser sets this itself, and no page can; behind a proxy that changes Host it is the only one that is right.
+      // Only the browser sets Sec-Fetch-Site, never a page. It is right even behind a proxy that changes Host.
       if (site === 'same-origin') return true;
       if (site === 'same-site' || site === 'cross-site') return false;
       if (origin === undefined) return undefined;
@@ -44,7 +44,7 @@ export function originReader({ baseUrl, trustedProxies }: OriginOptions): Origin
   };
 }
 
-/** What the nearest proxy wrote. */
+/** The last value, which is the one that the nearest proxy added. */
 function last(header: string | string[] | undefined): string | undefined {
   return [header].flat().at(-1)?.split(',').at(-1)?.trim().toLowerCase();
 }

@@ -9,16 +9,16 @@ import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, setCookies } from './account-context.ts';
 
-const over = () =>
+const invitationOver = () =>
   new AppError('gone', 'this invitation is over: it was used, withdrawn or has expired; ask for a new one');
 
 /** Accepting an invitation by its secret, with an existing or a new account. */
 export function invitationAcceptRoutes(app: App, context: AccountContext): void {
   const { services, people, limits } = context;
   const { directory, now } = services;
-  const waiting = async (secret: string): Promise<InvitationRecord> => {
+  const getPending = async (secret: string): Promise<InvitationRecord> => {
     const found = await directory.invitations.findBySecret(hashSecret(secret), now());
-    if (!found) throw over();
+    if (!found) throw invitationOver();
     return found;
   };
 
@@ -33,7 +33,7 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
     async (request, reply) => {
       people.visit(request);
       await limits.take(request, reply);
-      const { tenant, role, email, createdBy, expiresAt } = await waiting(request.body.secret);
+      const { tenant, role, email, createdBy, expiresAt } = await getPending(request.body.secret);
       const { title } = await directory.tenants.get(tenant);
       reply.header('cache-control', 'no-store');
       return { tenantTitle: title, role, email, createdBy, expiresAt: iso(expiresAt) };
@@ -51,7 +51,7 @@ export function invitationAcceptRoutes(app: App, context: AccountContext): void 
     async (request, reply) => {
       const visit = people.visit(request);
       await limits.take(request, reply);
-      const invitation = await waiting(request.body.secret);
+      const invitation = await getPending(request.body.secret);
       const { account, secret } = request.body;
       if (account) setCookies(reply, await joinAsNew(context, visit, invitation, account));
       else {
@@ -71,12 +71,12 @@ async function joinAsNew(
   invitation: InvitationRecord,
   account: NonNullable<InvitationAccept['account']>,
 ): Promise<readonly string[]> {
-  // An invitation to an address vouches for the address; a link without one may be in anybody's hands.
+  // An invitation that names an e-mail address verifies it. Anybody may have a link that names none.
   const person = await signIn.newPerson({ ...account, emailVerified: invitation.email !== null });
   if (invitation.email !== null && invitation.email.toLowerCase() !== person.email)
     throw new AppError('forbidden', `this invitation is for another e-mail address: take that one`);
   const outcome = await accounts.join(person, invitation, now());
-  if (outcome === 'no-invitation') throw over();
+  if (outcome === 'no-invitation') throw invitationOver();
   if (outcome === 'email-taken')
     throw new AppError(
       'conflict',

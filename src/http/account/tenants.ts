@@ -6,7 +6,7 @@ import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
 import type { AccountContext } from './account-context.ts';
 
-/** Creating tenants; routes about one tenant are in `tenant/`. */
+/** POST /api/tenants. The routes about one tenant are in `tenant/`. */
 export function tenantsRoutes(app: App, { services }: AccountContext): void {
   const { directory, now } = services;
 
@@ -29,9 +29,9 @@ export function tenantsRoutes(app: App, { services }: AccountContext): void {
         owner: person,
         ...(timeZone !== undefined && { timeZone }),
       };
-      const made = await directory.tenants.createOwned(wanted, person.email, now());
+      const created = await directory.tenants.createOwned(wanted, person.email, now());
       reply.code(201);
-      return { name: made.name, title: made.title, timeZone: made.timeZone, role: 'owner' as const };
+      return { name: created.name, title: created.title, timeZone: created.timeZone, role: 'owner' as const };
     },
   );
 }

@@ -15,7 +15,7 @@ export async function queryOf(
   text: string | undefined,
 ): Promise<Query> {
   const { record, levels, panels, router } = await tenancy.get(tenant);
-  // Read only when the query has such a term, because most have none.
+  // Names are read only if the query may use them; most queries do not.
   const readFor = async <T>(key: string, read: () => Promise<readonly T[]>): Promise<readonly T[]> =>
     text?.toLowerCase().includes(`${key}:`) ? read() : [];
   const [deletedLevels, deletedPanels, tokens, formerRules] = await Promise.all([
@@ -35,10 +35,10 @@ export async function queryOf(
   });
 }
 
-/** Cached by the router, which stays the same until the rules change. */
+/** Former rule names by router. The router stays the same object until the rules change. */
 const knownFormerNames = new WeakMap<TenantSnapshot['router'], Promise<readonly Ref[]>>();
 
-/** Read once for each change of the rules: a tenant may have hundreds of thousands of former versions. */
+/** Cached, because a tenant may have hundreds of thousands of former rule versions. */
 function formerNames(
   { rules }: Pick<Directory, 'rules'>,
   tenant: TenantId,

@@ -13,7 +13,7 @@ import type { TenantSnapshot } from '#core/tenancy.ts';
 import { IdPath, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-/** One answer has the receipts of this many panels at most, those with receipts first. */
+/** The most panels whose receipts one response lists; panels with receipts come first. */
 const maxReceipts = 1_000;
 
 /** One notification: its trace and deliveries, and clearing it. */
@@ -55,7 +55,7 @@ export function notificationRoutes(app: App, services: Services): void {
       },
     ),
     async ({ principal, params }) => {
-      await refuseForeignScreen(services, principal, params.id);
+      await requireRoutedToOwnPanel(services, principal, params.id);
       const outcome = await history.clear(principal.tenant, params.id, actorOf(principal), now());
       if (outcome.kind === 'not-found') throw notFound('notification');
       if (outcome.kind === 'cleared') bus.publish(principal.tenant, [outcome.entry]);
@@ -84,7 +84,7 @@ export function notificationRoutes(app: App, services: Services): void {
       const fresh = await receipts.record(
         tenant,
         panel,
-        body.map(({ id, state, at }) => ({ id, state, at: instant(at, now()) })),
+        body.map(({ id, state, at }) => ({ id, state, at: receiptTime(at, now()) })),
       );
       const ofTenant = metrics.of(tenant);
       for (const { state, receivedAt } of fresh) {
@@ -96,15 +96,15 @@ export function notificationRoutes(app: App, services: Services): void {
   );
 }
 
-/** The time that a panel reports, but not later than now: its clock may be ahead of ours. */
-function instant(at: string | number, now: number): number {
+/** The time that a panel reports, but at most `now`, because the panel's clock may be ahead. */
+function receiptTime(at: string | number, now: number): number {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   if (!Number.isFinite(ms)) throw badRequest('at must be an ISO 8601 time or Unix milliseconds');
   return Math.min(ms, now);
 }
 
-/** A token that is bound to one panel clears only what was routed to that panel. */
-async function refuseForeignScreen(
+/** @throws AppError `not-found` for a token that is bound to a panel, if the notification was not routed to that panel. */
+async function requireRoutedToOwnPanel(
   { history, tenancy }: Services,
   principal: Principal,
   id: string,
@@ -122,7 +122,7 @@ async function deliveries(
   record: HistoryRecord,
 ): Promise<Static<typeof PanelReceipt>[]> {
   if (record.route.muted || record.throttledOn !== null) return [];
-  // From the directory, because the snapshot in memory has old cursors of panels that are offline.
+  // Panels are read from the directory, because the tenant snapshot has outdated cursors of offline panels.
   const [rows, { panels: connected }, panels] = await Promise.all([
     receipts.of(tenant, record.id),
     presence.online(tenant),

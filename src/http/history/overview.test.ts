@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createRecent } from './overview.ts';
+import { createReadCache } from './overview.ts';
 
 function counted(fails = false) {
   let time = 1;
   let reads = 0;
-  const recent = createRecent(
+  const recent = createReadCache(
     async (tenant) => {
       reads += 1;
       if (fails && reads === 1) throw new Error('not now');

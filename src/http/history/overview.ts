@@ -12,13 +12,13 @@ const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const minutesShown = 60;
 const hostsShown = 10;
-/** Statistics that take the search thread some milliseconds are kept for this long, however many pages are open. */
-const keepMs = 4_000;
+/** How long expensive statistics are cached, so that their cost does not grow with the number of open pages. */
+const cacheMs = 4_000;
 
-/** GET /api/overview: the state of a tenant at a glance. */
+/** GET /api/overview: a summary of a tenant's current state. */
 export function overviewRoutes(app: App, services: Services): void {
   const { statistics, metrics, now } = services;
-  const slow = createRecent((tenant) => slowFigures(services, tenant), keepMs);
+  const cached = createReadCache((tenant) => expensiveStatistics(services, tenant), cacheMs);
 
   app.get(
     '/api/overview',
@@ -39,7 +39,7 @@ export function overviewRoutes(app: App, services: Services): void {
         statistics.received(tenant, at - dayMs),
         panelCounts(services, tenant),
         metrics.of(tenant).rejections(),
-        slow.forceFetch(tenant),
+        cached.forceFetch(tenant),
       ]);
       return {
         serverTime: iso(at),
@@ -55,8 +55,8 @@ export function overviewRoutes(app: App, services: Services): void {
   );
 }
 
-/** Reads a value once for all who ask at the same time, and keeps it for `ttlMs`. A failure is not kept. */
-export function createRecent<T extends object>(
+/** Caches a value per tenant for `ttlMs`. Concurrent callers share one read. A failed read is not cached. */
+export function createReadCache<T extends object>(
   read: (tenant: TenantId) => Promise<T>,
   ttlMs: number,
   perf: Perf = performance,
@@ -85,7 +85,7 @@ async function panelCounts({ tenancy, presence }: Services, tenant: TenantId): P
   return { online: connected.size, total: panels.size, behind };
 }
 
-async function slowFigures(
+async function expensiveStatistics(
   { statistics, now }: Services,
   tenant: TenantId,
 ): Promise<Pick<Overview, 'topHosts' | 'live'>> {

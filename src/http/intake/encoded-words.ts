@@ -1,14 +1,14 @@
 import { badRequest } from '#core/errors.ts';
 
 const word = String.raw`=\?([A-Za-z0-9_.:-]{1,40})(?:\*[A-Za-z0-9-]{1,20})?\?([BbQq])\?([!->@-~]*)\?=`;
-/** With the white space behind it when another one follows. */
+/** Includes the white space after the word if another encoded word follows. */
 const encodedWord = new RegExp(`${word}(?:[ \\t]+(?=${word}))?`, 'g');
 
 /**
  * Decodes RFC 2047 encoded words (`=?utf-8?B?…?=`, `=?iso-8859-1?Q?…?=`); white space between two of them is dropped.
  * Text that only looks like one stays as it is.
  *
- * @throws AppError `bad-request` when the charset is unknown or the bytes are not of it.
+ * @throws AppError `bad-request` when the charset is unknown, or the bytes are not valid in it.
  */
 export function decodeEncodedWords(value: string, header: string): string {
   return value.replace(encodedWord, (_, charset: string, encoding: string, text: string) =>

@@ -12,7 +12,7 @@ interface Rates {
 
 const unlimited: readonly NamedState[] = [];
 
-/** The buckets of one kind of traffic, by token and by tenant. */
+/** The token buckets of one kind of traffic, by API token and by tenant. */
 class Buckets {
   readonly #token;
   readonly #tenant;
@@ -28,7 +28,7 @@ class Buckets {
     const states: NamedState[] = [];
     if (ofToken !== 'off')
       states.push({ name: 'token', rate: ofToken, state: this.#token[how](id, ofToken, now) });
-    // A notification that the token's own bucket refuses takes nothing from the tenant's.
+    // If the token's bucket refuses a notification, the tenant's bucket is not charged.
     const stopped = states[0]?.state.allowed === false;
     if (ofTenant !== 'off') {
       const state = this.#tenant[stopped ? 'look' : how](String(tenant), ofTenant, now);
@@ -41,9 +41,10 @@ class Buckets {
 const allowed = (states: readonly NamedState[]) => states.every(({ state }) => state.allowed);
 
 /**
- * How many notifications a token and a tenant may send. What is critical has buckets of its own, of the same size, so
- * that noise cannot lock it out; as the level may stand in the body, a refusal can come at three places, the cheapest
- * that is sure. Every answer carries how the limits stand: `take` writes it, and `writeHeaders` where nothing is taken.
+ * Rate limits of notifications, by token and by tenant. Critical notifications have separate buckets of the same size, so that
+ * other traffic cannot block them. The level may be in the body, so there are three checks, the cheapest first:
+ * `refuseAnyLevel` before the body is read, `refuseUsual` before it is parsed, and `take` when the level is known. Every
+ * response carries the rate limit headers: from `take`, or from `writeHeaders` if nothing was taken.
  */
 export class NotifyLimits {
   readonly #services: Services;
@@ -56,20 +57,20 @@ export class NotifyLimits {
     this.#critical = new Buckets(services.limits, 'critical');
   }
 
-  /** Brings the caller's tenant, and with it the limits, into memory; a promise only if they are not there yet. */
+  /** Loads the caller's tenant, which has the limits, into memory. Returns a promise only if it is not loaded yet. */
   load({ tenant }: Principal): Promise<unknown> | undefined {
     const { tenancy } = this.#services;
     return tenancy.peek(tenant) ? undefined : tenancy.get(tenant);
   }
 
-  /** Says how the usual limits stand. */
+  /** Writes the headers of the usual limits and takes nothing. */
   async writeHeaders(answer: HeaderSink, caller: Principal): Promise<void> {
     await this.load(caller);
     rateHeaders(answer, this.#usual.run('look', caller, this.#rates(caller), this.#services.now()));
   }
 
   /**
-   * Before the body is read: with both kinds of bucket empty, nothing in it could make a difference.
+   * Before the body is read: refuses if the buckets of both kinds are empty, whatever the level is.
    * @throws AppError `rate-limited`.
    */
   refuseAnyLevel(answer: HeaderSink, caller: Principal): void {
@@ -81,7 +82,7 @@ export class NotifyLimits {
   }
 
   /**
-   * Before the body is parsed: with the usual bucket empty, what cannot be critical is refused.
+   * Before the body is parsed: refuses if the usual bucket is empty and the body cannot be critical.
    * @throws AppError `rate-limited`.
    */
   refuseUsual(answer: HeaderSink, caller: Principal, mayBeCritical: () => boolean): void {
@@ -90,7 +91,7 @@ export class NotifyLimits {
   }
 
   /**
-   * Takes from the bucket the level belongs to. What is not valid (no level) is paid from the usual one.
+   * Takes from the buckets of the level. An invalid notification (level undefined) takes from the usual ones.
    * @throws AppError `rate-limited`.
    */
   take(answer: HeaderSink, caller: Principal, level: string | undefined): void {
@@ -100,7 +101,7 @@ export class NotifyLimits {
     rateHeaders(answer, states);
   }
 
-  /** The caller's own limits, its tenant's where that is in memory, and the server's for what neither has set. */
+  /** The limits of the token and of its tenant; the server's defaults where those are not set or not loaded. */
   #rates(caller: Principal): Rates {
     const { settings, tenancy } = this.#services;
     return {

@@ -43,8 +43,8 @@ const headers = {
 };
 
 /**
- * POST /api/notify. A sender who was right before is known by one look, and taken on Node's own request; everybody else comes
- * through the framework, whose hooks tell who calls, and ends at the same handler.
+ * POST /api/notify. Fast path: if the token is in the authenticator's cache, the handler takes Node's request directly, without
+ * the framework. Otherwise the framework's hooks authenticate the request and call the same handler.
  */
 export function notifyRoutes(
   app: App,
@@ -60,7 +60,7 @@ export function notifyRoutes(
     gate,
     onRefused: () => services.metrics.overload.inc(),
     take(request, response) {
-      // While the server drains, the framework tells clients that their connection ends.
+      // While the server drains, the framework must answer, because it adds `Connection: close`.
       if (services.tenantStreams.draining || findHeadProblem(request)) return false;
       const known = authenticator.recogniseSender(request, policy);
       if (known) handler.handle(request, response, known.sender, known.sourceIp);
@@ -82,7 +82,7 @@ export function notifyRoutes(
       },
       { rateLimit: 'own' },
     ),
-    // The schema describes; the fields of body and headers are checked together.
+    // The schema is only documentation. The handler validates the fields of body and headers together.
     validatorCompiler: () => () => true,
     onRequest(request, reply) {
       const sender = senderOf(request);
@@ -90,7 +90,7 @@ export function notifyRoutes(
       handler.handle(request.raw, reply.raw, sender, request.sourceIp);
     },
     handler: () => undefined,
-    /** Whoever is known and refused is told how the limits stand, too. */
+    /** Errors of authenticated senders carry the rate limit headers too. */
     async errorHandler(error, request, reply) {
       const principal = request.principal as FastifyRequest['principal'] | undefined;
       if (!principal) return answerError(error, request, reply);

@@ -26,7 +26,7 @@ export function metricsRoutes(app: App, services: Services): void {
     async ({ principal, headers }, reply) => {
       const registries = [
         services.metrics.of(principal.tenant).registry,
-        await gauges(services, principal.tenant),
+        await tenantGauges(services, principal.tenant),
       ];
       reply.header('cache-control', 'no-store').header('vary', 'Accept');
       return answer(registries, headers.accept, (type) => reply.type(type), reply.send.bind(reply));
@@ -46,7 +46,7 @@ export function metricsRoutes(app: App, services: Services): void {
   );
 }
 
-/** Metrics of the server itself: process, event loop, queue. None names a tenant. */
+/** Metrics of the server: process, event loop, write queue. No metric contains data of a tenant. */
 export function serverRegistry(
   services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus'>,
 ): Registry {
@@ -72,8 +72,8 @@ export function serverRegistry(
   return registry;
 }
 
-/** Gauges, read when they are requested. */
-async function gauges(
+/** A tenant's gauges; each scrape reads their values. */
+async function tenantGauges(
   { directory, presence, history, tenancy, now }: Services,
   tenant: TenantId,
 ): Promise<Registry> {
@@ -133,8 +133,8 @@ async function answer(
 }
 
 /**
- * Converts Prometheus text to OpenMetrics: families of counters lose `_total`, blank lines go, an end mark comes.
- * The library would rename the metrics themselves, and they would stay renamed.
+ * Converts Prometheus text to OpenMetrics: removes `_total` from the names of counter families, removes blank lines, and adds
+ * the end marker. The library's own conversion would rename the metric objects permanently.
  */
 function toOpenMetrics(text: string): string {
   const counters = new Set(
@@ -162,7 +162,7 @@ export async function startMetricsListener(
   services: Pick<Services, 'storage' | 'tenantStreams' | 'metrics' | 'bus'>,
 ): Promise<{ close(): Promise<void> } | undefined> {
   if (port === undefined) return undefined;
-  // Imported late: as a static import it also loads fetch, 13 MiB that an idle server does not need.
+  // A dynamic import, because the static import also loads fetch: 13 MiB that an idle server does not need.
   const { createServer } = await import('node:http');
   const registry = serverRegistry(services);
   const server = createServer(async (request, response) => {

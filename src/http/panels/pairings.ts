@@ -16,11 +16,11 @@ import { networkOf } from '../source-address.ts';
 import { panelView } from './panels.ts';
 import { createWrongCodeLimits } from './wrong-codes.ts';
 
-/** Twenty screens behind one address may start at the same time, and ask again when their codes expire. */
+/** Allows twenty screens behind one address to start at the same time, and to get new codes when theirs expire. */
 const openRate: Rate = { perSecond: 1 / 15, burst: 20 };
-/** The same twenty screens ask every two seconds whether they were approved. */
+/** Allows the same twenty screens to poll every two seconds for the approval. */
 const collectRate: Rate = { perSecond: 20, burst: 100 };
-/** For all callers together: at most twice this many codes wait, the burst and what is refilled until those expire. */
+/** For all callers together. At most twice the burst is pending: the burst, and the refill until the first codes expire. */
 const openTotal: Rate = { perSecond: 1_000 / (pairingMs / 1000), burst: 1_000 };
 
 /** Pairing: a screen shows a code, someone approves it, and the screen gets its token. */
@@ -48,10 +48,10 @@ export function pairingRoutes(app: App, services: Services): void {
       const panel = chosenPanel(body);
       if (typeof panel === 'string' && !(await tenancy.get(tenant)).panels.has(panel))
         throw notFound('panel');
-      const wasRight = await limits.take(principal, reply);
+      const giveBack = await limits.take(principal, reply);
       const approval = { tenant, by: actorOf(principal), panel };
       const id = await approvePairing(directory, params.code, approval, now());
-      await wasRight();
+      await giveBack();
       await tenancy.refresh(tenant);
       return panelView(services, principal, id);
     },
@@ -86,10 +86,10 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
 
 function screenRoutes(app: App, services: Services): void {
   const { directory, limits, now } = services;
-  const opening = limits.shared('pairing open');
-  const total = limits.shared('pairing total');
-  // Asked every two seconds by each screen, and of no use to a guesser.
-  const collecting = limits.buckets('pairing collect');
+  const openLimiter = limits.shared('pairing open');
+  const totalLimiter = limits.shared('pairing total');
+  // Each node counts by itself, because screens poll often and polling does not help anyone to guess a code.
+  const collectLimiter = limits.buckets('pairing collect');
 
   const take = async (
     limiter: Pick<SharedLimiter, 'take'> | RateLimiter<string>,
@@ -113,8 +113,8 @@ function screenRoutes(app: App, services: Services): void {
       bodyLimit: 1024,
     },
     async ({ sourceIp }, reply) => {
-      await take(opening, openRate, sourceIp, reply);
-      const { allowed, resetSeconds } = await total.take('', openTotal, now());
+      await take(openLimiter, openRate, sourceIp, reply);
+      const { allowed, resetSeconds } = await totalLimiter.take('', openTotal, now());
       if (!allowed) {
         throw new AppError('unavailable', 'too many screens are waiting: try again later', {
           retryAfterSeconds: resetSeconds,
@@ -135,7 +135,7 @@ function screenRoutes(app: App, services: Services): void {
       response: { 200: PairingState, ...problems(410) },
     }),
     async ({ method, sourceIp, params }, reply) => {
-      await take(collecting, collectRate, sourceIp, reply);
+      await take(collectLimiter, collectRate, sourceIp, reply);
       reply.header('cache-control', 'no-store');
       const found = await collectPairing(directory, params.secret, now(), { looks: method === 'HEAD' });
       const expiresAt = iso(found.expiresAt);

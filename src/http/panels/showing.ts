@@ -6,7 +6,7 @@ import { notificationEvent } from '#core/stream/frames.ts';
 import { IdPath, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const mostShown = 50;
+const maxShown = 50;
 
 /** GET /api/panels/{id}/showing: what a panel shows now. */
 export function showingRoutes(app: App, { history, tenancy, now }: Services): void {
@@ -16,7 +16,7 @@ export function showingRoutes(app: App, { history, tenancy, now }: Services): vo
       { role: 'viewer' },
       {
         summary: 'What a panel shows now, by rank, then newest first',
-        description: `At most ${mostShown}; \`more\` counts those behind them, of the ${limits.liveSet} that a panel is given.`,
+        description: `At most ${maxShown}; \`more\` counts those behind them, of the ${limits.liveSet} that a panel is given.`,
         params: IdPath,
         response: { 200: PanelShowing },
       },
@@ -29,7 +29,7 @@ export function showingRoutes(app: App, { history, tenancy, now }: Services): vo
       const { positions: live } = await history.live(tenant, panel, at, limits.liveSet);
       const minRank = minRankOf(panel.display, levels);
       const positions = live.filter(({ rank }) => rank >= minRank).map(({ position }) => position);
-      const first = positions.slice(0, mostShown);
+      const first = positions.slice(0, maxShown);
       const { notifications } = await history.readLive(tenant, first, at, Number.POSITIVE_INFINITY);
       return {
         notifications: notifications.map((each) => notificationEvent(each, at, each.count)),

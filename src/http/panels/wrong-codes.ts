@@ -6,8 +6,8 @@ import type { Rate } from '#core/tenants.ts';
 import { type NamedState, rateHeaders } from '../rate-headers.ts';
 
 /**
- * Limits of wrong pairing codes, by caller, by tenant, and in total. At most a thousand codes wait, so a hit takes
- * 300,000 tries on average: weeks, for all callers together. Typing errors stay far below.
+ * Limits of wrong pairing codes, by caller, by tenant, and in total. At most a thousand codes are pending, so guessing one
+ * takes 300,000 attempts on average: weeks, for all callers together. People who mistype a code stay far below the limits.
  */
 const rates = {
   caller: { perSecond: 1 / 30, burst: 20 },
@@ -17,8 +17,8 @@ const rates = {
 
 export interface WrongCodeLimits {
   /**
-   * Counts a try before it is made, so that parallel tries count too. Returns a function to call when the code was right:
-   * it then does not count. @throws AppError `rate-limited`.
+   * Counts an attempt before it is made, so that parallel attempts count too. The caller must call the returned function if
+   * the code was right; then the attempt does not count. @throws AppError `rate-limited`.
    */
   take(
     principal: Pick<Principal, 'kind' | 'id' | 'tenant'>,

@@ -76,7 +76,7 @@ export function levelRoutes(app: App, services: Services): void {
   );
 }
 
-/** A rule or panel that is saved at the same time may name the level, so both are read again then. */
+/** Deletes a level that no rule and no panel uses. Tries again when rules or panels change at the same time. */
 async function removeUnused(
   { directory: { levels, panels, rules }, now }: Services,
   tenant: TenantId,
@@ -96,15 +96,15 @@ async function removeUnused(
   throw new AppError('conflict', 'the rules or panels are being changed by others: try again');
 }
 
-const mostNamed = 5;
+const maxNamesInError = 5;
 
 function inUse(
   level: string,
   what: 'rules' | 'panels',
   users: readonly { readonly name: string }[],
 ): AppError {
-  const names = users.slice(0, mostNamed).map(({ name }) => `"${name}"`);
-  const more = users.length > mostNamed ? ` and ${users.length - mostNamed} more` : '';
+  const names = users.slice(0, maxNamesInError).map(({ name }) => `"${name}"`);
+  const more = users.length > maxNamesInError ? ` and ${users.length - maxNamesInError} more` : '';
   return new AppError(
     'conflict',
     `${what} name the level ${level}: ${names.join(', ')}${more}; change them first`,

@@ -14,13 +14,13 @@ import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-ev
 import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-/** A draft may hold as many rules as a tenant. */
-const draftBytes = 16 * 1024 * 1024;
+/** The body limit for a draft, which may have as many rules as a tenant. */
+const maxDraftBytes = 16 * 1024 * 1024;
 const replayDays = 7;
-const replayMost = 100_000;
+const maxReplayEntries = 100_000;
 const dayMs = 86_400_000;
 
-/** Shows what rules would do, to one notification or to the last days of history. */
+/** Evaluates rules without effect: for one notification (explain), or for the last days of history (replay). */
 export function routingRoutes(app: App, services: Services): void {
   const { directory, history, tenancy, now } = services;
   app.post(
@@ -37,7 +37,7 @@ export function routingRoutes(app: App, services: Services): void {
         },
         { expensive: 'explain' },
       ),
-      bodyLimit: draftBytes,
+      bodyLimit: maxDraftBytes,
     },
     async ({ principal: { tenant }, body, raw: { socket } }) => explainBy(services, tenant, body, socket),
   );
@@ -49,22 +49,22 @@ export function routingRoutes(app: App, services: Services): void {
         { role: 'admin' },
         {
           summary: 'Replay a draft rule set over the last days of history',
-          description: `Changes nothing. At most the newest ${replayMost} entries of the log are scanned.`,
+          description: `Changes nothing. At most the newest ${maxReplayEntries} entries of the log are scanned.`,
           body: ReplayRequest,
           response: { 200: ReplayResponse },
         },
         { expensive: 'replay' },
       ),
-      bodyLimit: draftBytes,
+      bodyLimit: maxDraftBytes,
     },
     async ({ principal: { tenant }, body: { rules, days = replayDays }, raw: { socket } }) => {
       const snapshot = await tenancy.get(tenant);
       const router = await draftRouter(rules, snapshot, yieldWhileOpen(socket));
-      const start = await replayStart(history, tenant, now() - days * dayMs, replayMost);
+      const start = await replayStart(history, tenant, now() - days * dayMs, maxReplayEntries);
       const names = new Map(
         (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
       );
-      const recorded = named(whileOpen(replayed(history, tenant, start), socket), names);
+      const recorded = withTokenNames(whileOpen(replayed(history, tenant, start), socket), names);
       const comparison = await replay(recorded, router, [...snapshot.panels.values()]);
       return { ...comparison, complete: start.complete };
     },
@@ -96,7 +96,7 @@ async function explainBy(
   });
 }
 
-/** Stops when the client has gone. */
+/** Passes the items on; throws when the client has closed the connection. */
 async function* whileOpen<T>(items: AsyncIterable<T>, socket: Socket): AsyncGenerator<T> {
   for await (const item of items) {
     requireOpen(socket);
@@ -109,14 +109,14 @@ function yieldWhileOpen(socket: Socket): YieldToEventLoop {
   return () => yieldToEventLoop()?.then(() => requireOpen(socket));
 }
 
-/** A client that closed its side of the connection counts as gone, because a browser that stops waiting looks the same. */
+/** @throws AppError `timeout` if the client closed or half-closed the connection; a browser that cancels does the same. */
 function requireOpen(socket: Socket): void {
   if (socket.destroyed || socket.readableEnded)
     throw new AppError('timeout', 'the caller did not wait for the answer');
 }
 
-/** Rules can name a token by its current name. */
-async function* named(
+/** Adds the current name of the token to each notification, because rules can match a token by name. */
+async function* withTokenNames(
   notifications: AsyncIterable<Notification>,
   names: ReadonlyMap<string, string>,
 ): AsyncGenerator<Recorded> {

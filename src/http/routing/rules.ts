@@ -13,8 +13,8 @@ import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const policy = { role: 'admin' } as const;
-/** Bounded, because every change of a rule reads all rules. */
-const ruleBytes = 128 * 1024;
+/** The size limit of a rule. Every change of a rule reads all rules, so rules must stay small. */
+const maxRuleBytes = 128 * 1024;
 /** How often a change is tried again when someone else changes the rule at the same time. */
 const changeAttempts = 50;
 
@@ -32,7 +32,7 @@ export function ruleRoutes(app: App, services: Services): void {
         body: NewRule,
         response: { 201: Rule, ...problems(409) },
       }),
-      bodyLimit: ruleBytes,
+      bodyLimit: maxRuleBytes,
     },
     async ({ principal, body: { position, ...wanted } }, reply) => {
       const { tenant } = principal;
@@ -57,7 +57,7 @@ export function ruleRoutes(app: App, services: Services): void {
         body: RulePatch,
         response: { 200: Rule, ...problems(409) },
       }),
-      bodyLimit: ruleBytes,
+      bodyLimit: maxRuleBytes,
     },
     async ({ principal, params, body }) => {
       const { tenant } = principal;

@@ -7,7 +7,7 @@ import { originReader } from '../origin.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-/** Inviting people to the tenant; account/invitations.ts accepts invitations. */
+/** Creates, lists and withdraws invitations to a tenant. People accept them in account/invitations.ts. */
 export function invitationRoutes(app: App, { directory, tenancy, settings, now }: Services): void {
   const { credentials, invitations } = directory;
   const policy = { role: 'admin' } as const;
@@ -37,11 +37,12 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
     async (request, reply) => {
       const { principal, body } = request;
       const { tenant } = principal;
-      refuseUngivable(principal, body);
+      requireGrantableRole(principal, body);
       const base = settings.baseUrl ?? origins.of(request);
-      const until = principal.kind === 'key' ? (await credentials.find(principal.id))?.expiresAt : null;
-      const made = newInvitation(tenant, body, actorOf(principal), now(), until);
-      const { record, secret, secretHash } = made;
+      const keyExpiresAt =
+        principal.kind === 'key' ? (await credentials.find(principal.id))?.expiresAt : null;
+      const created = newInvitation(tenant, body, actorOf(principal), now(), keyExpiresAt);
+      const { record, secret, secretHash } = created;
       await invitations.create(record, secretHash, principal);
       await tenancy.refresh(tenant);
       reply.code(201).header('cache-control', 'no-store');
@@ -61,7 +62,7 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
       const { tenant } = principal;
       const known = await invitations.find(tenant, params.id, now());
       if (!known) throw notFound('invitation');
-      refuseUngivable(principal, known);
+      requireGrantableRole(principal, known);
       if (!(await invitations.withdraw(tenant, known.id, actorOf(principal), now())))
         throw notFound('invitation');
       await tenancy.refresh(tenant);
@@ -70,8 +71,8 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
   );
 }
 
-/** Nobody creates or withdraws an invitation to a role above their own. @throws AppError `forbidden`. */
-function refuseUngivable(principal: Principal, { role }: Pick<InvitationRecord, 'role'>): void {
+/** @throws AppError `forbidden` if the invitation's role is above the caller's own. */
+function requireGrantableRole(principal: Principal, { role }: Pick<InvitationRecord, 'role'>): void {
   if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role)) throw forbidden();
 }
 

@@ -32,7 +32,7 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
     async ({ principal, params, body: { role } }) => {
       if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role)) throw forbidden();
       const change = changeBy(principal, params.id, principal.role, now());
-      refuseUnlessDone(await members.setRole({ ...change, role }));
+      requireSuccess(await members.setRole({ ...change, role }));
       await tenancy.refresh(principal.tenant);
       const member = await members.find(principal.tenant, params.id);
       if (!member) throw notFound('member');
@@ -54,17 +54,17 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
       },
     ),
     async ({ principal, params }, reply) => {
-      const as = removesAs(principal, params.id);
+      const as = removalRight(principal, params.id);
       if (as === undefined) throw forbidden();
-      refuseUnlessDone(await members.remove(changeBy(principal, params.id, as, now())));
+      requireSuccess(await members.remove(changeBy(principal, params.id, as, now())));
       await tenancy.refresh(principal.tenant);
       return reply.code(204).send(null);
     },
   );
 }
 
-/** The role with which somebody may remove this member; undefined when they may not. */
-function removesAs(principal: Principal, person: string): MemberChange['as'] | undefined {
+/** What permits the principal to remove this member: a role, or being the member (`self`); undefined: nothing does. */
+function removalRight(principal: Principal, person: string): MemberChange['as'] | undefined {
   if (principal.kind === 'token') return undefined;
   if (principal.kind === 'person' && principal.id === person) return 'self';
   return includesRole(principal.role, 'admin') ? principal.role : undefined;
@@ -74,8 +74,8 @@ function changeBy(principal: Principal, person: string, as: MemberChange['as'], 
   return { tenant: principal.tenant, person, as, by: actorOf(principal), at };
 }
 
-/** @throws AppError unless it was done. */
-function refuseUnlessDone(outcome: MemberOutcome): void {
+/** @throws AppError for every outcome except success. */
+function requireSuccess(outcome: MemberOutcome): void {
   if (outcome === 'not-found') throw notFound('member');
   if (outcome === 'forbidden') throw forbidden();
   if (outcome === 'last-owner') {
