@@ -28,7 +28,7 @@ export { databaseUrl as readDatabaseUrl } from './config-values.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
 export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';
-export { letOthersGoFirst } from './storage/low-priority.ts';
+export { lowerPriority } from './storage/low-priority.ts';
 export { backUp } from './storage/sqlite/backup.ts';
 export { restore } from './storage/sqlite/restore.ts';
 

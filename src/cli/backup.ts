@@ -3,7 +3,7 @@ import { sqliteFile, withDatabase } from './administration.ts';
 import { databaseFailure, outputFailure } from './failure.ts';
 import type { Io } from './io.ts';
 
-/** `belfry backup`: all of the database in one file, while a server runs or not. */
+/** `belfry backup`: writes the database to one file; the server may be running. */
 export function addBackup(program: Command, io: Io): void {
   program
     .command('backup')
@@ -15,8 +15,8 @@ export function addBackup(program: Command, io: Io): void {
     .action(async (file: string, { force = false }: { force?: boolean }) => {
       const config = io.config();
       const path = sqliteFile(config, 'belfry backup');
-      const { backUp, letOthersGoFirst } = await import('#app.ts');
-      letOthersGoFirst();
+      const { backUp, lowerPriority } = await import('#app.ts');
+      lowerPriority();
       try {
         const { bytes } = backUp(path, file, { force });
         io.stdout.write(`backed up to ${file}: ${(bytes / 1_048_576).toFixed(1)} MiB, checked\n`);
@@ -26,7 +26,7 @@ export function addBackup(program: Command, io: Io): void {
     });
 }
 
-/** `belfry restore`: a backup in the place of the database. */
+/** `belfry restore`: replaces the database with a backup. */
 export function addRestore(program: Command, io: Io): void {
   program
     .command('restore')

@@ -6,7 +6,7 @@ import type { TenantId } from '#core/ports.ts';
 import { hashSecret } from '#core/secrets.ts';
 import { createAccountRows } from './account-rows.ts';
 import { auditMark } from './audit.ts';
-import { change, insertWhen, still } from './change.ts';
+import { change, insertWhen, precondition } from './change.ts';
 import { acceptance, isWaiting, toInvitation } from './invitations.ts';
 import { newMember } from './members.ts';
 import type { Builder, PersonRow } from './schema.ts';
@@ -51,13 +51,13 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
       const { done } = await change(db, executor, {
         entry: { ...entry, detail: { ...entry.detail, title, timeZone } },
         when: nobody,
-        effects: (agreed) => [
-          ...newPerson(db, founder, at, agreed),
-          newMember(db, { tenant, person: founder.id, role: 'owner', at }, agreed),
+        effects: (guard) => [
+          ...newPerson(db, founder, at, guard),
+          newMember(db, { tenant, person: founder.id, role: 'owner', at }, guard),
           ...(Object.keys(settings).length === 0
             ? []
-            : [db.updateTable('tenants').set(settings).where('id', '=', tenant).where(agreed).compile()]),
-          ...(session ? [newSession(db, { ...session, person: founder.id, at }, agreed)] : []),
+            : [db.updateTable('tenants').set(settings).where('id', '=', tenant).where(guard).compile()]),
+          ...(session ? [newSession(db, { ...session, person: founder.id, at }, guard)] : []),
         ],
         after: person(founder.id),
       });
@@ -68,9 +68,9 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
       const { done } = await change(db, executor, {
         entry: joining(added, member.tenant, member.role, by, at),
         when: isFree(added.email),
-        effects: (agreed) => [
-          ...newPerson(db, added, at, agreed),
-          newMember(db, { ...member, person: added.id, at }, agreed),
+        effects: (guard) => [
+          ...newPerson(db, added, at, guard),
+          newMember(db, { ...member, person: added.id, at }, guard),
         ],
         after: person(added.id),
       });
@@ -81,9 +81,9 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
       const { done, row } = await change(db, executor, {
         ...acceptance(db, joined, invitation, at),
         when: sql<SqlBool>`${isWaiting(invitation)} and ${isFree(joined.email)}`,
-        effects: (agreed) => [
-          ...newPerson(db, joined, at, agreed, byInvitation),
-          ...acceptance(db, joined, invitation, at).effects(agreed),
+        effects: (guard) => [
+          ...newPerson(db, joined, at, guard, byInvitation),
+          ...acceptance(db, joined, invitation, at).effects(guard),
         ],
         after: people.where('email', '=', joined.email).compile(),
       });
@@ -94,7 +94,7 @@ export function createAccountStore(db: Builder, executor: SqlExecutor): AccountS
     async acceptInvitation(id, invitation, at) {
       const [row] = await executor.read(person(id));
       if (!row) return;
-      const isMember = still('members', { tenant: invitation.tenant, person: id });
+      const isMember = precondition('members', { tenant: invitation.tenant, person: id });
       await change(db, executor, {
         ...acceptance(db, row, invitation, at),
         when: sql<SqlBool>`${isWaiting(invitation)} and not ${isMember}`,

@@ -1,7 +1,7 @@
 /**
- * How configuration is changed. A write is one list of statements without a word in between, so that it is one
- * transaction on any backend; what decides is therefore SQL. The audit row is written first, if the change may happen,
- * and everything after it happens if that row is there.
+ * Changes of configuration. A change is one list of SQL statements that every backend runs as one transaction, without reads
+ * by our code in between; so its precondition is SQL too. The first statement inserts the audit row if the precondition
+ * holds. Every later statement runs only if that row exists (`guard`).
  */
 import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
 import type { TenantId } from '#core/ports.ts';
@@ -11,12 +11,12 @@ import type { SqlExecutor } from './sql.ts';
 
 export interface Change<Row> {
   readonly entry: AuditEntry;
-  /** Statements that make others wait who would change the same without being of the same tenant. */
+  /** Statements that take locks beside the tenant's, for data that several tenants can change. */
   readonly locks?: readonly CompiledQuery[];
-  /** What must hold, judged inside the transaction; nothing given: that the tenant exists. */
+  /** The precondition, evaluated inside the transaction. Without one, the tenant must exist. */
   readonly when?: Expression<SqlBool>;
-  /** What to do; every statement must carry the condition it is given. */
-  readonly effects: (agreed: Expression<SqlBool>) => readonly CompiledQuery[];
+  /** The statements of the change; each must contain the given condition. */
+  readonly effects: (guard: Expression<SqlBool>) => readonly CompiledQuery[];
   /** Read at the end of the same transaction, whether or not the change happened. */
   readonly after: CompiledQuery<Row>;
 }
@@ -28,7 +28,7 @@ export interface Changed<Row> {
 
 export const always = sql<SqlBool>`1 = 1`;
 
-/** Makes the change, its audit row and its number in `meta.changes` one durable transaction, or nothing. */
+/** Writes the change, its audit row and its number in `meta.changes` in one durable transaction, or writes nothing. */
 export async function change<Row>(
   db: Builder,
   executor: SqlExecutor,
@@ -48,28 +48,28 @@ export async function change<Row>(
 }
 
 /**
- * A change that tells what was before it: that is read, and the change made if it still is so, else it is read again.
- * undefined when nothing is read. `plan` says in its `when` what of `before` must not have changed; with nothing to do
- * it answers undefined, and `done` is false.
+ * An optimistic change: reads the row, plans the change from it, and writes it if the row is unchanged; otherwise starts
+ * again. Returns undefined when there is no row. `plan` must state in `when` which values of `before` it depends on. If `plan`
+ * returns undefined, nothing is written and `done` is false.
  */
-export async function changeFrom<Before, Row>(
+export async function compareAndSet<Before, Row>(
   db: Builder,
   executor: SqlExecutor,
   read: CompiledQuery<Before>,
   plan: (before: Before) => Change<Row> | undefined,
 ): Promise<(Changed<Row> & { readonly before: Before }) | undefined> {
-  let refused: (Changed<Row> & { readonly seen: string }) | undefined;
+  let failed: (Changed<Row> & { readonly seen: string }) | undefined;
   for (;;) {
     const [before] = await executor.read(read);
     if (before === undefined) return undefined;
     const seen = JSON.stringify(before);
-    // Nothing has changed since: it was refused for a reason of its own.
-    if (refused?.seen === seen) return { ...refused, before };
+    // The row is as before, so another part of the precondition failed; a retry would fail too.
+    if (failed?.seen === seen) return { ...failed, before };
     const wanted = plan(before);
     if (!wanted) return { done: false, row: undefined, before };
     const changed = await change(db, executor, wanted);
     if (changed.done) return { ...changed, before };
-    refused = { ...changed, seen };
+    failed = { ...changed, seen };
   }
 }
 
@@ -80,8 +80,8 @@ export function pick<Row extends object>(row: Row, columns: Partial<Row>): Parti
   ) as Partial<Row>;
 }
 
-/** That there is a row with these values. */
-export function still<Table extends keyof Schema>(
+/** SQL: there is a row with these values. */
+export function precondition<Table extends keyof Schema>(
   table: Table,
   values: Partial<Schema[Table]>,
 ): Expression<SqlBool> {
@@ -94,14 +94,14 @@ export function still<Table extends keyof Schema>(
 }
 
 /**
- * Makes changes of one tenant wait for each other, so that what `when` saw is still so when its effects are written.
- * SQLite has one writer anyway; for PostgreSQL this is the row lock, after which each statement sees what was committed.
+ * Locks the tenant's row, so that changes of one tenant run one after the other and `when` holds until the effects are written.
+ * PostgreSQL needs it; SQLite has only one writer.
  */
 export function lockTenant(db: Builder, tenant: TenantId): CompiledQuery {
   return sql`update tenants set title = title where id = ${tenant}`.compile(db);
 }
 
-/** Counts a change in `meta.changes` and notes the number with the tenant: what `changedSince` reads. */
+/** Increments `meta.changes` and stores the number in the tenant's row, where `changedSince` reads it. */
 export function countChange(db: Builder, tenant: TenantId, when: Expression<SqlBool>): CompiledQuery[] {
   return [
     bumpChanges(db, when),

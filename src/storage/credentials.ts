@@ -6,7 +6,7 @@ import { AppError, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { RateSetting } from '#core/tenants.ts';
 import { difference } from './audit.ts';
-import { change, changeFrom, insertWhen, pick, still } from './change.ts';
+import { change, compareAndSet, insertWhen, pick, precondition } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
 import { revokedKeysOf, stillMay } from './makers.ts';
 import type { Builder, CredentialRow } from './schema.ts';
@@ -37,8 +37,8 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
           detail: describe(record),
         },
         when: stillMay(maker, createdAt),
-        effects: (agreed) => [
-          insertWhen(db, 'credentials', { ...toRow(record), maker: maker?.id ?? null }, agreed),
+        effects: (guard) => [
+          insertWhen(db, 'credentials', { ...toRow(record), maker: maker?.id ?? null }, guard),
         ],
         after: one(tenant, kind, id).compile(),
       });
@@ -68,14 +68,14 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
 
     async update(tenant, kind, id, patch, by, at) {
       const read = one(tenant, kind, id).compile();
-      const updated = await changeFrom(db, executor, read, (row) => {
+      const updated = await compareAndSet(db, executor, read, (row) => {
         const detail = difference(legible(toCredential(row)), legible(patch));
         const columns = toColumns(patch);
         return (
           detail && {
             entry: { tenant, by, at, action: `${kind}.update`, subject: id, detail },
-            when: still('credentials', { tenant, id, kind, ...pick(row, columns) }),
-            effects: (agreed) => [set(db, row, columns, agreed)],
+            when: precondition('credentials', { tenant, id, kind, ...pick(row, columns) }),
+            effects: (guard) => [set(db, row, columns, guard)],
             after: read,
           }
         );
@@ -85,7 +85,7 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
 
     async revoke(tenant, kind, id, by, at) {
       const read = one(tenant, kind, id).compile();
-      const revoked = await changeFrom(db, executor, read, (row) =>
+      const revoked = await compareAndSet(db, executor, read, (row) =>
         row.revoked_at !== null
           ? undefined
           : {
@@ -97,12 +97,12 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
                 subject: id,
                 detail: describe(toCredential(row)),
               },
-              when: still('credentials', { tenant, id, kind, revoked_at: null }),
-              effects: (agreed) => [
-                set(db, row, { revoked_at: at }, agreed),
+              when: precondition('credentials', { tenant, id, kind, revoked_at: null }),
+              effects: (guard) => [
+                set(db, row, { revoked_at: at }, guard),
                 // Two keys may have one name: better an invitation too few than one of a key that was stolen.
-                ...withdrawnOf(db, { tenant, by: credentialActor(row), at, keeps: [] }, agreed),
-                ...revokedKeysOf(db, { tenant, maker: id, at, keeps: [] }, agreed),
+                ...withdrawnOf(db, { tenant, by: credentialActor(row), at, keeps: [] }, guard),
+                ...revokedKeysOf(db, { tenant, maker: id, at, keeps: [] }, guard),
               ],
               after: read,
             },

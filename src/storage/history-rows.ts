@@ -1,7 +1,7 @@
-/** What rows of history of both stores have in common. */
+/** Conversions of history rows that SQLite and PostgreSQL share. */
 import type { HistoryRecord, Idempotency, RepeatOutcome } from '#core/ports.ts';
 
-/** How a notification was cleared; all null while it was not. */
+/** How a notification was cleared; all columns are null if it was not. */
 export interface ClearedRow {
   readonly cleared_at: number | null;
   readonly cleared_by: string | null;
@@ -15,7 +15,7 @@ export function toCleared({ cleared_at, cleared_by, cleared_reason }: ClearedRow
 
 export const toReason = (text: string | null) => (text === 'replaced' ? 'replaced' : 'cleared');
 
-/** The outcome for a retry key that was used before; undefined when it was not. */
+/** The outcome of a repeated idempotency key; undefined when the key was not used before. */
 export function toRepeat(
   earlier: { readonly id: string; readonly hash: string } | undefined,
   { hash }: Idempotency,
@@ -24,15 +24,15 @@ export function toRepeat(
   return earlier.hash === hash ? { kind: 'repeated', id: earlier.id } : { kind: 'conflict' };
 }
 
-/** A request may name anything as an id. */
+/** Checked before a query, because a request may contain any text as an id. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 
-/** What a notification takes of the disk, as an estimate, where a row takes `overhead` bytes beside its texts. */
+/** Estimates the bytes of a notification on disk; `overhead` is the size of a row without its texts. */
 export const rowBytesOver =
   (overhead: number) =>
   (title: string, message: string): number =>
     overhead + Buffer.byteLength(title) + Buffer.byteLength(message);
 
-/** The same of a row that is stored, as SQL. */
+/** The same estimate as an SQL expression on a stored row. */
 export const rowBytesSqlOver = (overhead: number) =>
   `${overhead} + octet_length(title) + octet_length(message)`;

@@ -11,7 +11,7 @@ import type { Builder } from './schema.ts';
 export function withdrawnOf(
   db: Builder,
   { tenant, by, at, keeps }: { tenant: TenantId; by: Actor; at: number; keeps: readonly Role[] },
-  agreed: Expression<SqlBool>,
+  guard: Expression<SqlBool>,
 ): CompiledQuery[] {
   const lost = roles.filter((role) => !keeps.includes(role));
   if (lost.length === 0) return [];
@@ -24,7 +24,7 @@ export function withdrawnOf(
       .where('role', 'in', lost)
       .where('accepted_at', 'is', null)
       .where('withdrawn_at', 'is', null)
-      .where(agreed)
+      .where(guard)
       .compile(),
   ];
 }

@@ -4,7 +4,7 @@ import { AppError, notFound } from '#core/errors.ts';
 import type { InvitationRecord, Invitations } from '#core/invitations.ts';
 import type { MembershipRecord } from '#core/members.ts';
 import type { TenantId } from '#core/ports.ts';
-import { type Change, change, insertWhen, still } from './change.ts';
+import { type Change, change, insertWhen, precondition } from './change.ts';
 import { stillMay } from './makers.ts';
 import { newMember } from './members.ts';
 import type { Builder, InvitationRow } from './schema.ts';
@@ -42,7 +42,7 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
           detail: { role, email, expiresAt: new Date(expiresAt).toISOString() },
         },
         when: sql<SqlBool>`${stillMay(maker, createdAt)} and not ${ofMember} and (${countWaiting(tenant, createdAt)}) < ${waitingPerTenant}`,
-        effects: (agreed) => [
+        effects: (guard) => [
           insertWhen(
             db,
             'invitations',
@@ -58,7 +58,7 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
               accepted_at: null,
               withdrawn_at: null,
             },
-            agreed,
+            guard,
           ),
         ],
         after: sql<{ waiting: number; may: number }>`select (${countWaiting(tenant, createdAt)}) as waiting,
@@ -107,13 +107,13 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
       const { done } = await change(db, executor, {
         entry: { tenant, by, at, action: 'invitation.withdraw', subject: id, detail: { role, email } },
         when: isWaiting({ tenant, id }),
-        effects: (agreed) => [
+        effects: (guard) => [
           db
             .updateTable('invitations')
             .set({ withdrawn_at: at })
             .where('tenant', '=', tenant)
             .where('id', '=', id)
-            .where(agreed)
+            .where(guard)
             .compile(),
         ],
         after: one(tenant, id, at),
@@ -158,7 +158,7 @@ async function accept(
     throw new AppError('forbidden', 'this invitation is for another e-mail address: sign in with that one');
   const { done, row } = await change(db, executor, {
     ...acceptance(db, { id: person, email: known.email }, invitation, at),
-    when: sql<SqlBool>`${isWaiting(invitation)} and not ${still('members', { tenant, person })}`,
+    when: sql<SqlBool>`${isWaiting(invitation)} and not ${precondition('members', { tenant, person })}`,
     after: db
       .selectFrom('tenants')
       .selectAll()
@@ -187,14 +187,14 @@ export function acceptance(
       subject: person,
       detail: { email, role, invitation: id, invitedBy: createdBy },
     },
-    effects: (agreed) => [
-      newMember(db, { tenant, person, role, at }, agreed),
+    effects: (guard) => [
+      newMember(db, { tenant, person, role, at }, guard),
       db
         .updateTable('invitations')
         .set({ accepted_at: at })
         .where('tenant', '=', tenant)
         .where('id', '=', id)
-        .where(agreed)
+        .where(guard)
         .compile(),
     ],
   };
@@ -202,7 +202,7 @@ export function acceptance(
 
 /** That it was neither accepted nor withdrawn. */
 export function isWaiting({ tenant, id }: Pick<InvitationRecord, 'tenant' | 'id'>): Expression<SqlBool> {
-  return still('invitations', { tenant, id, accepted_at: null, withdrawn_at: null });
+  return precondition('invitations', { tenant, id, accepted_at: null, withdrawn_at: null });
 }
 
 function countWaiting(tenant: TenantId, at: number) {

@@ -6,7 +6,7 @@ import type { Levels } from '#core/directory.ts';
 import type { TenantId } from '#core/ports.ts';
 import { difference } from './audit.ts';
 import { deletions } from './audit-log.ts';
-import { always, change, changeFrom, still } from './change.ts';
+import { always, change, compareAndSet, precondition } from './change.ts';
 import { currentRevision } from './rule-versions.ts';
 import type { Builder, LevelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
@@ -32,7 +32,7 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
       const { row } = await change(db, executor, {
         entry: { tenant, by, at, action: 'level.register', subject: name, detail: {} },
         when: sql<SqlBool>`not ${known(tenant, name)} and ${hasRoom(tenant)}`,
-        effects: (agreed) => [likeInfo(db, tenant, name, agreed)],
+        effects: (guard) => [likeInfo(db, tenant, name, guard)],
         after: of(tenant).where('name', '=', name).compile(),
       });
       return row !== undefined;
@@ -42,13 +42,13 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
       const entry = { tenant, by, at, action: 'level.put', subject: name };
       const one = of(tenant).where('name', '=', name).compile();
       for (;;) {
-        const restyled = await changeFrom(db, executor, one, (row) => {
+        const restyled = await compareAndSet(db, executor, one, (row) => {
           const detail = difference({ ...toLevel(row) }, style);
           return (
             detail && {
               entry: { ...entry, detail },
-              when: still('levels', row),
-              effects: (agreed) => [restyle(db, row, style, agreed)],
+              when: precondition('levels', row),
+              effects: (guard) => [restyle(db, row, style, guard)],
               after: one,
             }
           );
@@ -57,9 +57,9 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
         const { done, row } = await change(db, executor, {
           entry: { ...entry, detail: { before: null, after: style } },
           when: sql<SqlBool>`not ${known(tenant, name)} and ${hasRoom(tenant)}`,
-          effects: (agreed) => [
-            likeInfo(db, tenant, name, agreed),
-            ...(Object.keys(style).length === 0 ? [] : [restyle(db, { tenant, name }, style, agreed)]),
+          effects: (guard) => [
+            likeInfo(db, tenant, name, guard),
+            ...(Object.keys(style).length === 0 ? [] : [restyle(db, { tenant, name }, style, guard)]),
           ],
           after: one,
         });
@@ -71,7 +71,7 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
     async remove(tenant, name, by, at, revision) {
       if (isBuiltInLevel(name)) return false;
       const one = of(tenant).where('name', '=', name).compile();
-      const removed = await changeFrom(db, executor, one, (row) => {
+      const removed = await compareAndSet(db, executor, one, (row) => {
         const { rank, color, icon, sound, durationMs } = toLevel(row);
         return {
           entry: {
@@ -82,14 +82,14 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
             subject: name,
             detail: { rank, color, icon, sound, durationMs },
           },
-          when: sql<SqlBool>`${still('levels', row)} and not ${shownFrom(tenant, name)}
+          when: sql<SqlBool>`${precondition('levels', row)} and not ${shownFrom(tenant, name)}
             and ${revision === undefined ? always : sql`${currentRevision(tenant)} = ${revision}`}`,
-          effects: (agreed) => [
+          effects: (guard) => [
             db
               .deleteFrom('levels')
               .where('tenant', '=', tenant)
               .where('name', '=', name)
-              .where(agreed)
+              .where(guard)
               .compile(),
           ],
           after: one,

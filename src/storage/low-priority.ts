@@ -3,14 +3,14 @@ import { constants, getPriority, setPriority } from 'node:os';
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 
 /**
- * Leaves the processor to others where there is not enough of it: on Linux this thread, elsewhere the whole process. A
- * courtesy, that no work fails for.
+ * Lowers the scheduling priority: on Linux of this thread, elsewhere of the whole process. A failure is ignored, because the
+ * work is possible without it.
  */
-export function letOthersGoFirst(): void {
+export function lowerPriority(): void {
   try {
-    // Who was started at a lower one stays there.
+    // Keep a priority that is lower already.
     if (getPriority() < low) setPriority(low);
   } catch {
-    // Where it is not allowed, it goes on as it is.
+    // Not permitted: the priority stays.
   }
 }

@@ -2,7 +2,7 @@ import { type CompiledQuery, type Expression, type SqlBool, sql } from 'kysely';
 import { type Role, roles } from '#contract/token.ts';
 import type { Principal } from '#core/access.ts';
 import type { TenantId } from '#core/ports.ts';
-import { always, still } from './change.ts';
+import { always, precondition } from './change.ts';
 import type { Builder } from './schema.ts';
 
 /**
@@ -13,8 +13,8 @@ export function stillMay(maker: Principal | undefined, at: number): Expression<S
   if (!maker) return always;
   const { tenant, id } = maker;
   if (maker.kind === 'person')
-    return sql<SqlBool>`${still('members', { tenant, person: id, role: maker.role })}
-      and ${still('sessions', { id: maker.sessionId, person: id })}`;
+    return sql<SqlBool>`${precondition('members', { tenant, person: id, role: maker.role })}
+      and ${precondition('sessions', { id: maker.sessionId, person: id })}`;
   return sql<SqlBool>`exists (select 1 from credentials where tenant = ${tenant} and id = ${id} and kind = ${maker.kind}
     and revoked_at is null and (expires_at is null or expires_at > ${at}))`;
 }
@@ -38,18 +38,14 @@ export function keysToRevoke(
 }
 
 /** A key ends with its maker's right: revokes {@link keysToRevoke}, and withdraws the invitations that these keys made. */
-export function revokedKeysOf(
-  db: Builder,
-  change: MakerChange,
-  agreed: Expression<SqlBool>,
-): CompiledQuery[] {
+export function revokedKeysOf(db: Builder, change: MakerChange, guard: Expression<SqlBool>): CompiledQuery[] {
   const { tenant, at } = change;
   return [
-    sql`${keysMadeBy(change)} update credentials set revoked_at = ${at} where ${isLost(change)} and ${agreed}`.compile(
+    sql`${keysMadeBy(change)} update credentials set revoked_at = ${at} where ${isLost(change)} and ${guard}`.compile(
       db,
     ),
     sql`update invitations set withdrawn_at = ${at}
-      where tenant = ${tenant} and accepted_at is null and withdrawn_at is null and ${agreed} and created_by in (
+      where tenant = ${tenant} and accepted_at is null and withdrawn_at is null and ${guard} and created_by in (
         select 'key ' || name from credentials where tenant = ${tenant} and kind = 'key' and revoked_at = ${at})`.compile(
       db,
     ),

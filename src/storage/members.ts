@@ -3,7 +3,7 @@ import type { Role } from '#contract/token.ts';
 import { grantableRoles } from '#core/access.ts';
 import type { MemberChange, MemberOutcome, MemberRecord, Members } from '#core/members.ts';
 import type { TenantId } from '#core/ports.ts';
-import { change, changeFrom, insertWhen, still } from './change.ts';
+import { change, compareAndSet, insertWhen, precondition } from './change.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
 import { keysToRevoke, revokedKeysOf } from './makers.ts';
 import type { Builder, MemberRow, PersonRow } from './schema.ts';
@@ -69,8 +69,8 @@ export function createMembers(db: Builder, executor: SqlExecutor): Members {
           subject: person,
           detail: { email: known.email, role },
         },
-        when: sql<SqlBool>`${still('people', { id: person })} and not ${still('members', { tenant, person })}`,
-        effects: (agreed) => [newMember(db, { tenant, person, role, at }, agreed)],
+        when: sql<SqlBool>`${precondition('people', { id: person })} and not ${precondition('members', { tenant, person })}`,
+        effects: (guard) => [newMember(db, { tenant, person, role, at }, guard)],
         after: one(tenant, person),
       });
       return done;
@@ -112,7 +112,7 @@ async function setRole(
 ): Promise<MemberOutcome> {
   const keys = { tenant, maker: person, at, keeps: grantableRoles(role) };
   const revokedKeys = (await executor.read(keysToRevoke(db, keys))).map(({ id, name }) => `${name} (${id})`);
-  const result = await changeFrom(db, executor, read, ({ role: from, email }) => {
+  const result = await compareAndSet(db, executor, read, ({ role: from, email }) => {
     if (from === role || isReserved(from, as) || isReserved(role, as)) return undefined;
     return {
       entry: {
@@ -129,16 +129,16 @@ async function setRole(
         },
       },
       when: mayEnd(tenant, person, from),
-      effects: (agreed) => [
+      effects: (guard) => [
         db
           .updateTable('members')
           .set({ role })
           .where('tenant', '=', tenant)
           .where('person', '=', person)
-          .where(agreed)
+          .where(guard)
           .compile(),
-        ...withdrawnOf(db, { tenant, by: email, at, keeps: grantableRoles(role) }, agreed),
-        ...revokedKeysOf(db, keys, agreed),
+        ...withdrawnOf(db, { tenant, by: email, at, keeps: grantableRoles(role) }, guard),
+        ...revokedKeysOf(db, keys, guard),
       ],
       after: read,
     };
@@ -157,7 +157,7 @@ async function remove(
 ): Promise<MemberOutcome> {
   const keys = { tenant, maker: person, at, keeps: [] };
   const revokedKeys = (await executor.read(keysToRevoke(db, keys))).map(({ id, name }) => `${name} (${id})`);
-  const result = await changeFrom(db, executor, read, ({ role, email }) => {
+  const result = await compareAndSet(db, executor, read, ({ role, email }) => {
     if (isReserved(role, as)) return undefined;
     return {
       entry: {
@@ -169,15 +169,15 @@ async function remove(
         detail: { email, role, ...(revokedKeys.length > 0 && { revokedKeys }) },
       },
       when: mayEnd(tenant, person, role),
-      effects: (agreed) => [
+      effects: (guard) => [
         db
           .deleteFrom('members')
           .where('tenant', '=', tenant)
           .where('person', '=', person)
-          .where(agreed)
+          .where(guard)
           .compile(),
-        ...withdrawnOf(db, { tenant, by: email, at, keeps: [] }, agreed),
-        ...revokedKeysOf(db, keys, agreed),
+        ...withdrawnOf(db, { tenant, by: email, at, keeps: [] }, guard),
+        ...revokedKeysOf(db, keys, guard),
       ],
       after: read,
     };
@@ -194,7 +194,7 @@ function isReserved(role: string, as: MemberChange['as']): boolean {
 
 /** That the member still has this role, and the tenant an owner without them. */
 function mayEnd(tenant: TenantId, person: string, role: string): Expression<SqlBool> {
-  const unchanged = still('members', { tenant, person, role });
+  const unchanged = precondition('members', { tenant, person, role });
   if (role !== 'owner') return unchanged;
   return sql<SqlBool>`${unchanged} and exists (select 1 from members
     where members.tenant = ${tenant} and members.role = 'owner' and members.person <> ${person})`;

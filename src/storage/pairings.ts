@@ -67,12 +67,12 @@ export function createPairings(db: Builder, executor: SqlExecutor): Pairings {
         locks: [sql`update pairings set code = code where code = ${code}`.compile(db)],
         when: sql<SqlBool>`exists (select 1 from pairings where code = ${code} and pairings.tenant is null and expires_at > ${at})
           and exists (select 1 from panels where panels.tenant = ${tenant} and panels.id = ${panelId})`,
-        effects: (agreed) => [
+        effects: (guard) => [
           db
             .updateTable('pairings')
             .set({ tenant, panel_id: panelId, approved_by: by })
             .where('code', '=', code)
-            .where(agreed)
+            .where(guard)
             .compile(),
         ],
         after: db.selectFrom('pairings').selectAll().where('code', '=', code).compile(),

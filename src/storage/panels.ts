@@ -7,7 +7,7 @@ import { AppError } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { auditMark, difference } from './audit.ts';
 import { deletions } from './audit-log.ts';
-import { always, change, changeFrom, insertWhen, pick, still } from './change.ts';
+import { always, change, compareAndSet, insertWhen, pick, precondition } from './change.ts';
 import type { Builder, PanelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -56,7 +56,7 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
         entry: { tenant, by, at, action: 'panel.create', subject: id, detail: { name, tags, location } },
         when: sql<SqlBool>`not exists (select 1 from panels where tenant = ${tenant} and name = ${name})
           and (select count(*) from panels where tenant = ${tenant}) < ${limits.panelsPerTenant}`,
-        effects: (agreed) => [insertWhen(db, 'panels', row, agreed)],
+        effects: (guard) => [insertWhen(db, 'panels', row, guard)],
         after: named,
       });
       return kept && { panel: toPanel(kept), created: done };
@@ -70,20 +70,20 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
         minLevel === undefined
           ? always
           : sql<SqlBool>`exists (select 1 from levels where tenant = ${tenant} and name = ${minLevel})`;
-      const updated = await changeFrom(db, executor, read, (row) => {
+      const updated = await compareAndSet(db, executor, read, (row) => {
         const detail = difference({ ...toPanel(row) }, patch);
         const columns = toColumns(patch);
         return (
           detail && {
             entry: { tenant, by, at, action: 'panel.update', subject: id, detail },
-            when: sql<SqlBool>`${still('panels', { tenant, id, ...pick(row, columns) })} and not exists (${taken}) and ${hasLevel}`,
-            effects: (agreed) => [
+            when: sql<SqlBool>`${precondition('panels', { tenant, id, ...pick(row, columns) })} and not exists (${taken}) and ${hasLevel}`,
+            effects: (guard) => [
               db
                 .updateTable('panels')
                 .set(columns)
                 .where('tenant', '=', tenant)
                 .where('id', '=', id)
-                .where(agreed)
+                .where(guard)
                 .compile(),
             ],
             after: read,
@@ -154,17 +154,14 @@ async function removePanel(
     const tokens = await executor.read(bound.compile());
     const { done } = await change(db, executor, {
       entry: { tenant, by, at, action: 'panel.delete', subject: id, detail: { name, tags, location } },
-      when: sql<SqlBool>`${still('panels', { tenant, id, name, tags: known.tags, location })}
+      when: sql<SqlBool>`${precondition('panels', { tenant, id, name, tags: known.tags, location })}
         and (select count(*) from (${bound}) as bound) = ${tokens.length}`,
-      effects: (agreed) => [
-        db.deleteFrom('panels').where('tenant', '=', tenant).where('id', '=', id).where(agreed).compile(),
+      effects: (guard) => [
+        db.deleteFrom('panels').where('tenant', '=', tenant).where('id', '=', id).where(guard).compile(),
         ...tokens.map(
           ({ id: subject }) =>
-            auditMark(
-              db,
-              { tenant, by, at, action: 'token.revoke', subject, detail: { panelId: id } },
-              agreed,
-            ).insert,
+            auditMark(db, { tenant, by, at, action: 'token.revoke', subject, detail: { panelId: id } }, guard)
+              .insert,
         ),
         db
           .updateTable('credentials')
@@ -172,7 +169,7 @@ async function removePanel(
           .where('tenant', '=', tenant)
           .where('panel_id', '=', id)
           .where('revoked_at', 'is', null)
-          .where(agreed)
+          .where(guard)
           .compile(),
       ],
       after: bound.compile(),

@@ -41,7 +41,7 @@ export async function reorder(
     const { done } = await change(db, executor, {
       entry: { tenant, by, at, action: 'rule.order', subject: 'rules', detail: told(moves, rules) },
       when: sql<SqlBool>`${currentRevision(tenant)} = ${revision}`,
-      effects: (agreed) => [bumpRevision(db, tenant, agreed), ...moveRules(db, tenant, moves, agreed)],
+      effects: (guard) => [bumpRevision(db, tenant, guard), ...moveRules(db, tenant, moves, guard)],
       after: db.selectFrom('tenants').select('rules_revision').where('id', '=', tenant).compile(),
     });
     return done ? 'done' : undefined;

@@ -5,7 +5,7 @@ import type { RuleRecord, Rules } from '#core/directory.ts';
 import { AppError } from '#core/errors.ts';
 import type { Ref, TenantId } from '#core/ports.ts';
 import { difference } from './audit.ts';
-import { always, change, changeFrom, insertWhen, still } from './change.ts';
+import { always, change, compareAndSet, insertWhen, precondition } from './change.ts';
 import { moveRules, onOrder, type Room, reorder, roomAt } from './rule-order.ts';
 import { bumpRevision, currentRevision, endVersion } from './rule-versions.ts';
 import type { Builder, RuleRow } from './schema.ts';
@@ -16,10 +16,10 @@ interface CountedRule extends RuleRow {
   last_hit_at: number | null;
 }
 
-/** Versions forgotten in one transaction, so that intake hardly notices. */
-const pruneSlice = 500;
+/** How many versions one transaction deletes; small, so that intake does not wait. */
+const pruneBatch = 500;
 
-/** Rules by version: a change ends the version in force and brings a new one, so that any earlier set can be told again. */
+/** Versioned rules. A change ends the current version and inserts a new one, so that earlier rule sets can be read. */
 export function createRules(db: Builder, executor: SqlExecutor): Rules {
   const inForce = (tenant: TenantId) =>
     db
@@ -64,10 +64,10 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
         change(db, executor, {
           entry: { tenant, by, at, action: 'rule.create', subject: spec.id, detail: withoutId(spec) },
           when: sql<SqlBool>`${unchanged} and ${hasRoom(tenant)}`,
-          effects: (agreed) => [
-            bumpRevision(db, tenant, agreed),
-            ...moveRules(db, tenant, moves, agreed),
-            insertWhen(db, 'rules', { ...newVersion(tenant, spec, at), ordinal }, agreed),
+          effects: (guard) => [
+            bumpRevision(db, tenant, guard),
+            ...moveRules(db, tenant, moves, guard),
+            insertWhen(db, 'rules', { ...newVersion(tenant, spec, at), ordinal }, guard),
           ],
           after: one(tenant, spec.id),
         });
@@ -85,19 +85,19 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
     },
 
     async update(tenant, spec, by, at, revision) {
-      const updated = await changeFrom(db, executor, one(tenant, spec.id), (row) => {
+      const updated = await compareAndSet(db, executor, one(tenant, spec.id), (row) => {
         const detail = difference(toSpec(row), spec);
-        const unchanged = still('rules', { tenant, id: spec.id, since: row.since, until: null });
+        const unchanged = precondition('rules', { tenant, id: spec.id, since: row.since, until: null });
         return (
           detail && {
             entry: { tenant, by, at, action: 'rule.update', subject: spec.id, detail },
             when: sql<SqlBool>`${unchanged} and ${isInForce(tenant, spec.id, revision)}`,
-            effects: (agreed) => [
-              bumpRevision(db, tenant, agreed),
-              endVersion(db, tenant, [spec.id], agreed),
+            effects: (guard) => [
+              bumpRevision(db, tenant, guard),
+              endVersion(db, tenant, [spec.id], guard),
               sql`insert into rules (tenant, id, since, until, ordinal, spec, created_at, updated_at)
                 select tenant, id, ${currentRevision(tenant)}, null, ordinal, ${toJson(spec)}, created_at, ${at}
-                from rules where tenant = ${tenant} and id = ${spec.id} and until = ${currentRevision(tenant)} and ${agreed}`.compile(
+                from rules where tenant = ${tenant} and id = ${spec.id} and until = ${currentRevision(tenant)} and ${guard}`.compile(
                 db,
               ),
             ],
@@ -107,23 +107,18 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
       });
       if (!updated) return undefined;
       if (updated.done && updated.row) return toRecord(updated.row);
-      // Nothing to change is no refusal.
+      // No row was read after the change: the patch changed nothing, so the rule is returned as it is.
       return updated.row ? undefined : toRecord(updated.before);
     },
 
     async remove(tenant, id, by, at) {
-      const removed = await changeFrom(db, executor, one(tenant, id), (row) => ({
+      const removed = await compareAndSet(db, executor, one(tenant, id), (row) => ({
         entry: { tenant, by, at, action: 'rule.delete', subject: id, detail: withoutId(toSpec(row)) },
-        when: still('rules', { tenant, id, since: row.since, until: null }),
-        effects: (agreed) => [
-          bumpRevision(db, tenant, agreed),
-          endVersion(db, tenant, [id], agreed),
-          db
-            .deleteFrom('rule_hits')
-            .where('tenant', '=', tenant)
-            .where('id', '=', id)
-            .where(agreed)
-            .compile(),
+        when: precondition('rules', { tenant, id, since: row.since, until: null }),
+        effects: (guard) => [
+          bumpRevision(db, tenant, guard),
+          endVersion(db, tenant, [id], guard),
+          db.deleteFrom('rule_hits').where('tenant', '=', tenant).where('id', '=', id).where(guard).compile(),
         ],
         after: one(tenant, id),
       }));
@@ -133,10 +128,10 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
     order: (tenant, ids, by, at) => reorder(db, executor, { tenant, ids, by, at }),
 
     async prune(tenant, revision) {
-      for (let dropped = pruneSlice; dropped === pruneSlice; ) {
+      for (let dropped = pruneBatch; dropped === pruneBatch; ) {
         const [result] = await executor.write([
           sql`delete from rules where (tenant, id, since) in (select tenant, id, since from rules
-            where tenant = ${tenant} and until <= ${revision} limit ${pruneSlice})`.compile(db),
+            where tenant = ${tenant} and until <= ${revision} limit ${pruneBatch})`.compile(db),
         ]);
         dropped = result?.changes ?? 0;
       }
@@ -158,7 +153,7 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
   };
 }
 
-/** One query, so that the revision and the rules are of the same moment. */
+/** Reads the revision and its rules in one query, so that they are consistent. */
 async function readSet(db: Builder, executor: SqlExecutor, tenant: TenantId, revision: number | undefined) {
   const rows = await executor.read(
     db
@@ -187,14 +182,14 @@ async function readSet(db: Builder, executor: SqlExecutor, tenant: TenantId, rev
   };
 }
 
-/** Given `revision`: in the version that the set of that revision holds. */
+/** SQL: the rule exists; with `revision`, also that it has not changed since that revision. */
 function isInForce(tenant: TenantId, id: string, revision?: number): Expression<SqlBool> {
   const unchanged = revision === undefined ? always : sql<SqlBool>`rules.since <= ${revision}`;
   return sql<SqlBool>`exists (select 1 from rules
     where rules.tenant = ${tenant} and rules.id = ${id} and rules.until is null and ${unchanged})`;
 }
 
-/** Judged in the transaction: of two rules made at once only one may be the last that fits. */
+/** SQL: the tenant has fewer rules than the limit. Evaluated inside the transaction, so that parallel creations cannot exceed it. */
 function hasRoom(tenant: TenantId): Expression<SqlBool> {
   return sql<SqlBool>`(select count(*) from rules where tenant = ${tenant} and until is null) < ${limits.rulesPerTenant}`;
 }
@@ -211,7 +206,7 @@ function newVersion(tenant: TenantId, spec: RuleSpec, at: number) {
   };
 }
 
-/** Judged in the insert itself: two rules made at once stand one after the other. */
+/** SQL: the ordinal after the last rule. Evaluated inside the insert, so that parallel creations get different ordinals. */
 function nextOrdinal(tenant: TenantId): Expression<number> {
   return sql<number>`(select coalesce(max(ordinal), 0) + 1 from rules where tenant = ${tenant} and until is null)`;
 }
@@ -233,7 +228,7 @@ function toSpec({ id, spec }: SpecText): RuleSpec {
   return { id, ...(JSON.parse(spec) as Omit<RuleSpec, 'id'>) };
 }
 
-/** The rules in force as objects: those that did not change stay the same objects, which spares compiling them again. */
+/** Parses the current rules. An unchanged rule stays the same object, so that its compiled form can be reused. */
 class ParsedRules {
   readonly #tenants = new Map<
     TenantId,

@@ -30,7 +30,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
         entry: { tenant, by, at, action: 'search.create', subject: id, detail: { name, q } },
         when: sql<SqlBool>`not exists (select 1 from saved_searches where tenant = ${tenant} and name = ${name})
           and (select count(*) from saved_searches where tenant = ${tenant}) < ${savedSearchesPerTenant}`,
-        effects: (agreed) => [insertWhen(db, 'saved_searches', row, agreed)],
+        effects: (guard) => [insertWhen(db, 'saved_searches', row, guard)],
         after: of(tenant).where('name', '=', name).compile(),
       });
       if (done) return;
@@ -55,12 +55,12 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
           detail: { name: known.name, q: known.q },
         },
         when: sql<SqlBool>`exists (select 1 from saved_searches where tenant = ${tenant} and id = ${id})`,
-        effects: (agreed) => [
+        effects: (guard) => [
           db
             .deleteFrom('saved_searches')
             .where('tenant', '=', tenant)
             .where('id', '=', id)
-            .where(agreed)
+            .where(guard)
             .compile(),
         ],
         after: of(tenant).where('id', '=', id).compile(),

@@ -5,7 +5,7 @@ import { AppError, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { RateSetting, TenantRecord, Tenants } from '#core/tenants.ts';
 import { difference } from './audit.ts';
-import { always, bumpChanges, changeFrom, currentChange, pick, still } from './change.ts';
+import { always, bumpChanges, compareAndSet, currentChange, pick, precondition } from './change.ts';
 import type { Builder, TenantRow } from './schema.ts';
 import type { SqlExecutor, SqlResult } from './sql.ts';
 
@@ -51,15 +51,15 @@ export function createTenants(db: Builder, executor: SqlExecutor): Tenants {
 
     async update(id, patch, by, at) {
       const read = all.where('id', '=', id).compile();
-      const updated = await changeFrom(db, executor, read, (row) => {
+      const updated = await compareAndSet(db, executor, read, (row) => {
         const detail = difference({ ...toTenant(row) }, patch);
         const columns = toColumns(patch);
         return (
           detail && {
             entry: { tenant: id, by, at, action: 'tenant.update', subject: row.name, detail },
-            when: still('tenants', { id, ...pick(row, columns) }),
-            effects: (agreed) => [
-              db.updateTable('tenants').set(columns).where('id', '=', id).where(agreed).compile(),
+            when: precondition('tenants', { id, ...pick(row, columns) }),
+            effects: (guard) => [
+              db.updateTable('tenants').set(columns).where('id', '=', id).where(guard).compile(),
             ],
             after: read,
           }
@@ -90,7 +90,7 @@ function creation(db: Builder, { name, title, timeZone, owner, by, at }: NewTena
     sql`insert into tenants (id, name, title, time_zone, rules_revision, changed, created_at)
       select (select coalesce(max(id), 0) + 1 from tenants), ${name}, ${title}, ${timeZone ?? 'UTC'}, 0, ${currentChange}, ${at}
       where not exists (select 1 from tenants where name = ${name})
-      and ${owner === undefined ? always : still('people', { id: owner.id })}`.compile(db),
+      and ${owner === undefined ? always : precondition('people', { id: owner.id })}`.compile(db),
     sql`insert into audit (tenant, id, at, "by", action, subject, detail)
       select tenants.id, ${uuidv7()}, ${at}, ${by}, 'tenant.create', ${name}, ${JSON.stringify({ title, timeZone })}
       from tenants where ${created}`.compile(db),

@@ -20,9 +20,9 @@ export interface BackupResult {
 }
 
 /**
- * Writes all of the database, as it is at some moment after the call, to `file`: one whole database that nobody else may
- * read, on disk when this returns. A server that runs goes on writing meanwhile.
- * What a kill leaves behind is a `<file>.<pid>.partial`, which the next backup to the same file takes away.
+ * Writes a consistent copy of the database to `file`, readable by its owner only. The copy is on disk when this returns. A
+ * running server may continue to write meanwhile. If the process is killed, a `<file>.<pid>.partial` remains; the next
+ * backup to the same file deletes it.
  *
  * @throws AppError `conflict` when `file` exists and `force` is not set; `not-found` when there is no database.
  */
@@ -33,7 +33,7 @@ export function backUp(databasePath: string, file: string, { force = false } = {
       `there is no database at ${databasePath}: set BELFRY_DATABASE_URL to where it is`,
     );
   }
-  refuse(databasePath, file, force);
+  requireWritableTarget(databasePath, file, force);
   mkdirSync(dirname(file), { recursive: true });
   removeLeftovers(file, 'partial');
   const partial = `${file}.${process.pid}.partial`;
@@ -41,8 +41,8 @@ export function backUp(databasePath: string, file: string, { force = false } = {
     copyWhole(databasePath, partial);
     flushToDisk(partial);
     const { size } = statSync(partial);
-    refuse(databasePath, file, force);
-    // A journal that belongs to what is overwritten would be taken for the new one's.
+    requireWritableTarget(databasePath, file, force);
+    // SQLite would apply the journal of the overwritten database to the new one.
     removeSidecars(file);
     renameSync(partial, file);
     flushToDisk(dirname(file));
@@ -70,15 +70,15 @@ export function copyWhole(from: string, to: string): void {
   }
 }
 
-/** @throws AppError `conflict` when it is no database of Belfry, or not whole. */
+/** @throws AppError `conflict` when it is not a Belfry database, or damaged. */
 export function assertIntact(db: Db, path: string): void {
-  if (schemaVersion(db) < 1 || !hasTables(db)) throw notOurs(path);
+  if (schemaVersion(db) < 1 || !hasTables(db)) throw notBelfryDatabase(path);
   const found = db.pragma('integrity_check(1)', { simple: true });
   if (found !== 'ok')
     throw new AppError('conflict', `${path} is damaged (${String(found)}): take another backup`);
 }
 
-export function notOurs(path: string): AppError {
+export function notBelfryDatabase(path: string): AppError {
   return new AppError('conflict', `${path} is no Belfry database: name a file that belfry backup made`);
 }
 
@@ -88,17 +88,17 @@ function hasTables(db: Db): boolean {
   return db.prepare(sql).pluck().get() === 5;
 }
 
-/** Takes away what SQLite keeps beside a database while it is in use. */
+/** Deletes the files that SQLite keeps beside an open database. */
 export function removeSidecars(path: string): void {
   for (const suffix of ['-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
-/** Whether SQLite says that this is no database, or a damaged one. */
+/** Whether SQLite reports that the file is not a database, or is damaged. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code);
 }
 
-function refuse(databasePath: string, file: string, force: boolean): void {
+function requireWritableTarget(databasePath: string, file: string, force: boolean): void {
   if (!existsSync(file)) return;
   if (isSameFile(databasePath, file)) {
     throw new AppError('conflict', `${file} is the database itself: name another file`);
@@ -113,7 +113,7 @@ export function isSameFile(a: string, b: string): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }
 
-/** Takes away the `<file>.<pid>.<suffix>` of processes that were killed. */
+/** Deletes each `<file>.<pid>.<suffix>` whose process no longer runs. */
 export function removeLeftovers(file: string, suffix: string): void {
   const [folder, prefix] = [dirname(file), `${basename(file)}.`];
   for (const name of readdirSync(folder)) {

@@ -22,7 +22,7 @@ import type { FairQueue } from '../fair-queue.ts';
 import { toRepeat } from '../history-rows.ts';
 import type { DraftRow } from './jobs.ts';
 import type { RetentionStep } from './retention.ts';
-import type { Thread } from './thread.ts';
+import type { WorkerClient } from './thread.ts';
 import type { WriteQueue } from './write-queue.ts';
 
 /** What a search may take of the search thread at once: another tenant's search waits no longer for it. */
@@ -31,8 +31,8 @@ const stepMs = 100;
 export interface SqliteThreads {
   readonly queue: WriteQueue;
   /** For short reads, and for searches; each starts with its first call. */
-  readonly reader: () => Thread;
-  readonly searcher: () => Thread;
+  readonly reader: () => WorkerClient;
+  readonly searcher: () => WorkerClient;
   /** What is done on the thread for searches waits here for its turn. */
   readonly searches: FairQueue;
 }
@@ -40,8 +40,8 @@ export interface SqliteThreads {
 /** The log on SQLite: writes go through the one queue, reads to two threads, so that a long search delays no stream. */
 export class SqliteHistory implements History, ReceiptStore {
   readonly #queue: WriteQueue;
-  readonly #reader: () => Thread;
-  readonly #searcher: () => Thread;
+  readonly #reader: () => WorkerClient;
+  readonly #searcher: () => WorkerClient;
   readonly #searches: FairQueue;
   /** Routing hands out the same object for the same decision, so its text is made once. */
   readonly #routeTexts = new WeakMap<Route, string>();

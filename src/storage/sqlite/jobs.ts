@@ -1,4 +1,4 @@
-/** What the writer thread is asked to do, and what it answers: the language between `history.ts` and `writer-thread.ts`. */
+/** The jobs of the writer thread and their results: the protocol between `history.ts` and `writer-thread.ts`. */
 import type { ErrorCode } from '#contract/errors.ts';
 import type {
   Clear,
@@ -12,15 +12,15 @@ import type { PanelAddress } from '#core/target.ts';
 import type { SqlResult } from '../sql.ts';
 import type { RetentionStep } from './retention.ts';
 
-/** A draft without its route object: that travels as JSON text, made once for each distinct decision. */
+/** A draft whose route is JSON text, which is encoded once for each distinct route. */
 export interface DraftRow extends Omit<NotificationDraft, 'route'> {
   readonly route: string;
-  /** Whether panels show it, by routing alone. */
+  /** Whether the route leads to any panel. */
   readonly shown: boolean;
   readonly muted: boolean;
 }
 
-/** Where something of any tenant is listed as live. */
+/** The position of a live notification, with its tenant. */
 export interface TenantLivePosition extends LivePosition {
   readonly tenant: TenantId;
 }
@@ -74,7 +74,7 @@ export interface NewReceipt {
   readonly receivedAt: number;
 }
 
-/** `more`: live notifications are still to be cleared, before the log begins where it should. */
+/** `more`: the step must run again, because live notifications before the new start of the log are not cleared yet. */
 export interface RetainResult {
   readonly more: boolean;
 }
@@ -88,7 +88,7 @@ export interface JobResults {
   readonly sql: readonly SqlResult[];
 }
 
-/** One job's answer. A refusal carries an AppError's code; without one it is a bug. */
+/** The result of one job. A refusal has the code of an AppError; without a code it is a bug. */
 export type JobAnswer =
   | { readonly value: JobResults[Job['kind']] }
   | { readonly refused: { readonly code: ErrorCode | undefined; readonly message: string } };

@@ -14,7 +14,7 @@ import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
 import { ensurePartition } from './partitions.ts';
 import type { ReaderData } from './reader-thread.ts';
 import { SqliteStatistics } from './statistics.ts';
-import { Thread } from './thread.ts';
+import { WorkerClient } from './thread.ts';
 import { assertWalIntact } from './wal-check.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -76,14 +76,14 @@ export function openSqlite(options: SqliteOptions): Storage {
     failure.resolve(error);
   };
   const writerData = { path, maintains: role === 'server', ...options.sizes };
-  const writer = new Thread(new URL('./writer-thread.ts', import.meta.url), writerData, {
+  const writer = new WorkerClient(new URL('./writer-thread.ts', import.meta.url), writerData, {
     onNotice: heard,
     onEnd: ended,
   });
   queue = new WriteQueue(writer, options.queueCapacity);
   const readers = {
-    short: readerThread(data, heard, options.onProblem),
-    search: readerThread({ ...data, yields: true }, heard, options.onProblem),
+    short: restartingReader(data, heard, options.onProblem),
+    search: restartingReader({ ...data, lowPriority: true }, heard, options.onProblem),
   };
   const searches = new FairQueue();
   space.watch((problem) => {
@@ -156,14 +156,14 @@ export function prepare(path: string, role: 'server' | 'command'): void {
  * A reading thread from its first call on (until the first search, the memory of searching is saved), and a new one when
  * it has died.
  */
-function readerThread(
+function restartingReader(
   data: ReaderData,
   onNotice: (notice: unknown) => void,
   onProblem: SqliteOptions['onProblem'],
 ) {
-  let thread: Thread | undefined;
+  let thread: WorkerClient | undefined;
   const start = () =>
-    new Thread(new URL('./reader-thread.ts', import.meta.url), data, {
+    new WorkerClient(new URL('./reader-thread.ts', import.meta.url), data, {
       onNotice,
       onEnd: (error) => {
         if (thread) onProblem(`a reading thread ended and is started again: ${error.stack ?? error.message}`);
@@ -195,7 +195,7 @@ function atMostOnceAMinute(tell: (message: string) => void): (message: string) =
   };
 }
 
-function executor(queue: WriteQueue, reader: () => Thread): SqlExecutor {
+function executor(queue: WriteQueue, reader: () => WorkerClient): SqlExecutor {
   return {
     read: <T>({ sql, parameters }: CompiledQuery<T>) => reader().call<T[]>('sql', { sql, parameters }),
     write: (queries) =>

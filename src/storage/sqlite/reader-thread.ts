@@ -1,4 +1,4 @@
-/** A thread with a connection that cannot write: one runs the short reads, another the searches. */
+/** A worker thread with a read-only connection. The server starts two: one for short reads, one for searches. */
 import { platform } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { unavailable } from '#core/errors.ts';
@@ -6,7 +6,7 @@ import type { SearchOptions } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { WantedValues } from '#core/statistics.ts';
 import type { PanelAddress } from '#core/target.ts';
-import { letOthersGoFirst } from '../low-priority.ts';
+import { lowerPriority } from '../low-priority.ts';
 import { type CountRequest, countStep } from './count.ts';
 import { type Db, openReadOnly } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure } from './disk-errors.ts';
@@ -18,18 +18,18 @@ import { Statements } from './partitions.ts';
 import { type RetentionBounds, retentionStep } from './retention.ts';
 import { RowReader } from './rows.ts';
 import { findRecord, searchPage } from './search.ts';
-import { serveThread } from './thread.ts';
+import { serveWorker } from './thread.ts';
 
 /** What the thread is started with. */
 export interface ReaderData {
   readonly path: string;
-  /** Its work can wait where there are too few cores: notifications and panels go first. */
-  readonly yields?: boolean;
+  /** Runs with a lower priority, so that notifications and panels go first when there are too few cores. */
+  readonly lowPriority?: boolean;
 }
 
-const { path, yields } = workerData as ReaderData;
-// Only Linux has a priority for each thread; elsewhere this would be the whole process.
-if (yields && platform() === 'linux') letOthersGoFirst();
+const { path, lowPriority } = workerData as ReaderData;
+// Only Linux has a priority for each thread; elsewhere the call would change the whole process.
+if (lowPriority && platform() === 'linux') lowerPriority();
 
 interface Session {
   readonly db: Db;
@@ -48,17 +48,18 @@ function open(): Session {
   return { db, sql, reader, log: new LogReader(sql, reader) };
 }
 
-/** Tells whether so many milliseconds have passed. */
+/** Returns a function that tells whether `ms` milliseconds have passed. */
 function timer(ms: number): () => boolean {
   const endsAt = performance.now() + ms;
   return () => performance.now() >= endsAt;
 }
 
-/** A read out of one snapshot. */
+/** Runs several reads on one snapshot of the database. */
 const snapshot = <T>(work: (session: Session) => T): T => read((open) => open.log.snapshot(() => work(open)));
 
 /**
- * Reads on the open connection. One that failed may have met a disk that was gone for a while: the next gets a fresh one.
+ * Reads on the open connection. After a failed read the connection is closed, and the next read opens a new one, because the
+ * disk may have been away for a while.
  * @throws AppError `unavailable` when the file is damaged or the disk fails.
  */
 function read<T>(work: (session: Session) => T, what = 'reading'): T {
@@ -67,27 +68,27 @@ function read<T>(work: (session: Session) => T, what = 'reading'): T {
     return work(session);
   } catch (error) {
     if (isDamage(error)) {
-      drop();
+      closeSession();
       thread.notify({ damage: damageReport(error, what) });
       throw unavailable(damaged, error);
     }
     if (!isDiskFailure(error)) throw error;
-    drop();
+    closeSession();
     throw unavailable(`the disk refused a read (${(error as Error).message})`, error);
   }
 }
 
-function drop(): void {
+function closeSession(): void {
   const broken = session;
   session = undefined;
   try {
     broken?.db.close();
   } catch {
-    // A handle that cannot be closed is forgotten.
+    // The connection is unusable anyway.
   }
 }
 
-const thread = serveThread(
+const thread = serveWorker(
   {
     bounds: ({ tenant }: { tenant: number }) => read(({ log }) => log.bounds(tenant)),
     size: ({ tenant }: { tenant: number }) => read(({ log }) => log.size(tenant)),
@@ -106,13 +107,13 @@ const thread = serveThread(
     oldestRevision: ({ tenant }: { tenant: number }) => read(({ log }) => log.oldestRevision(tenant)),
     find: ({ tenant, id }: { tenant: number; id: string }) =>
       snapshot((open) => findRecord(open, tenant, id)),
-    search: (asked: { tenant: number; query: Query; options: SearchOptions }) => {
-      const isOver = timer(asked.options.timeoutMs ?? Number.POSITIVE_INFINITY);
-      return snapshot((open) => searchPage(open, asked, isOver));
+    search: (request: { tenant: number; query: Query; options: SearchOptions }) => {
+      const isOver = timer(request.options.timeoutMs ?? Number.POSITIVE_INFINITY);
+      return snapshot((open) => searchPage(open, request, isOver));
     },
     count: ({
       stepMs,
-      ...asked
+      ...count
     }: {
       tenant: number;
       query: Query;
@@ -120,7 +121,7 @@ const thread = serveThread(
       stepMs: number;
     }) => {
       const isOver = timer(stepMs);
-      return snapshot((open) => countStep(open, asked, isOver));
+      return snapshot((open) => countStep(open, count, isOver));
     },
     retentionStep: ({ tenant, bounds }: { tenant: number; bounds: RetentionBounds }) =>
       snapshot(({ sql }) => retentionStep(sql, tenant, bounds)),
@@ -135,5 +136,5 @@ const thread = serveThread(
     sql: ({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) =>
       read(({ db }) => db.prepare(sql).all(...parameters), sql.slice(0, reportedSqlChars)),
   },
-  drop,
+  closeSession,
 );

@@ -16,7 +16,7 @@ import {
   copyWhole,
   isSameFile,
   isUnreadable,
-  notOurs,
+  notBelfryDatabase,
   removeLeftovers,
   removeSidecars,
 } from './backup.ts';
@@ -77,13 +77,13 @@ export function restore(
 }
 
 function checkBackup(file: string): void {
-  if (statSync(file).isDirectory()) throw notOurs(file);
+  if (statSync(file).isDirectory()) throw notBelfryDatabase(file);
   let db: Db | undefined;
   try {
     db = openReadOnly(file);
     assertIntact(db, file);
   } catch (error) {
-    throw isUnreadable(error) ? notOurs(file) : error;
+    throw isUnreadable(error) ? notBelfryDatabase(file) : error;
   } finally {
     db?.close();
   }
@@ -98,7 +98,7 @@ function renew(path: string, purges: boolean): void {
     const { changes } = db
       .prepare("UPDATE meta SET value = lower(hex(randomblob(5))) WHERE name = 'epoch'")
       .run();
-    if (changes !== 1) throw notOurs(path);
+    if (changes !== 1) throw notBelfryDatabase(path);
     // A session that was ended since the backup would be in force again.
     db.exec('DELETE FROM sessions; DELETE FROM verifications');
     if (purges) purge(db);

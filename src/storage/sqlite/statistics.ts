@@ -12,18 +12,18 @@ import type {
 import { countBudgetMs, Tally } from '../counting.ts';
 import type { FairQueue } from '../fair-queue.ts';
 import type { CountRequest, CountStep } from './count.ts';
-import type { Thread } from './thread.ts';
+import type { WorkerClient } from './thread.ts';
 
 /** What a count may take of the search thread at once: a search that comes meanwhile waits no longer. */
 const stepMs = 30;
 
 /** Statistics on SQLite. What may take long is counted by the search thread, so that it delays no stream. */
 export class SqliteStatistics implements Statistics {
-  readonly #reader: () => Thread;
-  readonly #searcher: () => Thread;
+  readonly #reader: () => WorkerClient;
+  readonly #searcher: () => WorkerClient;
   readonly #searches: FairQueue;
 
-  constructor(reader: () => Thread, searcher: () => Thread, searches: FairQueue) {
+  constructor(reader: () => WorkerClient, searcher: () => WorkerClient, searches: FairQueue) {
     this.#reader = reader;
     this.#searcher = searcher;
     this.#searches = searches;

@@ -1,4 +1,4 @@
-/** Calls into a worker thread, and the other end of them. */
+/** RPC with a worker thread: the client, and the server in the thread. */
 import { type MessagePort, parentPort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ErrorCode } from '#contract/errors.ts';
 import { AppError, unavailable } from '#core/errors.ts';
@@ -30,17 +30,17 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** What the end of an idle thread takes, with room to spare. */
+/** The time reserved for the termination of the thread. */
 const terminationMs = 500;
 
-/** A worker thread that answers calls, in the order they were made. */
-export class Thread {
+/** Starts a worker thread and calls its handlers. The thread answers calls in order. */
+export class WorkerClient {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #ended: Error | undefined;
 
-  /** `onNotice` hears what the thread says unasked; `onEnd` that it died without being asked to. */
+  /** `onNotice` gets messages that are not replies; `onEnd` is called if the thread ends by itself. */
   constructor(
     script: URL,
     data: unknown,
@@ -65,7 +65,7 @@ export class Thread {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#nextId++;
     return new Promise<T>((resolve, reject) => {
-      // A call under way keeps the process alive; an idle thread does not.
+      // A pending call keeps the process alive; an idle thread does not.
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.set(id, { resolve: resolve as (value: unknown) => void, reject });
       this.#worker.postMessage({ id, op, args } satisfies Request);
@@ -73,8 +73,8 @@ export class Thread {
   }
 
   /**
-   * Lets calls under way finish, then ends the thread; takes `withinMs` at the most. Answers whether the thread has ended:
-   * one that hangs inside SQLite or the system cannot be ended, and `process.exit` would wait for it.
+   * Waits for pending calls, then ends the thread; takes at most `withinMs`. Returns whether the thread has ended: a thread that
+   * hangs inside SQLite or the system cannot be ended, and `process.exit` would wait for it.
    */
   async close(withinMs: number): Promise<boolean> {
     const closed = this.#ended ?? this.call('close', undefined).catch(() => undefined);
@@ -101,20 +101,20 @@ export class Thread {
 
 export type Handlers = Readonly<Record<string, (args: never) => unknown>>;
 
-/** A call that is answered several times at once: in the order they were made; what it throws is the answer to all. */
-export interface Together<Args> {
+/** Handles several waiting calls of one operation at once. Returns their results in order; an error fails all of them. */
+export interface BatchHandler<Args> {
   readonly op: string;
-  /** What one call counts, and the sum from which on no further one is taken along. */
-  readonly weigh: (args: Args) => number;
-  readonly enough: number;
+  readonly weight: (args: Args) => number;
+  /** A batch takes no further call once its total weight reaches this. */
+  readonly maxWeight: number;
   readonly handle: (args: Args[]) => readonly unknown[];
 }
 
-/** The thread's end: answers calls by name until `close`; of `together`, those that wait when its turn has come at once. */
-export function serveThread<Args = never>(
+/** Runs in the thread: answers calls by operation until `close`. Calls of `batch.op` that wait are handled together. */
+export function serveWorker<Args = never>(
   handlers: Handlers,
   close: () => void,
-  together?: Together<Args>,
+  batch?: BatchHandler<Args>,
 ): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
   giveBackIdleMemory();
@@ -135,27 +135,27 @@ export function serveThread<Args = never>(
   };
   port.on('message', (first: Request) => {
     const requests: Request[] = [];
-    const other = together ? gather(port, first, together, requests) : first;
-    if (together && requests.length > 0)
-      answer(requests, () => together.handle(requests.map(({ args }) => args as Args)));
+    const other = batch ? gather(port, first, batch, requests) : first;
+    if (batch && requests.length > 0)
+      answer(requests, () => batch.handle(requests.map(({ args }) => args as Args)));
     if (other) answer([other], () => [handle(other.op, other.args)]);
   });
   return { notify: (notice) => port.postMessage({ notice } satisfies Notice) };
 }
 
-/** Takes the calls along that are answered together, from `first` on; answers what was received and is no such call. */
+/** Collects waiting calls of the batch operation into `requests`. Returns the first received call of another operation. */
 function gather<Args>(
   port: MessagePort,
   first: Request,
-  { op, weigh, enough }: Together<Args>,
+  { op, weight, maxWeight }: BatchHandler<Args>,
   requests: Request[],
 ): Request | undefined {
-  let weight = 0;
+  let total = 0;
   for (let next: Request | undefined = first; next; next = received(port)) {
     if (next.op !== op) return next;
     requests.push(next);
-    weight += weigh(next.args as Args);
-    if (weight >= enough) return undefined;
+    total += weight(next.args as Args);
+    if (total >= maxWeight) return undefined;
   }
   return undefined;
 }

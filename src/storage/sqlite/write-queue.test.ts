@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type PackedJobs, unpackJobs } from './batch.ts';
 import type { Job } from './jobs.ts';
-import type { Thread } from './thread.ts';
+import type { WorkerClient } from './thread.ts';
 import { WriteQueue } from './write-queue.ts';
 
 type ReceiptsJob = Extract<Job, { kind: 'receipts' }>;
@@ -20,7 +20,7 @@ function createQueue(capacity: number) {
     new Promise((resolve) => {
       messages.push({ jobs, answer: () => resolve(unpackJobs(jobs).map(() => ({ value: [] }))) });
     });
-  return { queue: new WriteQueue({ call } as unknown as Thread, capacity), messages };
+  return { queue: new WriteQueue({ call } as unknown as WorkerClient, capacity), messages };
 }
 
 test('a request of many receipts is a message of its own, and weighs what it writes', async () => {

@@ -1,7 +1,7 @@
 import { AppError, unavailable } from '#core/errors.ts';
 import { type PackedAnswers, packJobs, unpackAnswer, weightOf } from './batch.ts';
 import type { AppendResult, Job, JobAnswer, JobResults } from './jobs.ts';
-import type { Thread } from './thread.ts';
+import type { WorkerClient } from './thread.ts';
 
 /**
  * Rows sent to the writer in one message, about. They go as they come, so that it works while more are being read; what it
@@ -24,7 +24,7 @@ interface Waiting {
  * nothing. No timer is involved.
  */
 export class WriteQueue {
-  readonly #thread: Thread;
+  readonly #thread: WorkerClient;
   readonly #capacity: number;
   /** Not sent to the writer yet. */
   #gathered: Waiting[] = [];
@@ -39,7 +39,7 @@ export class WriteQueue {
   readonly #troubles = new Map<string, string>();
 
   /** `capacity`: notifications that may wait for the disk before more are refused, and receipts beside them. */
-  constructor(thread: Thread, capacity: number) {
+  constructor(thread: WorkerClient, capacity: number) {
     this.#thread = thread;
     this.#capacity = capacity;
   }

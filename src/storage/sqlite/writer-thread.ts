@@ -12,7 +12,7 @@ import type { Job, JobAnswer, JobResults } from './jobs.ts';
 import { LogCleaner } from './log-cleaner.ts';
 import { type LogSizes, LogWriter, usualSizes } from './log-writer.ts';
 import { Maintenance } from './maintenance.ts';
-import { serveThread } from './thread.ts';
+import { serveWorker } from './thread.ts';
 
 interface WriterData extends Partial<LogSizes> {
   readonly path: string;
@@ -47,10 +47,10 @@ let sliceTimer: NodeJS.Timeout | undefined;
 /** When the next slice is due. */
 let sliceDue = performance.now() + slicePauseMs;
 
-/** Rows in one transaction, about: more of them gain nothing on the fsync and make the first job wait for the last. */
-const enoughRows = 256;
+/** Approximate rows per transaction. More rows would not save fsync time, and the first job would wait longer. */
+const maxBatchRows = 256;
 
-const thread = serveThread<PackedJobs>(
+const thread = serveWorker<PackedJobs>(
   {},
   () => {
     clearTimeout(sliceTimer);
@@ -58,7 +58,7 @@ const thread = serveThread<PackedJobs>(
     session?.db.close();
     session = undefined;
   },
-  { op: 'commit', weigh: ({ weight }) => weight, enough: enoughRows, handle: commitTogether },
+  { op: 'commit', weight: ({ weight }) => weight, maxWeight: maxBatchRows, handle: commitTogether },
 );
 scheduleSlice();
 
