@@ -5,7 +5,7 @@ import type { PanelEvent, PanelEventsOptions } from './panel-events.ts';
 
 export interface BoardEvent {
   readonly event: PanelEvent;
-  /** What it changed on the board. */
+  /** The changes of the event to the board. */
   readonly changes: readonly BoardChange[];
 }
 
@@ -13,15 +13,15 @@ export interface BoardEventsOptions extends PanelEventsOptions {
   readonly client: Pick<Client, 'panelEvents'>;
   readonly panelId: string;
   readonly board: Board;
-  /** By which the board goes. */
+  /** The clock of the board. */
   readonly clock: ElapsedClock;
 }
 
 /**
- * A panel's events, for as long as the caller listens, each after the board has taken it in. When more are live than
- * the board holds and few of those it holds are left, it asks for the live set again.
+ * Yields a panel's events until `signal` aborts; the board has applied each event before it is yielded. The board holds only
+ * part of a large live set. When few of its cards are left (`needsMore`), the stream is opened again to get the next ones.
  *
- * @throws ApiError as panelEvents.
+ * @throws ApiError like panelEvents.
  */
 export async function* boardEvents({
   client,

@@ -5,41 +5,41 @@ import { backoffMs } from './backoff.ts';
 export type Receipt = Receipts[number];
 
 export interface ReceiptOutboxOptions {
-  /** Sends one batch; throws an ApiError when it was not taken. */
+  /** Sends one batch; throws an ApiError when the server did not accept it. */
   readonly post: (receipts: Receipts) => Promise<unknown>;
-  /** Gathers for so long before it sends. */
-  readonly gatherMs?: number;
+  /** How long receipts are collected before a batch is sent. */
+  readonly collectMs?: number;
 }
 
-/** The most one call takes. */
+/** The server accepts at most this many receipts in one request. */
 const batchSize = 1_000;
-/** While the server is away the newest are kept: receipts are proof, and never worth all memory. */
+/** While the server is unreachable, only this many of the newest receipts are kept, to bound memory. */
 const maxWaiting = 10_000;
 const retry = { baseMs: 1_000, capMs: 30_000 };
 
-/** Receipts on their way to the server: gathered, sent in batches, kept and sent again while it is away. */
+/** Sends receipts to the server in batches. Keeps them and retries while the server is unreachable. */
 export class ReceiptOutbox {
   readonly #post: ReceiptOutboxOptions['post'];
-  readonly #gatherMs: number;
+  readonly #collectMs: number;
   #waiting: Receipt[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sending: Promise<void> | undefined;
   #failures = 0;
   #closed = false;
 
-  constructor({ post, gatherMs = 100 }: ReceiptOutboxOptions) {
+  constructor({ post, collectMs = 100 }: ReceiptOutboxOptions) {
     this.#post = post;
-    this.#gatherMs = gatherMs;
+    this.#collectMs = collectMs;
   }
 
   add(receipt: Receipt): void {
     if (this.#closed) return;
     this.#waiting.push(receipt);
     if (this.#waiting.length > maxWaiting) this.#waiting = this.#waiting.slice(-maxWaiting);
-    this.#schedule(this.#gatherMs);
+    this.#schedule(this.#collectMs);
   }
 
-  /** Tries once more to send what waits, and takes no more. */
+  /** Accepts no further receipts, and tries once to send the waiting ones. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -54,7 +54,7 @@ export class ReceiptOutbox {
       this.#sending = this.#send().finally(() => {
         this.#sending = undefined;
         if (this.#waiting.length === 0) return;
-        this.#schedule(this.#failures === 0 ? this.#gatherMs : backoffMs(this.#failures, retry));
+        this.#schedule(this.#failures === 0 ? this.#collectMs : backoffMs(this.#failures, retry));
       });
     }, ms);
   }
@@ -66,13 +66,13 @@ export class ReceiptOutbox {
       this.#failures = 0;
     } catch (error) {
       this.#failures += 1;
-      if (isWorthAnother(error)) this.#waiting.unshift(...batch);
+      if (isRetryable(error)) this.#waiting.unshift(...batch);
     }
   }
 }
 
-/** A refusal of the batch itself would only be repeated. */
-function isWorthAnother(error: unknown): boolean {
+/** Whether a retry may succeed. The server would refuse an invalid batch again. */
+function isRetryable(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return error.status === 0 || error.status === 408 || error.status === 429 || error.status >= 500;
 }
