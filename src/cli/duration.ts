@@ -8,20 +8,20 @@ const unitMs = {
   w: 604_800_000,
 } as const;
 
-/** Milliseconds; undefined when it is not a whole number with one of the units s, m, h, d and w. */
+/** Parses 90d or 30s to milliseconds; undefined unless it is a whole number and one of the units s, m, h, d, w. */
 export function parseDuration(text: string): number | undefined {
   const [, digits, unit] = /^(\d{1,12})(s|m|h|d|w)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   return Number(digits) * unitMs[unit as keyof typeof unitMs];
 }
 
-/** As {@link parseDuration}, and a number without a unit, or with ms, is milliseconds. */
+/** As {@link parseDuration}; also accepts milliseconds, as 1500 or 1500ms. */
 export function parseDurationOrMs(text: string): number | undefined {
   const digits = /^(\d{1,12})(?:ms)?$/.exec(text)?.[1];
   return digits === undefined ? parseDuration(text) : Number(digits);
 }
 
-/** Two words at most, as in "48 s", "2 min", "3 h", "5 d". */
+/** A duration in its largest fitting unit, as in "48 s", "2 min", "3 h", "5 d". */
 export function briefDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;

@@ -12,7 +12,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return all.map((cells) => `${line(cells)}\n`).join('');
 }
 
-/** A time to the minute, in UTC as all times of the API; a dash for none. */
+/** A time in UTC, to the minute; `-` for null. */
 export function briefTime(iso: string | null): string {
   return iso === null ? '-' : `${iso.slice(0, 16).replace('T', ' ')}Z`;
 }

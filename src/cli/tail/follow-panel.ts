@@ -5,14 +5,14 @@ import { createElapsedClock } from '#client/elapsed-clock.ts';
 import type { Connection } from '#client/event-stream.ts';
 import { type Receipt, ReceiptOutbox } from '#client/receipt-outbox.ts';
 
-/** How a panel is shown. Times are of the clock that the board uses. */
+/** Displays a panel. All times are of the board's clock. */
 export interface PanelView {
   /** An event changed the board. */
   update(board: Board, changes: readonly BoardChange[], now: number): void;
-  /** Called several times a second, as times on display go on. */
+  /** Called several times a second, to update the displayed times. */
   tick(board: Board, now: number): void;
   connection(connection: Connection, now: number): void;
-  /** Resolves when there is room for more. */
+  /** Resolves when the output can take more (backpressure). */
   drained(): Promise<void>;
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface FollowPanelOptions {
   readonly screen: string;
   /** Opens the view, which calls `onShown` with the notifications that a reader can see. */
   readonly open: (onShown: (ids: readonly string[]) => void) => PanelView;
-  /** Ends it, without an error. */
+  /** Ends `followPanel` without an error. */
   readonly signal: AbortSignal;
 }
 

@@ -8,20 +8,20 @@ export interface LiveScreenOptions {
 
 type ScreenIo = Pick<Io, 'stdin' | 'stdout' | 'onEnd'>;
 
-/** Alternate screen, no cursor, no wrapping of long rows; and back. */
+/** Switches to the alternate screen, without cursor and line wrapping; `leave` switches back. */
 const enter = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const leave = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
-/** The terminal shows the frame at once or not at all; those that do not know this ignore it. */
+/** Synchronized output: the terminal shows a frame at once. Terminals without support ignore the sequence. */
 const beginFrame = '\x1b[?2026h\x1b[H';
 const endFrame = '\x1b[?2026l';
 const ctrlC = '\x03';
 
-/** The whole terminal, for as long as it is open; what was on it before is there again afterwards, also after a crash. */
+/** Takes over the whole terminal until it is closed. Then the previous content is restored, also after a crash. */
 export class LiveScreen {
   readonly #io: ScreenIo;
   readonly #onResize: () => void;
   readonly #onKey: (data: Buffer) => void;
-  readonly #forget: () => void;
+  readonly #removeEndListener: () => void;
   #last = '';
   #closed = false;
 
@@ -35,7 +35,7 @@ export class LiveScreen {
       const keys = data.toString('latin1');
       if (/q/i.test(keys) || keys.includes(ctrlC)) onLeave();
     };
-    this.#forget = io.onEnd(() => this.close());
+    this.#removeEndListener = io.onEnd(() => this.close());
     io.stdout.on('resize', this.#onResize);
     io.stdout.write(enter);
     if (io.stdin.isTTY) {
@@ -53,7 +53,7 @@ export class LiveScreen {
     return this.#io.stdout.rows || 24;
   }
 
-  /** Shows these rows, from the top; each is painted and no wider than the screen. A terminal that lags skips frames. */
+  /** Draws the rows from the top. A row may contain color codes and must fit the width. A slow terminal skips frames. */
   draw(rows: readonly string[]): void {
     const frame = rows.map((row) => `\x1b[2K${row}`).join('\r\n');
     if (this.#closed || frame === this.#last || this.#io.stdout.writableNeedDrain) return;
@@ -64,7 +64,7 @@ export class LiveScreen {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#forget();
+    this.#removeEndListener();
     const { stdin, stdout } = this.#io;
     stdout.off('resize', this.#onResize);
     if (stdin.isTTY) {

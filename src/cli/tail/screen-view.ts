@@ -12,7 +12,7 @@ export interface ScreenViewOptions {
   readonly onLeave: () => void;
 }
 
-/** A burst of events is drawn once in this time. */
+/** The least time between two draws during a burst of events. */
 const frameMs = 50;
 
 /** Draws the panel on the whole terminal. */
@@ -88,7 +88,7 @@ export class ScreenView implements PanelView {
   }
 }
 
-/** What the terminal can and the reader wants: NO_COLOR (no-color.org) goes first. */
+/** The color depth of the terminal. NO_COLOR (no-color.org) has precedence. */
 function colorsOf({ env, stdout }: Io): Scene['colors'] {
   const bits = env.NO_COLOR ? 1 : stdout.getColorDepth({ ...env });
   if (bits >= 24) return 'truecolor';
