@@ -11,7 +11,7 @@ export type PairingProgress =
   /** The server does not answer; the code, if there is one, is still valid. */
   | { readonly state: 'trouble'; readonly code: string | undefined };
 
-const askEveryMs = 2_000;
+const pollMs = 2_000;
 const retry = { baseMs: 2_000, capMs: 30_000 };
 
 /** Shows codes until one is approved, for as long as it takes; resolves with the pairing. */
@@ -47,7 +47,7 @@ async function waitForApproval(
 ): Promise<StoredPairing | undefined> {
   onProgress({ state: 'waiting', code });
   for (let failures = 0; ; ) {
-    await pause(failures === 0 ? askEveryMs : backoffMs(failures, retry), signal);
+    await pause(failures === 0 ? pollMs : backoffMs(failures, retry), signal);
     signal.throwIfAborted();
     try {
       const { state, token, panel } = await calls.collect(secret, signal);

@@ -30,10 +30,10 @@ export interface SessionOptions {
   readonly clock: ElapsedClock;
 }
 
-/** Remembers ids that this screen has shown, so that a reset does not play their sounds again. */
-const mostKnown = 5_000;
-/** The pause after an answer that is not the server's own, as from a proxy while the server is down. */
-const foreignAnswerMs = 10_000;
+/** How many ids of shown notifications are remembered, so that a stream reset does not play their sounds again. */
+const maxKnown = 5_000;
+/** The pause after an error that does not come from Belfry but, for example, from a proxy while Belfry is down. */
+const proxyErrorPauseMs = 10_000;
 const usualHeartbeatMs = 15_000;
 /** Short, because somebody is waiting at the screen. */
 const unpairMs = 5_000;
@@ -80,7 +80,7 @@ export class Session {
     return this.#known.has(id);
   }
 
-  /** Shows the panel until `signal` says stop, or the token or the panel is gone for good; answers why it ended. */
+  /** Shows the panel until `signal` aborts, or until the token or the panel is gone; then returns the reason. */
   async run(signal: AbortSignal): Promise<EndReason | undefined> {
     try {
       return await this.#followUntil(signal);
@@ -89,7 +89,7 @@ export class Session {
     }
   }
 
-  /** Revokes the token of this screen; false when the server did not answer in time, or does not let it. */
+  /** Revokes the token of this screen; false when the server refused or did not respond in time. */
   async unpair(): Promise<boolean> {
     const { client, panelId } = this.#options;
     try {
@@ -109,19 +109,19 @@ export class Session {
         const reason = endReason(error);
         if (reason) return reason;
         const message = error instanceof Error ? error.message : String(error);
-        this.#connect({ state: 'waiting', reason: message, answered: true, retryInMs: foreignAnswerMs });
-        await pause(foreignAnswerMs, signal);
+        this.#connect({ state: 'waiting', reason: message, answered: true, retryInMs: proxyErrorPauseMs });
+        await pause(proxyErrorPauseMs, signal);
       }
     }
     return undefined;
   }
 
-  /** Takes off what has been shown for its time. */
+  /** Removes expired cards. */
   expire(): void {
     this.#applied(this.board.expire(this.#options.clock.now()));
   }
 
-  /** These are on the screen now, for people to see. */
+  /** Sends a `shown` receipt for each card that is visible now, once per notification. */
   shown(cards: readonly Card[]): void {
     for (const { notification } of cards) {
       if (this.#receipted.has(notification.id)) continue;
@@ -172,7 +172,7 @@ export class Session {
 const isCommand = (event: PanelEvent): event is CommandEvent =>
   event.type === 'identify' || event.type === 'reload' || event.type === 'test';
 
-/** undefined for what may pass: above all an answer that is not the server's own, from a proxy in front of it. */
+/** undefined for temporary errors; an error without a code comes from a proxy in front of Belfry. */
 function endReason(error: unknown): EndReason | undefined {
   if (!(error instanceof ApiError) || error.code === undefined) return undefined;
   if (error.status === 401) return 'revoked';
@@ -182,7 +182,7 @@ function endReason(error: unknown): EndReason | undefined {
 
 function remember(known: Set<string>, id: string): void {
   known.add(id);
-  if (known.size <= mostKnown) return;
+  if (known.size <= maxKnown) return;
   const oldest = known.values().next().value;
   if (oldest !== undefined) known.delete(oldest);
 }

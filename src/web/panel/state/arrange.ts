@@ -1,4 +1,4 @@
-/** Which cards a screen shows, how large and where: the highest in rank first, and one roll-up for those without room. */
+/** The layout of a screen: which cards it shows, their size and position. The other cards are summed up in one roll-up. */
 import type { Card } from '#client/board.ts';
 
 /** In design pixels: pixels on a screen of 1920 × 1080. */
@@ -18,7 +18,7 @@ export interface Place {
 
 export interface Row {
   readonly height: number;
-  /** How much larger than usual its text is. */
+  /** The scale of its text. */
   readonly zoom: number;
 }
 
@@ -26,31 +26,31 @@ export interface Arrangement {
   readonly places: readonly Place[];
   readonly rows: readonly Row[];
   readonly hidden: readonly Card[];
-  /** The zoom of everything but the most serious. */
+  /** The zoom of all rows except critical ones. */
   readonly zoom: number;
 }
 
 export const gap = 16;
-/** The least height of a row at zoom 1: level, title on one line, a line of message, and where it is from … */
-const leastHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 236, minor: 190 };
-/** … and with a title on two lines. */
-const longHeight: Readonly<Record<Shape, number>> = { critical: 316, major: 240, minor: 222 };
-const mostStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
+/** The minimum height of a row at zoom 1, with the title on one line and one line of the message. */
+const minHeight: Readonly<Record<Shape, number>> = { critical: 262, major: 236, minor: 190 };
+/** The minimum height if the title takes two lines. */
+const minHeightLongTitle: Readonly<Record<Shape, number>> = { critical: 316, major: 240, minor: 222 };
+const maxStretch: Readonly<Record<Shape, number>> = { critical: 1.65, major: 1.4, minor: 1.35 };
 const zooms = [1.6, 1.45, 1.3, 1.15, 1];
 const criticalZooms = [2.2, 2, 1.8, 1.6, 1.45, 1.3, 1.15, 1];
-/** No screen has room for more. */
-const mostOnWall = 60;
+/** The most cards on one screen. */
+const maxOnScreen = 60;
 
 /**
- * Fills a screen that does not scroll.
+ * Computes the layout for an area that does not scroll: as many cards as fit, as large as possible.
  * @param cards In display order.
  */
 export function arrange(
   cards: readonly Card[],
   area: Area,
-  { maxCards = mostOnWall, maxZoom = Number.POSITIVE_INFINITY } = {},
+  { maxCards = maxOnScreen, maxZoom = Number.POSITIVE_INFINITY } = {},
 ): Arrangement {
-  let shown = Math.min(cards.length, maxCards, mostOnWall);
+  let shown = Math.min(cards.length, maxCards, maxOnScreen);
   let packed = pack(cards, shown, area);
   while (shown > 1 && heightOf(packed, area) > area.height) {
     shown -= 1;
@@ -62,7 +62,7 @@ export function arrange(
   const critical = criticalZooms.find((each) => each >= zoom && fits(zoom, each)) ?? zoom;
   return {
     places: packed.flatMap(({ places }) => places),
-    rows: stretch(packed, area, zoom, critical),
+    rows: distributeHeight(packed, area, zoom, critical),
     hidden: cards.slice(shown),
     zoom,
   };
@@ -73,7 +73,7 @@ interface PackedRow {
   readonly places: readonly Place[];
 }
 
-/** The first `shown` cards and the roll-up of the others, in rows. A row is as the first card in it. */
+/** Puts the first `shown` cards and the roll-up of the others into rows. The first card of a row decides its shape. */
 function pack(cards: readonly Card[], shown: number, area: Area): PackedRow[] {
   const cells: (Card | undefined)[] = cards.slice(0, shown);
   if (shown < cards.length) cells.push(undefined);
@@ -96,7 +96,7 @@ function pack(cards: readonly Card[], shown: number, area: Area): PackedRow[] {
   return rows;
 }
 
-/** How many cards of a shape stand side by side. */
+/** How many cards of a shape one row has. */
 function columnsOf(shape: Shape, count: number, cells: number, { width }: Area): number {
   if (width < 900) return 1;
   const isAlone = count === 1 || (count === 2 && cells <= 3);
@@ -107,27 +107,27 @@ function columnsOf(shape: Shape, count: number, cells: number, { width }: Area):
 }
 
 function heightOf(rows: readonly PackedRow[], area: Area, zoom = 1, critical = zoom): number {
-  const heights = rows.map((row) => leastOf(row, area, zoomOf(row, zoom, critical)));
+  const heights = rows.map((row) => minHeightOf(row, area, zoomOf(row, zoom, critical)));
   return heights.reduce((sum, height) => sum + height, 0) + gap * Math.max(0, rows.length - 1);
 }
 
 const zoomOf = ({ shape }: PackedRow, zoom: number, critical: number) =>
   shape === 'critical' ? critical : zoom;
 
-function leastOf({ shape, places }: PackedRow, { width }: Area, zoom: number): number {
+function minHeightOf({ shape, places }: PackedRow, { width }: Area, zoom: number): number {
   const long = places.some(({ card, span }) => card && isLong(card, ((width + gap) * span) / 12 - gap, zoom));
-  return zoom * (long ? longHeight : leastHeight)[shape];
+  return zoom * (long ? minHeightLongTitle : minHeight)[shape];
 }
 
-/** Gives the rows what height is left over, so that the screen is filled and messages have more lines. */
-function stretch(rows: readonly PackedRow[], area: Area, zoom: number, critical: number): Row[] {
+/** Distributes the remaining height among the rows, so that they fill the screen and messages get more lines. */
+function distributeHeight(rows: readonly PackedRow[], area: Area, zoom: number, critical: number): Row[] {
   const used = heightOf(rows, area, zoom, critical);
   const gaps = gap * Math.max(0, rows.length - 1);
   const factor = (area.height - gaps) / Math.max(1, used - gaps);
   return rows.map((row) => {
     const own = zoomOf(row, zoom, critical);
-    const most = Math.max(1, Math.min(factor, mostStretch[row.shape]));
-    return { height: Math.floor(leastOf(row, area, own) * most), zoom: own };
+    const most = Math.max(1, Math.min(factor, maxStretch[row.shape]));
+    return { height: Math.floor(minHeightOf(row, area, own) * most), zoom: own };
   });
 }
 
@@ -142,7 +142,7 @@ export function titleScale({ length }: string): number {
   return length <= 60 ? 1 : length <= 120 ? 0.82 : 0.7;
 }
 
-/** A card's padding to both sides, and what a usual letter of its title takes; design pixels, as in board.css. */
+/** The horizontal padding of a card and the average width of a title letter, in design pixels as in board.css. */
 const measures: Readonly<Record<Shape, { readonly padding: number; readonly letter: number }>> = {
   critical: { padding: 100, letter: 30.5 },
   major: { padding: 66, letter: 18.5 },
@@ -197,7 +197,7 @@ interface RollUp {
   readonly rank: number;
 }
 
-const leastPrefix = 3;
+const minPrefix = 3;
 
 export function rollUp(cards: readonly Card[]): RollUp {
   const levels = new Map<string, { count: number; rank: number }>();
@@ -223,5 +223,5 @@ function hostsOf(cards: readonly Card[]): string | undefined {
   if (others.every((host) => host === first)) return first;
   let length = first.length;
   for (const host of others) while (!host.startsWith(first.slice(0, length))) length -= 1;
-  return length >= leastPrefix ? `${first.slice(0, length)}*` : undefined;
+  return length >= minPrefix ? `${first.slice(0, length)}*` : undefined;
 }

@@ -23,14 +23,14 @@ export interface Look {
   readonly languages: readonly string[];
 }
 
-export interface BrowserFacts {
+export interface BrowserSettings {
   readonly languages: readonly string[];
   readonly timeZone: string;
   readonly prefersLight: boolean;
 }
 
-/** The choice at the screen, else the panel's setting, else a default. */
-export function lookOf(settings: SettingsEvent | undefined, own: OwnChoices, browser: BrowserFacts): Look {
+/** Combines settings: the choice at the screen, otherwise the panel's setting, otherwise the default. */
+export function lookOf(settings: SettingsEvent | undefined, own: OwnChoices, browser: BrowserSettings): Look {
   const display = settings?.panel.display ?? {};
   const scheme = own.scheme ?? display.scheme ?? 'dark';
   const wanted = [own.language, display.locale, ...browser.languages].filter((tag) => tag !== undefined);

@@ -1,4 +1,4 @@
-/** Covers the screen for a while on a command from the dashboard: the panel's name, or the test card. */
+/** Covers the screen for some seconds on a command from the dashboard: with the panel's name, or with the test card. */
 import type { Level } from '#contract/level.ts';
 import { element, setText } from '#web/dom.ts';
 import { icon } from '#web/icon.ts';
@@ -56,13 +56,13 @@ export function createOverlay(onClose: () => void): Overlay {
   };
 }
 
-/** A short name fills the wall; a long one still fits. */
-const mostSize = 280;
-const leastSize = 84;
-const lettersPerLine = 3_000;
+/** The font size depends on the length of the name: a short name fills the screen, a long one still fits. */
+const maxFontSize = 280;
+const minFontSize = 84;
+const fontSizeTimesLetters = 3_000;
 
 function identification(name: string, location: string | null, translate: PanelTranslate): HTMLElement {
-  const size = Math.max(leastSize, Math.min(mostSize, lettersPerLine / Array.from(name).length));
+  const size = Math.max(minFontSize, Math.min(maxFontSize, fontSizeTimesLetters / Array.from(name).length));
   const strong = element('strong', { text: name, attributes: { dir: 'auto' } });
   strong.style.setProperty('--size', String(Math.round(size)));
   const parts = [element('span', { text: translate('thisIs') }), strong];
@@ -70,13 +70,13 @@ function identification(name: string, location: string | null, translate: PanelT
   return element('div', { class: 'identify' }, ...parts);
 }
 
-/** Shows everything that a panel draws with, so that people can check it from where they read it. */
+/** A test picture with all levels, colors and sounds, so that people can check the screen from a distance. */
 interface TestCard {
   readonly root: HTMLElement;
   readonly clock: HTMLElement;
 }
 
-interface TestCardFacts {
+interface TestCardOptions {
   readonly name: string;
   readonly levels: readonly Level[];
   readonly scale: number;
@@ -89,16 +89,16 @@ interface TestCardFacts {
 }
 
 /** The highest in rank; more have no room. */
-const mostLevels = 12;
+const maxLevels = 12;
 /** A card is filled with its colour from this rank on, as on the board. */
 const filledRank = 50;
 const corners = ['top left', 'top right', 'bottom left', 'bottom right'];
 const soundTexts = { played: 'testSoundPlayed', locked: 'soundLocked', off: 'soundOff' } as const;
 
-export function createTestCard(facts: TestCardFacts): TestCard {
-  const { name, levels, scale, version, time, sound, lookOf, translate } = facts;
+export function createTestCard(options: TestCardOptions): TestCard {
+  const { name, levels, scale, version, time, sound, lookOf, translate } = options;
   const clock = element('time', { class: 'clock', text: time });
-  const shown = [...levels].sort((a, b) => b.rank - a.rank).slice(0, mostLevels);
+  const shown = [...levels].sort((a, b) => b.rank - a.rank).slice(0, maxLevels);
   const size = {
     width: String(innerWidth),
     height: String(innerHeight),
