@@ -24,7 +24,7 @@ function Dashboard() {
     <MantineProvider
       theme={mantineTheme}
       forceColorScheme={useScheme()}
-      // The page's policy refuses style sheets written by script; ours are in theme/.
+      // The content security policy forbids style sheets from scripts. Ours are in theme/.
       withCssVariables={false}
       withGlobalClasses={false}
     >

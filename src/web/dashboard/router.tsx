@@ -1,4 +1,4 @@
-/** The pages by address. The address holds the tenant, the page, the search and what is open. */
+/** The routes of the dashboard. The URL contains the tenant, the page, the search and the open item. */
 import { type QueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import {
   createRootRouteWithContext,
@@ -30,7 +30,7 @@ interface RouterContext {
   readonly queryClient: QueryClient;
 }
 
-/** A page in a chunk of its own, with its texts. */
+/** Loads a page lazily, in its own chunk, together with its texts. */
 function page<Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,
@@ -44,7 +44,7 @@ function page<Module extends Record<string, unknown>, Name extends keyof Module>
 
 const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFound });
 
-/** Pages that need a session; without one, the sign-in leads back to them. */
+/** Pages that need a session. Without one, the person is sent to sign-in, which returns here. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
@@ -70,7 +70,7 @@ function ToSignIn() {
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
-  // A code of digits alone is read as a number.
+  // The router parses a pairing code of digits as a number; `readStartSearch` converts it back.
   validateSearch: readStartSearch,
   beforeLoad: async ({ context, search }) => {
     const { tenants } = await context.queryClient.ensureQueryData(sessionQuery);
@@ -91,7 +91,7 @@ const tenant = createRoute({
     if (!membership) return <NotMember name={name} />;
     rememberTenant(name);
     return (
-      // Another tenant gets new pages, without the state of the old.
+      // The key remounts the pages when the tenant changes, so that no state is kept.
       <TenantProvider key={name} tenant={membership}>
         <Shell />
       </TenantProvider>

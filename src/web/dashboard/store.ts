@@ -1,4 +1,4 @@
-/** Values that pages are drawn with, and that outlive any one of them. */
+/** Observable values that several pages share. */
 import { useSyncExternalStore } from 'react';
 
 export interface Store<T> {
@@ -24,7 +24,7 @@ export function createStore<T>(initial: T): Store<T> {
   };
 }
 
-/** A choice for all windows of this browser; without storage it holds until the page is closed. */
+/** A setting in localStorage, shared by all windows of this browser. Without storage it lasts until the page is closed. */
 export function createStoredChoice<T extends string>(
   key: string,
   read: (stored: string | undefined) => T,
@@ -42,7 +42,7 @@ export function createStoredChoice<T extends string>(
   };
 }
 
-/** Browsers may refuse any use of storage. */
+/** Uses localStorage; undefined if the browser forbids it. */
 function storage<T>(use: (local: Storage) => T): T | undefined {
   try {
     return use(localStorage);

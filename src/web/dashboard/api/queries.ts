@@ -1,4 +1,4 @@
-/** What pages read of a tenant, beside its rules and its history. */
+/** Queries of a tenant's data, except rules (rules.ts) and history (history.ts). */
 import {
   infiniteQueryOptions,
   type QueryClient,
@@ -17,7 +17,7 @@ import type { Tenant as TenantSettings } from '#contract/tenant.ts';
 import type { Key, Token } from '#contract/token.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
-/** One resource, as the server has it at `path`. */
+/** A query of the resource at `path`. */
 const resource = <T>({ api, key }: Tenant, path: string, ...name: readonly unknown[]) =>
   queryOptions({
     queryKey: [...key, ...name],
@@ -32,7 +32,7 @@ export const listQuery = <T>({ api, key }: Tenant, name: string) =>
       (await api.get<Record<string, T[]>>(`/api/${name}`, undefined, signal))[name] as T[],
   });
 
-/** Puts a changed or new item into a list that has been read. */
+/** Replaces or appends an item in the cached list, if the list has been read. */
 export function putInList<T>(
   client: QueryClient,
   { queryKey }: ReturnType<typeof listQuery<T>>,
@@ -44,7 +44,7 @@ export function putInList<T>(
   );
 }
 
-/** A mutation of one of the tenant's lists, which is read again afterwards. */
+/** A mutation of one of the tenant's lists; afterwards the list is read again. */
 export function useListChange<V, R>(name: string, change: (tenant: Tenant, variables: V) => Promise<R>) {
   const tenant = useTenant();
   const client = useQueryClient();
@@ -69,12 +69,12 @@ export function useLevels(): ReadonlyMap<string, Level> {
 }
 
 const none: ReadonlyMap<string, Level> = new Map();
-/** One map for one answer, however many rows ask for it. */
-const maps = new WeakMap<readonly Level[], ReadonlyMap<string, Level>>();
+/** Cached by list, so that all callers share one map. */
+const levelMaps = new WeakMap<readonly Level[], ReadonlyMap<string, Level>>();
 
 function byName(levels: readonly Level[]): ReadonlyMap<string, Level> {
-  const known = maps.get(levels) ?? new Map(levels.map((level) => [level.name, level]));
-  maps.set(levels, known);
+  const known = levelMaps.get(levels) ?? new Map(levels.map((level) => [level.name, level]));
+  levelMaps.set(levels, known);
   return known;
 }
 
@@ -82,7 +82,7 @@ export const panelPath = (id: string): string => `/api/panels/${encodeURICompone
 export const panelsQuery = (tenant: Tenant) => listQuery<Panel>(tenant, 'panels');
 const panelsRefreshMs = 4_000;
 
-/** As {@link panelsQuery}, kept up to date while it is looked at; a long list less often. */
+/** As {@link panelsQuery}, refreshed while it is displayed; a long list less often. */
 export const livePanelsQuery = (tenant: Tenant) =>
   queryOptions({
     ...panelsQuery(tenant),
@@ -126,7 +126,7 @@ export const auditQuery = ({ api, key }: Tenant, { by, action }: AuditFilter) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-/** Values that history knows for a key of the query language: for completion, so a failure is not reported. */
+/** Values in history for a key of the query language. Completion uses them, so failures are not reported. */
 export const fieldValuesQuery = (
   { api, key: tenantKey }: Tenant,
   key: 'host' | 'ip' | 'source' | 'key' | 'token' | 'panel' | 'rule',

@@ -1,4 +1,4 @@
-/** The tenant that the page is about: it stands in the address, and everything is asked for it. */
+/** The tenant of the current page. Its name is in the URL, and every request of the page is for it. */
 import { useSuspenseQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import type { Membership } from '#contract/session.ts';
@@ -14,7 +14,7 @@ export interface Tenant extends Membership {
   may(role: Role): boolean;
   /** The first part of every query key of this tenant's data. */
   readonly key: readonly ['tenant', string];
-  /** The lists of history by their query, kept for the way back to them. */
+  /** The history lists by query, kept so that going back shows the same list again. */
   readonly lists: Map<string, HistoryPages>;
 }
 
@@ -50,7 +50,7 @@ export function useTenant(): Tenant {
 
 const lastName = createStoredChoice('belfry.tenant', (stored) => stored ?? '');
 
-/** The tenant that was open last on this machine: the bare address leads there. */
+/** Stores the tenant that was open last in this browser; `/` redirects to it. */
 export const rememberTenant = (name: string): void => lastName.set(name);
 
 /** undefined when the person belongs to no tenant. */

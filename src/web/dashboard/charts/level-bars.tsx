@@ -21,7 +21,7 @@ export interface LevelBarsProps {
   readonly isOld?: boolean;
 }
 
-/** Stacked bars over time, a colour for each level, the most serious on top. */
+/** A stacked bar chart over time: one colour for each level, the highest rank on top. */
 export function LevelBars({ label, buckets, bucketMs, onSelect, isOld = false }: LevelBarsProps) {
   const stackOf = useStack();
   const look = useLevelLook();

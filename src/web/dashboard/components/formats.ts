@@ -14,7 +14,7 @@ export interface Formats {
   dateTime(at: Instant): string;
   /** 21 Nov, 21:41:07.214; what a list of several days shows. */
   dayClock(at: Instant): string;
-  /** 21 Nov 21:41; the short form of it, 21.11. 21:41 where months are long. */
+  /** 21 Nov 21:41; with numbers (21.11. 21:41) in languages whose month names are long. */
   dayTime(at: Instant): string;
   date(at: Instant): string;
   /** "3 minutes ago", "in 2 days". */
@@ -73,13 +73,13 @@ function createFormats(locale: string, timeZone: string): Formats {
   };
 }
 
-/** One for each language and time zone: lists use them hundreds of times. */
-const made = new Map<string, Formats>();
+/** Cached by language and time zone, because creating Intl formats is slow and lists use them hundreds of times. */
+const formatsCache = new Map<string, Formats>();
 
 function formatsFor(locale: string, timeZone: string): Formats {
   const key = `${locale} ${timeZone}`;
-  const formats = made.get(key) ?? createFormats(locale, timeZone);
-  made.set(key, formats);
+  const formats = formatsCache.get(key) ?? createFormats(locale, timeZone);
+  formatsCache.set(key, formats);
   return formats;
 }
 
@@ -90,8 +90,8 @@ export function useFormats(): Formats {
   return useMemo(() => formatsFor(localeOf(language), timeZone), [language, timeZone]);
 }
 
-/** Outside of a tenant: in the time zone of this machine. */
-export function useOwnFormats(): Formats {
+/** For pages outside of a tenant: formats in the browser's time zone. */
+export function useBrowserFormats(): Formats {
   const { i18n } = useTranslation();
   const language = i18n.language;
   return useMemo(

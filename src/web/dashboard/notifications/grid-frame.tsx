@@ -143,7 +143,7 @@ function NewItemsBanner({
   const { t } = useTranslation('history');
   const formats = useFormats();
   const { waiting, waitingMore } = pages;
-  const calm = useThrottledAnnouncement(waiting);
+  const announced = useThrottledAnnouncement(waiting);
   const show = () => {
     scroller.current?.scrollTo({ top: 0 });
     pages.scrollTop = 0;
@@ -153,7 +153,7 @@ function NewItemsBanner({
   return (
     <div className={styles.new}>
       <span role="status" className="hidden">
-        {calm > 0 && t('newOnes', { count: calm, number: formats.number(calm) })}
+        {announced > 0 && t('newOnes', { count: announced, number: formats.number(announced) })}
       </span>
       {waiting > 0 && (
         <button type="button" onClick={show}>
@@ -165,18 +165,18 @@ function NewItemsBanner({
   );
 }
 
-/** The number for screen readers, at most once in ten seconds. */
+/** Follows `value` for screen readers, but changes at most once in ten seconds. */
 function useThrottledAnnouncement(value: number): number {
-  const [said, setSaid] = useState(value);
-  const saidAt = useRef(0);
+  const [announced, setAnnounced] = useState(value);
+  const announcedAt = useRef(0);
   useEffect(() => {
-    if (said === value) return;
-    const waitMs = value === 0 ? 0 : Math.max(0, saidAt.current + announcementMs - Date.now());
+    if (announced === value) return;
+    const waitMs = value === 0 ? 0 : Math.max(0, announcedAt.current + announcementMs - Date.now());
     const timer = setTimeout(() => {
-      if (value > 0) saidAt.current = Date.now();
-      setSaid(value);
+      if (value > 0) announcedAt.current = Date.now();
+      setAnnounced(value);
     }, waitMs);
     return () => clearTimeout(timer);
-  }, [said, value]);
-  return said;
+  }, [announced, value]);
+  return announced;
 }

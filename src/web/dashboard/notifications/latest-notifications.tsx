@@ -4,7 +4,7 @@ import { ErrorNotice } from '../components/notice.tsx';
 import { type GridProps, rowHeightOf, useGridKeys, useLayout } from './grid-behaviour.ts';
 import { GridFrame, SkeletonRows } from './grid-frame.tsx';
 
-/** The newest few notifications, all of them drawn; NotificationGrid draws only what is visible. */
+/** A short list of the newest notifications without virtualization (NotificationGrid has it). */
 export function LatestNotifications(props: GridProps & { readonly most: number }) {
   const { pages, most, activeId } = props;
   useChanges(pages);

@@ -15,7 +15,7 @@ interface NotificationGridProps extends GridProps {
   readonly isOld?: boolean;
 }
 
-/** Notifications, newest first, read as one scrolls. Arrows move, Enter opens; new ones never move the visible rows. */
+/** A virtualized list of notifications, newest first, loaded while scrolling. New ones never move the visible rows. */
 export function NotificationGrid(props: NotificationGridProps) {
   const { pages, activeId } = props;
   useChanges(pages);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { complete, completionAt, fitting } from './completion.ts';
+import { complete, completionAt, matchingValues } from './completion.ts';
 
 const at = (marked: string) => {
   const caret = marked.indexOf('|');
@@ -44,6 +44,6 @@ test('within a phrase and behind what is no key nothing is offered', () => {
 });
 
 test('what begins alike comes before what only holds it, and what is there already is no offer', () => {
-  expect(fitting(['web-db', 'db-1', 'db-2', 'x'], 'DB', 10)).toEqual(['db-1', 'db-2', 'web-db']);
-  expect(fitting(['db-1'], 'db-1', 10)).toEqual([]);
+  expect(matchingValues(['web-db', 'db-1', 'db-2', 'x'], 'DB', 10)).toEqual(['db-1', 'db-2', 'web-db']);
+  expect(matchingValues(['db-1'], 'db-1', 10)).toEqual([]);
 });

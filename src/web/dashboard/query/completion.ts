@@ -1,4 +1,4 @@
-/** Completion at the caret of a search. */
+/** Completion of keys and values at the caret of a query. */
 import { quoteValue, readWords } from './query-words.ts';
 
 export const queryKeys = [
@@ -23,12 +23,12 @@ export const states = ['live', 'unseen', 'cleared', 'expired', 'muted', 'throttl
 
 /** What to complete: a key or a value by its prefix, and the text it would replace. */
 export interface CompletionRequest {
-  /** undefined: a key is being typed. */
+  /** The key whose value is typed; undefined: a key is typed. */
   readonly key: QueryKey | undefined;
   readonly prefix: string;
   readonly start: number;
   readonly end: number;
-  /** The operator before a level, as in `>=`; it stays. */
+  /** The operator before a level, as in `>=`; completion keeps it. */
   readonly operator: string;
 }
 
@@ -65,7 +65,7 @@ export function completionAt(text: string, caret: number): CompletionRequest | u
   return { key, prefix, start: from, end, operator };
 }
 
-/** Of comma-separated values, the one at the caret. */
+/** The range of the comma-separated value at the caret. */
 function valueAt(text: string, from: number, until: number, caret: number): { start: number; end: number } {
   let start = from;
   let inQuotes = false;
@@ -80,20 +80,21 @@ function valueAt(text: string, from: number, until: number, caret: number): { st
   return { start, end: until };
 }
 
-/** The text with the choice in it; a space follows a value. */
-export function complete(text: string, ask: CompletionRequest, chosen: string): Completed {
-  const isKey = ask.key === undefined;
-  const [, operator = '', value = chosen] = /^([<>]=?)(.*)$/s.exec(ask.key === 'level' ? chosen : '') ?? [];
+/** Replaces the typed prefix with the chosen key or value; adds a space after a value. */
+export function complete(text: string, request: CompletionRequest, chosen: string): Completed {
+  const isKey = request.key === undefined;
+  const [, operator = '', value = chosen] =
+    /^([<>]=?)(.*)$/s.exec(request.key === 'level' ? chosen : '') ?? [];
   const written = isKey ? `${chosen}:` : operator + quoteValue(value);
-  const rest = text.slice(ask.end);
+  const rest = text.slice(request.end);
   const gap = isKey || /^[\s,)]/.test(rest) ? '' : ' ';
-  const start = text.slice(0, operator === '' ? ask.start : ask.start - ask.operator.length);
+  const start = text.slice(0, operator === '' ? request.start : request.start - request.operator.length);
   const head = start + written + gap;
   return { text: head + rest, caret: head.length };
 }
 
-/** Values that begin with the prefix, then those that contain it; none if only the prefix itself is found. */
-export function fitting(known: readonly string[], prefix: string, most: number): string[] {
+/** Values that start with the prefix, then those that contain it. Empty if the only match is the prefix itself. */
+export function matchingValues(known: readonly string[], prefix: string, most: number): string[] {
   const low = prefix.toLowerCase();
   const begins = known.filter((each) => each.toLowerCase().startsWith(low));
   const holds = known.filter(

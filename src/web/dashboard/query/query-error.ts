@@ -1,15 +1,15 @@
-/** The server's error about a search, with its place in the text. */
+/** Reads the server's error about a search and its position in the query text. */
 import { ApiError, isCode } from '#client/api-error.ts';
 import { quoteValue } from './query-words.ts';
 
 export interface QueryError {
   /** The server's sentence, without the name of the field. */
   readonly sentence: string;
-  /** The place, in UTF-16 units; empty if the server gave none. */
+  /** The position in UTF-16 units; `start` equals `end` if the server gave none. */
   readonly start: number;
   readonly end: number;
-  /** The suggested texts, the nearest first. */
-  readonly offers: readonly { readonly name: string; readonly text: string }[];
+  /** Suggested corrections of the whole text, the nearest first. */
+  readonly suggestions: readonly { readonly name: string; readonly text: string }[];
 }
 
 /** @returns undefined for an error that is not about the search. */
@@ -17,16 +17,16 @@ export function readQueryError(error: unknown, text: string): QueryError | undef
   if (!(error instanceof ApiError) || !error.code?.startsWith('query.')) return undefined;
   const { at, length, nearest = [] } = error.place;
   const sentence = error.messageAfter('q');
-  if (at === undefined) return { sentence, start: 0, end: 0, offers: [] };
+  if (at === undefined) return { sentence, start: 0, end: 0, suggestions: [] };
   const from = unitsOf(text, at - 1);
   const { start, end } =
     length === undefined ? wordAt(text, from) : { start: from, end: unitsOf(text, at - 1 + length) };
   const isKey = isCode(error, 'query.unknown-key');
-  const offers = nearest.map((name) => ({
+  const suggestions = nearest.map((name) => ({
     name,
     text: text.slice(0, start) + (isKey ? name : quoteValue(name)) + text.slice(end),
   }));
-  return { sentence, start, end, offers };
+  return { sentence, start, end, suggestions };
 }
 
 function wordAt(text: string, from: number): { start: number; end: number } {

@@ -96,13 +96,13 @@ test('an error is found at its place, and the nearest is one click away', () => 
   const level = refused('query.unknown-value', text, { at: 11, length: 4, nearest: ['error'] });
   expect(level?.sentence).toBe('what is wrong');
   expect(text.slice(level?.start, level?.end)).toBe('eror');
-  expect(level?.offers).toEqual([{ name: 'error', text: '😀 level:>=error x' }]);
+  expect(level?.suggestions).toEqual([{ name: 'error', text: '😀 level:>=error x' }]);
   const key = refused('query.unknown-key', 'hots:a', { at: 1, length: 4, nearest: ['host'] });
-  expect(key?.offers[0]?.text).toBe('host:a');
+  expect(key?.suggestions[0]?.text).toBe('host:a');
   const nearest = ['night mute', 'b'];
   const rule = refused('query.unknown-value', 'rule:"x y"', { at: 6, length: 5, nearest });
-  expect(rule?.offers.map((offer) => offer.text)).toEqual(['rule:"night mute"', 'rule:b']);
-  expect(refused('query.invalid', 'x')).toMatchObject({ start: 0, end: 0, offers: [] });
+  expect(rule?.suggestions.map((offer) => offer.text)).toEqual(['rule:"night mute"', 'rule:b']);
+  expect(refused('query.invalid', 'x')).toMatchObject({ start: 0, end: 0, suggestions: [] });
   expect(refused('query.invalid', 'host:', { at: 6 })).toMatchObject({ start: 4, end: 5 });
   expect(refused('query.invalid', 'main() a', { at: 1 })).toMatchObject({ start: 0, end: 4 });
 });

@@ -1,4 +1,4 @@
-/** The time a search is about, read from its text and written into it: `since:`, `after:` and `before:`. */
+/** Reads and writes the time range in a query: the terms `since:`, `after:` and `before:`. */
 import { fromDateTimeField, toDateTimeField } from '../components/wall-clock.ts';
 import { joinTerm, type QueryWord, readWords, withoutWords } from './query-words.ts';
 
@@ -20,7 +20,7 @@ function timeWords(text: string): (QueryWord & { key: (typeof keys)[number] })[]
   );
 }
 
-/** Only terms outside of parentheses: inside they restrict a part of the search. */
+/** Reads the time range. Terms in parentheses are ignored, because they restrict only a part of the query. */
 export function readTimeRange(text: string): TimeRange {
   const range: { -readonly [K in keyof TimeRange]: TimeRange[K] } = {};
   for (const word of timeWords(text))
@@ -47,7 +47,7 @@ const unitMs: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** An age as `since:` takes it, in milliseconds; undefined when it is none. */
+/** Parses an age, as in `since:24h`, to milliseconds; undefined when it is not an age. */
 export function ageMs(age: string): number | undefined {
   if (!/^(\d{1,9}[smhdw])+$/i.test(age)) return undefined;
   let ms = 0;
@@ -65,7 +65,7 @@ export function ageText(age: string): string {
     });
 }
 
-/** An instant as `after:` and `before:` take it: local time if that is unambiguous. */
+/** Formats an instant for `after:` and `before:`: local time if it is unambiguous, otherwise UTC. */
 export function instantText(at: number, timeZone: string): string {
   const wall = toDateTimeField(at, timeZone);
   // Clocks go back by an hour; on Lord Howe Island by half an hour.

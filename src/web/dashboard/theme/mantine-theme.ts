@@ -3,8 +3,8 @@ import { createTheme, defaultVariantColorsResolver, type VariantColorsResolver }
 const edge = '1px solid';
 
 /**
- * Button colours by meaning: the accent, and `error` for destructive actions. Everything else of the library's look is
- * in tokens-for-mantine.css: the page's policy allows no style sheet written by script.
+ * Button colours by meaning: the accent, and `error` for destructive actions. The other styles of Mantine are in
+ * tokens-for-mantine.css, because the content security policy forbids style sheets from scripts.
  */
 const variantColors: VariantColorsResolver = (input) => {
   const tone = input.color === 'error' ? 'var(--error)' : 'var(--accent)';
@@ -45,7 +45,7 @@ export const mantineTheme = createTheme({
   components: {
     Button: { defaultProps: { variant: 'default', size: 'sm', radius: 'md' } },
     ActionIcon: { defaultProps: { variant: 'subtle', size: 'lg', radius: 'md' } },
-    // A locked scroll bar needs a style sheet written by script, and makes the page jump.
+    // `lockScroll` would need a style sheet from a script, and the page would jump.
     Modal: {
       defaultProps: {
         lockScroll: false,

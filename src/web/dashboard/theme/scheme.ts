@@ -1,4 +1,4 @@
-/** Dark or light: as the person chose on this machine, else as the machine is set. */
+/** The color scheme: the person's choice in this browser, otherwise the setting of the operating system. */
 import { createStore, createStoredChoice, useStore } from '../store.ts';
 
 export const schemeChoices = ['auto', 'dark', 'light'] as const;

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { Passkey } from '#contract/account.ts';
 import { addPasskey, passkeysQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { useOwnFormats } from '#web/dashboard/components/formats.ts';
+import { useBrowserFormats } from '#web/dashboard/components/formats.ts';
 import { Confirm, Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
@@ -15,7 +15,7 @@ import { type Reauthentication, useReauthentication } from './reauthentication.t
 /** Ways to sign in without a password. */
 export function PasskeySection() {
   const { t } = useTranslation('account');
-  const formats = useOwnFormats();
+  const formats = useBrowserFormats();
   const { data: passkeys, error, refetch } = useQuery(passkeysQuery);
   const client = useQueryClient();
   const [adding, setAdding] = useState(false);

@@ -1,4 +1,4 @@
-/** Confirming one's identity before a sensitive change. */
+/** Asks the person to confirm their identity before a sensitive change. */
 import { Button, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -19,12 +19,12 @@ interface Waiting {
 }
 
 export interface Reauthentication {
-  /** Continues at once if the person confirmed their identity a moment ago, otherwise after they do. */
+  /** Runs `then` after the person confirms their identity; at once if they did so within the last minutes. */
   whenConfirmed: (then: () => void) => void;
-  /** Does it; if the server wants a confirmation first, asks for it and does it again. */
+  /** Runs `work`. If the server requires a confirmation, asks for it and runs `work` again. */
   withConfirmation: <T>(work: () => Promise<T>) => Promise<T>;
   error: Error | null;
-  /** To be drawn. */
+  /** The caller must render it. */
   dialog: ReactNode;
 }
 
@@ -114,7 +114,7 @@ function ConfirmIdentity({
   );
 }
 
-/** They lead away and back: what was begun has to be begun again. */
+/** Leaves the page for the identity provider. After the return the person must start the change again. */
 function ProviderButtons() {
   const { t } = useTranslation('account');
   const providers = useProviders();

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { AccountSession } from '#contract/account.ts';
 import { sessionsQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
-import { useOwnFormats } from '#web/dashboard/components/formats.ts';
+import { useBrowserFormats } from '#web/dashboard/components/formats.ts';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
 import styles from './account.module.css';
@@ -57,7 +57,7 @@ export function SessionSection() {
 
 function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () => void }) {
   const { t } = useTranslation('account');
-  const formats = useOwnFormats();
+  const formats = useBrowserFormats();
   const { browser, system } = browserName(session.userAgent);
   const what =
     browser === undefined

@@ -12,7 +12,7 @@ import { useFormats } from '#web/dashboard/components/formats.ts';
 import { readTimeRange } from '#web/dashboard/query/time-range.ts';
 import styles from './history-bars.module.css';
 
-/** The results over time; dragging over it selects a part. Its height is kept while it is counted. */
+/** The histogram of the results; dragging selects a time range. Its height stays the same while it loads. */
 export function HistoryBars({
   histogram,
   isOld,
@@ -48,8 +48,8 @@ export function HistoryBars({
 
 const wideBuckets = 100;
 const narrowBuckets = 50;
-/** Counting costs the server much: it is asked no more often than this. */
-const againMs = 4_000;
+/** The least time between two counts, because counting is expensive for the server. */
+const recountMs = 4_000;
 
 /** The histogram of a search, counted again as new ones arrive; the previous one stays until then. */
 export function useHistogram(
@@ -63,13 +63,13 @@ export function useHistogram(
     ...histogramQuery(useTenant(), ask),
     // An invalid search is not counted.
     enabled: pages.isReady,
-    staleTime: againMs,
+    staleTime: recountMs,
   });
   const newest = pages.newest;
   const counted = useRef({ newest, at: 0 });
   useEffect(() => {
     if (!pages.isReady || counted.current.newest === newest) return;
-    const waitMs = Math.max(0, counted.current.at + againMs - Date.now());
+    const waitMs = Math.max(0, counted.current.at + recountMs - Date.now());
     const timer = setTimeout(() => {
       counted.current = { newest, at: Date.now() };
       void refetch();

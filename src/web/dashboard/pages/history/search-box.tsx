@@ -109,7 +109,7 @@ function SearchError({
           <span className={styles.sentence}>
             <bdi>{error.sentence}</bdi>
           </span>
-          {error.offers.map(({ name, text }) => (
+          {error.suggestions.map(({ name, text }) => (
             <Button key={name} size="compact-xs" variant="light" onClick={() => onChoose(text)}>
               {t('takeOffer', { name: name.length > 60 ? `${name.slice(0, 60)}…` : name })}
             </Button>

@@ -15,7 +15,7 @@ import {
   type CompletionRequest,
   complete,
   completionAt,
-  fitting,
+  matchingValues,
   type QueryKey,
   queryKeys,
   states,
@@ -132,10 +132,10 @@ function useCompletions(ask: CompletionRequest | undefined): readonly string[] {
     placeholderData: (previous, query) => (query?.queryKey.at(-2) === key ? previous : undefined),
   });
   if (!ask) return [];
-  if (key === undefined) return fitting(queryKeys, ask.prefix, queryKeys.length);
-  if (asked) return fitting(data ?? [], ask.prefix, most);
-  if (key === 'level') return fitting(levelChoices([...levels.values()], ask), ask.prefix, most * 2);
-  return fitting(fixed(key, tenant), ask.prefix, most);
+  if (key === undefined) return matchingValues(queryKeys, ask.prefix, queryKeys.length);
+  if (asked) return matchingValues(data ?? [], ask.prefix, most);
+  if (key === 'level') return matchingValues(levelChoices([...levels.values()], ask), ask.prefix, most * 2);
+  return matchingValues(fixed(key, tenant), ask.prefix, most);
 }
 
 function levelChoices(

@@ -20,7 +20,7 @@ export const isBuiltIn = (name: string): name is keyof typeof builtInStyles =>
 const swatches = [...Object.values(builtInStyles).map(({ color }) => color), '#a78bfa', '#2dd4bf', '#97a3b6'];
 const defaultDurationMs = 30_000;
 
-/** A level's looks, above them what a panel makes of them. */
+/** The fields of a level's style, below a preview of the level on a panel. */
 export function LevelFields({
   level,
   levels,

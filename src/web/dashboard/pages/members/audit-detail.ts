@@ -1,4 +1,4 @@
-/** An audit entry for people: its subject by name, and what changed. */
+/** Describes an audit entry: the name of its subject, and what changed. */
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -20,7 +20,7 @@ import styles from './overview-page.module.css';
 import { PanelProblems, Rejections, TopHosts } from './side-lists.tsx';
 import { LastHour, StatusStrip } from './status.tsx';
 
-/** The tenant now: what arrives, what is on panels, what has a problem. */
+/** The current state of the tenant: new notifications, live notifications, panel problems. */
 export function OverviewPage() {
   const { t } = useTranslation('overview');
   const tenant = useTenant();
@@ -47,7 +47,7 @@ export function OverviewPage() {
           <StatusStrip overview={overview} onSearch={(q) => toHistory({ q })} />
           <LastHour overview={overview} onSearch={(q) => toHistory({ q })} />
           <div className={styles.parts}>
-            <Feed
+            <LatestSection
               pages={pages}
               tail={tail}
               onOpen={({ id }) => toHistory({ id })}
@@ -68,7 +68,7 @@ export function OverviewPage() {
 const newest = 50;
 
 /** The newest notifications as they arrive. */
-function Feed({
+function LatestSection({
   pages,
   tail,
   onOpen,

@@ -14,7 +14,7 @@ import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import styles from './overview-page.module.css';
 
-const told = 6;
+const maxListed = 6;
 /** A panel lags for a moment after each notification; that is normal. */
 const lagLimit = 5;
 
@@ -24,7 +24,7 @@ export function PanelProblems({ overview }: { overview: Overview | undefined }) 
   const tenant = useTenant();
   const formats = useFormats();
   const { data: panels, error, refetch } = useQuery(livePanelsQuery(tenant));
-  const unwell = (panels ?? [])
+  const withProblem = (panels ?? [])
     .filter(({ online, lag }) => !online || lag > lagLimit)
     .sort((a, b) => (b.lastSeenAt ?? '').localeCompare(a.lastSeenAt ?? ''));
   const why = ({ online, lastSeenAt, lag }: Panel) => {
@@ -43,13 +43,13 @@ export function PanelProblems({ overview }: { overview: Overview | undefined }) 
           </Link>
         </p>
       )}
-      {panels && panels.length > 0 && unwell.length === 0 && (
+      {panels && panels.length > 0 && withProblem.length === 0 && (
         <p className={styles.calm}>
           <Icon paths={goodIcon} /> {t('panelsWell')}
         </p>
       )}
       <ul className={styles.list}>
-        {unwell.slice(0, told).map((panel) => (
+        {withProblem.slice(0, maxListed).map((panel) => (
           <li key={panel.id}>
             <span className={styles.warn}>
               <Icon paths={warnIcon} size={15} />
@@ -66,9 +66,9 @@ export function PanelProblems({ overview }: { overview: Overview | undefined }) 
           </li>
         ))}
       </ul>
-      {unwell.length > told && (
+      {withProblem.length > maxListed && (
         <Link to="/t/$tenant/panels" params={{ tenant: tenant.name }}>
-          {t('morePanels', { count: unwell.length - told })}
+          {t('morePanels', { count: withProblem.length - maxListed })}
         </Link>
       )}
     </section>

@@ -23,7 +23,7 @@ interface FieldsProps {
   readonly form: UseFormReturnType<PanelValues>;
 }
 
-/** Name, tags, place, and how the panel draws and sounds. Open screens follow as soon as it is saved. */
+/** Name, tags, location and display settings of a panel. Connected screens apply them when they are saved. */
 export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => void }) {
   const { t } = useTranslation('panels');
   const tenant = useTenant();
@@ -175,7 +175,7 @@ function HourFields({ form }: FieldsProps) {
   );
 }
 
-/** Says what will be gone with the panel, and then deletes it. */
+/** Confirms what will be lost, then deletes the panel. */
 function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void }) {
   const { t } = useTranslation('panels');
   const tenant = useTenant();

@@ -1,4 +1,4 @@
-/** What a new rule starts as: empty, an example, a copy, or the mute of a host. */
+/** The initial draft of a new rule: empty, an example, a copy, or a mute of one host. */
 import type { Rule } from '#contract/rule.ts';
 import { muteUntil } from '#web/dashboard/components/wall-clock.ts';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
@@ -9,7 +9,7 @@ type ExampleName = (typeof examples)[number];
 
 export interface InitialDraft {
   readonly draft: Draft;
-  /** Its place among the rules, counted from 0. */
+  /** The index of the new rule in the list. */
   readonly place: number;
 }
 

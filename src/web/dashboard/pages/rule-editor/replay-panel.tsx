@@ -18,13 +18,13 @@ type Example = ReplayResponse['examples'][number];
 export function ReplayPanel({
   replay,
   rules,
-  canAsk,
+  canRun,
 }: {
   replay: Replay;
   /** The same object until something in it changes. */
   rules: DraftRules;
   /** The draft is complete. */
-  canAsk: boolean;
+  canRun: boolean;
 }) {
   const { t } = useTranslation('rules');
   const { t: shell } = useTranslation();
@@ -45,7 +45,7 @@ export function ReplayPanel({
           <Button
             size="xs"
             variant="filled"
-            disabled={!canAsk}
+            disabled={!canRun}
             onClick={() => void replay.start(rules, days)}
           >
             {t('replay.start')}
@@ -56,7 +56,7 @@ export function ReplayPanel({
           </Button>
         )}
       </div>
-      {!canAsk && <p className={styles.hint}>{t('replay.notWhole')}</p>}
+      {!canRun && <p className={styles.hint}>{t('replay.notWhole')}</p>}
       {runningSince !== undefined && <Running since={runningSince} days={days} />}
       {error !== undefined && <ErrorNotice error={error} title={t('replay.failed')} />}
       {run && (

@@ -1,4 +1,4 @@
-/** The place of a server's error in a rule. */
+/** Assigns the server's error to a field of the rule. */
 
 import { useId, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -26,7 +26,7 @@ export function locateProblem(error: unknown, index?: number): RuleProblem {
   return { place, text: error.messageAfter(pathOf(steps)), ...(at !== undefined && { at: Number(at) }) };
 }
 
-/** As sentences name it: `when.ip[0]`. */
+/** The path as in the server's error messages: `when.ip[0]`. */
 const pathOf = (steps: readonly string[]) => steps.join('.').replace(/\.(\d+)(?=\.|$)/g, '[$1]');
 
 function placeFrom([head = '', ...rest]: readonly string[]): string | undefined {

@@ -88,7 +88,7 @@ export function RuleSheet({
                 isWaiting={!draft.isComplete || draft.isInvalid}
               />
             }
-            replay={<ReplayPanel replay={replay} rules={draft.ruleSet} canAsk={draft.isComplete} />}
+            replay={<ReplayPanel replay={replay} rules={draft.ruleSet} canRun={draft.isComplete} />}
             json={<JsonPanel rule={rule} onRule={draft.take} />}
           />
         </div>

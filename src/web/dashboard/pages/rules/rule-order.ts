@@ -11,7 +11,7 @@ export interface RuleOrder {
   /** The rules in the wanted order, saved or not. */
   readonly rules: readonly Rule[];
   readonly error: unknown;
-  /** Moves a rule to an index: shown at once, saved soon after, taken back if that fails. */
+  /** Moves a rule to an index. The list changes at once and is saved soon after; if saving fails, the move is undone. */
   move(id: string, place: number): void;
   forgetError(): void;
 }

@@ -2,7 +2,7 @@
 import { type Rule, type RuleWindow, weekdays } from '#contract/rule.ts';
 import { wallTimeOf } from '#web/dashboard/components/wall-clock.ts';
 
-/** `early` and `ended`: outside of its dates; `resting`: outside of its weekly hours. */
+/** `early` and `ended`: outside of `activeFrom` … `activeUntil`; `resting`: outside of its weekly windows. */
 type RuleState = 'active' | 'disabled' | 'early' | 'ended' | 'resting';
 
 type Times = Pick<Rule, 'enabled' | 'activeFrom' | 'activeUntil' | 'windows' | 'timeZone'>;

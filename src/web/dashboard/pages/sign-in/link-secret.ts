@@ -1,4 +1,4 @@
-/** The secret of a link, after the # of the address: no request and no log has it. */
+/** The secret of an invitation or setup link. It is in the URL fragment (after #), so it is in no request and no log. */
 import { useState } from 'react';
 
 const storageKey = 'belfry.link-secret';
@@ -9,7 +9,7 @@ export function useLinkSecret(): string | undefined {
   return secret === '' ? undefined : secret;
 }
 
-/** Keeps it during a sign-in: in this tab alone, and once. */
+/** Keeps the secret in this tab while the person signs in; it is deleted when it is read. */
 export function keepLinkSecret(secret: string): void {
   sessionStorage.setItem(storageKey, secret);
 }
