@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'belfry migrate', () => {
     return { texts, history: history.text, live: live.json.notifications };
   }
 
-  /** Something of every kind, in two tenants. */
+  /** Something of every kind, in two tenants; none expires while the test runs. */
   async function fill(server: TestServer) {
     const token = await server.token({ scopes: ['notify', 'panel'] });
     const key = await server.key('owner');
@@ -87,8 +87,12 @@ describe.skipIf(missing !== undefined)(missing ?? 'belfry migrate', () => {
       });
       ids.push(json.id);
     }
-    await server.notify(other.token, { title: 'of another tenant', message: 'm' });
-    const retry = await server.notify(token, { title: 'retried', message: 'm' }, { 'idempotency-key': 'k' });
+    await server.notify(other.token, { title: 'of another tenant', message: 'm', ttl: 0 });
+    const retry = await server.notify(
+      token,
+      { title: 'retried', message: 'm', ttl: 0 },
+      { 'idempotency-key': 'k' },
+    );
     await server.call('POST', `/api/notifications/${ids[1]}/clear`, { token: key });
     await server.call('POST', `/api/panels/${panel}/receipts`, {
       token,
@@ -122,13 +126,13 @@ describe.skipIf(missing !== undefined)(missing ?? 'belfry migrate', () => {
     expect(after).toEqual(before);
     const again = await server.notify(
       world.token,
-      { title: 'retried', message: 'm' },
+      { title: 'retried', message: 'm', ttl: 0 },
       { 'idempotency-key': 'k' },
     );
     expect(again.json.id).toBe(world.retried);
     const { stream } = await server.panel(world.token, 'wall', { cursor: world.cursor });
     expect(stream.messages.find(({ event }) => event === 'ready')?.data.resume).toBe('replayed');
-    await server.notify(world.token, { title: 'after', message: 'm', key: 'disk' });
+    await server.notify(world.token, { title: 'after', message: 'm', key: 'disk', ttl: 0 });
     await stream.next(({ data }) => data.title === 'after');
     expect(stream.messages.map(({ event }) => event)).not.toContain('reset');
     stream.close();

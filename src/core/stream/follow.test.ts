@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createModelBus, ModelLog, notification } from '#test/support/model-log.ts';
 import type { Entry } from '../ports.ts';
 import { type Follower, follow } from './follow.ts';
@@ -16,7 +16,7 @@ function start(
   log: ModelLog,
   bus: ReturnType<typeof createModelBus>,
   from: number,
-  extra: { pollMs?: number; pageSize?: number } = {},
+  extra: { pollMs?: number; pageSize?: number; monotonicNow?: () => number } = {},
 ) {
   const got: number[] = [];
   const gaps: number[] = [];
@@ -82,6 +82,23 @@ describe('follow', () => {
     for (let i = 0; i < 100 && got.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(got).toEqual([1]);
     expect(errors.length).toBeGreaterThan(0);
+  });
+
+  it('knows when the log was last read', async () => {
+    const log = new ModelLog();
+    let isGone = false;
+    log.delay = async () => {
+      if (isGone) throw new Error('database gone');
+    };
+    let at = 1_000;
+    const { errors } = start(log, createModelBus(), 0, { pollMs: 5, monotonicNow: () => at });
+    await until(() => log.reads > 0);
+    isGone = true;
+    await vi.waitFor(() => expect(errors).not.toEqual([]));
+    at = 9_000;
+    expect(follower?.readAt).toBe(1_000);
+    isGone = false;
+    await vi.waitFor(() => expect(follower?.readAt).toBe(9_000));
   });
 
   it('delivers each entry once and in order, whatever the bus loses, repeats or reorders', async () => {
