@@ -89,3 +89,8 @@ export const PagerDutyAccepted = Type.Object(
     description: "Of an event of PagerDuty's Events API.",
   },
 );
+
+export const OpsgenieAccepted = Type.Object(
+  { result: Type.String(), took: Type.Number(), requestId: Type.String() },
+  { title: 'OpsgenieAccepted', additionalProperties: false },
+);

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { read, retryKeys } from '#test/support/integration.ts';
 import { findWebhook, webhookNames } from './formats.ts';
@@ -123,6 +125,25 @@ const metricAlert = {
     web_url: 'https://sentry.io/organizations/test-org/alerts/1/',
   },
 };
+
+const run = {
+  action: 'completed',
+  workflow_run: {
+    id: 30433642,
+    name: 'Build',
+    display_title: 'Fix the tests',
+    head_branch: 'main',
+    status: 'completed',
+    conclusion: 'failure',
+    workflow_id: 159038,
+    html_url: 'https://github.com/octo-org/octo-repo/actions/runs/30433642',
+  },
+  repository: { id: 1, full_name: 'octo-org/octo-repo' },
+};
+const githubHeaders = (event: string) => ({
+  'X-GitHub-Event': event,
+  'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+});
 
 const cases: Readonly<Record<string, readonly Case[]>> = {
   healthchecks: [
@@ -379,6 +400,96 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       items: [],
     },
   ],
+  github: [
+    {
+      what: 'a workflow that failed',
+      body: run,
+      headers: githubHeaders('workflow_run'),
+      items: [
+        {
+          title: 'octo-org/octo-repo: Build failure on main',
+          message: 'Fix the tests',
+          level: 'error',
+          key: 'github:octo-org/octo-repo:159038:main',
+          url: run.workflow_run.html_url,
+        },
+      ],
+      once: true,
+    },
+    {
+      what: 'a workflow that runs',
+      body: { ...run, workflow_run: { ...run.workflow_run, conclusion: null } },
+      headers: githubHeaders('workflow_run'),
+      items: [],
+    },
+    {
+      what: 'a deployment',
+      body: {
+        deployment_status: {
+          state: 'success',
+          environment: 'production',
+          description: 'done',
+          target_url: 'https://shop.example.org',
+        },
+        repository: run.repository,
+      },
+      headers: githubHeaders('deployment_status'),
+      items: [{ title: 'octo-org/octo-repo: deployment success on production', level: 'success' }],
+    },
+    {
+      what: 'a pull request that is merged',
+      body: {
+        action: 'closed',
+        pull_request: {
+          number: 2,
+          title: 'Update the README',
+          merged: true,
+          html_url: 'https://github.com/octo-org/octo-repo/pull/2',
+        },
+        repository: run.repository,
+      },
+      headers: githubHeaders('pull_request'),
+      items: [
+        { title: 'octo-org/octo-repo: pull request #2 merged', message: 'Update the README', level: 'info' },
+      ],
+    },
+    {
+      what: 'an alert of Dependabot, and its end',
+      body: {
+        action: 'fixed',
+        alert: {
+          number: 7,
+          security_advisory: { severity: 'critical', summary: 'Prototype pollution' },
+          html_url: 'https://github.com/a/b/security/7',
+        },
+        repository: run.repository,
+      },
+      headers: githubHeaders('dependabot_alert'),
+      items: [
+        {
+          title: 'Resolved: octo-org/octo-repo: dependabot alert',
+          message: 'Prototype pollution',
+          level: 'success',
+        },
+      ],
+    },
+    {
+      what: 'a release',
+      body: {
+        action: 'published',
+        release: { tag_name: 'v1.1', name: 'Winter', body: 'Notes' },
+        repository: run.repository,
+      },
+      headers: githubHeaders('release'),
+      items: [{ title: 'octo-org/octo-repo: release v1.1', message: 'Winter\n\nNotes' }],
+    },
+    {
+      what: 'a ping',
+      body: { zen: 'Design for failure.', hook_id: 1 },
+      headers: githubHeaders('ping'),
+      items: [],
+    },
+  ],
   gitlab: [
     {
       what: 'a pipeline that failed',
@@ -471,6 +582,17 @@ const elsewhere: Readonly<Record<string, unknown>> = {
 
 it('every format has its cases', () => {
   expect([...Object.keys(elsewhere), ...Object.keys(cases)].toSorted()).toEqual(webhookNames.toSorted());
+});
+
+it('each is loaded when a sender first uses it, so that a server without them stays small', () => {
+  const text = readFileSync(join(import.meta.dirname, 'formats.ts'), 'utf8');
+  expect(text.match(/^import .*/gm)).toEqual(["import type { Format } from './incoming.ts';"]);
+  const http = join(import.meta.dirname, '../http/intake');
+  const eager = readdirSync(http)
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .flatMap((name) => [...readFileSync(join(http, name), 'utf8').matchAll(/from '#integrations\/([^']+)'/g)])
+    .map(([, module]) => module);
+  expect([...new Set(eager)].toSorted()).toEqual(['formats.ts', 'incoming.ts', 'severity.ts']);
 });
 
 describe.each(Object.entries(cases))('%s', (name, ofFormat) => {

@@ -11,6 +11,7 @@ const webhooks: Readonly<Record<string, FormatEntry>> = {
   alertmanager: { load: async () => (await import('./alertmanager.ts')).alertmanager, retriesOnly5xx: true },
   apprise: { load: async () => (await import('./apprise.ts')).apprise },
   cloudevents: { load: async () => (await import('./cloudevents.ts')).cloudevents },
+  github: { load: async () => (await import('./github.ts')).github },
   gitlab: { load: async () => (await import('./gitlab.ts')).gitlab },
   grafana: { load: async () => (await import('./grafana.ts')).grafana, retriesOnly5xx: true },
   healthchecks: { load: async () => (await import('./healthchecks.ts')).healthchecks },
@@ -32,4 +33,5 @@ export function findWebhook(name: string): FormatEntry | undefined {
 /** Formats at paths of their own. */
 export const ntfy: FormatEntry = { load: async () => (await import('./ntfy.ts')).ntfy };
 export const ntfyJson: FormatEntry = { load: async () => (await import('./ntfy.ts')).ntfyJson };
+export const opsgenie: FormatEntry = { load: async () => (await import('./opsgenie.ts')).opsgenie };
 export const gotify: FormatEntry = { load: async () => (await import('./gotify.ts')).gotify };

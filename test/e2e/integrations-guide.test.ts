@@ -53,7 +53,7 @@ test('every command with curl is taken, and its notification is stored', async (
   const commands = [...guide.matchAll(/^```sh\n(.*?)^```$/gms)]
     .flatMap(([, text = '']) => text.split(/^(?=curl)/m))
     .filter((text) => text.startsWith('curl'));
-  expect(commands.length).toBe(6);
+  expect(commands.length).toBe(7);
   for (const command of commands) {
     const head = await desk.head();
     const env = machineEnvironment({ BELFRY_TOKEN: desk.token });

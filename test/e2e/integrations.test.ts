@@ -231,6 +231,15 @@ it('software that looks at the answer gets the one it knows', async () => {
     202,
     { status: 'success', message: 'Event processed', dedup_key: expect.stringMatching(uuidv7) },
   ]);
+  const genie = {
+    headers: { authorization: `GenieKey ${desk.token}` },
+    json: { message: 'm', alias: 'a/b' },
+  };
+  const opsgenie = await desk.server.call('POST', '/api/integrations/opsgenie/v2/alerts', genie);
+  expect([opsgenie.status, opsgenie.json.result]).toEqual([202, 'Request will be processed']);
+  const close = '/api/integrations/opsgenie/v2/alerts/a%2Fb/close?identifierType=alias';
+  const closed = await desk.server.call('POST', close, { ...genie, json: { source: 'test' } });
+  expect(await desk.find(closed.json.requestId)).toMatchObject({ level: 'success', key: 'opsgenie:a/b' });
   const kuma = '--b\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"msg":"Testing"}\r\n--b--\r\n';
   const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
   const answer = await post({ body: kuma, headers: multipart }, '/api/integrations/uptime-kuma');

@@ -89,14 +89,31 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       level: 'info',
       ttl: 1,
     })),
-    'POST /api/integrations/:name': plain('/api/integrations/uptime-kuma', ({ canary }) => ({ msg: canary })),
+    // An error stays until it is cleared: what expires while a test runs would look like a change.
+    'POST /api/integrations/:name': plain('/api/integrations/uptime-kuma?level=error', ({ canary }) => ({
+      msg: canary,
+    })),
+    'POST /api/integrations/opsgenie/v2/alerts': {
+      ...plain('/api/integrations/opsgenie/v2/alerts?level=error', ({ canary }) => ({
+        message: canary,
+        alias: canary,
+      })),
+      ok: [202],
+    },
+    'POST /api/integrations/opsgenie/v2/alerts/:alias/close': {
+      request: ({ canary }) => ({
+        path: `/api/integrations/opsgenie/v2/alerts/${canary}/close?identifierType=alias&level=error`,
+        json: {},
+      }),
+      ok: [202],
+    },
     ...Object.fromEntries(
       ['POST', 'PUT'].flatMap((method) => [
-        [`${method} /ntfy`, plain('/ntfy', ({ canary }) => ({ topic: canary, message: canary }))],
-        [`${method} /ntfy/:topic`, plain('/ntfy/topic', ({ canary }) => canary)],
+        [`${method} /ntfy`, plain('/ntfy?level=error', ({ canary }) => ({ topic: canary, message: canary }))],
+        [`${method} /ntfy/:topic`, plain('/ntfy/topic?level=error', ({ canary }) => canary)],
       ]),
     ),
-    'POST /gotify/message': plain('/gotify/message', ({ canary }) => ({ message: canary })),
+    'POST /gotify/message': plain('/gotify/message?level=error', ({ canary }) => ({ message: canary })),
     'GET /tenant-metrics': plain('/tenant-metrics'),
     'GET /api/notifications/:id': of(({ sent }, { name }) => ({
       path: `/api/notifications/${sent[name] ?? sent.own}`,

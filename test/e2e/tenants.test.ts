@@ -119,6 +119,8 @@ test('what tokens may call, and what is open to all, is what the interface says 
   expect(forScope('notify')).toEqual([
     'GET /api/notifications/:id',
     'POST /api/integrations/:name',
+    'POST /api/integrations/opsgenie/v2/alerts',
+    'POST /api/integrations/opsgenie/v2/alerts/:alias/close',
     'POST /api/notify',
     'POST /gotify/message',
     'POST /ntfy',

@@ -44,8 +44,9 @@ export function wrongWith({ status, headers, body }: RawAnswer): string | undefi
 
 /** The ids of the notifications that an answer says are stored, whatever way they were sent. */
 export function acceptedIds({ status, body }: Pick<RawAnswer, 'status' | 'body'>): string[] {
-  if (status !== 200 || !/^\{"(?:ok|id)":/.test(body)) return [];
-  const { ok, id, items = [], event, extras } = JSON.parse(body);
+  if (status > 202 || !/^\{"(?:ok|id|result)":/.test(body)) return [];
+  const { ok, id, items = [], event, extras, requestId } = JSON.parse(body);
+  if (requestId !== undefined) return [requestId];
   if (extras?.belfry !== undefined) return [extras.belfry.id];
   if (event === 'message' || (ok === true && typeof id === 'string')) return [id];
   return items.flatMap((item: { id?: string }) => item.id ?? []);

@@ -6,6 +6,7 @@ import {
   IntegrationAccepted,
   NtfyAccepted,
   NtfyMessage,
+  OpsgenieAccepted,
   PagerDutyAccepted,
   SenderPayload,
 } from '#contract/integration.ts';
@@ -17,6 +18,7 @@ import {
   gotify,
   ntfy,
   ntfyJson,
+  opsgenie,
   webhookNames,
 } from '#integrations/formats.ts';
 import type { Answer } from '#integrations/incoming.ts';
@@ -82,6 +84,27 @@ const gotifyRoute: SenderRoute = {
   entryOf: () => ({ ...gotify, name: 'gotify' }),
 };
 
+const opsgenieRoutes = [
+  { url: '/api/integrations/opsgenie/v2/alerts', summary: 'Create an alert as in Opsgenie' },
+  { url: '/api/integrations/opsgenie/v2/alerts/:alias/close', summary: 'Close an alert as in Opsgenie' },
+].map(
+  ({ url, summary }): SenderRoute => ({
+    method: 'POST',
+    url,
+    bodyBytes: webhookBytes,
+    schema: {
+      summary,
+      description:
+        'The token may stand in `Authorization: GenieKey …`. A close replaces its alert on panels.',
+      ...(url.includes(':alias') && { params: Type.Object({ alias: Type.String() }) }),
+      querystring,
+      body: SenderPayload,
+      response: { 202: OpsgenieAccepted },
+    },
+    entryOf: () => ({ ...opsgenie, name: 'opsgenie' }),
+  }),
+);
+
 const ntfyRoutes = (['POST', 'PUT'] as const).flatMap((method): SenderRoute[] => [
   {
     method,
@@ -125,7 +148,8 @@ export function integrationRoutes(app: App, services: Services, control: IntakeC
       // Some senders give their password only when they are asked for it.
       if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer, Basic realm="Belfry"');
     });
-    for (const each of [webhookRoute, gotifyRoute, ...ntfyRoutes]) addRoute(scope, handler, each);
+    for (const each of [webhookRoute, gotifyRoute, ...opsgenieRoutes, ...ntfyRoutes])
+      addRoute(scope, handler, each);
   });
 }
 

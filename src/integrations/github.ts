@@ -1,0 +1,146 @@
+import { badRequest } from '#core/errors.ts';
+import type { Format, Incoming } from './incoming.ts';
+import {
+  type JsonObject,
+  objectAt,
+  optionalObject,
+  paragraphs,
+  requiredText,
+  textOf,
+} from './payload-values.ts';
+
+/** Of what ended; what is under way, skipped or neutral is not told. */
+const levelOfConclusion: Readonly<Record<string, string>> = {
+  success: 'success',
+  failure: 'error',
+  error: 'error',
+  timed_out: 'error',
+  startup_failure: 'error',
+  action_required: 'warning',
+  cancelled: 'warning',
+};
+
+/**
+ * Webhooks of GitHub: workflow runs, deployments, issues, pull requests, releases and alerts of its scanners; of other
+ * events it tells nothing. https://docs.github.com/en/webhooks/webhook-events-and-payloads
+ */
+export const github: Format = {
+  read({ body, header }) {
+    const event = header('X-GitHub-Event')?.trim();
+    if (!event) throw badRequest('the header X-GitHub-Event is required');
+    const item = itemOf(event, objectAt(body));
+    const delivery = textOf(header('X-GitHub-Delivery'));
+    return item ? [{ ...item, identity: delivery }] : [];
+  },
+};
+
+function itemOf(event: string, payload: JsonObject): Incoming | undefined {
+  const repository = optionalObject(payload.repository, '/repository');
+  const name = textOf(repository.full_name) ?? 'GitHub';
+  switch (event) {
+    case 'workflow_run':
+      return runOf(name, objectAt(payload.workflow_run, '/workflow_run'));
+    case 'deployment_status':
+      return deploymentOf(name, payload);
+    case 'issues':
+    case 'pull_request':
+      return threadOf(name, event, payload);
+    case 'release':
+      return releaseOf(name, payload);
+    case 'dependabot_alert':
+    case 'code_scanning_alert':
+    case 'secret_scanning_alert':
+      return alertOf(name, event, payload);
+    default:
+      return undefined;
+  }
+}
+
+/** A run of one workflow and branch replaces the one before. */
+function runOf(name: string, run: JsonObject): Incoming | undefined {
+  const severity = textOf(run.conclusion) ?? '';
+  const level = levelOfConclusion[severity];
+  if (level === undefined) return undefined;
+  const [workflow, branch] = [textOf(run.name) ?? 'workflow', textOf(run.head_branch) ?? ''];
+  return {
+    title: `${name}: ${workflow} ${severity} on ${branch}`,
+    message: textOf(run.display_title),
+    severity,
+    level,
+    key: `github:${name}:${textOf(run.workflow_id) ?? workflow}:${branch}`,
+    url: textOf(run.html_url),
+  };
+}
+
+function deploymentOf(name: string, payload: JsonObject): Incoming | undefined {
+  const status = objectAt(payload.deployment_status, '/deployment_status');
+  const severity = textOf(status.state) ?? '';
+  const level = levelOfConclusion[severity];
+  if (level === undefined) return undefined;
+  const environment = textOf(status.environment) ?? '';
+  return {
+    title: `${name}: deployment ${severity} on ${environment}`,
+    message: textOf(status.description),
+    severity,
+    level,
+    key: `github:${name}:deployment:${environment}`,
+    url: textOf(status.environment_url, status.log_url, status.target_url),
+  };
+}
+
+function threadOf(name: string, event: 'issues' | 'pull_request', payload: JsonObject): Incoming | undefined {
+  const action = textOf(payload.action) ?? '';
+  if (!['opened', 'closed', 'reopened'].includes(action)) return undefined;
+  const field = event === 'issues' ? 'issue' : event;
+  const thread = objectAt(payload[field], `/${field}`);
+  const number = requiredText(thread.number, `/${field}/number`);
+  const what = event === 'issues' ? 'issue' : 'pull request';
+  return {
+    title: `${name}: ${what} #${number} ${thread.merged === true ? 'merged' : action}`,
+    message: textOf(thread.title),
+    severity: `${event}.${action}`,
+    level: 'info',
+    key: `github:${name}:${what}:${number}`,
+    url: textOf(thread.html_url),
+  };
+}
+
+function releaseOf(name: string, payload: JsonObject): Incoming | undefined {
+  if (textOf(payload.action) !== 'published') return undefined;
+  const release = objectAt(payload.release, '/release');
+  return {
+    title: `${name}: release ${textOf(release.tag_name) ?? ''}`,
+    message: paragraphs(textOf(release.name), textOf(release.body)),
+    severity: 'release',
+    level: 'info',
+    url: textOf(release.html_url),
+  };
+}
+
+/** An alert that is fixed or dismissed replaces itself. */
+function alertOf(name: string, event: string, payload: JsonObject): Incoming | undefined {
+  const action = textOf(payload.action) ?? '';
+  const isOver = ['fixed', 'dismissed', 'auto_dismissed', 'resolved', 'closed_by_user', 'revoked'].includes(
+    action,
+  );
+  if (
+    !isOver &&
+    !['created', 'reopened', 'reintroduced', 'reopened_by_user', 'appeared_in_branch'].includes(action)
+  )
+    return undefined;
+  const alert = objectAt(payload.alert, '/alert');
+  const advisory = optionalObject(alert.security_advisory, '/alert/security_advisory');
+  const rule = optionalObject(alert.rule, '/alert/rule');
+  const what = event.replaceAll('_', ' ');
+  const severity = isOver
+    ? 'resolved'
+    : (textOf(advisory.severity, rule.security_severity_level, rule.severity) ?? 'alert');
+  return {
+    title: `${isOver ? 'Resolved: ' : ''}${name}: ${what}`,
+    message: textOf(advisory.summary, rule.description, alert.secret_type_display_name, alert.secret_type),
+    severity,
+    level: isOver ? 'success' : severity === 'critical' ? 'error' : 'warning',
+    key: `github:${name}:${event}:${textOf(alert.number) ?? ''}`,
+    url: textOf(alert.html_url),
+  };
+}

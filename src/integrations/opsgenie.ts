@@ -1,0 +1,51 @@
+import type { Format, Incoming, Payload } from './incoming.ts';
+import {
+  type JsonObject,
+  linesOf,
+  objectAt,
+  optionalObject,
+  paragraphs,
+  requiredText,
+  textOf,
+} from './payload-values.ts';
+import { usualLevel, wordOf } from './severity.ts';
+
+/**
+ * Opsgenie's Alert API: alerts that are created, and closed by their alias. Other calls are not taken.
+ * https://docs.opsgenie.com/docs/alert-api
+ */
+export const opsgenie: Format = {
+  read: (payload) => [
+    payload.params.alias === undefined ? created(payload) : closed(payload, payload.params.alias),
+  ],
+  answer: ([stored]) => ({
+    status: 202,
+    body: { result: 'Request will be processed', took: 0, requestId: stored?.id ?? '' },
+  }),
+};
+
+function created({ body }: Payload): Incoming {
+  const alert = objectAt(body);
+  const severity = wordOf(textOf(alert.priority) ?? 'p3');
+  const details: JsonObject = optionalObject(alert.details, '/details');
+  const alias = textOf(alert.alias);
+  return {
+    title: requiredText(alert.message, '/message'),
+    message: paragraphs(textOf(alert.description), linesOf(details)),
+    severity,
+    level: usualLevel(severity, 'warning'),
+    place: textOf(alert.entity),
+    key: alias && `opsgenie:${alias}`,
+  };
+}
+
+function closed({ body }: Payload, alias: string): Incoming {
+  const { note, source } = body === undefined ? {} : objectAt(body);
+  return {
+    title: `Closed: ${alias}`,
+    message: textOf(note, source),
+    severity: 'resolved',
+    level: 'success',
+    key: `opsgenie:${alias}`,
+  };
+}
