@@ -82,13 +82,10 @@ export function createPostgresBuilder(): Builder {
 }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
-export async function transaction<T>(
-  client: pg.PoolClient,
-  work: (client: pg.PoolClient) => Promise<T>,
-): Promise<T> {
+export async function transaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   try {
-    const value = await work(client);
+    const value = await work();
     await client.query('COMMIT');
     return value;
   } catch (error) {

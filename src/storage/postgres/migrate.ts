@@ -8,6 +8,9 @@ const ownFolder = new URL('./migrations/', import.meta.url);
 /** Names the advisory lock for which nodes that start at once wait. */
 const lock = 0x62656c66;
 
+/** A migration, or another node's, takes as long as it takes. */
+const unhurried = { query_timeout: 24 * 3_600_000 };
+
 interface SchemaVersion {
   readonly version: number;
   /** Nodes that know this version, but no later one, may go on. */
@@ -21,20 +24,19 @@ interface SchemaVersion {
  *
  * @throws AppError `conflict` when the database was made by a newer Belfry, beside which this one may not run.
  */
-export async function migrate(client: pg.PoolClient, folder = ownFolder): Promise<void> {
+export async function migrate(client: pg.ClientBase, folder = ownFolder): Promise<void> {
   const files = readdirSync(folder)
     .filter((file) => /^\d{4}-.+\.sql$/.test(file))
     .sort();
   for (const file of files) {
     await transaction(client, async () => {
-      // Another node may take long, and so may this migration.
       await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
-      await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
+      await client.query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [lock], ...unhurried });
       const own = Number(file.slice(0, 4));
       const { version, oldest } = await schemaVersion(client);
       if (version >= own) return;
       const text = readFileSync(new URL(file, folder), 'utf8');
-      await client.query(text);
+      await client.query({ text, ...unhurried });
       const isExpanding = text.startsWith('-- expands: older nodes may go on\n');
       await client.query('UPDATE schema_version SET version = $1, oldest = $2', [
         own,
@@ -51,7 +53,7 @@ export async function migrate(client: pg.PoolClient, folder = ownFolder): Promis
     );
 }
 
-async function schemaVersion(client: pg.PoolClient): Promise<SchemaVersion> {
+async function schemaVersion(client: pg.ClientBase): Promise<SchemaVersion> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL, oldest bigint NOT NULL)',
   );

@@ -1,0 +1,103 @@
+/** Schemas: nodes that start at once, and an older Belfry beside a newer one. */
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { migrate } from '#storage/postgres/migrate.ts';
+import { openPostgres } from '#storage/postgres/open.ts';
+import { createDatabase, withClient } from '../support/postgres.ts';
+import { Output } from '../support/server-process.ts';
+import { describeWithPostgres } from '../support/with-postgres.ts';
+import { draft, newTenant, now, store } from './history-lab.ts';
+import { all } from './history-samples.ts';
+import { openHistoryOn } from './postgres-database.ts';
+
+const source = join(import.meta.dirname, '../../src/storage/postgres');
+
+describeWithPostgres('migrations on PostgreSQL', (server) => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-migrations-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('four processes that start on an empty database at once make one schema, and all of them work', async () => {
+    const url = await createDatabase(server());
+    const program = `
+      import { openPostgres } from ${JSON.stringify(pathToFileURL(join(source, 'open.ts')).href)};
+      const storage = await openPostgres({ url: ${JSON.stringify(url)}, queueCapacity: 10, onProblem(message) { throw new Error(message); } });
+      const stored = await storage.history.append(1, JSON.parse(process.argv[1]), null);
+      console.log(stored.entries[0].position);
+      await storage.close();`;
+    const positions = await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const args = ['--input-type=module', '-e', program, JSON.stringify(draft())];
+        const process_ = new Output(
+          spawn(process.execPath, args, { cwd: source, stdio: ['ignore', 'pipe', 'pipe'] }),
+        );
+        const { code } = await process_.exited;
+        expect([process_.text, code]).toEqual([expect.stringMatching(/^\d\n$/), 0]);
+        return Number(process_.stdout);
+      }),
+    );
+    expect(positions.toSorted()).toEqual([1, 2, 3, 4]);
+    const { rows } = await withClient(url, (client) =>
+      client.query('SELECT count(*)::int AS versions FROM schema_version'),
+    );
+    expect(rows).toEqual([{ versions: 1 }]);
+  });
+
+  /** The migrations of a Belfry that has some more. */
+  function migrationsOfNewer(name: string, more: Record<string, string>): URL {
+    const newer = join(folder, name);
+    cpSync(join(source, 'migrations'), newer, { recursive: true });
+    for (const [file, sql] of Object.entries(more)) writeFileSync(join(newer, file), sql);
+    return pathToFileURL(`${newer}/`);
+  }
+  const expanding = `-- expands: older nodes may go on
+    ALTER TABLE log ADD COLUMN origin text;
+    ALTER TABLE live ADD COLUMN origin text;
+    ALTER TABLE logs ADD COLUMN origins bigint NOT NULL DEFAULT 0;
+    ALTER TABLE panels ADD COLUMN origin text NOT NULL DEFAULT '';
+    CREATE TABLE origins (tenant bigint NOT NULL, name text NOT NULL, PRIMARY KEY (tenant, name));`;
+
+  test('an older node goes on, and starts, beside a newer one whose step only adds; after another step it is refused', async () => {
+    const { url, database } = await openHistoryOn(server(), { partitionRows: 5, newestRows: 2 });
+    const tenant = await newTenant(database);
+    const { history, directory, statistics } = database;
+    const use = async () => {
+      const { id, position } = await store(history, tenant, { key: 'k', host: 'h' });
+      expect((await history.readAfter(tenant, position - 1, 9)).entries).toMatchObject([{ id }]);
+      expect((await history.search(tenant, all, { limit: 1, now })).records).toMatchObject([{ id }]);
+      expect((await history.clear(tenant, id, 'x', now)).kind).toBe('cleared');
+      await directory.panels.register(
+        tenant,
+        { id: `p${position}`, name: `p${position}`, tags: [], location: null },
+        'x',
+        now,
+      );
+      expect(await directory.panels.find(tenant, `p${position}`)).toBeDefined();
+      expect(await statistics.received(tenant, 0)).toBeGreaterThan(0);
+      await history.prune(tenant, { olderThan: null, keep: 3 }, now);
+    };
+    for (let i = 0; i < 7; i++) await use();
+    await withClient(url, async (client) => {
+      await migrate(client, migrationsOfNewer('expanded', { '0900-expand.sql': expanding }));
+      await client.query(
+        "SET belfry.tenant = 'all'; UPDATE log SET origin = 'newer'; UPDATE panels SET origin = 'newer'",
+      );
+    });
+    for (let i = 0; i < 7; i++) await use();
+    const older = await openPostgres({ url, queueCapacity: 10, onProblem: () => undefined });
+    await store(older.history, tenant);
+    await older.close();
+    const removing = {
+      '0900-expand.sql': expanding,
+      '0901-contract.sql': 'ALTER TABLE log DROP COLUMN origin',
+    };
+    await withClient(url, (client) => migrate(client, migrationsOfNewer('contracted', removing)));
+    await expect(openPostgres({ url, queueCapacity: 10, onProblem: () => undefined })).rejects.toThrow(
+      /the database has schema version 901, this Belfry knows \d+: start the newer Belfry/,
+    );
+    await database.close();
+  });
+});
