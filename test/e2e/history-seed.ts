@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
 import type { History, NotificationDraft, Route, TenantId } from '#core/ports.ts';
-import { createDirectory } from '#storage/directory.ts';
-import { createSqliteBuilder } from '#storage/sqlite/builder.ts';
-import { openSqlite } from '#storage/sqlite/open.ts';
+import { onStorage } from '../support/storage.ts';
 
 const everyone: Route = { revision: 0, rules: [], muted: false, target: { all: true, ids: [], tags: [] } };
 
@@ -40,19 +38,10 @@ export async function seededFolder(
   fill: (history: History, tenant: TenantId) => Promise<unknown>,
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-seeded-'));
-  const onProblem = (message: string | undefined) => {
-    throw new Error(message);
-  };
-  const storage = openSqlite({
-    path: join(folder, 'belfry.db'),
-    queueCapacity: 100_000,
-    minFreeBytes: 0,
-    onProblem,
+  await onStorage(folder, async ({ storage, directory }) => {
+    const tenant = await directory.tenants.findByName('default');
+    await fill(storage.history, tenant?.id ?? Number.NaN);
   });
-  const { tenants } = createDirectory(createSqliteBuilder(), storage.executor);
-  const { id } = await tenants.create('default', 'Default', 'test', 1);
-  await fill(storage.history, id);
-  await storage.close();
   return folder;
 }
 

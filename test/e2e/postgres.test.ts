@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { createDatabase, withClient } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { describeWithOwnPostgres } from '../support/with-postgres.ts';
 
@@ -90,6 +90,36 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
   test('a node with another key does not start, and says what to do', async () => {
     const other = { ...env, BELFRY_KEY_FILE: join(folder, 'other.key') };
     await expect(TestServer.start(other)).rejects.toThrow(/BELFRY_KEY_FILE/);
+  });
+
+  test('after a fail-over that lost the newest notifications, panels of all nodes start afresh', async () => {
+    const token = await one.token({ tenant: 'failed-over', scopes: ['notify', 'panel'] });
+    const panels = [await one.panel(token, 'near'), await two.panel(token, 'far')];
+    for (const title of ['kept', 'lost']) await one.notify(token, { title, message: 'M' });
+    for (const { stream } of panels) await stream.next(({ data }) => data.title === 'lost');
+    const tenant = await one.tenant('failed-over');
+    const own = new URL(postgres().url);
+    own.pathname = new URL(env.BELFRY_DATABASE_URL as string).pathname;
+    await withClient(own.href, async (client) => {
+      await client.query(`DELETE FROM log WHERE tenant = ${tenant} AND position > 1`);
+      await client.query(`DELETE FROM live WHERE tenant = ${tenant} AND position > 1`);
+      await client.query(`UPDATE logs SET head = 1 WHERE tenant = ${tenant}`);
+      await client.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'belfry'",
+      );
+    });
+    for (const [i, { id, stream }] of panels.entries()) {
+      await stream.ended;
+      const cursor = stream.messages.findLast((message) => message.id)?.id;
+      const node = i === 0 ? one : two;
+      await eventually(async () => {
+        const again = await node.stream(`/api/panels/${id}/events`, token, cursor);
+        const ready = await again.next(({ event }) => event === 'ready');
+        again.close();
+        expect(ready.data).toMatchObject({ resume: 'reset', head: 1 });
+        expect(cursor).not.toContain(ready.data.epoch);
+      });
+    }
   });
 
   test('while PostgreSQL is away senders get 503 with Retry-After; afterwards all that was acknowledged is there', async () => {

@@ -2,7 +2,7 @@
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Counted, CountOptions, CountTimes, LevelCount } from '#core/statistics.ts';
-import { countBudgetMs, levelsAlone, Tally, withTimes } from '../counting.ts';
+import { countBudgetMs, levelsAlone, Tally, withoutLive, withTimes } from '../counting.ts';
 import type { Connections } from './connections.ts';
 import { type RecordRow, recordColumns, recordJoinsIn } from './rows.ts';
 import {
@@ -40,6 +40,8 @@ export async function* countInSteps(
     await counter.countMinutes(lanes.reads, levels);
     return { counts: counter.tally.rows(), searchedTo: null };
   }
+  if ((await isFewLive(lanes, prepared)) && (await counter.countLive(lanes.reads, withoutLive(query))))
+    return { counts: counter.tally.rows(), searchedTo: null };
   const bounds = await readBounds(lanes.reads, tenant);
   if (!bounds) return { counts: [], searchedTo: null };
   const { first, head } = bounds;
@@ -114,6 +116,24 @@ class Counter {
       );
       this.#addCounts(rows);
     }
+  }
+
+  /** Counts what is on panels, where the index decides all else that is asked; answers whether it does. */
+  async countLive(reads: Connections, rest: Query): Promise<boolean> {
+    const { tenant, now } = this.#query;
+    const { compiled, values } = prepareQuery(tenant, withTimes(rest, this.#times), now);
+    if (!compiled.exact) return false;
+    const { origin, bucketMs } = this.#times;
+    const counts = await reads.query<LevelCount>(
+      tenant,
+      'count-live',
+      `SELECT (n.at - $6) / $7 AS bucket, n.level, count(*) AS count FROM live l JOIN log n ON n.row = l.row
+       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $5) AND n.terms @@ $2::tsquery
+         AND n.at >= $3 AND n.at < $4 GROUP BY 1, 2`,
+      [...values, now, origin, bucketMs],
+    );
+    this.#addCounts(counts);
+    return true;
   }
 
   async #count({ connections, partition, first, last }: Part): Promise<number> {

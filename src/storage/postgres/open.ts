@@ -6,7 +6,7 @@ import { Availability } from './availability.ts';
 import { Connections } from './connections.ts';
 import { createPool, createPostgresBuilder, type Timeouts, usualTimeouts } from './database.ts';
 import { createExecutor } from './executor.ts';
-import { checkCluster, NewestEntries } from './fail-over.ts';
+import { NewestEntries } from './fail-over.ts';
 import { PostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
@@ -64,7 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     await all.run('all', async (client) => {
       await migrate(client);
       await makePartitions(client, partitionRows, 0);
-      await checkCluster(client);
+      await newest.begin(client);
       await warnOfBypass(client, options.onWarning);
     });
   } catch (error) {
