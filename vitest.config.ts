@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { patienceMs } from './test/support/patience.ts';
 import { RunSummary } from './test/support/run-summary.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
+import { alsoOnPostgres, sqliteAlone } from './test/support/sqlite-alone.ts';
 import { full } from './test/torture/counts.ts';
 
 // A developer's own settings (a database URL above all) must never reach a test's server.
@@ -26,6 +27,9 @@ const shared = {
   setupFiles: 'test/support/keep-notes.ts',
   expect: { poll: { timeout: patienceMs } },
 } as const;
+
+/** `TEST_STORE=postgres npm test -- --project e2e` runs the tests of a running server on PostgreSQL. */
+const notOnThisStore = process.env.TEST_STORE === 'postgres' ? Object.keys(sqliteAlone) : [];
 
 // Time limits only end what hangs: they leave room for a machine several times as slow. What has to be soon, its test measures.
 export default defineConfig({
@@ -56,7 +60,19 @@ export default defineConfig({
           globalSetup: 'test/support/built-server.ts',
           include: ['test/e2e/**/*.test.ts', 'test/torture/**/*.test.ts', 'test/start.test.ts'],
           // What only measures, and what takes long: `npm run torture` runs it.
-          exclude: full ? [] : ['test/torture/**/*.full.test.ts'],
+          exclude: [...(full ? [] : ['test/torture/**/*.full.test.ts']), ...notOnThisStore],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'e2e-postgres',
+          include: [...alsoOnPostgres],
+          env: { TEST_STORE: 'postgres' },
+          globalSetup: 'test/support/postgres-store-setup.ts',
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 1 },

@@ -7,6 +7,7 @@ import { limitMs } from '../support/patience.ts';
 import { exchange } from '../support/raw-http.ts';
 import { ServerProcess } from '../support/server-process.ts';
 import { openStream } from '../support/sse-client.ts';
+import { testStore } from '../support/test-store.ts';
 
 /** The server as a process of its own, so that its logs and files are all there is of it. */
 let server: ServerProcess;
@@ -64,65 +65,68 @@ describe('a token that another process revokes', () => {
 });
 
 describe('what was issued', () => {
-  it('is, but for its public id, in no log, no metric, no answer, no database file and no backup', async () => {
-    const [token = '', narrow = '', key = ''] = await Promise.all([
-      newToken(),
-      newToken('--scopes', 'panel'),
-      made('key', 'create', '--role', 'admin', '--name', 'deploy'),
-    ]);
-    const answers: string[] = [];
-    const note = async (answer: Promise<Response>) => answers.push(await (await answer).text());
+  it.skipIf(testStore === 'postgres')(
+    'is, but for its public id, in no log, no metric, no answer, no database file and no backup',
+    async () => {
+      const [token = '', narrow = '', key = ''] = await Promise.all([
+        newToken(),
+        newToken('--scopes', 'panel'),
+        made('key', 'create', '--role', 'admin', '--name', 'deploy'),
+      ]);
+      const answers: string[] = [];
+      const note = async (answer: Promise<Response>) => answers.push(await (await answer).text());
 
-    const created = (await (await call('POST', '/api/tokens', key, { name: 'by api' })).json()) as {
-      token: string;
-    };
-    const screen = await paired(key);
-    issued.push(created.token, screen.token, screen.secret);
+      const created = (await (await call('POST', '/api/tokens', key, { name: 'by api' })).json()) as {
+        token: string;
+      };
+      const screen = await paired(key);
+      issued.push(created.token, screen.token, screen.secret);
 
-    for (const each of [token, narrow, created.token, screen.token, key]) {
-      await note(call('POST', '/api/notify', each, { title: 'T', message: 'M' }));
-      await note(call('POST', '/api/notify', `${each}x`, {}));
-      await note(call('POST', '/api/notify', each, { title: 5 }));
-      await note(call('GET', `/tenant-metrics?token=${each}`, token));
-      await note(call('GET', `/nowhere/${each}`, each));
-      await note(call('GET', `/api/notifications/${each}`, each));
-      await note(call('GET', `/api/history?q=token:${each}`, 'nonsense'));
-      const broken = await exchange(
-        server.url,
-        `GET /healthz HTTP/1.1\r\nAuthorization: Bearer ${each}\r\nbroken\r\n\r\n`,
-      );
-      answers.push(...broken.map(({ body }) => body));
-    }
-    for (const path of ['/api/tokens', '/api/keys', '/api/history']) await note(call('GET', path, key));
-    await note(call('GET', '/tenant-metrics', token));
-    answers.push(
-      await belfry('token', 'list', '--json'),
-      await belfry('backup', join(folder, 'copy.backup')),
-    );
-    const before = filesNow();
-    await server.end('SIGTERM');
-    const files = [...before, ...filesNow()];
-    const texts = [
-      ...files,
-      { name: 'log', text: server.output },
-      { name: 'answers', text: answers.join('\n') },
-    ];
-    // The looking works: what is public is found.
-    for (const name of ['copy.backup', 'answers']) {
-      expect(texts.find((each) => each.name === name)?.text).toContain(idOf(token));
-    }
-    expect(files.some(({ name, text }) => name.startsWith('belfry.db') && text.includes(idOf(token)))).toBe(
-      true,
-    );
-    for (const text of issued) {
-      for (const form of formsOf(text)) {
-        expect(
-          texts.filter((each) => each.text.includes(form)).map(({ name }) => name),
-          form,
-        ).toEqual([]);
+      for (const each of [token, narrow, created.token, screen.token, key]) {
+        await note(call('POST', '/api/notify', each, { title: 'T', message: 'M' }));
+        await note(call('POST', '/api/notify', `${each}x`, {}));
+        await note(call('POST', '/api/notify', each, { title: 5 }));
+        await note(call('GET', `/tenant-metrics?token=${each}`, token));
+        await note(call('GET', `/nowhere/${each}`, each));
+        await note(call('GET', `/api/notifications/${each}`, each));
+        await note(call('GET', `/api/history?q=token:${each}`, 'nonsense'));
+        const broken = await exchange(
+          server.url,
+          `GET /healthz HTTP/1.1\r\nAuthorization: Bearer ${each}\r\nbroken\r\n\r\n`,
+        );
+        answers.push(...broken.map(({ body }) => body));
       }
-    }
-  });
+      for (const path of ['/api/tokens', '/api/keys', '/api/history']) await note(call('GET', path, key));
+      await note(call('GET', '/tenant-metrics', token));
+      answers.push(
+        await belfry('token', 'list', '--json'),
+        await belfry('backup', join(folder, 'copy.backup')),
+      );
+      const before = filesNow();
+      await server.end('SIGTERM');
+      const files = [...before, ...filesNow()];
+      const texts = [
+        ...files,
+        { name: 'log', text: server.output },
+        { name: 'answers', text: answers.join('\n') },
+      ];
+      // The looking works: what is public is found.
+      for (const name of ['copy.backup', 'answers']) {
+        expect(texts.find((each) => each.name === name)?.text).toContain(idOf(token));
+      }
+      expect(files.some(({ name, text }) => name.startsWith('belfry.db') && text.includes(idOf(token)))).toBe(
+        true,
+      );
+      for (const text of issued) {
+        for (const form of formsOf(text)) {
+          expect(
+            texts.filter((each) => each.text.includes(form)).map(({ name }) => name),
+            form,
+          ).toEqual([]);
+        }
+      }
+    },
+  );
 });
 
 const filesNow = () =>

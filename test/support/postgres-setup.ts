@@ -2,13 +2,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sharedPostgres } from './shared-postgres.ts';
-import { testStore } from './test-store.ts';
+import { setup as setUpStore } from './postgres-store-setup.ts';
 
 export async function setup(): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-run-'));
   process.env.TEST_POSTGRES_FOLDER = folder;
-  if (testStore === 'postgres') process.env.TEST_POSTGRES_URL = await sharedPostgres();
+  if (process.env.TEST_STORE === 'postgres') await setUpStore();
   return () => {
     const started = join(folder, 'started');
     if (existsSync(started)) {

@@ -2,13 +2,14 @@
 import { join } from 'node:path';
 import { databaseOf } from './postgres.ts';
 
-export const testStore = process.env.TEST_STORE === 'postgres' ? 'postgres' : 'sqlite';
+const { TEST_STORE: store, TEST_POSTGRES_URL: server } = process.env;
+export const testStore = store === 'postgres' && server ? 'postgres' : 'sqlite';
 
 /** Settings of a server whose data belong to a folder. */
 export function storeSettings(folder: string): Record<string, string> {
   if (testStore === 'sqlite') return { BELFRY_DATABASE_URL: `sqlite:${join(folder, 'belfry.db')}` };
   return {
-    BELFRY_DATABASE_URL: databaseOf(process.env.TEST_POSTGRES_URL ?? '', folder),
+    BELFRY_DATABASE_URL: databaseOf(server ?? '', folder),
     BELFRY_KEY_FILE: join(folder, 'belfry.db.key'),
   };
 }

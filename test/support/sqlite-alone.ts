@@ -1,0 +1,20 @@
+/** Tests of what only SQLite has: they do not run with TEST_STORE=postgres. The reason stands beside each. */
+export const sqliteAlone: Readonly<Record<string, string>> = {
+  'test/e2e/cli-backup.test.ts': 'backup and restore are for the file of SQLite',
+  'test/e2e/damaged-pages.test.ts': 'damages pages of the file',
+  'test/e2e/history-retention.test.ts':
+    'opens SQLite itself, for partitions of its sizes; the conformance suite does the same on PostgreSQL',
+  'test/e2e/pairing-life.test.ts':
+    'needs no server; the directory is tested on PostgreSQL by its conformance suite',
+  'test/e2e/notify-rate.test.ts':
+    'sets the clock; nodes of PostgreSQL share limits by the clock of the database (nodes-limits.test.ts)',
+  'test/e2e/notify-failed-auth.test.ts': 'as notify-rate.test.ts',
+  'test/e2e/start-failing.test.ts': 'files, folders and locks of SQLite',
+};
+
+/** What runs on PostgreSQL too in every run of the tests; all the others do with TEST_STORE=postgres. */
+export const alsoOnPostgres: readonly string[] = [
+  'test/e2e/history-{histogram,pages,query,values}.test.ts',
+  'test/e2e/{overview,panels-receipts,rules-recorded,tenants-contents}.test.ts',
+  'test/e2e/streams-{begin,gap,pruned,resume}.test.ts',
+];
