@@ -37,7 +37,7 @@ export default defineConfig({
     reporters: ['default', new RunSummary()],
     sequence: { sequencer: SlowestFirst },
     pool: 'forks',
-    globalSetup: 'test/support/postgres-setup.ts',
+    globalSetup: `test/support/postgres-${process.env.TEST_STORE === 'postgres' ? 'store-' : ''}setup.ts`,
     projects: [
       {
         test: {

@@ -2,12 +2,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setup as setUpStore } from './postgres-store-setup.ts';
 
+/** Several projects may call it: the first one makes the folder. */
 export async function setup(): Promise<() => void> {
+  if (process.env.TEST_POSTGRES_FOLDER !== undefined) return () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'belfry-run-'));
   process.env.TEST_POSTGRES_FOLDER = folder;
-  if (process.env.TEST_STORE === 'postgres') await setUpStore();
   return () => {
     const started = join(folder, 'started');
     if (existsSync(started)) {

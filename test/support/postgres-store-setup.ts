@@ -1,10 +1,13 @@
 /** Before tests that store in PostgreSQL: it runs. Where there is none, they store in SQLite, and that is said. */
 import { gap } from '../torture/gap.ts';
 import { missingPostgres } from './postgres.ts';
+import { setup as setUpFolder } from './postgres-setup.ts';
 import { sharedPostgres } from './shared-postgres.ts';
 
-export async function setup(): Promise<void> {
+export async function setup(): Promise<() => void> {
+  const end = await setUpFolder();
   const missing = gap(missingPostgres());
   if (missing === undefined) process.env.TEST_POSTGRES_URL = await sharedPostgres();
   else console.error(missing);
+  return end;
 }

@@ -6,9 +6,10 @@ import { startMs, startPostgres } from './postgres.ts';
 /** The URL of the run's cluster: the first process that asks starts it. */
 export async function sharedPostgres(): Promise<string> {
   // `postgres-setup.ts` makes the folder before the first test, and removes it after the last.
-  const folder = process.env.TEST_POSTGRES_FOLDER ?? '';
+  const folder = process.env.TEST_POSTGRES_FOLDER;
+  if (!folder) throw new Error('postgres-setup.ts has not run');
   const [lock, started] = [join(folder, 'lock'), join(folder, 'started')];
-  if (folder !== '' && takes(lock)) {
+  if (takes(lock)) {
     try {
       const { url, folder: data, pid } = await startPostgres();
       writeFileSync(`${started}.new`, JSON.stringify({ url, folder: data, pid }));
