@@ -57,7 +57,7 @@ export function startLoops(
   };
   const poll = async () => {
     await tenancy.poll();
-    tenantStreams.useEpoch(await directory.epoch());
+    tenantStreams.useEpoch(tenancy.epoch);
   };
   const sweep = async () => {
     while (!signal.aborted && (await storage.sweep(now())) > 0) await pause(sweepPauseMs);

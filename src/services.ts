@@ -70,7 +70,7 @@ export async function createServices(
     now,
     monotonicNow: () => performance.now(),
     onError,
-    epoch: await directory.epoch(),
+    epoch: tenancy.epoch,
     heartbeatMs: config.heartbeatMs,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
     onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),

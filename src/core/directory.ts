@@ -221,6 +221,13 @@ export interface SavedSearches {
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
 }
 
+export interface Changes {
+  /** The installation's epoch: a new one after a restore, which may take changes back and give their revisions to others. */
+  readonly epoch: string;
+  readonly revision: number;
+  readonly tenants: readonly TenantId[];
+}
+
 export interface Directory {
   readonly tenants: Tenants;
   readonly credentials: Credentials;
@@ -233,9 +240,5 @@ export interface Directory {
   readonly invitations: Invitations;
   readonly auditLog: AuditLog;
   /** Tenants whose configuration changed after `revision`, by any process; ask again with the revision it answers. */
-  changedSince(
-    revision: number,
-  ): Promise<{ readonly revision: number; readonly tenants: readonly TenantId[] }>;
-  /** The installation's epoch; a new one after a restore. */
-  epoch(): Promise<string>;
+  changedSince(revision: number): Promise<Changes>;
 }

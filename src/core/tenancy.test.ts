@@ -82,6 +82,39 @@ test('a panel that registers while its tenant is being read stays known', async 
   expect(await names()).toEqual(['early']);
 });
 
+test('with a new epoch nothing stays that was read before: ids may mean others, and revisions come again', async () => {
+  let database = { epoch: 'first', changed: 7, name: 'acme', revokedAt: null as number | null };
+  const directory = {
+    changedSince: async (revision: number) => {
+      const { epoch, changed } = database;
+      return changed > revision
+        ? { epoch, revision: changed, tenants: [1] }
+        : { epoch, revision, tenants: [] };
+    },
+    credentials: { find: async () => ({ tenant: 1, revokedAt: database.revokedAt }) },
+    tenants: { get: async () => ({ ...database, id: 1, rulesRevision: 0 }) },
+    levels: { list: async () => [] },
+    members: { roles: async () => new Map() },
+    rules: { set: async () => ({ revision: 0, rules: [] }) },
+    panels: { list: async () => [] },
+  } as unknown as Directory;
+  const tenancy = new Tenancy({ directory, onError: () => undefined });
+  const known = async () => [
+    (await tenancy.get(1)).record.name,
+    (await tenancy.findCredential('token'))?.revokedAt,
+  ];
+  await tenancy.poll();
+  expect(await known()).toEqual(['acme', null]);
+  database = { epoch: 'second', changed: 5, name: 'globex', revokedAt: 1 };
+  await tenancy.poll();
+  expect(await known()).toEqual(['globex', 1]);
+  // Changes with revisions that the first epoch had, too, are seen.
+  database = { ...database, changed: 6, name: 'renamed', revokedAt: 2 };
+  await tenancy.poll();
+  expect(await known()).toEqual(['renamed', 2]);
+  expect(tenancy.epoch).toBe('second');
+});
+
 test('a panel that was deleted does not come back with a read that began before it registered', async () => {
   const { tenancy, register, remove, hold, names } = createWorld();
   await tenancy.get(1);

@@ -57,6 +57,7 @@ export class Tenancy {
   /** Grows with every known change; a read that began before is not kept. */
   #generation = 0;
   #revision = 0;
+  #epoch = '';
   #polling: Promise<void> | undefined;
   #nextPoll: Promise<void> | undefined;
 
@@ -64,6 +65,11 @@ export class Tenancy {
     this.#directory = directory;
     this.#onError = onError;
     this.#onOwnChange = onOwnChange;
+  }
+
+  /** The installation's epoch, as of the last poll. */
+  get epoch(): string {
+    return this.#epoch;
   }
 
   /** The snapshot, when it is in memory: the answer of nearly every request. */
@@ -115,7 +121,10 @@ export class Tenancy {
   async #reload(tenant: TenantId): Promise<TenantSnapshot> {
     this.#forgetCredentials(tenant);
     this.#loading.delete(tenant);
-    const snapshot = this.#keep(await this.#read(tenant));
+    const epoch = this.#epoch;
+    const read = await this.#read(tenant);
+    if (epoch !== this.#epoch) return this.#reload(tenant);
+    const snapshot = this.#keep(read);
     for (const listener of this.#listeners) listener(tenant);
     return snapshot;
   }
@@ -142,7 +151,12 @@ export class Tenancy {
   }
 
   async #poll(): Promise<void> {
-    const { revision, tenants } = await this.#directory.changedSince(this.#revision);
+    const { epoch, revision, tenants } = await this.#directory.changedSince(this.#revision);
+    if (epoch !== this.#epoch) {
+      this.#forgetAll();
+      this.#epoch = epoch;
+      return this.#poll();
+    }
     for (const tenant of tenants) {
       // Always: a credential may have been read between another process's change and this snapshot.
       this.#forgetCredentials(tenant);
@@ -158,6 +172,15 @@ export class Tenancy {
   onChange(listener: (tenant: TenantId) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** The database went back: revisions start again, and ids may mean other tenants. */
+  #forgetAll(): void {
+    this.#generation += 1;
+    this.#revision = 0;
+    this.#snapshots.clear();
+    this.#loading.clear();
+    this.#credentials.clear();
   }
 
   #forgetCredentials(tenant: TenantId): void {

@@ -27,23 +27,22 @@ export function createDirectory(db: Builder, executor: SqlExecutor): Directory {
     auditLog: createAuditLog(db, executor),
 
     async changedSince(revision) {
-      const changed = await executor.read(
+      const rows = await executor.read(
         db
-          .selectFrom('tenants')
-          .select(['id', 'changed'])
-          .where('changed', '>', revision)
-          .orderBy('changed')
+          .selectFrom('meta')
+          .leftJoin('tenants', (join) => join.on((each) => each('tenants.changed', '>', revision)))
+          .select(['meta.value as epoch', 'tenants.id', 'tenants.changed'])
+          .where('meta.name', '=', 'epoch')
+          .orderBy('tenants.changed')
           .compile(),
       );
-      return { revision: changed.at(-1)?.changed ?? revision, tenants: changed.map(({ id }) => id) };
-    },
-
-    async epoch() {
-      const [row] = await executor.read(
-        db.selectFrom('meta').select('value').where('name', '=', 'epoch').compile(),
-      );
-      if (!row) throw new Error('the database has no epoch: it was not made by the migrations');
-      return row.value;
+      const [first] = rows;
+      if (!first) throw new Error('the database has no epoch: it was not made by the migrations');
+      return {
+        epoch: first.epoch,
+        revision: rows.at(-1)?.changed ?? revision,
+        tenants: rows.flatMap(({ id }) => id ?? []),
+      };
     },
   };
 }

@@ -27,7 +27,8 @@ afterAll(() => server.stop());
 
 async function open(position: number): Promise<SseReader> {
   const { json: panel } = await server.call('POST', '/api/panels', { token, json: { name: 'P' } });
-  return server.stream(panel.events, token, `${await server.running.directory.epoch()}-${position}`);
+  const { epoch } = await server.running.directory.changedSince(0);
+  return server.stream(panel.events, token, `${epoch}-${position}`);
 }
 const told = ({ messages }: SseReader) =>
   messages.map(({ event, data }) => `${event} ${data.resume ?? data.position ?? data.head}`);

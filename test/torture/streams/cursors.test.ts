@@ -28,14 +28,14 @@ beforeAll(async () => {
   await fill(token, 20);
   await fill(otherToken, 100);
   await server.end('SIGTERM');
-  before = await onStorage(folder, ({ directory }) => directory.epoch());
+  before = await onStorage(folder, async ({ directory }) => (await directory.changedSince(0)).epoch);
   const backup = join(folder, 'backup.db');
   const cli = new Cli(folder);
   await cli.ok(['backup', backup]);
   await cli.ok(['restore', backup]);
   await onStorage(folder, async ({ directory, storage }) => {
     const tenant = (await directory.tenants.findByName('default'))?.id as number;
-    epoch = await directory.epoch();
+    ({ epoch } = await directory.changedSince(0));
     ({ head } = await storage.history.bounds(tenant));
     const keep = head - pruned;
     while ((await storage.history.prune(tenant, { olderThan: null, keep }, Date.now())) > 0);
