@@ -175,9 +175,9 @@ test('a disk that fails to sync stops intake alone, and what it refused is not t
     },
   });
   const { load } = scene;
-  const refused = await load.next(({ status }) => status === 503, 20_000);
+  const refused = await load.next(({ status }) => status === 503, 60_000);
   await expectOnlyReads(scene, /disk/);
-  const back = await load.next(({ status }) => status === 200, 20_000);
+  const back = await load.next(({ status }) => status === 200, 60_000);
   await expectNothingLost(scene);
   expect(failedAt.length).toBeGreaterThanOrEqual(5);
   reportFault('syncs that fail', [refused.at - (failedAt[0] ?? 0)], [back.at - (failedAt.at(-1) ?? 0)]);
@@ -204,7 +204,7 @@ test.for(['fsync,fdatasync', 'pwrite64'])(
       },
     });
     const { server, panel, load, key } = scene;
-    while (failed < flaws) await load.next(({ status }) => status === 503, 20_000);
+    while (failed < flaws) await load.next(({ status }) => status === 503, 60_000);
     await load.stop();
     const history = await readHistory(server.url, key);
     await panel.reached(history.length);
