@@ -33,14 +33,13 @@ interface Metadata {
   readonly token_endpoint_auth_methods_supported?: readonly string[];
 }
 
-/** What has to be kept from the way out until the way back. */
+/** State kept between the redirect to the provider and the callback. */
 interface Journey {
   readonly verifier: string;
   readonly nonce: string;
   readonly returnTo: string;
 }
 
-/** As the sign-in page knows it. */
 type Refusal = 'denied' | 'not-linked' | 'not-invited' | 'not-verified' | 'expired' | 'provider';
 
 class Refused extends Error {
@@ -81,7 +80,7 @@ export function createOidc({
   };
   const callback = ({ origin }: Visit) => `${origin}/api/session/oidc/${providerId}/callback`;
 
-  /** The journey that this browser began, once. @throws Refused */
+  /** Takes the pending sign-in of this browser; it can be taken only once. @throws Refused */
   const takeJourney = async (visit: Visit, state: string | undefined): Promise<Journey> => {
     const token = sessions.readCookie(visit, 'provider');
     const kept = token !== undefined && token === state ? await pending.take('provider', token) : undefined;
@@ -146,7 +145,7 @@ export function createOidc({
   };
 }
 
-/** A path of ours and nothing that a browser could take for another host's. */
+/** Accepts only a path on this server; prevents open redirects. */
 function ownPath(text: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/';
 }
@@ -268,8 +267,7 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
   const person = await store.findByEmail(email);
   if (person) {
     const [row] = await rows.select('people', [is('id', person.id)]);
-    // Somebody must have vouched here that the address is the person's. And an address may be given to somebody else at
-    // the provider: a second identity is another person until proven.
+    // Both sides must have verified the address, and the account must have no other identity of this provider.
     const hasOther = (await rows.count('sign_in_methods', [is('person', person.id), ofProvider])) > 0;
     if (!verified || !row?.email_verified || hasOther) throw new Refused('not-linked');
     if (await store.forgetUnproven(person.id))

@@ -5,8 +5,8 @@ import type { TenantId } from '#core/ports.ts';
 import type { Builder } from './schema.ts';
 
 /**
- * What a member or a key could not give any more shall not be had by an invitation of theirs either: withdraws what `by`
- * invited to any other role than those in `keeps`.
+ * Withdraws the pending invitations created by `by`, except those to a role in `keeps`. Called when a member or key loses the
+ * right to grant the other roles.
  */
 export function withdrawnOf(
   db: Builder,

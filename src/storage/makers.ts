@@ -6,8 +6,8 @@ import { always, precondition } from './change.ts';
 import type { Builder } from './schema.ts';
 
 /**
- * That who is about to make something is still what they were when their request began: a body may come long after its
- * head, and what is made outlives its maker's right. Without a maker it is the server itself.
+ * SQL: the creator is still a member with the same role, or their key is still valid. It is checked in the transaction, because the
+ * body may arrive long after the head. Without a creator (the server itself) it is always true.
  */
 export function stillMay(maker: Principal | undefined, at: number): Expression<SqlBool> {
   if (!maker) return always;

@@ -52,8 +52,8 @@ function gramAt(text: string, at: number, length: number): number {
 class GramTable {
   readonly #length: number;
   readonly #table = new Table<number>();
-  /** One bit for each of the lower parts of the numbers: most of a long text is passed over by it. */
-  #sieve: Uint8Array | undefined;
+  /** A bitmap of the low 16 bits of the hashes (a one-hash Bloom filter). It skips most positions of a long text. */
+  #filter: Uint8Array | undefined;
 
   constructor(length: number) {
     this.#length = length;
@@ -65,18 +65,18 @@ class GramTable {
 
   add(hash: number, ordinal: number): void {
     this.#table.add(hash, ordinal);
-    this.#sieve ??= new Uint8Array(8192);
+    this.#filter ??= new Uint8Array(8192);
     const at = (hash & 0xffff) >> 3;
-    this.#sieve[at] = (this.#sieve[at] as number) | (1 << (hash & 7));
+    this.#filter[at] = (this.#filter[at] as number) | (1 << (hash & 7));
   }
 
   find(text: string, hit: Hit): void {
-    const sieve = this.#sieve;
-    if (!sieve) return;
+    const filter = this.#filter;
+    if (!filter) return;
     const length = this.#length;
     for (let i = 0; i + length <= text.length; i++) {
       const hash = gramAt(text, i, length);
-      if (((sieve[(hash & 0xffff) >> 3] as number) & (1 << (hash & 7))) !== 0) this.#table.find(hash, hit);
+      if (((filter[(hash & 0xffff) >> 3] as number) & (1 << (hash & 7))) !== 0) this.#table.find(hash, hit);
     }
   }
 }
