@@ -37,6 +37,7 @@ const parts: Record<string, Part> = {
   secrets: { about: 'secrets, hostile searches and patterns', tests: ['secrets'] },
   proxies: { about: 'behind nginx and Caddy', tests: ['proxies'] },
   nodes: { about: 'several nodes, on a PostgreSQL and a NATS server that fail', tests: ['nodes'] },
+  packages: { about: 'the package, the container image, the chart', tests: ['packages'] },
   clock: { about: 'clocks that jump', tests: ['clock'] },
 };
 
