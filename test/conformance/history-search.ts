@@ -196,7 +196,8 @@ export function searchConformance(lab: () => HistoryLab): void {
     };
     const many = Array.from({ length: 20 }, () => search(busy, 'busy'));
     await Promise.all([...many, search(quiet, 'quiet')]);
-    expect(ended.indexOf('quiet')).toBeLessThan(5);
+    // Without turns it would be the last.
+    expect(ended.indexOf('quiet')).toBeLessThan(10);
   });
 
   test('a full last page ends too: it promises no next one that is empty', async () => {
