@@ -1,3 +1,4 @@
+import { coalesced } from './coalesced.ts';
 import type { Nodes, PanelCommandEvent } from './nodes.ts';
 import type { Bus, TenantId } from './ports.ts';
 import type { ConnectedPanel } from './stream/connection.ts';
@@ -52,11 +53,11 @@ export class Presence {
   }
 
   /** To be called several times a second, as the bus may lose what wakes this node. */
-  async deliverCommands(): Promise<void> {
+  readonly deliverCommands = coalesced(async () => {
     const { tenantStreams, nodes } = this.#options;
     for (const { tenant, panelId, event, data } of (await nodes?.takeCommands()) ?? [])
       tenantStreams.sendEvent(tenant, panelId, event, data);
-  }
+  });
 
   /** Tells the other nodes what is connected here; to be called twice a second. */
   async report(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Level } from '#contract/level.ts';
 import type { Role } from '#contract/token.ts';
+import { coalesced } from './coalesced.ts';
 import type { CredentialRecord, Directory, PanelRecord } from './directory.ts';
 import { createLruMap } from './lru-map.ts';
 import type { TenantId } from './ports.ts';
@@ -58,8 +59,6 @@ export class Tenancy {
   #generation = 0;
   #revision = 0;
   #epoch = '';
-  #polling: Promise<void> | undefined;
-  #nextPoll: Promise<void> | undefined;
 
   constructor({ directory, onError, onOwnChange = () => undefined }: TenancyOptions) {
     this.#directory = directory;
@@ -140,15 +139,7 @@ export class Tenancy {
    * Looks for changes made by other processes; to be called several times a second, and when another process says that it
    * changed something. A call during a poll begins another one after it.
    */
-  poll(): Promise<void> {
-    const begin = () => {
-      this.#polling = this.#nextPoll;
-      this.#nextPoll = undefined;
-      return this.#poll();
-    };
-    this.#nextPoll ??= (this.#polling ?? Promise.resolve()).then(begin, begin);
-    return this.#nextPoll;
-  }
+  readonly poll = coalesced(() => this.#poll());
 
   async #poll(): Promise<void> {
     const { epoch, revision, tenants } = await this.#directory.changedSince(this.#revision);

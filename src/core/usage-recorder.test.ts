@@ -54,3 +54,34 @@ test('uses that cannot be written keep no sign of a panel back', async () => {
   await expect(usage.flush()).rejects.toThrow('the disk is full');
   expect(touched).toEqual(['panels']);
 });
+
+test('everything is written in the order of ids, so that nodes do not lock each other out', async () => {
+  const written: string[][] = [];
+  const touch = async (rows: readonly { readonly id?: string; readonly person?: string }[]) => {
+    written.push(rows.map(({ id, person }) => id ?? person ?? ''));
+  };
+  const usage = new UsageRecorder({
+    rules: { hit: (_: number, rows: { readonly id: string }[]) => touch(rows) },
+    credentials: { touch },
+    panels: { touch },
+    members: { touch },
+  } as unknown as BookkeepingDirectory);
+  const ids = Array.from({ length: 300 }, (_, i) => `id-${(i * 7) % 300}`);
+  for (const id of ids) {
+    usage.recordUse({ tenant: 1, id, at: 1, from: '::1' });
+    usage.recordContact({ tenant: 1, id, at: 1, cursor: 0, client: null, address: '::1' });
+    usage.recordVisit({ tenant: 1, person: id, at: 1 });
+    usage.recordHits(1, [id], 1);
+  }
+  await usage.flush();
+  const [hits, ...chunks] = written;
+  expect(hits).toEqual([...ids].sort());
+  expect(chunks.flat()).toEqual([...ids.sort(), ...ids, ...ids]);
+});
+
+test('a contact that is older than what another node has written is not the last one', () => {
+  const { usage } = createWorld();
+  usage.recordContact({ tenant: 1, id: 'p', at: 10, cursor: 0, client: null, address: '::1' });
+  const lastAt = (lastSeenAt: number | null) => usage.lastContact({ id: 'p', lastSeenAt })?.at;
+  expect([null, 10, 11].map(lastAt)).toEqual([10, 10, undefined]);
+});

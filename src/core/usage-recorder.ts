@@ -1,4 +1,4 @@
-import type { Directory, Screen } from './directory.ts';
+import type { Directory, PanelRecord, Screen } from './directory.ts';
 import type { TenantId } from './ports.ts';
 
 interface Use {
@@ -58,9 +58,10 @@ export class UsageRecorder {
     this.#contacts.set(contact.id, contact);
   }
 
-  /** The last contact of a panel, if it may not be in the directory yet. */
-  lastContact(panelId: string): Contact | undefined {
-    return this.#contacts.get(panelId) ?? this.#flushedContacts.get(panelId);
+  /** The last contact of a panel, if `panel` does not have it yet; another node may have written a later one. */
+  lastContact({ id, lastSeenAt }: Pick<PanelRecord, 'id' | 'lastSeenAt'>): Contact | undefined {
+    const contact = this.#contacts.get(id) ?? this.#flushedContacts.get(id);
+    return contact && contact.at >= (lastSeenAt ?? 0) ? contact : undefined;
   }
 
   recordHits(tenant: TenantId, ruleIds: readonly string[], at: number, times = 1): void {
@@ -82,15 +83,18 @@ export class UsageRecorder {
   }
 
   /**
-   * Writes everything recorded, a few hundred rows at a time, so that requests do not wait long. A failed write stops no
+   * Writes everything recorded, in the order of ids, so that nodes that write the same rows at once do not lock each other
+   * out; a few hundred rows at a time, so that requests do not wait long. A failed write stops no
    * other. Rule hits that could not be written are kept for the next flush; the rest will be recorded again anyway.
    *
    * @throws the first error, after everything else was written.
    */
   async flush(): Promise<void> {
-    const uses = [...this.#uses.values()];
-    const contacts = [...this.#contacts.values()];
-    const visits = [...this.#visits.values()].flatMap((each) => [...each.values()]);
+    const uses = sorted(this.#uses.values(), ({ id }) => id);
+    const contacts = sorted(this.#contacts.values(), ({ id }) => id);
+    const visits = [...this.#visits]
+      .sort(([a], [b]) => a - b)
+      .flatMap(([, each]) => sorted(each.values(), ({ person }) => person));
     const hits = [...this.#hits];
     this.#uses = new Map();
     this.#flushedContacts = this.#contacts;
@@ -101,16 +105,26 @@ export class UsageRecorder {
     const errors: unknown[] = [];
     const keep = (error: unknown) => void errors.push(error);
     for (const [tenant, byRule] of hits) {
-      await rules.hit(tenant, [...byRule.values()]).catch((error: unknown) => {
-        for (const { id, count, at } of byRule.values()) this.recordHits(tenant, [id], at, count);
-        keep(error);
-      });
+      await rules
+        .hit(
+          tenant,
+          sorted(byRule.values(), ({ id }) => id),
+        )
+        .catch((error: unknown) => {
+          for (const { id, count, at } of byRule.values()) this.recordHits(tenant, [id], at, count);
+          keep(error);
+        });
     }
     for (const some of chunks(uses)) await credentials.touch(some).catch(keep);
     for (const some of chunks(contacts)) await panels.touch(some).catch(keep);
     for (const some of chunks(visits)) await members.touch(some).catch(keep);
     if (errors.length > 0) throw errors[0];
   }
+}
+
+function sorted<T>(rows: Iterable<T>, keyOf: (row: T) => string): T[] {
+  const order = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+  return [...rows].sort((a, b) => order(keyOf(a), keyOf(b)));
 }
 
 const chunkSize = 250;

@@ -12,6 +12,8 @@ import { draft, now, store } from './history-lab.ts';
 import { all } from './history-samples.ts';
 
 const tenant = 1;
+/** As migrations take it. */
+const migrationLock = 0x62656c66;
 const unavailable = { code: 'unavailable', retryAfterSeconds: 1 };
 
 describeWithPostgres('PostgreSQL in trouble', (server) => {
@@ -151,6 +153,51 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     expect(warnings).toEqual([expect.stringContaining('the role belfry ')]);
   });
 
+  test('a migration waits for that of another node for as long as it takes', async () => {
+    const url = await createDatabase(server());
+    await withClient(url, async (client) => {
+      await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+      const opening = open(url, { timeouts: { answerMs: 300, statementMs: 300, lockMs: 300 } });
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
+      expect((await opening).problem()).toBeUndefined();
+    });
+  });
+
+  test('one connection too many is a 503 for the one that wanted it, and the others go on', async () => {
+    const url = await createDatabase(server());
+    const name = new URL(url).pathname.slice(1);
+    const problems: unknown[] = [];
+    const { history, problem, executor, builder } = await open(url, {
+      onProblem: (message) => problems.push(message),
+    });
+    await store(history, tenant);
+    await withClient(server(), (client) => client.query(`ALTER DATABASE ${name} CONNECTION LIMIT 1`));
+    const sleep = () => executor.read(sql`SELECT pg_sleep(0.3)`.compile(builder));
+    const reads = await Promise.allSettled(Array.from({ length: 5 }, sleep));
+    expect(reads.find(({ status }) => status === 'rejected')).toMatchObject({ reason: unavailable });
+    expect([problem(), problems]).toEqual([undefined, []]);
+    await store(history, tenant);
+  });
+
+  test('each new reason why the database cannot be used is told once', async () => {
+    const url = await createDatabase(server());
+    const name = new URL(url).pathname.slice(1);
+    const problems: unknown[] = [];
+    const storage = await open(url, { onProblem: (message) => problems.push(message) });
+    await withClient(server(), async (client) => {
+      await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await client.query(endConnections.replace('current_database()', `'${name}'`));
+      await storage.history.bounds(tenant).catch(() => undefined);
+      await eventually(() => expect(problems.at(-1)).toMatch('not currently accepting connections'));
+      const told = problems.length;
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(problems).toHaveLength(told);
+      await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    });
+    await eventually(() => expect(problems.at(-1)).toBeUndefined());
+  });
+
   const epochOf = (url: string) =>
     asSuperuser(url, async (client) => {
       const { rows } = await client.query<{ value: string }>("SELECT value FROM meta WHERE name = 'epoch'");
@@ -159,38 +206,46 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
   const endConnections =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'belfry' AND datname = current_database()";
 
-  test('a log that went back while the connection was lost gets a new epoch, one that did not keeps its own', async () => {
+  test('a standby without the last commits that is promoted begins one new epoch; a lost connection alone begins none', async () => {
     const url = await createDatabase(server());
-    const reader = await open(url);
-    const { history, builder, executor } = await open(url);
-    await executor.write([
-      builder
-        .insertInto('tenants')
-        .values({ id: tenant, name: 't', title: 'T', changed: 0, created_at: 0 } as never)
-        .compile(),
-    ]);
-    for (let i = 0; i < 3; i++) await store(history, tenant);
-    await reader.history.readAfter(tenant, 0, 9);
-    const before = await epochOf(url);
-    const isBack = async (storage: Storage) => {
-      await storage.history.bounds(tenant).catch(() => undefined);
-      await eventually(() => expect(storage.problem()).toBeUndefined());
+    const name = new URL(url).pathname.slice(1);
+    const first = await open(url);
+    await store(first.history, tenant, { title: 'kept' });
+    await close(first);
+    await withClient(server(), (client) => client.query(`CREATE DATABASE ${name}_standby TEMPLATE ${name}`));
+    const nodes = [await open(url), await open(url)];
+    const loseConnections = () => asSuperuser(url, (client) => client.query(endConnections));
+    const areBack = async () => {
+      // What an idle connection does not notice, a statement does.
+      for (const { history } of nodes) await history.bounds(tenant).catch(() => undefined);
+      await eventually(() => {
+        for (const { problem } of nodes) expect(problem()).toBeUndefined();
+      });
     };
-    await asSuperuser(url, (client) => client.query(endConnections));
-    await isBack(reader);
+    const before = await epochOf(url);
+    await loseConnections();
+    await areBack();
     expect(await epochOf(url)).toBe(before);
-    // As on a standby that lacks the last two, and has taken another since.
-    await asSuperuser(url, async (client) => {
-      await client.query(
-        'DELETE FROM log WHERE position > 1; UPDATE logs SET head = 1; DELETE FROM live WHERE position > 1',
-      );
-      await client.query(endConnections);
+    // Nothing that this node knows tells that it is gone: as if it had been stored by a node that died.
+    await store((nodes[0] as Storage).history, tenant, { title: 'lost' });
+    const epochs = new Set<unknown>();
+    await withClient(server(), async (client) => {
+      await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await client.query(endConnections.replace('current_database()', `'${name}'`));
+      await client.query(`ALTER DATABASE ${name} RENAME TO ${name}_gone`);
+      await client.query(`ALTER DATABASE ${name}_standby RENAME TO ${name}`);
+      await client.query(`ALTER DATABASE ${name} OWNER TO belfry_server`);
     });
-    await isBack(reader);
-    await eventually(async () => expect(await epochOf(url)).not.toBe(before));
-    const after = await epochOf(url);
-    await store(history, tenant).catch(() => undefined);
-    expect(await epochOf(url)).toBe(after);
+    await eventually(async () => {
+      await areBack();
+      expect(await epochOf(url)).not.toBe(before);
+    });
+    for (let i = 0; i < 3; i++) {
+      epochs.add(await epochOf(url));
+      await loseConnections();
+      await areBack();
+    }
+    expect(epochs.size).toBe(1);
   });
 
   test('a database that is restored elsewhere gets a new epoch at the next start', async () => {

@@ -104,6 +104,7 @@ describeWithOwnPostgres('two servers on one PostgreSQL', { durable: true }, (pos
       await client.query(`DELETE FROM log WHERE tenant = ${tenant} AND position > 1`);
       await client.query(`DELETE FROM live WHERE tenant = ${tenant} AND position > 1`);
       await client.query(`UPDATE logs SET head = 1 WHERE tenant = ${tenant}`);
+      await client.query("UPDATE meta SET value = 'that of the primary' WHERE name = 'cluster'");
       await client.query(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'belfry'",
       );

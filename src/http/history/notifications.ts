@@ -136,8 +136,7 @@ async function deliveries(
   const time = (at: number | null | undefined) => (at === null || at === undefined ? null : iso(at));
   return listed.map((panel) => {
     const row = receiptOf.get(panel.id);
-    const cursor =
-      connected.get(panel.id)?.cursor ?? usage.lastContact(panel.id)?.cursor ?? panel.cursor ?? 0;
+    const cursor = connected.get(panel.id)?.cursor ?? usage.lastContact(panel)?.cursor ?? panel.cursor ?? 0;
     return {
       panel: { id: panel.id, name: panel.name },
       online: connected.has(panel.id),

@@ -139,11 +139,9 @@ function view(
   { head, panels: connected }: Awaited<ReturnType<Services['presence']['online']>>,
 ): Panel {
   const online = connected.get(panel.id);
-  const noted = usage.lastContact(panel.id);
-  // Another node may have written a later contact than this one knows of.
-  const last = noted && noted.at >= (panel.lastSeenAt ?? 0) ? noted : panel;
-  const { cursor, client, address } = online ?? last;
-  const seenAt = last === noted ? noted.at : panel.lastSeenAt;
+  const contact = usage.lastContact(panel);
+  const { cursor, client, address } = online ?? contact ?? panel;
+  const seenAt = contact?.at ?? panel.lastSeenAt;
   return {
     id: panel.id,
     name: panel.name,

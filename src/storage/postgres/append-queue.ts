@@ -12,7 +12,6 @@ import type {
 import { indexTerms } from '#core/search/index-terms.ts';
 import { isEmpty } from '#core/target.ts';
 import type { Availability } from './availability.ts';
-import type { NewestEntries } from './fail-over.ts';
 import type { LogWrite } from './partitions.ts';
 import { rowBytes } from './rows.ts';
 
@@ -47,7 +46,6 @@ export interface AppendQueueOptions {
   /** Notifications that may wait before more are refused. */
   readonly capacity: number;
   readonly availability: Availability;
-  readonly newest: NewestEntries;
 }
 
 /** One batch is under way at a time. A process has one queue; several processes may have one each on the same database. */
@@ -128,11 +126,7 @@ export class AppendQueue {
   async #store(batch: readonly Waiting[]): Promise<void> {
     try {
       const answers = await this.#commit(batch);
-      batch.forEach((job, i) => {
-        const outcome = toOutcome(job.draft, answers[i] as Answer);
-        if (outcome.kind === 'stored') this.#options.newest.note(job.tenant, outcome.entries.at(-1));
-        job.resolve(outcome);
-      });
+      for (const [i, job] of batch.entries()) job.resolve(toOutcome(job.draft, answers[i] as Answer));
     } catch (error) {
       const isUnavailable = error instanceof AppError && error.code === 'unavailable';
       // One that cannot be stored takes no other with it.

@@ -1,10 +1,11 @@
 import type pg from 'pg';
+import { AppError } from '#core/errors.ts';
 import { isLost } from './errors.ts';
 
 const probeMs = 500;
 
 export interface AvailabilityOptions {
-  /** Hears why the database cannot be used, and undefined once it can again. */
+  /** Called with each new reason why the database cannot be used, and with undefined once it can be used again. */
   readonly onProblem: (message: string | undefined) => void;
   /** Done after a loss, before the database counts as usable again. */
   readonly onReturn: () => Promise<void>;
@@ -15,6 +16,8 @@ export class Availability {
   readonly #pool: pg.Pool;
   readonly #options: AvailabilityOptions;
   #problem: string | undefined;
+  /** What was reported last. */
+  #reason: string | undefined;
   #probe: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -33,17 +36,23 @@ export class Availability {
   /** After an error that says that the database is lost, it counts as lost until a write has succeeded. */
   met(error: unknown): void {
     if (this.#isClosed || !(error instanceof Error) || !isLost(error)) return;
-    if (this.#problem === undefined) {
-      // What is told to callers has no address or name of the database's machine.
-      this.#problem = 'PostgreSQL cannot be used';
-      this.#options.onProblem(`${this.#problem}: ${error.message}`);
-    }
+    // Callers do not learn the address or name of the database's machine.
+    this.#problem = 'PostgreSQL cannot be used';
+    this.#report(error);
     this.#probeSoon();
   }
 
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#probe);
+  }
+
+  #report(error: unknown): void {
+    const cause = error instanceof AppError && error.cause !== undefined ? error.cause : error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    if (reason === this.#reason) return;
+    this.#reason = reason;
+    this.#options.onProblem(`${this.#problem}: ${reason}`);
   }
 
   #probeSoon(): void {
@@ -53,9 +62,10 @@ export class Availability {
         await this.#pool.query("UPDATE meta SET value = (value::bigint + 1)::text WHERE name = 'reopened'");
         await this.#options.onReturn();
         this.#problem = undefined;
+        this.#reason = undefined;
         this.#options.onProblem(undefined);
-      } catch {
-        // The next probe tells.
+      } catch (error) {
+        this.#report(error);
       } finally {
         this.#probe = undefined;
       }

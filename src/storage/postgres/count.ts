@@ -48,10 +48,10 @@ export async function* countInSteps(
   let leftMs = countBudgetMs;
   let startedAt = performance.now();
   for await (const last of counter.walk(lanes, { first, last: head })) {
-    const now = performance.now();
-    leftMs -= now - startedAt;
+    const steppedAt = performance.now();
+    leftMs -= steppedAt - startedAt;
     if (last < first) break;
-    if (last < head && (leftMs <= 0 || now >= endsAt)) {
+    if (last < head && (leftMs <= 0 || steppedAt >= endsAt)) {
       const searchedTo = (await timeAt(lanes.reads, tenant, last + 1)) ?? now;
       return { counts: counter.tally.rows(), searchedTo };
     }

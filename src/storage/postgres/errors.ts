@@ -18,11 +18,14 @@ export const isMissingPartition = (error: unknown): boolean =>
 /** A table is not there: a partition that was dropped meanwhile. */
 export const isMissingTable = (error: unknown): boolean => codeOf(causeOf(error)) === '42P01';
 
-/** There is no connection, PostgreSQL starts or stops, or it has no resources or a disk that fails. */
+/**
+ * There is no connection, PostgreSQL starts or stops, or its disk is full or fails. One connection too many (53300) is no loss:
+ * those that are open go on.
+ */
 export function isLost(error: Error): boolean {
   const code = codeOf(error);
   if (code === '') return error.name === 'Error' && /connect|terminated|timeout/i.test(error.message);
-  return /^E[A-Z_]+$/.test(code) || /^(08|25006|28|3D|53[13]|57P|58)/.test(code);
+  return /^E[A-Z_]+$/.test(code) || /^(08|25006|28|3D|53100|57P|58)/.test(code);
 }
 
 /**

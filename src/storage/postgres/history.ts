@@ -25,7 +25,6 @@ import { type FairQueue, stepsOf } from '../fair-queue.ts';
 import { isUuid, toRepeat } from '../history-rows.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
-import type { NewestEntries } from './fail-over.ts';
 import { dropUnkept, type LogWrite } from './partitions.ts';
 import { dropFromLog, type RetentionBounds } from './retention.ts';
 import {
@@ -49,7 +48,6 @@ export interface PostgresLanes extends SearchLanes {
   readonly writes: Connections;
   /** Searches wait here for their turn. */
   readonly turns: FairQueue;
-  readonly newest: NewestEntries;
 }
 
 /** The log on PostgreSQL. */
@@ -113,7 +111,6 @@ export class PostgresHistory implements History, ReceiptStore {
     if (!first) return { head: 0, first: 1, entries: [] };
     const entries: Entry[] = [];
     for (const row of rows) if (row.row !== null) entries.push(toEntry(row));
-    this.#lanes.newest.note(tenant, entries.at(-1));
     return { head: first.head, first: first.first, entries };
   }
 

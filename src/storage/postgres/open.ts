@@ -6,7 +6,7 @@ import { Availability } from './availability.ts';
 import { Connections } from './connections.ts';
 import { createPool, createPostgresBuilder, type Timeouts, usualTimeouts } from './database.ts';
 import { createExecutor } from './executor.ts';
-import { NewestEntries } from './fail-over.ts';
+import { checkIdentity } from './fail-over.ts';
 import { PostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
@@ -52,10 +52,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const sum = lanes.append + lanes.reads + lanes.writes + lanes.spare;
   const pool = createPool({ ...timeouts, url, connections: sum });
   const searchPool = createPool({ ...timeouts, statementMs: stepMs, url, connections: stepsAtOnce });
-  const newest = new NewestEntries();
   const availability = new Availability(pool, {
     onProblem,
-    onReturn: () => all.run('all', (client) => newest.check(client)),
+    onReturn: () => all.run('all', checkIdentity),
   });
   const lane = (atOnce: number, of = pool) =>
     new Connections(of, { availability, atOnce, waitMs: timeouts.connectMs });
@@ -64,7 +63,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     await all.run('all', async (client) => {
       await migrate(client);
       await makePartitions(client, partitionRows, 0);
-      await newest.begin(client);
+      await checkIdentity(client);
       await warnOfBypass(client, options.onWarning);
     });
   } catch (error) {
@@ -75,7 +74,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const queue = new AppendQueue(createLogWrite(lane(lanes.append), partitionRows), {
     capacity: options.queueCapacity,
     availability,
-    newest,
   });
   const turns = new FairQueue(stepsAtOnce);
   const searchLanes = { reads, steps: lane(stepsAtOnce, searchPool), newestRows };
@@ -86,7 +84,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       write: createLogWrite(writes, partitionRows),
       writes,
       turns,
-      newest,
     }),
     statistics: new PostgresStatistics(searchLanes, turns),
     builder: createPostgresBuilder(),
