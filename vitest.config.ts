@@ -49,8 +49,8 @@ export default defineConfig({
             'test/security-table.test.ts',
             'test/conformance/**/*.test.ts',
           ],
-          testTimeout: 30_000,
-          sequence: { groupOrder: 0 },
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -63,7 +63,6 @@ export default defineConfig({
           exclude: [...(full ? [] : ['test/torture/**/*.full.test.ts']), ...notOnThisStore],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -75,7 +74,6 @@ export default defineConfig({
           globalSetup: 'test/support/postgres-store-setup.ts',
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -86,7 +84,6 @@ export default defineConfig({
           globalSetup: 'test/browser/setup.ts',
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          sequence: { groupOrder: 1 },
         },
       },
     ],
