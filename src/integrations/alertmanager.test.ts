@@ -73,6 +73,13 @@ describe("Alertmanager's webhook", () => {
     expect(read(alertmanager, of(other))[0]?.key).not.toBe(alert?.key);
   });
 
+  it('refuses an alert with more than 1,000 labels', () => {
+    const labels = Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`l${i}`, 'x']));
+    expect(() => read(alertmanager, of({ ...firing, labels }))).toThrow(
+      expect.objectContaining({ code: 'bad-request', message: 'an alert must have at most 1000 labels' }),
+    );
+  });
+
   it('sent again is the same; resolved, or fired anew, it is not', () => {
     const [first] = retryKeys(alertmanager, of(firing));
     expect(retryKeys(alertmanager, group)[0]).toBe(first);
@@ -103,6 +110,13 @@ describe("Alertmanager's webhook", () => {
   it('counts the alerts that max_alerts left out', () => {
     const items = read(alertmanager, { ...of(firing), truncatedAlerts: 7 });
     expect(items.map(({ title }) => title)).toEqual(['Disk almost full', '7 more alerts']);
+  });
+
+  it('the count of left out alerts is the same when it is sent again', () => {
+    const [, first] = retryKeys(alertmanager, { ...of(firing), truncatedAlerts: 7 });
+    expect(first).toEqual(expect.any(String));
+    expect(retryKeys(alertmanager, { ...of(firing), truncatedAlerts: 7 })[1]).toBe(first);
+    expect(retryKeys(alertmanager, { ...of(resolved), truncatedAlerts: 7 })[1]).not.toBe(first);
   });
 
   it('without alerts is nothing', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { badRequest } from '#core/errors.ts';
 import type { Format, Incoming } from './incoming.ts';
 import {
   choiceAt,
@@ -16,6 +17,9 @@ export const alertmanager: Format = {
   read: ({ body }) =>
     readAlerts(objectAt(body), { name: 'alertmanager', linkOf: ({ generatorURL }) => generatorURL }),
 };
+
+/** Prometheus itself refuses more than some dozens. */
+const mostLabels = 1_000;
 
 interface Source {
   readonly name: string;
@@ -39,12 +43,13 @@ export function readAlerts(group: JsonObject, source: Source): Incoming[] {
       level: 'warning',
       key: `${source.name}:truncated:${groupKey}`,
       url: textOf(group.externalURL),
+      identity: JSON.stringify([groupKey, truncatedAlerts, ...items.map(({ identity }) => identity)]),
     },
   ];
 }
 
 function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source): Incoming {
-  const labels = optionalObject(alert.labels, `${pointer}/labels`);
+  const labels = labelsAt(alert.labels, `${pointer}/labels`);
   const annotations = optionalObject(alert.annotations, `${pointer}/annotations`);
   const isResolved = choiceAt(alert.status, `${pointer}/status`, ['firing', 'resolved']) === 'resolved';
   const severity = isResolved ? 'resolved' : wordOf(textOf(labels.severity) ?? 'firing');
@@ -62,10 +67,17 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source)
   };
 }
 
+/** @throws AppError `bad-request` when there are more than an alert can have in use. */
+function labelsAt(value: unknown, pointer: string): JsonObject {
+  const labels = optionalObject(value, pointer);
+  if (Object.keys(labels).length <= mostLabels) return labels;
+  throw badRequest(`an alert must have at most ${mostLabels} labels`);
+}
+
 /** Alertmanager before 0.19 sends none. */
 function fingerprintOf(labels: JsonObject): string {
-  const sorted = Object.entries(labels)
-    .map(([name, value]) => [name, textOf(value)])
-    .toSorted();
+  const sorted = Object.keys(labels)
+    .toSorted()
+    .map((name) => [name, textOf(labels[name])]);
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16);
 }

@@ -615,7 +615,8 @@ const bodies = [
 
 it.each(bodies)('any type in any place is refused or taken: $name', async ({ name, body, headers }) => {
   const format = await load(name.split(':')[0] ?? '');
-  const odd = [null, 0, -1, 1e300, true, '', ' ', 'x', '\ud800', [], [null], {}, { a: {} }, [[1]]];
+  const odd = [null, 0, -1, 1e300, true, '', ' ', 'x', 'constructor', '\ud800', [], [null], {}, [[1]]];
+  odd.push({ a: {} }, { toString: 1 });
   for (const path of pathsOf(body)) {
     for (const value of odd) {
       try {

@@ -9,20 +9,20 @@ import {
   textOf,
 } from './payload-values.ts';
 
-/** Of what ended; what is under way, skipped or neutral is not told. */
-const levelOfConclusion: Readonly<Record<string, string>> = {
-  success: 'success',
-  failure: 'error',
-  error: 'error',
-  timed_out: 'error',
-  startup_failure: 'error',
-  action_required: 'warning',
-  cancelled: 'warning',
-};
+/** A run that is in progress, skipped or neutral has no level and is not stored. */
+const levelOfConclusion: ReadonlyMap<string, string> = new Map([
+  ['success', 'success'],
+  ['failure', 'error'],
+  ['error', 'error'],
+  ['timed_out', 'error'],
+  ['startup_failure', 'error'],
+  ['action_required', 'warning'],
+  ['cancelled', 'warning'],
+]);
 
 /**
- * Webhooks of GitHub: workflow runs, deployments, issues, pull requests, releases and alerts of its scanners; of other
- * events it tells nothing. https://docs.github.com/en/webhooks/webhook-events-and-payloads
+ * Webhooks of GitHub: workflow runs, deployments, issues, pull requests, releases and alerts of its scanners.
+ * Other events are not stored. https://docs.github.com/en/webhooks/webhook-events-and-payloads
  */
 export const github: Format = {
   read({ body, header }) {
@@ -59,7 +59,7 @@ function itemOf(event: string, payload: JsonObject): Incoming | undefined {
 /** A run of one workflow and branch replaces the one before. */
 function runOf(name: string, run: JsonObject): Incoming | undefined {
   const severity = textOf(run.conclusion) ?? '';
-  const level = levelOfConclusion[severity];
+  const level = levelOfConclusion.get(severity);
   if (level === undefined) return undefined;
   const [workflow, branch] = [textOf(run.name) ?? 'workflow', textOf(run.head_branch) ?? ''];
   return {
@@ -75,7 +75,7 @@ function runOf(name: string, run: JsonObject): Incoming | undefined {
 function deploymentOf(name: string, payload: JsonObject): Incoming | undefined {
   const status = objectAt(payload.deployment_status, '/deployment_status');
   const severity = textOf(status.state) ?? '';
-  const level = levelOfConclusion[severity];
+  const level = levelOfConclusion.get(severity);
   if (level === undefined) return undefined;
   const environment = textOf(status.environment) ?? '';
   return {
@@ -110,7 +110,7 @@ function releaseOf(name: string, payload: JsonObject): Incoming | undefined {
   const release = objectAt(payload.release, '/release');
   return {
     title: `${name}: release ${textOf(release.tag_name) ?? ''}`,
-    message: paragraphs(textOf(release.name), textOf(release.body)),
+    message: paragraphs([textOf(release.name), textOf(release.body)]),
     severity: 'release',
     level: 'info',
     url: textOf(release.html_url),

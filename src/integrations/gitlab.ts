@@ -2,15 +2,15 @@ import type { Format, Incoming } from './incoming.ts';
 import { type JsonObject, objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
 import { wordOf } from './severity.ts';
 
-/** What became of a pipeline, job or deployment; what is under way is not told. */
-const levelOfStatus: Readonly<Record<string, string>> = {
-  success: 'success',
-  failed: 'error',
-  canceled: 'warning',
-};
+/** A pipeline, job or deployment that is in progress has no level and is not stored. */
+const levelOfStatus: ReadonlyMap<string, string> = new Map([
+  ['success', 'success'],
+  ['failed', 'error'],
+  ['canceled', 'warning'],
+]);
 
 /**
- * Webhooks of GitLab for pipelines, jobs, deployments, issues, merge requests and releases; of other events it tells nothing.
+ * Webhooks of GitLab for pipelines, jobs, deployments, issues, merge requests and releases. Other events are not stored.
  * https://docs.gitlab.com/user/project/integrations/webhook_events/
  */
 export const gitlab: Format = {
@@ -55,7 +55,7 @@ function itemOf(kind: string, event: JsonObject): Incoming | undefined {
 function runOf(kind: string, name: string, event: JsonObject): Incoming | undefined {
   const attributes = optionalObject(event.object_attributes, '/object_attributes');
   const severity = wordOf(textOf(attributes.status, event.build_status, event.status) ?? '');
-  const level = levelOfStatus[severity];
+  const level = levelOfStatus.get(severity);
   if (level === undefined) return undefined;
   const ref = textOf(attributes.ref, event.ref, event.environment) ?? '';
   const what = kind === 'build' ? `job ${textOf(event.build_name) ?? ''}` : kind;

@@ -110,11 +110,11 @@ function itemOf({
   const words = names.filter((tag) => !Object.hasOwn(emoji, tag));
   return {
     title: [...signs, title ?? topic].join(' '),
-    message: paragraphs(
+    message: paragraphs([
       message ?? 'triggered',
       attach,
       words.length > 0 ? `Tags: ${words.join(', ')}` : undefined,
-    ),
+    ]),
     ...priorityOf(priority),
     place: topic,
     key: sequence && `ntfy:${topic}:${sequence}`,

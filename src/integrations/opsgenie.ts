@@ -31,7 +31,7 @@ function created({ body }: Payload): Incoming {
   const alias = textOf(alert.alias);
   return {
     title: requiredText(alert.message, '/message'),
-    message: paragraphs(textOf(alert.description), linesOf(details)),
+    message: paragraphs([textOf(alert.description), linesOf(details)]),
     severity,
     level: usualLevel(severity, 'warning'),
     place: textOf(alert.entity),

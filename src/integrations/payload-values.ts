@@ -73,7 +73,7 @@ export function linesOf(values: JsonObject): string {
     .join('\n');
 }
 
-/** The paragraphs that say something. */
-export function paragraphs(...texts: readonly (string | undefined)[]): string {
+/** The texts that are not blank, with an empty line between them. */
+export function paragraphs(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text.trim() !== '').join('\n\n');
 }

@@ -3,11 +3,11 @@ import type { Format } from './incoming.ts';
 import { type JsonObject, objectAt, objectsAt, paragraphs, textOf } from './payload-values.ts';
 
 /** By the colours that Slack has names for. */
-const levelOfColor: Readonly<Record<string, string>> = {
-  good: 'success',
-  warning: 'warning',
-  danger: 'error',
-};
+const levelOfColor: ReadonlyMap<string, string> = new Map([
+  ['good', 'success'],
+  ['warning', 'warning'],
+  ['danger', 'error'],
+]);
 
 /** Incoming webhooks of Slack, as JSON or as the field `payload` of a form: https://api.slack.com/messaging/webhooks */
 export const slack: Format = {
@@ -17,11 +17,12 @@ export const slack: Format = {
       message.attachments === undefined ? [] : objectsAt(message.attachments, '/attachments');
     const blocks = message.blocks === undefined ? [] : objectsAt(message.blocks, '/blocks');
     const [first] = attachments;
-    const text = paragraphs(
-      textOf(message.text),
-      ...blocks.map(textOfBlock),
+    const ofBlocks = paragraphs(blocks.map(textOfBlock));
+    const text = paragraphs([
+      // Slack shows the text only where it cannot show the blocks.
+      ofBlocks || textOf(message.text),
       ...attachments.map(textOfAttachment),
-    );
+    ]);
     if (text === '') throw badRequest('the payload must have a text, blocks or attachments with a text');
     const plain = plainText(text);
     const header = blocks.find(({ type }) => type === 'header');
@@ -32,7 +33,7 @@ export const slack: Format = {
         title: title === undefined ? undefined : plainText(title),
         message: plain,
         severity,
-        level: levelOfColor[severity] ?? 'info',
+        level: levelOfColor.get(severity) ?? 'info',
         url: textOf(first?.title_link),
       },
     ];
@@ -42,14 +43,14 @@ export const slack: Format = {
 
 function textOfAttachment(attachment: JsonObject): string {
   const { pretext, title, text, fallback, fields, blocks } = attachment;
-  const told = paragraphs(
+  const shown = paragraphs([
     textOf(pretext),
     textOf(title),
     textOf(text),
     ...(Array.isArray(fields) ? fields.map(textOfField) : []),
     ...(Array.isArray(blocks) ? objectsAt(blocks, '/attachments/blocks').map(textOfBlock) : []),
-  );
-  return told || (textOf(fallback) ?? '');
+  ]);
+  return shown || (textOf(fallback) ?? '');
 }
 
 function textOfField(field: unknown): string {
@@ -65,7 +66,7 @@ function textOfBlock({ text, fields, elements }: JsonObject): string {
     ...(Array.isArray(elements) ? elements : []),
   ];
   return paragraphs(
-    ...parts.map((part) => textOf(part) ?? textOf((part as JsonObject | null | undefined)?.text)),
+    parts.map((part) => textOf(part) ?? textOf((part as JsonObject | null | undefined)?.text)),
   );
 }
 

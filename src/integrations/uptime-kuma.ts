@@ -15,7 +15,7 @@ export const uptimeKuma: Format = {
     const payload = objectAt(body);
     const heartbeat = optionalObject(payload.heartbeat, '/heartbeat');
     const monitor = optionalObject(payload.monitor, '/monitor');
-    const status = statuses[Number(heartbeat.status ?? -1)];
+    const status = statuses[Number(textOf(heartbeat.status) ?? -1)];
     // A test, or a certificate that expires: a sentence and no status.
     if (!status)
       return [

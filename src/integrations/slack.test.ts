@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { read } from '#test/support/integration.ts';
+import { slack } from './slack.ts';
+
+it.each([
+  ['fields of a block', { blocks: [{ type: 'section', fields: Array(300_000).fill('') }] }],
+  ['elements of a block', { blocks: [{ type: 'context', elements: Array(300_000).fill('') }] }],
+  ['fields of an attachment', { attachments: [{ fields: Array(300_000).fill('') }] }],
+])('takes any number of %s', (_, message) => {
+  expect(read(slack, { attachments: [{ text: 'a' }], ...message, text: 'x' })).toHaveLength(1);
+});
+
+it('a colour that is the name of a property of objects is no level', () => {
+  const attachments = [{ color: 'constructor', text: 'a' }];
+  expect(read(slack, { attachments })[0]?.level).toBe('info');
+});
+
+it('the text is shown only without blocks, because it is their fallback', () => {
+  const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: 'Deployed *shop* 1.4.2' } }];
+  expect(read(slack, { text: 'Deployed shop 1.4.2', blocks })[0]?.message).toBe('Deployed *shop* 1.4.2');
+  expect(read(slack, { text: 'Deployed shop 1.4.2', blocks: [] })[0]?.message).toBe('Deployed shop 1.4.2');
+  expect(read(slack, { text: 'shown', blocks: [{ type: 'divider' }] })[0]?.message).toBe('shown');
+});
