@@ -80,7 +80,7 @@ export interface Pairing {
 }
 
 export interface Credentials {
-  /** @throws AppError `forbidden` when the right of `maker` has ended. */
+  /** @throws AppError `forbidden` when `creator` is no longer authorized. */
   add(record: CredentialRecord, creator?: Principal): Promise<void>;
   /** By the public id alone: this is how a request finds its tenant. */
   find(id: string): Promise<CredentialRecord | undefined>;

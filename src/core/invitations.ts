@@ -25,8 +25,8 @@ export interface InvitationRecord {
 /** An invitation is pending while it is not accepted, not withdrawn and not expired; reads return only pending ones. */
 export interface Invitations {
   /**
-   * @throws AppError `conflict` when the address is a member's already, or 200 are waiting; `forbidden` when the right
-   * of `maker` has ended.
+   * @throws AppError `conflict` when a member has this address already, or 200 invitations are pending; `forbidden` when
+   * `creator` is no longer authorized.
    */
   create(invitation: InvitationRecord, secretHash: string, creator?: Principal): Promise<void>;
   /** Those that wait, the newest first. */

@@ -7,8 +7,8 @@ import type { TenantId } from '#core/ports.ts';
 import type { RateSetting } from '#core/tenants.ts';
 import { difference } from './audit.ts';
 import { change, compareAndSet, insertWhen, pick, precondition } from './change.ts';
+import { isCreatorAuthorized, revokeCreatedKeys } from './creator-rights.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
-import { revokedKeysOf, stillMay } from './makers.ts';
 import type { Builder, CredentialRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -25,7 +25,7 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
       .where('id', '=', id);
 
   return {
-    async add(record, maker) {
+    async add(record, creator) {
       const { tenant, kind, id, createdBy, createdAt } = record;
       const { done } = await change(db, executor, {
         entry: {
@@ -36,13 +36,13 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
           subject: id,
           detail: describe(record),
         },
-        when: stillMay(maker, createdAt),
+        when: isCreatorAuthorized(creator, createdAt),
         effects: (guard) => [
-          insertWhen(db, 'credentials', { ...toRow(record), maker: maker?.id ?? null }, guard),
+          insertWhen(db, 'credentials', { ...toRow(record), maker: creator?.id ?? null }, guard),
         ],
         after: one(tenant, kind, id).compile(),
       });
-      if (!done) throw maker ? new AppError('forbidden', 'forbidden') : notFound('tenant');
+      if (!done) throw creator ? new AppError('forbidden', 'forbidden') : notFound('tenant');
     },
 
     async find(id) {
@@ -102,7 +102,7 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
                 set(db, row, { revoked_at: at }, guard),
                 // Two keys may have one name: better an invitation too few than one of a key that was stolen.
                 ...withdrawnOf(db, { tenant, by: credentialActor(row), at, keeps: [] }, guard),
-                ...revokedKeysOf(db, { tenant, maker: id, at, keeps: [] }, guard),
+                ...revokeCreatedKeys(db, { tenant, creator: id, at, keeps: [] }, guard),
               ],
               after: read,
             },

@@ -5,7 +5,7 @@ import type { InvitationRecord, Invitations } from '#core/invitations.ts';
 import type { MembershipRecord } from '#core/members.ts';
 import type { TenantId } from '#core/ports.ts';
 import { type Change, change, insertWhen, precondition } from './change.ts';
-import { stillMay } from './makers.ts';
+import { isCreatorAuthorized } from './creator-rights.ts';
 import { newMember } from './members.ts';
 import type { Builder, InvitationRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
@@ -29,7 +29,7 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
   const bySecret = (hash: string, at: number) => waiting(at).where('secret_hash', '=', hash).compile();
 
   return {
-    async create({ tenant, id, role, email, createdAt, createdBy, expiresAt }, secretHash, maker) {
+    async create({ tenant, id, role, email, createdAt, createdBy, expiresAt }, secretHash, creator) {
       const ofMember = sql<SqlBool>`exists (select 1 from members join people on people.id = members.person
         where members.tenant = ${tenant} and lower(people.email) = lower(${email}))`;
       const { done, row: count } = await change(db, executor, {
@@ -41,7 +41,7 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
           subject: id,
           detail: { role, email, expiresAt: new Date(expiresAt).toISOString() },
         },
-        when: sql<SqlBool>`${stillMay(maker, createdAt)} and not ${ofMember} and (${countWaiting(tenant, createdAt)}) < ${waitingPerTenant}`,
+        when: sql<SqlBool>`${isCreatorAuthorized(creator, createdAt)} and not ${ofMember} and (${countWaiting(tenant, createdAt)}) < ${waitingPerTenant}`,
         effects: (guard) => [
           insertWhen(
             db,
@@ -62,7 +62,7 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
           ),
         ],
         after: sql<{ waiting: number; may: number }>`select (${countWaiting(tenant, createdAt)}) as waiting,
-          (case when ${stillMay(maker, createdAt)} then 1 else 0 end) as may`.compile(db),
+          (case when ${isCreatorAuthorized(creator, createdAt)} then 1 else 0 end) as may`.compile(db),
       });
       if (done) return;
       if (count?.may !== 1) throw new AppError('forbidden', 'forbidden');

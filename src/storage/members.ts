@@ -4,8 +4,8 @@ import { grantableRoles } from '#core/access.ts';
 import type { MemberChange, MemberOutcome, MemberRecord, Members } from '#core/members.ts';
 import type { TenantId } from '#core/ports.ts';
 import { change, compareAndSet, insertWhen, precondition } from './change.ts';
+import { keysToRevoke, revokeCreatedKeys } from './creator-rights.ts';
 import { withdrawnOf } from './invitations-withdrawn.ts';
-import { keysToRevoke, revokedKeysOf } from './makers.ts';
 import type { Builder, MemberRow, PersonRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 import { toTenant } from './tenants.ts';
@@ -110,7 +110,7 @@ async function setRole(
   { tenant, person, role, as, by, at }: MemberChange & { readonly role: Role },
   read: CompiledQuery<KnownMember>,
 ): Promise<MemberOutcome> {
-  const keys = { tenant, maker: person, at, keeps: grantableRoles(role) };
+  const keys = { tenant, creator: person, at, keeps: grantableRoles(role) };
   const revokedKeys = (await executor.read(keysToRevoke(db, keys))).map(({ id, name }) => `${name} (${id})`);
   const result = await compareAndSet(db, executor, read, ({ role: from, email }) => {
     if (from === role || isReserved(from, as) || isReserved(role, as)) return undefined;
@@ -138,7 +138,7 @@ async function setRole(
           .where(guard)
           .compile(),
         ...withdrawnOf(db, { tenant, by: email, at, keeps: grantableRoles(role) }, guard),
-        ...revokedKeysOf(db, keys, guard),
+        ...revokeCreatedKeys(db, keys, guard),
       ],
       after: read,
     };
@@ -155,7 +155,7 @@ async function remove(
   { tenant, person, as, by, at }: MemberChange,
   read: CompiledQuery<KnownMember>,
 ): Promise<MemberOutcome> {
-  const keys = { tenant, maker: person, at, keeps: [] };
+  const keys = { tenant, creator: person, at, keeps: [] };
   const revokedKeys = (await executor.read(keysToRevoke(db, keys))).map(({ id, name }) => `${name} (${id})`);
   const result = await compareAndSet(db, executor, read, ({ role, email }) => {
     if (isReserved(role, as)) return undefined;
@@ -177,7 +177,7 @@ async function remove(
           .where(guard)
           .compile(),
         ...withdrawnOf(db, { tenant, by: email, at, keeps: [] }, guard),
-        ...revokedKeysOf(db, keys, guard),
+        ...revokeCreatedKeys(db, keys, guard),
       ],
       after: read,
     };

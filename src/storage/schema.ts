@@ -54,6 +54,7 @@ export interface CredentialRow {
   allow_from: string;
   created_at: number;
   created_by: string;
+  /** The id of the person or key that created it. */
   maker: string | null;
   last_used_at: number | null;
   last_used_from: string | null;
