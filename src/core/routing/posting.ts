@@ -1,40 +1,41 @@
-/** Lists of rules, and the tables by which a notification finds the lists of the rules that can match it. */
+/** Posting lists of rules, and the tables that find the lists for a notification. */
 import type { AddressKey, AddressRange } from '../addresses.ts';
 
-/** Rules by ordinal. `round` is the number of the last look-up that found the list. */
+/** The ordinals of the rules that share one prefilter, ascending. */
 export interface Posting {
   readonly ordinals: number[];
-  round: number;
+  /** The number of the last look-up that found this list. */
+  lastLookup: number;
 }
 
-/** Called with each list that a look-up finds; with some more than once. */
-export type Hit = (posting: Posting) => void;
+/** Called with each list that a look-up finds; it may be called with the same list more than once. */
+export type OnPosting = (posting: Posting) => void;
 
 class Table<Key> extends Map<Key, Posting> {
   add(key: Key, ordinal: number): void {
     const known = this.get(key);
-    if (!known) this.set(key, { ordinals: [ordinal], round: 0 });
+    if (!known) this.set(key, { ordinals: [ordinal], lastLookup: 0 });
     else if (known.ordinals.at(-1) !== ordinal) known.ordinals.push(ordinal);
   }
 
-  find(key: Key, hit: Hit): void {
+  find(key: Key, onPosting: OnPosting): void {
     const found = this.get(key);
-    if (found) hit(found);
+    if (found) onPosting(found);
   }
 }
 
-/** Shorter texts than this are not looked for inside others. */
+/** The index has no `contains` prefilter for shorter texts. */
 export const gramLength = 3;
-/** The longer the rarer: texts of this length and more are found by runs this long. */
+/** Texts of at least this length use grams of this length, because longer grams are rarer. */
 const longGramLength = 5;
 
-/** Some run of the UTF-16 units of a text, as a number; different runs may share one, which costs a test and no more. */
+/** An n-gram: consecutive UTF-16 units of a text, as a hash. A hash collision only adds a candidate, whose conditions then fail. */
 export interface Gram {
   readonly length: number;
   readonly hash: number;
 }
 
-/** The runs by one of which a text can be found inside others. */
+/** The grams of a text. Every text that contains this text has all of them. */
 export function gramsOf(text: string): readonly Gram[] {
   const length = text.length >= longGramLength ? longGramLength : gramLength;
   const hashes = new Set<number>();
@@ -48,7 +49,7 @@ function gramAt(text: string, at: number, length: number): number {
   return (hash ^ (hash >>> 15)) & 0x3fffffff;
 }
 
-/** Rules by runs of one length that a text must have in it. */
+/** Maps grams of one length to the rules whose prefilter needs a text with that gram. */
 class GramTable {
   readonly #length: number;
   readonly #table = new Table<number>();
@@ -70,18 +71,19 @@ class GramTable {
     this.#filter[at] = (this.#filter[at] as number) | (1 << (hash & 7));
   }
 
-  find(text: string, hit: Hit): void {
+  find(text: string, onPosting: OnPosting): void {
     const filter = this.#filter;
     if (!filter) return;
     const length = this.#length;
     for (let i = 0; i + length <= text.length; i++) {
       const hash = gramAt(text, i, length);
-      if (((filter[(hash & 0xffff) >> 3] as number) & (1 << (hash & 7))) !== 0) this.#table.find(hash, hit);
+      if (((filter[(hash & 0xffff) >> 3] as number) & (1 << (hash & 7))) !== 0)
+        this.#table.find(hash, onPosting);
     }
   }
 }
 
-/** Rules by what one text must be, start with, end with or contain. */
+/** Maps the prefilters of one text field (is, starts, ends, contains) to rules. */
 export class TextTable {
   readonly #is = new Table<string>();
   readonly #starts = new Table<string>();
@@ -115,23 +117,23 @@ export class TextTable {
     (length === gramLength ? this.#grams : this.#longGrams).add(hash, ordinal);
   }
 
-  find(text: string, hit: Hit): void {
+  find(text: string, onPosting: OnPosting): void {
     // No look-up in an empty table: it would hash the text, which may be long.
-    if (this.#is.size > 0) this.#is.find(text, hit);
+    if (this.#is.size > 0) this.#is.find(text, onPosting);
     for (const length of this.#startLengths) {
-      if (length <= text.length) this.#starts.find(text.slice(0, length), hit);
+      if (length <= text.length) this.#starts.find(text.slice(0, length), onPosting);
     }
     for (const length of this.#endLengths) {
-      if (length <= text.length) this.#ends.find(text.slice(text.length - length), hit);
+      if (length <= text.length) this.#ends.find(text.slice(text.length - length), onPosting);
     }
-    this.#grams.find(text, hit);
-    this.#longGrams.find(text, hit);
+    this.#grams.find(text, onPosting);
+    this.#longGrams.find(text, onPosting);
   }
 }
 
-/** Rules by the blocks an address must be in. */
+/** Maps CIDR blocks to the rules whose prefilter is a range with that block. */
 export class AddressTable {
-  /** By the length of the prefix, then by a number for its bits. */
+  /** By the length of the prefix, then by the hash of its bits. */
   readonly #byLength = new Map<number, Table<number>>();
 
   add(range: AddressRange, ordinal: number): void {
@@ -149,12 +151,12 @@ export class AddressTable {
     return this.#byLength.size === 0;
   }
 
-  find(key: AddressKey, hit: Hit): void {
-    for (const [length, table] of this.#byLength) table.find(hashPrefix(key, length), hit);
+  find(key: AddressKey, onPosting: OnPosting): void {
+    for (const [length, table] of this.#byLength) table.find(hashPrefix(key, length), onPosting);
   }
 }
 
-/** The first `length` bits of an address as one number; different prefixes may share one, which costs a test and no more. */
+/** A hash of the first `length` bits of an address. A collision only adds a candidate, whose conditions then fail. */
 function hashPrefix(key: AddressKey, length: number): number {
   let hash = 0;
   const whole = length >> 3;
@@ -164,7 +166,7 @@ function hashPrefix(key: AddressKey, length: number): number {
   return (Math.imul(hash, 0x01000193) ^ ((key[whole] as number) & (0xff00 >> rest) & 0xff)) & 0x3fffffff;
 }
 
-/** The fewest CIDR blocks that together are the range: one for a block, at most 254. */
+/** Splits a range into the fewest CIDR blocks: one if the range is a block, at most 254. */
 export function blocksOf({
   low,
   high,

@@ -1,27 +1,27 @@
-/** Finds the rules that can match a notification without looking at the others. */
+/** Finds the rules that can match a notification, without testing every rule. */
 import type { AddressRange } from '../addresses.ts';
 import type { Condition, Prefilter } from './conditions.ts';
-import { AddressTable, type Gram, gramsOf, type Hit, type Posting, TextTable } from './posting.ts';
+import { AddressTable, type Gram, gramsOf, type OnPosting, type Posting, TextTable } from './posting.ts';
 import type { AddressField, EvaluationContext, TextField } from './subject.ts';
 
 const textFields = ['host', 'key', 'title', 'message'] as const satisfies readonly TextField[];
 const addressFields = ['ip', 'sourceIp'] as const satisfies readonly AddressField[];
 
-/** How much of the traffic one such need lets through, next to the others: a level much, an exact name little. */
-const shares = { is: 1, starts: 2, ends: 2, contains: 4, within: 3, level: 20 } as const;
+/** Estimated share of the notifications that pass a prefilter of each kind, relative to each other. */
+const passShares = { is: 1, starts: 2, ends: 2, contains: 4, within: 3, level: 20 } as const;
 
 export interface IndexedRule {
-  /** Its place in the walk. */
+  /** Its position in the order of evaluation. */
   readonly ordinal: number;
   readonly conditions: readonly Condition[];
 }
 
 /**
- * The rules of a set by what they demand. Each rule is filed under the one of its conditions that the fewest rules and
- * the least traffic share; a rule that demands nothing that can be looked up is a candidate for every notification.
+ * Maps prefilters to rules. Each rule is stored under the prefilters of its most selective condition: the one that the
+ * fewest rules share and the fewest notifications pass. A rule without prefilters is a candidate for every notification.
  */
 export class RuleIndex {
-  readonly #always: number[] = [];
+  readonly #unfiltered: number[] = [];
   readonly #texts: Record<'level' | 'token' | TextField, TextTable> = {
     level: new TextTable(),
     token: new TextTable(),
@@ -34,11 +34,11 @@ export class RuleIndex {
     ip: new AddressTable(),
     sourceIp: new AddressTable(),
   };
-  #round = 0;
+  #lookup = 0;
   #lists: (readonly number[])[] = [];
-  readonly #hit: Hit = (posting) => this.#meet(posting);
+  readonly #collect: OnPosting = (posting) => this.#addOnce(posting);
 
-  /** Makes the index of rules given in the order of the walk, one rule a step. */
+  /** Builds the index from rules in the order of evaluation. Yields after each rule. */
   static *build(rules: readonly IndexedRule[]): Generator<undefined, RuleIndex> {
     const index = new RuleIndex();
     const selectivity = new Selectivity();
@@ -48,39 +48,39 @@ export class RuleIndex {
     }
     for (const { ordinal, conditions } of rules) {
       const prefilters = selectivity.mostSelective(conditions);
-      if (prefilters) for (const prefilter of prefilters) index.#file(prefilter, ordinal, selectivity);
-      else index.#always.push(ordinal);
+      if (prefilters) for (const prefilter of prefilters) index.#insert(prefilter, ordinal, selectivity);
+      else index.#unfiltered.push(ordinal);
       yield;
     }
     return index;
   }
 
-  /** The rules that can match, in order, each once. Every other rule has a condition that fails. */
+  /** The ordinals of the rules that can match, ascending, each once. Every other rule has a condition that fails. */
   candidates(context: EvaluationContext): Candidates {
     const { subject } = context;
-    this.#round += 1;
-    this.#lists = this.#always.length > 0 ? [this.#always] : [];
-    this.#texts.level.find(subject.level, this.#hit);
-    this.#texts.token.find(subject.tokenId, this.#hit);
-    this.#texts.token.find(subject.tokenName, this.#hit);
+    this.#lookup += 1;
+    this.#lists = this.#unfiltered.length > 0 ? [this.#unfiltered] : [];
+    this.#texts.level.find(subject.level, this.#collect);
+    this.#texts.token.find(subject.tokenId, this.#collect);
+    this.#texts.token.find(subject.tokenName, this.#collect);
     for (const field of textFields) {
       const text = this.#texts[field].isEmpty ? null : context.folded(field);
-      if (text !== null) this.#texts[field].find(text, this.#hit);
+      if (text !== null) this.#texts[field].find(text, this.#collect);
     }
     for (const field of addressFields) {
       const key = this.#addresses[field].isEmpty ? null : context.address(field);
-      if (key !== null) this.#addresses[field].find(key, this.#hit);
+      if (key !== null) this.#addresses[field].find(key, this.#collect);
     }
     return new Candidates(this.#lists);
   }
 
-  #meet(posting: Posting): void {
-    if (posting.round === this.#round) return;
-    posting.round = this.#round;
+  #addOnce(posting: Posting): void {
+    if (posting.lastLookup === this.#lookup) return;
+    posting.lastLookup = this.#lookup;
     this.#lists.push(posting.ordinals);
   }
 
-  #file(prefilter: Prefilter, ordinal: number, selectivity: Selectivity): void {
+  #insert(prefilter: Prefilter, ordinal: number, selectivity: Selectivity): void {
     if (prefilter.how === 'within') {
       this.#addresses[prefilter.field].add(prefilter.range, ordinal);
       return;
@@ -93,37 +93,39 @@ export class RuleIndex {
   }
 }
 
-/** With more lists than this, sorting them into one is cheaper than asking each for its next. */
-const fewLists = 8;
+/** With more lists than this, one sort is cheaper than a merge that reads the head of every list. */
+const maxMergedLists = 8;
 
-/** Several lists of rules as one, in order, each rule once. */
+/** Merges sorted lists of ordinals: ascending, each ordinal once. */
 export class Candidates {
   readonly #lists: readonly (readonly number[])[];
-  readonly #at: number[];
+  readonly #offsets: number[];
 
   constructor(lists: readonly (readonly number[])[]) {
     this.#lists =
-      lists.length > fewLists ? [Int32Array.from(lists.flat()).sort()].map((all) => Array.from(all)) : lists;
-    this.#at = new Array(this.#lists.length).fill(0);
+      lists.length > maxMergedLists
+        ? [Int32Array.from(lists.flat()).sort()].map((all) => Array.from(all))
+        : lists;
+    this.#offsets = new Array(this.#lists.length).fill(0);
   }
 
-  /** The next rule; undefined when there are no more. */
+  /** The next ordinal; undefined at the end. */
   next(): number | undefined {
-    let least: number | undefined;
+    let lowest: number | undefined;
     for (let i = 0; i < this.#lists.length; i++) {
-      const head = this.#lists[i]?.[this.#at[i] as number];
-      if (head !== undefined && (least === undefined || head < least)) least = head;
+      const head = this.#lists[i]?.[this.#offsets[i] as number];
+      if (head !== undefined && (lowest === undefined || head < lowest)) lowest = head;
     }
-    if (least === undefined) return undefined;
+    if (lowest === undefined) return undefined;
     for (let i = 0; i < this.#lists.length; i++) {
       const list = this.#lists[i] as readonly number[];
-      while (list[this.#at[i] as number] === least) this.#at[i] = (this.#at[i] as number) + 1;
+      while (list[this.#offsets[i] as number] === lowest) this.#offsets[i] = (this.#offsets[i] as number) + 1;
     }
-    return least;
+    return lowest;
   }
 }
 
-/** How many rules share each need. */
+/** Counts how many rules have each prefilter, to find the most selective one of a rule. */
 class Selectivity {
   readonly #counts = new Map<string, number>();
   readonly #grams = new Map<string, number>();
@@ -138,7 +140,7 @@ class Selectivity {
     for (const gram of gramsOf(prefilter.text)) increment(this.#grams, gramName(prefilter.field, gram));
   }
 
-  /** The needs of the condition to file a rule under; undefined when none has any. */
+  /** The prefilters of the most selective condition; undefined if no condition has prefilters. */
   mostSelective(conditions: readonly Condition[]): readonly Prefilter[] | undefined {
     let best: readonly Prefilter[] | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
@@ -156,10 +158,13 @@ class Selectivity {
   #cost(prefilter: Prefilter): number {
     if (prefilter.how === 'contains')
       return (
-        shares.contains * this.#gramCount(prefilter.field, this.rarestGram(prefilter.field, prefilter.text))
+        passShares.contains *
+        this.#gramCount(prefilter.field, this.rarestGram(prefilter.field, prefilter.text))
       );
     const share =
-      prefilter.field === 'level' ? shares.level : shares[isOneAddress(prefilter) ? 'is' : prefilter.how];
+      prefilter.field === 'level'
+        ? passShares.level
+        : passShares[isOneAddress(prefilter) ? 'is' : prefilter.how];
     return share * (this.#counts.get(nameOf(prefilter)) ?? 0);
   }
 
@@ -173,7 +178,7 @@ class Selectivity {
         rarest = gram;
       }
     }
-    if (!rarest) throw new RangeError(`"${text}" is too short to be looked for`);
+    if (!rarest) throw new RangeError(`"${text}" is too short for the index`);
     return rarest;
   }
 
@@ -192,9 +197,9 @@ const isOneAddress = (prefilter: Prefilter) => prefilter.how === 'within' && sam
 const sameAddress = ({ low, high }: AddressRange) => low.every((byte, i) => byte === high[i]);
 
 function nameOf(prefilter: Prefilter): string {
-  const what =
+  const value =
     prefilter.how === 'within'
       ? `${prefilter.range.low.join('.')}-${prefilter.range.high.join('.')}`
       : prefilter.text;
-  return `${prefilter.field} ${prefilter.how} ${what}`;
+  return `${prefilter.field} ${prefilter.how} ${value}`;
 }
