@@ -87,7 +87,7 @@ export function startLoops(
       ? [
           loop('commands', pollMs, () => presence.deliverCommands()),
           loop('report', reportMs, () => presence.report()),
-          loop('limits', reportMs, () => limits.exchange(now)),
+          loop('limits', reportMs, () => limits.synchronize(now)),
           loop('limits-sweep', retentionMs, () => limits.sweep()),
         ]
       : []),

@@ -13,64 +13,67 @@ export interface RateState {
   readonly resetSeconds: number;
 }
 
-/** Keys kept at most: forgetting the least recently used gives it a full bucket back, which is the harmless side. */
+/** The most keys in memory. The least recently used key is dropped; its next request finds a full bucket. */
 const maxKeys = 100_000;
 
-/** What was taken from a bucket. */
+/** How many tokens were taken from a bucket. */
 export interface Taken<K> {
   readonly key: K;
   readonly rate: Rate;
   readonly count: number;
 }
 
-/** Token buckets by key. Time is the caller's and may jump back: a bucket then simply does not fill. */
+/**
+ * Token buckets by key, in the memory of this node: exact for this node. `Limits` makes them count for several nodes.
+ * The caller passes the time. It may jump back; the bucket then gets no tokens until time has passed again.
+ */
 export class RateLimiter<K extends string | number> {
   readonly #buckets = createLruMap<K, Bucket>(maxKeys);
-  /** What was taken since the last {@link collect}; undefined: nobody collects it. */
+  /** Tokens taken since the last {@link collectTaken}; undefined if they are not counted. */
   #taken: Map<K, { rate: Rate; count: number }> | undefined;
 
-  constructor({ isCollected = false } = {}) {
-    this.#taken = isCollected ? new Map() : undefined;
+  constructor({ countsTaken = false } = {}) {
+    this.#taken = countsTaken ? new Map() : undefined;
   }
 
-  /** Takes one, when there is one. */
+  /** Takes a token, if there is one. */
   take(key: K, rate: Rate, now: number): RateState {
     const bucket = this.#fill(key, rate, now);
     const allowed = bucket.tokens >= 1;
     if (allowed) {
       bucket.tokens -= 1;
-      this.#note(key, rate);
+      this.#countTaken(key, rate);
     }
     return rateState(allowed, bucket.tokens, rate);
   }
 
-  /** The state, without taking a token. */
+  /** Returns the state without taking a token. */
   look(key: K, rate: Rate, now: number): RateState {
     const bucket = this.#fill(key, rate, now);
     return rateState(bucket.tokens >= 1, bucket.tokens, rate);
   }
 
-  /** Gives back a token for a request that turned out not to count. */
+  /** Returns a token, for a request that does not count after all. */
   giveBack(key: K, rate: Rate, now: number): void {
     const bucket = this.#fill(key, rate, now);
     bucket.tokens = Math.min(rate.burst, bucket.tokens + 1);
   }
 
-  /** What was taken since the last call. */
-  collect(): Taken<K>[] {
+  /** Returns the tokens taken since the last call. */
+  collectTaken(): Taken<K>[] {
     const taken = this.#taken;
     if (!taken || taken.size === 0) return [];
     this.#taken = new Map();
     return [...taken].map(([key, { rate, count }]) => ({ key, rate, count }));
   }
 
-  /** Sets what a bucket had when the last {@link collect} was added to it; below zero, it is that much in debt. */
-  settle(key: K, tokens: number, now: number): void {
+  /** Sets a bucket to `tokens` (below zero for a debt), minus what was taken since the last {@link collectTaken}. */
+  setTokens(key: K, tokens: number, now: number): void {
     const since = this.#taken?.get(key)?.count ?? 0;
     this.#buckets.set(key, { tokens: tokens - since, at: now });
   }
 
-  #note(key: K, rate: Rate): void {
+  #countTaken(key: K, rate: Rate): void {
     if (!this.#taken) return;
     const taken = this.#taken.get(key);
     if (taken) {

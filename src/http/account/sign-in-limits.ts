@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findEmail } from '#core/email.ts';
 import { rateLimited } from '#core/errors.ts';
-import type { SharedLimiter } from '#core/limits.ts';
+import type { ExactLimiter } from '#core/limits.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import type { RateState } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
@@ -21,14 +21,14 @@ const accountRate: Rate = { perSecond: 1 / 15, burst: 10 };
  */
 export class SignInLimits {
   readonly #services: Services;
-  readonly #networks: SharedLimiter;
-  readonly #accounts: SharedLimiter;
+  readonly #networks: ExactLimiter;
+  readonly #accounts: ExactLimiter;
   readonly #proven = createLruMap<string, true>(10_000);
 
   constructor(services: Services) {
     this.#services = services;
-    this.#networks = services.limits.shared('sign-in network');
-    this.#accounts = services.limits.shared('sign-in account');
+    this.#networks = services.limits.exact('sign-in network');
+    this.#accounts = services.limits.exact('sign-in account');
   }
 
   /** Counts one attempt. `account` is an e-mail address or the id of a session. @throws AppError `rate-limited`. */

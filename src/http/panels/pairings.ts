@@ -4,7 +4,7 @@ import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panel.ts';
 import { actorOf, mayUsePanel } from '#core/access.ts';
 import { AppError, badRequest, notFound, rateLimited } from '#core/errors.ts';
-import type { SharedLimiter } from '#core/limits.ts';
+import type { ExactLimiter } from '#core/limits.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/pairing.ts';
 import type { RateLimiter } from '#core/rate-limit.ts';
 import { iso } from '#core/stream/frames.ts';
@@ -86,13 +86,13 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
 
 function screenRoutes(app: App, services: Services): void {
   const { directory, limits, now } = services;
-  const openLimiter = limits.shared('pairing open');
-  const totalLimiter = limits.shared('pairing total');
+  const openLimiter = limits.exact('pairing open');
+  const totalLimiter = limits.exact('pairing total');
   // Each node counts by itself, because screens poll often and polling does not help anyone to guess a code.
   const collectLimiter = limits.buckets('pairing collect');
 
   const take = async (
-    limiter: Pick<SharedLimiter, 'take'> | RateLimiter<string>,
+    limiter: Pick<ExactLimiter, 'take'> | RateLimiter<string>,
     rate: Rate,
     source: string,
     reply: FastifyReply,

@@ -27,7 +27,7 @@ export interface WrongCodeLimits {
 }
 
 export function createWrongCodeLimits(limits: Limits, now: () => number): WrongCodeLimits {
-  const limiter = limits.shared('pairing code');
+  const limiter = limits.exact('pairing code');
   return {
     async take({ kind, id, tenant }, reply) {
       const taken: (() => Promise<void>)[] = [];
