@@ -1,12 +1,12 @@
 import type { Job, RetainResult } from './jobs.ts';
 import type { LiveRow, LogWriter } from './log-writer.ts';
 
-/** Expired retry keys forgotten in one transaction. */
-const forgottenAtOnce = 1_000;
-/** Live notifications cleared in one transaction because retention does not keep them. */
-const clearedAtOnce = 500;
+/** The most expired idempotency keys that one transaction deletes. */
+const maxDeletedKeys = 1_000;
+/** The most live notifications that one transaction of retention clears. */
+const maxCleared = 500;
 
-/** Moves the beginning of logs, and takes what has expired out of the live set. Runs inside the caller's transaction. */
+/** Moves the start of logs, and deletes expired rows of the `live` table. Runs inside the caller's transaction. */
 export class LogCleaner {
   readonly #writer: LogWriter;
 
@@ -14,17 +14,20 @@ export class LogCleaner {
     this.#writer = writer;
   }
 
-  /** Lets a log begin where retention has it. What is still on panels is cleared first, by entries of its own. */
+  /**
+   * Moves the start of a log to `step.first`. First clears the older notifications that panels still show, and adds an
+   * entry to the log for each. Returns `more: true` while some are left; the caller then calls it again.
+   */
   retain({ tenant, step, now }: Extract<Job, { kind: 'retain' }>): RetainResult {
     const log = this.#writer.logs.of(tenant);
     if (log.first !== step.from) return { more: false };
     const live = this.#liveBelow(tenant, step.first);
     for (const row of live) {
       const by = { reason: 'cleared', by: 'retention', at: now } as const;
-      if (row.expires_at !== null && row.expires_at <= now) this.#takeOut(tenant, row);
+      if (row.expires_at !== null && row.expires_at <= now) this.#deleteLive(tenant, row);
       else this.#writer.takeOff(tenant, row, this.#writer.idAt(row.row), by);
     }
-    if (live.length === clearedAtOnce) return { more: true };
+    if (live.length === maxCleared) return { more: true };
     log.first = step.first;
     log.firstRow = step.firstRow;
     log.notifications = Math.max(0, log.notifications - step.notifications);
@@ -33,26 +36,27 @@ export class LogCleaner {
     return { more: false };
   }
 
-  /** Takes what was found expired out of `live`, and forgets old retry keys; answers how many it took of both. */
+  /** Deletes `expired` from `live`, and expired idempotency keys. Returns the number of deleted rows of both. */
   sweep({ now, expired }: Extract<Job, { kind: 'sweep' }>): number {
     const { sql } = this.#writer;
-    let taken = sql
-      .of(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${forgottenAtOnce}`)
+    let deleted = sql
+      .of(`DELETE FROM idempotency WHERE expires_at <= ? LIMIT ${maxDeletedKeys}`)
       .run(now).changes;
     const drop = sql.of(
       'DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ? AND expires_at <= ?',
     );
-    for (const { tenant, rank, position } of expired) taken += drop.run(tenant, rank, position, now).changes;
-    return taken;
+    for (const { tenant, rank, position } of expired)
+      deleted += drop.run(tenant, rank, position, now).changes;
+    return deleted;
   }
 
-  #takeOut(tenant: number, { rank, position }: LiveRow): void {
+  #deleteLive(tenant: number, { rank, position }: LiveRow): void {
     this.#writer.sql
       .of('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?')
       .run(tenant, rank, position);
   }
 
-  /** Rank by rank, as the key of the table goes: going through all that is live would hold up commits. */
+  /** Returns the live notifications before `first`. Seeks in the primary key by rank, because a full scan would delay commits. */
   #liveBelow(tenant: number, first: number): LiveRow[] {
     return this.#writer.sql
       .of<[{ tenant: number; first: number }], LiveRow>(
@@ -64,7 +68,7 @@ export class LogCleaner {
          )
          SELECT l.rank, l.position, l.row, l.expires_at, l.route FROM ranks
          CROSS JOIN live l ON l.tenant = @tenant AND l.rank = ranks.rank AND l.position < @first
-         LIMIT ${clearedAtOnce}`,
+         LIMIT ${maxCleared}`,
       )
       .all({ tenant, first });
   }

@@ -9,7 +9,7 @@ import { findById } from './log-lookup.ts';
 import {
   createPartition,
   findPartition,
-  mergedPieces,
+  mergedSegments,
   type Partition,
   partitionRows,
   readNewest,
@@ -97,7 +97,7 @@ export class LogWriter {
     indexRows(this.sql, this.#partition, this.#unindexed);
     this.#unindexed = [];
     this.#pieces += 1;
-    if (this.#pieces % mergedPieces === 0) this.needsMaintenance = true;
+    if (this.#pieces % mergedSegments === 0) this.needsMaintenance = true;
   }
 
   append({ tenant, draft, idempotency }: JobOf<'append'>): AppendResult {

@@ -1,31 +1,31 @@
 /**
- * The log's rows lie in partitions: tables of their own for each run of rows, in the order of commits, shared by all tenants.
- * The newest partition takes rows until it is full; then it is closed, and nothing in its log changes any more. What changes
- * later (a notification is cleared, shown, counted on) is kept beside it, in `state` and `receipts`.
+ * The log is split into partitions. Each partition has its own tables and holds a range of rows of all tenants, in commit
+ * order. New rows go to the newest partition. A full partition is closed, and its log never changes again. Later changes of
+ * a notification (cleared, shown, counted by a throttle) go to its `state` and `receipts` tables.
  *
- * Retention drops whole partitions. One of which only a part is still kept is written anew without the rest: its log and its
- * terms then have the next generation.
+ * Retention drops whole partitions. If it must keep some rows of a partition, it copies them to new log and terms tables,
+ * which have the next generation number.
  */
 import type { Database, Statement } from 'better-sqlite3';
 
-/** Rows after which a partition is closed. Every piece of work on one stays short: searching, sealing, dropping. */
+/** The rows of a full partition. The limit keeps each search, seal and drop of one partition short. */
 export const partitionRows = 250_000;
 
-/** Pieces of an index that are merged into one. */
-export const mergedPieces = 8;
+/** The number of FTS5 index segments that are merged into one. */
+export const mergedSegments = 8;
 
 export interface Partition {
   readonly id: number;
   readonly generation: number;
   readonly firstRow: number;
-  /** null: it still takes rows. */
+  /** null for the newest partition, which still takes rows. */
   readonly lastRow: number | null;
-  /** The terms of every row up to here are indexed; firstRow - 1 at first. */
+  /** The last row whose terms are indexed; firstRow - 1 if there is none. */
   readonly indexed: number;
-  /** The earliest and the latest minute (Unix time / 60000) of its indexed notifications; null without any. */
+  /** The earliest and latest minute (Unix milliseconds / 60000) of its indexed notifications; null if it has none. */
   readonly firstMinute: number | null;
   readonly lastMinute: number | null;
-  /** Its index is merged into one piece. */
+  /** 1: its index is merged into one segment. */
   readonly sealed: 0 | 1;
 }
 
@@ -51,21 +51,21 @@ export function tablesOf({ id, generation }: Pick<Partition, 'id' | 'generation'
 const newestFirst = `SELECT id, generation, first_row AS firstRow, last_row AS lastRow, indexed,
   first_minute AS firstMinute, last_minute AS lastMinute, sealed FROM partitions ORDER BY first_row DESC`;
 
-/** Newest first. */
+/** Returns all partitions, newest first. */
 export const readPartitions = (statements: Statements): Partition[] =>
   statements.of<[], Partition>(newestFirst).all();
 
-/** The same one by one, for whoever may need the newest alone. */
+/** Reads partitions one at a time, newest first, for callers that may stop early. */
 export const eachPartition = (statements: Statements): Iterable<Partition> =>
   statements.of<[], Partition>(newestFirst).iterate();
 
-/** The partition in which a row lies, or did. */
+/** Returns the partition whose range has the row, even if retention removed the row. */
 export function findPartition(statements: Statements, row: number): Partition | undefined {
   for (const partition of eachPartition(statements)) if (partition.firstRow <= row) return partition;
   return undefined;
 }
 
-/** The partition that takes rows. */
+/** Returns the partition that takes new rows. */
 export function readNewest(statements: Statements): Partition {
   const [newest] = eachPartition(statements);
   if (!newest) throw new Error('the log has no partition');
@@ -74,7 +74,7 @@ export function readNewest(statements: Statements): Partition {
 
 export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.MAX_SAFE_INTEGER;
 
-/** Makes the first partition of a new database. */
+/** Creates the first partition of a new database. */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
     const { count } = db.prepare<[], { count: number }>('SELECT count(*) AS count FROM partitions').get() ?? {
@@ -84,12 +84,12 @@ export function ensurePartition(db: Database): void {
   }).immediate();
 }
 
-/** Makes a partition whose first row is `firstRow`, in the caller's transaction. */
+/** Creates a partition that starts at `firstRow`, in the caller's transaction. */
 export function createPartition(db: Database, id: number, firstRow: number): void {
   const { state, receipts } = tablesOf({ id, generation: 0 });
   createLogTables(db, { id, generation: 0 });
   db.exec(`
-    -- What has changed about a notification since it was stored; rows without a change are not here.
+    -- Changes of a notification after it was stored. A notification without changes has no row.
     CREATE TABLE ${state} (
       row INTEGER PRIMARY KEY,
       cleared_at INTEGER,
@@ -110,14 +110,14 @@ export function createPartition(db: Database, id: number, firstRow: number): voi
   ).run(id, firstRow, firstRow - 1);
 }
 
-/** The tables of one generation: the log itself, its dictionary, and the terms by which its notifications are found. */
+/** Creates the tables of one generation: the log, its dictionary, and the terms for search. */
 export function createLogTables(db: Database, partition: Pick<Partition, 'id' | 'generation'>): void {
   const { log, terms, dictionary } = tablesOf(partition);
   db.exec(`
-    -- Texts that rows share. A column of the log without a type holds the number of a text here, or the text itself.
+    -- Texts that several rows share. A log column without a type holds the id of a text here, or the text itself.
     CREATE TABLE ${dictionary} (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-    -- An entry is a notification, or (cleared is not null) the clearing of one: then the id is that notification's, and all
-    -- columns below reason are null.
+    -- A row is a notification, or the clearing of one (cleared is not null). A clearing has the id of the notification, and
+    -- null in all columns below reason.
     CREATE TABLE ${log} (
       row INTEGER PRIMARY KEY,     -- in the order of commits, over all tenants
       tenant INTEGER NOT NULL,
@@ -149,19 +149,19 @@ export function createLogTables(db: Database, partition: Pick<Partition, 'id' | 
     );
     CREATE UNIQUE INDEX ${log}_position ON ${log} (tenant, position);
     CREATE INDEX ${log}_id ON ${log} (id_time) WHERE cleared IS NULL;
-    -- Terms come split and folded from core/search/index-terms.ts: what they are made of must not split or fold them again.
+    -- core/search/index-terms.ts splits and folds the terms. The tokenizer must not split or fold them again.
     CREATE VIRTUAL TABLE ${terms} USING fts5 (
       terms, content='', columnsize=0, detail=none, tokenize="ascii tokenchars '._:/%-'"
     );
-    -- Nothing is merged by a commit. Between commits (see maintenance.ts) pieces of a size are merged once there are eight of
-    -- them, so that a search meets some twenty at most; and all of them when the partition is closed.
-    INSERT INTO ${terms} (${terms}, rank) VALUES ('automerge', 0), ('crisismerge', 1999), ('usermerge', ${mergedPieces});`);
+    -- A commit merges no segments. Between commits, maintenance.ts merges segments of one size when there are eight of them,
+    -- so that a search reads about twenty at most. When the partition is closed, it merges all of them.
+    INSERT INTO ${terms} (${terms}, rank) VALUES ('automerge', 0), ('crisismerge', 1999), ('usermerge', ${mergedSegments});`);
 }
 
-/** Statements are many when every partition has its own; when they are more than this, all are prepared again. */
-const mostStatements = 1_000;
+/** Each partition has its own statements. Above this number, all prepared statements are dropped, to bound memory. */
+const maxStatements = 1_000;
 
-/** Statements of one connection, prepared once each. */
+/** The prepared statements of one connection; each is prepared once. */
 export class Statements {
   readonly db: Database;
   readonly #prepared = new Map<string, Statement>();
@@ -173,14 +173,14 @@ export class Statements {
   of<Parameters extends unknown[], Row>(sql: string): Statement<Parameters, Row> {
     let statement = this.#prepared.get(sql);
     if (!statement) {
-      if (this.#prepared.size >= mostStatements) this.#prepared.clear();
+      if (this.#prepared.size >= maxStatements) this.#prepared.clear();
       statement = this.db.prepare(sql);
       this.#prepared.set(sql, statement);
     }
     return statement as Statement<Parameters, Row>;
   }
 
-  /** After a rollback: what was prepared may speak of tables that are no more. */
+  /** Must be called after a rollback, because prepared statements may use tables that no longer exist. */
   forget(): void {
     this.#prepared.clear();
   }

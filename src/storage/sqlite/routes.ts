@@ -1,18 +1,18 @@
-/** What routing decided, each distinct decision stored once and named by a number in the log. */
+/** Routing decisions. Each distinct decision is stored once; rows of the log refer to it by number. */
 import type { Route, TenantId } from '#core/ports.ts';
 import type { Statements } from './partitions.ts';
 
-/** Routes of one tenant that are remembered; with more, they are looked up anew. */
-const mostOfTenant = 10_000;
+/** The most cached routes of one tenant. At this number, its cache is emptied. */
+const maxCachedRoutes = 10_000;
 
 interface KnownRoute {
   readonly id: number;
   readonly route: Route;
-  /** The newest partition that is stored as using it. */
+  /** The newest partition with a row that refers to the route, as stored. */
   partition: number;
 }
 
-/** For the writer: numbers of routes, new ones included. Everything runs inside its transaction. */
+/** Used by the writer, inside its transaction: finds the number of a route, and stores new routes. */
 export class RouteWriter {
   readonly #sql: Statements;
   readonly #tenants = new Map<TenantId, Map<string, KnownRoute>>();
@@ -21,7 +21,7 @@ export class RouteWriter {
     this.#sql = statements;
   }
 
-  /** The number of a route given as JSON, which a row of this partition is about to refer to. */
+  /** Returns the route for this JSON text; stores it if it is new. The caller then writes a row of `partition` that refers to it. */
   use(tenant: TenantId, text: string, partition: number): KnownRoute {
     const known = this.#ofTenant(tenant);
     let route = known.get(text);
@@ -36,7 +36,7 @@ export class RouteWriter {
     return route;
   }
 
-  /** Says that rows of this partition refer to the route, so that it is kept as long as they are. */
+  /** Stores that a row of this partition refers to the route, so that the route is kept as long as the partition. */
   touch(id: number, partition: number): void {
     this.#sql
       .of<[number, number, number], never>('UPDATE routes SET partition = ? WHERE id = ? AND partition < ?')
@@ -49,14 +49,14 @@ export class RouteWriter {
     return JSON.parse(row.route) as Route;
   }
 
-  /** After a rollback, and when routes were dropped: what was remembered may not exist. */
+  /** Must be called after a rollback and after routes were deleted, because cached routes may no longer exist. */
   forget(): void {
     this.#tenants.clear();
   }
 
   #ofTenant(tenant: TenantId): Map<string, KnownRoute> {
     let known = this.#tenants.get(tenant);
-    if (!known || known.size >= mostOfTenant) {
+    if (!known || known.size >= maxCachedRoutes) {
       known = new Map();
       this.#tenants.set(tenant, known);
     }
@@ -82,11 +82,11 @@ export class RouteWriter {
 
 interface TenantRoutes {
   readonly byId: Map<number, Route>;
-  /** Every route up to this number has been read. */
+  /** All routes up to this number are cached. */
   completeTo: number;
 }
 
-/** For readers: routes by their numbers. A route never changes and no number is used twice, so what was read stays true. */
+/** Used by readers: routes by number. The cache is never stale, because a route never changes and numbers are not reused. */
 export class RouteReader {
   readonly #sql: Statements;
   readonly #tenants = new Map<TenantId, TenantRoutes>();
@@ -95,7 +95,7 @@ export class RouteReader {
     this.#sql = statements;
   }
 
-  /** @throws Error when there is no such route: the log names one that is not stored, so the database is damaged. */
+  /** @throws Error when the route is missing. The log refers to it, so the database is damaged. */
   get(tenant: TenantId, id: number): Route {
     const { byId } = this.#ofTenant(tenant);
     const known = byId.get(id);
@@ -109,7 +109,7 @@ export class RouteReader {
     return route;
   }
 
-  /** Numbers of all routes committed by now for which `predicate` holds, in no particular order. */
+  /** Returns the numbers of all committed routes for which `predicate` holds, in any order. */
   idsWhere(tenant: TenantId, predicate: (route: Route) => boolean): number[] {
     const routes = this.#ofTenant(tenant);
     const newer = this.#sql

@@ -1,6 +1,6 @@
 /**
- * Looks for damage in the write-ahead log that SQLite would pass over: it takes the first frame that does not fit for the
- * end, which is right for what a power cut left half written, and wrong for a bad block before frames that were synced.
+ * Detects damage in the write-ahead log that SQLite ignores. SQLite ends the log at the first frame with a wrong checksum.
+ * That is right for a frame that a power cut left half written. It is wrong for a bad block before frames that were synced.
  * The format is that of https://sqlite.org/fileformat2.html#the_write_ahead_log.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
@@ -16,10 +16,10 @@ type Sums = readonly [number, number];
 
 interface Frame {
   readonly salts: string;
-  /** It ends a transaction. */
+  /** True for the last frame of a transaction. */
   readonly commits: boolean;
   readonly stored: Sums;
-  /** What the checksum of this frame is when that of the one before is `before`. */
+  /** Computes the checksum of this frame from the checksum of the frame before. */
   sumsAfter(before: Sums): Sums;
 }
 
@@ -29,13 +29,13 @@ interface Damage {
 }
 
 /**
- * @throws AppError `conflict` when transactions that were durable follow a place that cannot be read: opening the database
- * would drop them without a word.
+ * @throws AppError `conflict` when durable transactions follow a damaged frame. SQLite would drop them without an error when
+ * it opens the database.
  */
 export function assertWalIntact(databasePath: string): void {
   const path = `${databasePath}-wal`;
   const damage = findDamage(path);
-  // While another process writes, the log may have begun anew under our eyes: what is damaged stays so.
+  // Another process may restart the log during the scan. Only real damage is found again at the same offset.
   if (!damage) return;
   const again = findDamage(path);
   if (again?.offset !== damage.offset || again.header !== damage.header) return;
@@ -51,9 +51,9 @@ function findDamage(path: string): Damage | undefined {
   try {
     const header = Buffer.alloc(headerBytes);
     if (readSync(file, header, 0, headerBytes, 0) < headerBytes) return undefined;
-    const intact = readHeader(header);
-    const pageBytes = intact?.pageBytes ?? defaultPageBytes;
-    const bad = scan(file, pageBytes, intact);
+    const valid = readHeader(header);
+    const pageBytes = valid?.pageBytes ?? defaultPageBytes;
+    const bad = scan(file, pageBytes, valid);
     return bad === undefined ? undefined : { offset: bad, header: header.toString('hex') };
   } finally {
     closeSync(file);
@@ -64,7 +64,7 @@ function open(path: string): number | undefined {
   try {
     return openSync(path, 'r');
   } catch {
-    // None: all is in the database itself. Not readable: SQLite will say so.
+    // Without a log, the database file has all data. If the log is not readable, SQLite reports the error.
     return undefined;
   }
 }
@@ -85,8 +85,8 @@ function readHeader(header: Buffer): Header | undefined {
 }
 
 /**
- * The offset of the first frame that does not fit, if durable transactions follow it. A transaction begins only once the
- * one before it is on disk; so two that fit each other, behind a place that does not fit, prove that it once did.
+ * Returns the offset of the first invalid frame, if durable transactions follow it. SQLite starts a transaction only after
+ * the one before it is on disk. Two valid consecutive transactions after an invalid frame prove that this frame was once valid.
  */
 function scan(file: number, pageBytes: number, header: Header | undefined): number | undefined {
   let bad = header ? undefined : 0;
@@ -130,15 +130,15 @@ function readFrame(chunk: Buffer, at: number, pageBytes: number): Frame {
   };
 }
 
-/** A stretch as the little-endian words that the checksum adds up; its place in the file is a multiple of eight. */
+/** Returns a range of bytes as the little-endian words of the checksum. The range must start at a multiple of four. */
 function words(buffer: Buffer, at: number, bytes: number): Uint32Array {
   return new Uint32Array(buffer.buffer, buffer.byteOffset + at, bytes / 4);
 }
 
-function checksum(stretch: Uint32Array, [first, second]: Sums): Sums {
-  for (let i = 0; i < stretch.length; i += 2) {
-    first = (first + (stretch[i] as number) + second) >>> 0;
-    second = (second + (stretch[i + 1] as number) + first) >>> 0;
+function checksum(input: Uint32Array, [first, second]: Sums): Sums {
+  for (let i = 0; i < input.length; i += 2) {
+    first = (first + (input[i] as number) + second) >>> 0;
+    second = (second + (input[i + 1] as number) + first) >>> 0;
   }
   return [first, second];
 }

@@ -4,13 +4,15 @@ import type { AppendResult, Job, JobAnswer, JobResults } from './jobs.ts';
 import type { WorkerClient } from './thread.ts';
 
 /**
- * Rows sent to the writer in one message, about. They go as they come, so that it works while more are being read; what it
- * finds waiting it commits together (see `writer-thread.ts`).
+ * Jobs are sent to the writer when they have about this many rows, so that the writer works while more requests are read. It
+ * commits all messages that wait together (see `writer-thread.ts`).
  */
 const rowsAMessage = 16;
 
-/** A commit takes milliseconds; one that takes this long may take for ever. */
+/** A commit takes milliseconds. After this time without an answer, the disk counts as stalled. */
 const stalledMs = 3_000;
+
+type ReportedState = 'writer' | 'free space' | 'damage';
 
 interface Waiting {
   readonly job: Job;
@@ -19,75 +21,80 @@ interface Waiting {
 }
 
 /**
- * Group commit, this end of it. While the writer commits one batch, messages gather before it, and it takes all of them
- * for the next; so under load a batch grows to what the disk's own fsync takes, and a single notification waits for
- * nothing. No timer is involved.
+ * The sending side of group commit. While the writer commits one batch, new messages wait; the next batch takes all of them.
+ * So batches grow under load, and a single notification is committed at once. No timer is used.
+ *
+ * The queue refuses jobs by the state of the disk. Several states can hold at once.
+ *
+ * | State      | Begins                           | Ends                                       | Refused jobs          |
+ * | ---------- | -------------------------------- | ------------------------------------------ | --------------------- |
+ * | writer     | a write failed, or writer ended  | a write succeeds again                     | all but retain, sweep |
+ * | stalled    | no answer for `stalledMs`        | the writer answers                         | all but retain, sweep |
+ * | free space | the disk is nearly full          | there is enough free space                 | append, receipts      |
+ * | damage     | a thread reads damaged data      | a notification is stored after the report  | none                  |
  */
 export class WriteQueue {
   readonly #thread: WorkerClient;
   readonly #capacity: number;
-  /** Not sent to the writer yet. */
+  /** Jobs that are not sent to the writer yet. */
   #gathered: Waiting[] = [];
   #gatheredRows = 0;
-  /** Of jobs accepted and not yet durable. */
+  /** The receipts of all accepted jobs that are not durable yet. */
   #receiptsWaiting = 0;
-  /** Sent, and not answered. */
-  #underWay = 0;
-  /** When the writer last answered, or was given the first that is under way. */
-  #movedAt = 0;
-  /** Why intake is refused, by who found out. */
-  readonly #troubles = new Map<string, string>();
+  /** The number of jobs that are sent and not answered. */
+  #sent = 0;
+  /** The time of the writer's last answer, or of the first message after it had none left. */
+  #progressAt = 0;
+  /** The problem in each reported state. */
+  readonly #problems = new Map<ReportedState, string>();
 
-  /** `capacity`: notifications that may wait for the disk before more are refused, and receipts beside them. */
+  /** `capacity`: the most jobs that may wait for the disk, and the most receipts, counted separately. */
   constructor(thread: WorkerClient, capacity: number) {
     this.#thread = thread;
     this.#capacity = capacity;
   }
 
-  /**
-   * A source says what is wrong with the disk, or undefined once it is well again. Damage of the file refuses nothing, as it
-   * may concern few; it ends with the next notification that is stored.
-   */
-  report(source: 'writer' | 'free space' | 'damage', problem: string | undefined): void {
-    if (problem === undefined) this.#troubles.delete(source);
-    else this.#troubles.set(source, problem);
+  /** Begins a state with its problem, or ends it with undefined. Damage refuses no jobs, because it may affect few rows. */
+  report(state: ReportedState, problem: string | undefined): void {
+    if (problem === undefined) this.#problems.delete(state);
+    else this.#problems.set(state, problem);
   }
 
-  /** Why nothing can be stored now; undefined when all is well. */
+  /** The problem of any state; undefined if the disk is healthy. */
   get problem(): string | undefined {
-    return this.#troubles.values().next().value ?? this.#stall();
+    return this.#problems.values().next().value ?? this.#stall();
   }
 
-  /** A disk that neither takes a write nor fails: for its sake nobody else is to wait as well. */
+  /** The problem of a disk that neither completes a write nor fails. New jobs are refused at once, so that clients do not wait. */
   #stall(): string | undefined {
-    const waitedMs = this.#underWay === 0 ? 0 : performance.now() - this.#movedAt;
+    const waitedMs = this.#sent === 0 ? 0 : performance.now() - this.#progressAt;
     if (waitedMs < stalledMs) return undefined;
     return `a write has waited ${Math.floor(waitedMs / 1000)} s for the disk, or for another process that holds the database`;
   }
 
   /**
-   * Why a job of this kind cannot be taken now. On a disk that is only nearly full, what grows with traffic is refused;
-   * a token can still be revoked. On one that failed, only what frees space is let through.
+   * The problem that refuses a job of this kind; undefined if it is accepted. A nearly full disk refuses the jobs that grow
+   * with traffic, but a token can still be revoked. A failed or stalled disk accepts only the jobs that free space.
    */
-  #refusing(kind: Job['kind']): string | undefined {
+  #problemFor(kind: Job['kind']): string | undefined {
     if (kind === 'retain' || kind === 'sweep') return undefined;
     const grows = kind === 'append' || kind === 'receipts';
     return (
-      this.#troubles.get('writer') ?? this.#stall() ?? (grows ? this.#troubles.get('free space') : undefined)
+      this.#problems.get('writer') ?? this.#stall() ?? (grows ? this.#problems.get('free space') : undefined)
     );
   }
 
-  /** Jobs accepted and not yet durable. */
+  /** The number of accepted jobs that are not durable yet. */
   get depth(): number {
-    return this.#gathered.length + this.#underWay;
+    return this.#gathered.length + this.#sent;
   }
 
   /**
    * Resolves once the job is durable.
-   * @throws AppError `unavailable` at once when the queue is full or the disk is known to be in trouble.
+   * @throws AppError `unavailable` at once when the queue is full, or when a state of the disk refuses the job.
    */
   push<K extends Job['kind']>(job: Extract<Job, { kind: K }>): Promise<JobResults[K]> {
-    const problem = this.#refusing(job.kind);
+    const problem = this.#problemFor(job.kind);
     if (problem !== undefined) return Promise.reject(unavailable(`not stored: ${problem}`));
     if (this.depth >= this.#capacity) {
       return Promise.reject(
@@ -104,7 +111,7 @@ export class WriteQueue {
     );
   }
 
-  /** Resolves when nothing is waiting any more, or after `withinMs`. */
+  /** Resolves when all accepted jobs are durable or failed, or after `withinMs`. */
   async drained(withinMs: number): Promise<void> {
     const end = performance.now() + withinMs;
     while (this.depth > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -115,7 +122,7 @@ export class WriteQueue {
     this.#gatheredRows += weightOf(waiting.job);
     this.#receiptsWaiting += receiptsIn(waiting);
     if (this.#gatheredRows >= rowsAMessage) this.#send();
-    // What arrives in the same turn of the event loop goes together.
+    // Jobs of the same turn of the event loop go in one message.
     else if (this.#gathered.length === 1) setImmediate(() => this.#send());
   }
 
@@ -124,27 +131,27 @@ export class WriteQueue {
     if (jobs.length === 0) return;
     this.#gathered = [];
     this.#gatheredRows = 0;
-    if (this.#underWay === 0) this.#movedAt = performance.now();
-    this.#underWay += jobs.length;
+    if (this.#sent === 0) this.#progressAt = performance.now();
+    this.#sent += jobs.length;
     void this.#commit(jobs);
   }
 
   async #commit(jobs: readonly Waiting[]): Promise<void> {
-    const damage = this.#troubles.get('damage');
+    const damage = this.#problems.get('damage');
     try {
       const answers = await this.#thread.call<PackedAnswers>('commit', packJobs(jobs.map(({ job }) => job)));
       for (let i = 0; i < jobs.length; i++) {
         const answer = unpackAnswer(answers[i]);
-        // Stored since the damage was met, so notifications can be stored.
+        // A notification was stored after the damage was reported, so the state ends.
         if (damage !== undefined && isStored(jobs[i] as Waiting, answer)) this.report('damage', undefined);
         settle(jobs[i] as Waiting, answer);
       }
     } catch (error) {
       for (const { reject } of jobs) reject(error);
     } finally {
-      this.#underWay -= jobs.length;
+      this.#sent -= jobs.length;
       for (const waiting of jobs) this.#receiptsWaiting -= receiptsIn(waiting);
-      this.#movedAt = performance.now();
+      this.#progressAt = performance.now();
     }
   }
 }
