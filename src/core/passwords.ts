@@ -1,6 +1,6 @@
-/** Which passwords are too easily guessed to be taken. */
+/** Rejects passwords that are easy to guess. */
 
-/** Kept short, and stretched below: as they are, doubled, with figures and signs around them, in leet. */
+/** The list is short: {@link passwordProblem} also finds each word repeated, with digits and symbols around it, and in leet. */
 const common =
   `password passwort passw0rd welcome willkommen changeme letmein qwerty qwertz azerty qwertyuiop qwertzuiop
   asdfghjkl zxcvbnm yxcvbnm iloveyou ichliebedich monkey dragon master sunshine princess football fussball baseball
@@ -42,7 +42,7 @@ export function passwordProblem(password: string, personal: readonly string[]): 
   const text = password.normalize('NFKC').toLowerCase();
   if (new Set(text).size < 4)
     return 'repeats a few characters: take several words that do not belong together';
-  if (isRun(text)) return 'is a row of keys or figures: take several words that do not belong together';
+  if (isRun(text)) return 'is a row of keys or digits: take several words that do not belong together';
   const plain = [text, core(text)].flatMap((each) => [each, unleet(each)]);
   const cores = plain.flatMap((each) => [each, core(each), unit(each), unit(core(each))]);
   if (cores.some((each) => each === '' || common.includes(each)))
@@ -52,7 +52,7 @@ export function passwordProblem(password: string, personal: readonly string[]): 
   return undefined;
 }
 
-/** Without the figures and signs around it, as in "Winter2026!". */
+/** Without the digits and symbols around it, as in "Winter2026!". */
 function core(text: string): string {
   return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 }

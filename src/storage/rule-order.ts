@@ -23,7 +23,7 @@ export interface Room {
 const chunkRows = 256;
 const nobody: Move = { id: '', ordinal: 0 };
 const attempts = 20;
-const mostTold = 40;
+const mostListed = 40;
 
 /**
  * Puts a tenant's rules in the order of `ids`; only rows that move get a new version. False when `ids` does not name
@@ -39,7 +39,7 @@ export async function reorder(
     if (!moves) return 'refused';
     if (moves.length === 0) return 'done';
     const { done } = await change(db, executor, {
-      entry: { tenant, by, at, action: 'rule.order', subject: 'rules', detail: told(moves, rules) },
+      entry: { tenant, by, at, action: 'rule.order', subject: 'rules', detail: orderDetail(moves, rules) },
       when: sql<SqlBool>`${currentRevision(tenant)} = ${revision}`,
       effects: (guard) => [bumpRevision(db, tenant, guard), ...moveRules(db, tenant, moves, guard)],
       after: db.selectFrom('tenants').select('rules_revision').where('id', '=', tenant).compile(),
@@ -130,10 +130,10 @@ function movesTo(ids: readonly string[], rules: readonly Move[]): readonly Move[
     .filter(({ id, ordinal }) => before.get(id) !== ordinal);
 }
 
-/** For the audit log: which moved, in the order before and after. Of thousands the first places tell enough. */
-function told(moves: readonly Move[], rules: readonly Move[]) {
+/** For the audit log: how many rules moved, and the order of the first of them before and after. */
+function orderDetail(moves: readonly Move[], rules: readonly Move[]) {
   const before = new Map(rules.map(({ id, ordinal }) => [ordinal, id]));
-  const some = moves.slice(0, mostTold);
+  const some = moves.slice(0, mostListed);
   return {
     moved: moves.length,
     before: some.map(({ ordinal }) => before.get(ordinal)),

@@ -108,7 +108,7 @@ test('a screen without an answer from the server says so, and shows its panel wh
   const { page } = screen;
   await page.route('**/events', (route) => route.abort());
   await page.reload();
-  await page.locator('.notice[data-kind="trouble"] h2', { hasText: 'No answer yet' }).waitFor();
+  await page.locator('.notice[data-kind="problem"] h2', { hasText: 'No answer yet' }).waitFor();
   await page.unroute('**/events');
   await page.locator('header[data-health="online"]').waitFor();
 });

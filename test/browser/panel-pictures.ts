@@ -143,7 +143,7 @@ async function trouble(lab: PanelLab, folder: string): Promise<void> {
   const { page, context } = await open(lab, screens['1080p'], 'dark');
   await page.route('**/events', (route) => route.abort());
   await page.reload();
-  await page.locator('.notice[data-kind="trouble"]').waitFor();
+  await page.locator('.notice[data-kind="problem"]').waitFor();
   await picture(page, join(folder, 'trouble-1080p-dark.png'));
   await context.close();
 }

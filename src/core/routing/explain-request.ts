@@ -19,7 +19,7 @@ type DraftRules = NonNullable<ExplainRequest['rules']>;
 type Typed = Exclude<ExplainRequest['notification'], string>;
 
 /**
- * A draft set, held to what saving it would be held to. What `breathe` throws ends it.
+ * Compiles draft rules after the same checks as when they are saved. An error thrown by `yieldToEventLoop` ends the work.
  *
  * @throws AppError `bad-request` naming rule and field.
  */

@@ -10,7 +10,7 @@ import { EvaluationContext, type RoutingSubject } from './subject.ts';
 export interface Explanation {
   /** What `router.route` decides. */
   readonly decision: Decision;
-  /** Every rule, in the order of the walk. */
+  /** Every rule, in the order of evaluation. */
   readonly rules: readonly RuleTrace[];
 }
 
@@ -20,7 +20,7 @@ export interface Question {
   readonly at: number;
 }
 
-/** Explains decisions. Each tenant has as much time for it as its regular expressions have at intake, apart from that. */
+/** Explains decisions. Each tenant has a time budget for it, as large as its budget for regular expressions at intake, but separate. */
 export class Explainer {
   readonly #now: () => number;
   readonly #time = new RegexTime();
@@ -30,7 +30,7 @@ export class Explainer {
   }
 
   /**
-   * Other work goes first in between; what `breathe` throws ends it.
+   * Yields to the event loop between rules. An error thrown by `yieldToEventLoop` ends the work.
    *
    * @throws AppError `rate-limited` when the tenant has used up its time.
    */
@@ -65,7 +65,7 @@ export class Explainer {
   }
 }
 
-/** Yields after each rule that it traced. Routing and tracing may each spend what one notification may at intake. */
+/** Yields after each traced rule. Routing and tracing each have the budget that one notification has at intake. */
 function* explainSteps({ router, subject, at }: Question): Generator<undefined, Explanation> {
   const decision = router.route(subject, at);
   const matched = new Set(decision.route.rules);

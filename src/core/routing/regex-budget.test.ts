@@ -76,15 +76,15 @@ describe('a tenant of a thousand of the slowest patterns', () => {
     const each = patterns.slice(0, 40).map((pattern, i) => rule(`r${i}`, { message: { regex: pattern } }));
     const router = compileRules({ revision: 1, rules: each }, { levels });
     const question = { router, subject: { ...sent, message: longest }, at: 0 };
-    let breaths = 0;
+    let pauses = 0;
     await new Explainer(() => 0).explain(1, question, () => {
-      breaths += 1;
+      pauses += 1;
       return undefined;
     });
     spy.mockRestore();
     expect(spent).toBeGreaterThan(regexWorkPerNotification);
     expect(spent).toBeLessThanOrEqual(2 * regexWorkPerNotification);
-    expect(breaths).toBe(40);
+    expect(pauses).toBe(40);
   });
 
   test('has a time for being explained, and a wait once it is used up; no other tenant waits', async () => {

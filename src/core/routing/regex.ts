@@ -4,7 +4,7 @@
  * The engine keeps every state the program can be in as one bit of a few words, so each character costs the same small
  * number of operations whatever the pattern and the text are: no backtracking, no cache of states that grows or has to
  * be thrown away. re2js, which parses and compiles the patterns, guarantees linear time too, but its slowest patterns
- * take a quarter of a second for the longest message; bench/routing.ts has the figures.
+ * take a quarter of a second for the longest message; bench/routing.ts measures them.
  */
 import { LRUCache } from 'lru-cache';
 import { badField } from '../errors.ts';

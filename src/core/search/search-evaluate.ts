@@ -1,4 +1,4 @@
-/** Whether a notification matches a query, decided on the notification itself: what no index knows yet, or cannot decide. */
+/** Tests a notification itself against a query: for notifications that are not indexed yet, and for terms that no index can decide. */
 import { addressKey, compareAddresses } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty, reaches } from '../target.ts';
@@ -6,7 +6,7 @@ import { patternMatcher } from './search-glob.ts';
 import type { AddressPattern, Query, SearchState, Term } from './search-query.ts';
 import { phraseMatcher, wordsOf } from './search-words.ts';
 
-/** What of a notification a search can ask about. */
+/** The fields of a notification that a query can test. */
 export interface SearchableNotification
   extends Pick<
     NotificationDraft,
@@ -30,7 +30,7 @@ export interface SearchableNotification
 
 export type Matcher = (given: SearchableNotification) => boolean;
 
-/** A notification's text is split into words once, however many phrases are looked for in it. */
+/** Splits the text of a notification into words once, even when the query has several phrases. */
 class TextWords {
   #text = '';
   #words: readonly string[] = [];
@@ -44,39 +44,39 @@ class TextWords {
   }
 }
 
-interface Asked {
+interface QueryContext {
   readonly now: number;
   readonly title: TextWords;
   readonly message: TextWords;
 }
 
-/** Tests notifications against the query as of `now` (Unix milliseconds). What it takes from the query it works out once. */
+/** Tests notifications against the query as of `now` (Unix milliseconds). The query is prepared once, not for each notification. */
 export function matcherOf(query: Query, now: number): Matcher {
   return queryMatcher(query, { now, title: new TextWords(), message: new TextWords() });
 }
 
-function queryMatcher(query: Query, asked: Asked): Matcher {
+function queryMatcher(query: Query, context: QueryContext): Matcher {
   switch (query.kind) {
     case 'all':
       return () => true;
     case 'and': {
-      const all = query.terms.map((term) => queryMatcher(term, asked));
+      const all = query.terms.map((term) => queryMatcher(term, context));
       return (given) => all.every((matches) => matches(given));
     }
     case 'or': {
-      const any = query.terms.map((term) => queryMatcher(term, asked));
+      const any = query.terms.map((term) => queryMatcher(term, context));
       return (given) => any.some((matches) => matches(given));
     }
     case 'not': {
-      const matches = queryMatcher(query.term, asked);
+      const matches = queryMatcher(query.term, context);
       return (given) => !matches(given);
     }
     default:
-      return termMatcher(query, asked);
+      return termMatcher(query, context);
   }
 }
 
-function termMatcher(term: Term, { now, title, message }: Asked): Matcher {
+function termMatcher(term: Term, { now, title, message }: QueryContext): Matcher {
   switch (term.kind) {
     case 'text': {
       const { field } = term;

@@ -2,22 +2,22 @@ import type { PanelAddress } from '../target.ts';
 import { reaches } from '../target.ts';
 import { bytesOf, type Frame } from './frames.ts';
 
-/** What one write takes at most, and so what a panel that does not read can hold. */
+/** The most bytes of one write, and so the most that is buffered for a panel that does not read. */
 export const chunkBytes = 64 * 1024;
 
-/** A stretch of the log as one panel gets it: everything for it after a cursor, joined into one write. */
+/** A range of the log for one panel: all of its events after a cursor, joined into one write. */
 export interface Segment {
-  /** The cursor after it. */
+  /** The cursor after this range. */
   readonly to: number;
-  /** undefined: nothing in this stretch is for that panel. */
+  /** undefined: the range has no event for that panel. */
   readonly bytes: Buffer | undefined;
-  /** The number of notifications in it, without other events. */
+  /** The number of notifications in the range, without other events. */
   readonly notifications: number;
 }
 
 /**
- * The newest frames of a tenant's log, bounded in number and bytes. Panels with the same tags that stand at the same
- * cursor share one joined segment, so the cost of an event does not grow with their number.
+ * The newest frames of a tenant's log, bounded in number and bytes. Panels with the same tags and the same
+ * cursor share one joined segment, so more such panels do not make an event more expensive.
  */
 export class FrameBuffer {
   readonly #epoch: string;

@@ -5,22 +5,22 @@ import type { StoredPairing } from './stored-pairing.ts';
 
 /** What the pairing screen shows. */
 export type PairingProgress =
-  | { readonly state: 'asking' }
+  | { readonly state: 'requesting-code' }
   | { readonly state: 'waiting'; readonly code: string }
   | { readonly state: 'limited'; readonly seconds: number }
   /** The server does not answer; the code, if there is one, is still valid. */
-  | { readonly state: 'trouble'; readonly code: string | undefined };
+  | { readonly state: 'unreachable'; readonly code: string | undefined };
 
 const pollMs = 2_000;
 const retry = { baseMs: 2_000, capMs: 30_000 };
 
-/** Shows codes until one is approved, for as long as it takes; resolves with the pairing. */
+/** Requests and shows codes until one is approved, without a time limit. Resolves with the pairing. */
 export async function pair(
   calls: PairingCalls,
   onProgress: (progress: PairingProgress) => void,
   signal: AbortSignal,
 ): Promise<StoredPairing> {
-  onProgress({ state: 'asking' });
+  onProgress({ state: 'requesting-code' });
   for (let failures = 0; ; ) {
     signal.throwIfAborted();
     try {
@@ -32,7 +32,7 @@ export async function pair(
       signal.throwIfAborted();
       const seconds = error instanceof ApiError ? error.retryAfterSeconds : undefined;
       if (seconds !== undefined) onProgress({ state: 'limited', seconds });
-      else onProgress({ state: 'trouble', code: undefined });
+      else onProgress({ state: 'unreachable', code: undefined });
       await pause(seconds === undefined ? backoffMs(failures++, retry) : seconds * 1_000, signal);
     }
   }
@@ -60,7 +60,7 @@ async function waitForApproval(
       signal.throwIfAborted();
       if (error instanceof ApiError && (error.status === 404 || error.status === 410)) return undefined;
       failures += 1;
-      if (!(error instanceof ApiError && error.status === 429)) onProgress({ state: 'trouble', code });
+      if (!(error instanceof ApiError && error.status === 429)) onProgress({ state: 'unreachable', code });
     }
   }
 }

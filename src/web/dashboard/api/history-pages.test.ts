@@ -88,7 +88,7 @@ test('a break that missed more than a page begins anew at the head rather than w
   state.head = 1500;
   await pages.refresh(false);
   expect([pages.row(0)?.position, pages.waitingMore]).toEqual([900, true]);
-  pages.letIn();
+  pages.insertWaiting();
   await settle();
   expect([pages.row(0)?.position, pages.waiting]).toEqual([1500, 0]);
 });
@@ -103,7 +103,7 @@ test('a tail of days holds a bounded number of rows', async () => {
     await settle();
     expect(pages.count + pages.waiting).toBeLessThanOrEqual(2_200);
   }
-  pages.letIn();
+  pages.insertWaiting();
   await settle();
   expect(pages.row(0)?.position).toBe(state.head);
 });

@@ -3,7 +3,7 @@ import type { HistoryNotification, HistoryPage } from '#contract/notification.ts
 
 export type LoadPage = (cursor: string | undefined) => Promise<HistoryPage>;
 
-/** So many new ones are kept; when there are more, the list begins again at its newest. */
+/** The most new notifications that are kept. With more, the list is read again from the start. */
 const mostArrivals = 1_000;
 /** The next page is read when this many rows are left below what is seen. */
 const readAhead = 60;
@@ -17,7 +17,7 @@ export class HistoryPages {
   readonly key = ++lastKey;
   /** Where the list was scrolled to. */
   scrollTop = 0;
-  /** Somebody is about to point at a row: nothing may move. */
+  /** The mouse moves over the list: rows must not move. */
   isHeld = false;
   /** How long the first page took; undefined until it has been read. */
   tookMs: number | undefined;
@@ -35,7 +35,7 @@ export class HistoryPages {
   #rows: HistoryNotification[] = [];
   /** How many rows of the list arrived after its first page was read. */
   #arrivals = 0;
-  /** Newer than the rows: they wait to be let in, newest first. */
+  /** Newer than the rows and not inserted yet, newest first. */
   #waiting: HistoryNotification[] = [];
   #waitingMore = false;
   /** Where each page starts among the rows that were read, and its cursor. */
@@ -77,7 +77,7 @@ export class HistoryPages {
   get newest(): number {
     return (this.#waiting[0] ?? this.#rows[0])?.position ?? 0;
   }
-  /** New ones may come in without moving what is being read. */
+  /** New rows can be inserted without moving the rows that are being read. */
   get isFree(): boolean {
     return this.scrollTop < 4 && !this.isHeld;
   }
@@ -119,8 +119,8 @@ export class HistoryPages {
     this.#changed();
   }
 
-  /** Reads the head again: new ones wait or come in, known ones are updated. */
-  async refresh(letIn: boolean): Promise<void> {
+  /** Reads the first page again: updates known rows; new ones are inserted at once, or wait. */
+  async refresh(insertNow: boolean): Promise<void> {
     if (!this.isReady) return this.start();
     let page: HistoryPage;
     try {
@@ -135,9 +135,9 @@ export class HistoryPages {
     const fresh = page.notifications.filter(({ position }) => position > newest);
     const isAll = page.nextCursor === null || page.searchedTo !== null;
     const isMissed = !isAll && fresh.length === page.notifications.length;
-    if (isMissed && letIn) return this.start();
+    if (isMissed && insertNow) return this.start();
     this.#waitingMore ||= isMissed;
-    this.add(fresh.reverse(), letIn);
+    this.add(fresh.reverse(), insertNow);
   }
 
   /** Reads the pages in sight that have a live row: others may have cleared it, or its time may be over. */
@@ -159,18 +159,18 @@ export class HistoryPages {
   }
 
   /** New ones, the oldest first; known ones are left out. */
-  add(rows: readonly HistoryNotification[], letIn: boolean): void {
+  add(rows: readonly HistoryNotification[], insertNow: boolean): void {
     const newest = this.newest;
     const fresh = rows.filter(({ position }) => position > newest).map(shortened);
     this.#waiting = [...fresh.reverse(), ...this.#waiting];
     this.#waitingMore ||= this.#waiting.length > mostArrivals;
     this.#waiting.length = Math.min(this.#waiting.length, mostArrivals);
-    if (letIn) this.letIn();
+    if (insertNow) this.insertWaiting();
     else this.#changed();
   }
 
-  /** Those that wait come in at the top; if there are too many, the list begins again. */
-  letIn(): void {
+  /** Inserts the waiting notifications at the top. If there are too many, reads the list again from the start. */
+  insertWaiting(): void {
     if (this.#waitingMore || this.#arrivals + this.#waiting.length > mostArrivals) {
       void this.start();
       return;
@@ -181,8 +181,8 @@ export class HistoryPages {
     this.#changed();
   }
 
-  letInWhenFree(): void {
-    if (this.isFree && this.#waiting.length > 0) this.letIn();
+  insertWaitingWhenFree(): void {
+    if (this.isFree && this.#waiting.length > 0) this.insertWaiting();
   }
 
   /** Shows a row as it is now. */

@@ -71,7 +71,7 @@ export function usePointerHold(pages: HistoryPages) {
   const release = () => {
     clearTimeout(timer.current);
     pages.isHeld = false;
-    pages.letInWhenFree();
+    pages.insertWaitingWhenFree();
   };
   const hold = ({ pointerType, screenX, screenY }: PointerEvent) => {
     const now = `${screenX} ${screenY}`;
@@ -86,7 +86,7 @@ export function usePointerHold(pages: HistoryPages) {
   return {
     onScroll: (event: { currentTarget: HTMLElement }) => {
       pages.scrollTop = event.currentTarget.scrollTop;
-      pages.letInWhenFree();
+      pages.insertWaitingWhenFree();
     },
     onPointerMove: hold,
     onPointerLeave: release,

@@ -147,7 +147,7 @@ function NewItemsBanner({
   const show = () => {
     scroller.current?.scrollTo({ top: 0 });
     pages.scrollTop = 0;
-    pages.letIn();
+    pages.insertWaiting();
     scroller.current?.focus();
   };
   return (

@@ -55,8 +55,8 @@ export const de: PanelTexts = {
   pairCode: 'Kopplungscode',
   pairQr: 'QR-Code, der {{server}} mit diesem Kopplungscode öffnet',
   pairFresh: 'Der Code wechselt alle zehn Minuten.',
-  pairAsking: 'Code wird geholt …',
-  pairTrouble: '{{server}} antwortet nicht. Dieser Bildschirm versucht es weiter.',
+  pairRequesting: 'Code wird geholt …',
+  pairUnreachable: '{{server}} antwortet nicht. Dieser Bildschirm versucht es weiter.',
   pairLimited: 'Zu viele Anfragen. Nächster Versuch in {{n}} s.',
   endedRevoked:
     'Das Token dieses Bildschirms wurde widerrufen oder ist abgelaufen. Koppeln Sie den Bildschirm neu.',

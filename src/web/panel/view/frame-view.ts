@@ -96,7 +96,7 @@ function countLevels(cards: readonly Card[]): (readonly [string, number])[] {
 export interface Notice {
   readonly head: string;
   readonly detail: string;
-  readonly kind: 'quiet' | 'connecting' | 'trouble';
+  readonly kind: 'quiet' | 'connecting' | 'problem';
 }
 
 /** Shown in place of cards: all quiet, connecting, or what is wrong. */

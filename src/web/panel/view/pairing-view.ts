@@ -64,10 +64,10 @@ export function createPairingView(
     show(progress) {
       const { state } = progress;
       showCode('code' in progress ? progress.code : undefined);
-      status.classList.toggle('trouble', state === 'trouble' || state === 'limited');
+      status.classList.toggle('problem', state === 'unreachable' || state === 'limited');
       if (state === 'waiting') setText(status, translate('pairFresh'));
-      if (state === 'asking') setText(status, translate('pairAsking'));
-      if (state === 'trouble') setText(status, translate('pairTrouble', { server }));
+      if (state === 'requesting-code') setText(status, translate('pairRequesting'));
+      if (state === 'unreachable') setText(status, translate('pairUnreachable', { server }));
       if (state === 'limited') setText(status, translate('pairLimited', { n: progress.seconds }));
     },
   };

@@ -172,7 +172,7 @@ function noticeOf(
       };
     const { reason, answered } = connection;
     return {
-      kind: 'trouble',
+      kind: 'problem',
       head: translate('notYet'),
       detail: answered ? translate('notYetReason', { reason }) : translate('notYetDetail', { server }),
     };
