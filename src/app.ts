@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import type { AccountStore } from './core/accounts.ts';
 import type { Directory } from './core/directory.ts';
 import { AppError } from './core/errors.ts';
+import { settlesWithin } from './core/settles-within.ts';
 import type { ClockMemory } from './core/trusted-clock.ts';
 import { startMetricsListener } from './http/operator/metrics.ts';
 import { createServer, type Server } from './http/server.ts';
@@ -153,9 +154,14 @@ async function serve(
         await services.presence.leave();
       },
       closeMetrics: async () => metricsListener?.close(),
-      closeStorage: opened.close,
+      closeStorage: async (withinMs) => {
+        const [ended] = await Promise.all([
+          opened.close(withinMs),
+          settlesWithin(services.bus.close(), withinMs),
+        ]);
+        return ended;
+      },
     });
-    await services.bus.close();
     lock.release();
     return ended;
   };

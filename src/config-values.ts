@@ -126,15 +126,24 @@ export function withoutPassword(text: string): string {
 
 export const filePath: Reader<string> = (text) => text;
 
-/** `auto`: by the database of PostgreSQL, and within the process on SQLite, which one process has to itself. */
-/** How nodes wake each other; `urls` are the servers of one NATS cluster. */
+/**
+ * How nodes wake each other. `auto`: over PostgreSQL, or within the process on SQLite, which only one process uses. `urls`: the
+ * servers of one NATS cluster.
+ */
 export type BusSetting = 'auto' | 'in-process' | { readonly kind: 'nats'; readonly urls: readonly string[] };
 
 export const busUrl: Reader<BusSetting> = (text) => {
   if (text === 'auto' || text === 'in-process') return text;
   const urls = text.split(',').map((url) => url.trim());
-  if (urls.every((url) => /^(nats|tls):/i.test(url) && URL.parse(url)?.hostname))
+  const [first, ...others] = urls.map((url) => (/^(nats|tls):/i.test(url) ? URL.parse(url) : null));
+  if (first?.hostname && others.every((other) => other?.hostname)) {
+    // One connection serves all: it has one user, and is encrypted or not.
+    if (others.some((other) => other?.protocol !== first.protocol || other.username || other.password))
+      throw new UnfitValue(
+        'must have nats:// or tls:// for all servers, and user and password in the first only',
+      );
     return { kind: 'nats', urls };
+  }
   throw new UnfitValue(
     'must be auto, in-process, or servers of NATS between commas, as in nats://user:password@127.0.0.1:4222',
   );

@@ -115,6 +115,8 @@ describe('a setting', () => {
     ['BELFRY_DATABASE_URL', 'sqlite://belfry.db', 'the path of a file'],
     ['BELFRY_BUS_URL', 'nats://', 'servers of NATS'],
     ['BELFRY_BUS_URL', 'redis://bus', 'must be auto'],
+    ['BELFRY_BUS_URL', 'nats://a:4222,tls://b:4222', 'for all servers'],
+    ['BELFRY_BUS_URL', 'nats://a:4222,nats://user:password@b:4222', 'in the first only'],
     ['BELFRY_RATE_TOKEN', '20', 'as in 20:200'],
     ['BELFRY_RATE_TOKEN', '0:200', 'above zero'],
     ['BELFRY_RATE_TOKEN', '20:0', 'or off'],

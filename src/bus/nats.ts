@@ -20,7 +20,7 @@ export function natsTransport(
       name: 'belfry bus',
       timeout: connectMs,
       noEcho: true,
-      // The bus does it, which then wakes everyone.
+      // The bus connects again by itself, and then wakes everyone.
       reconnect: false,
       ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
       ...(protocol === 'tls:' && { tls: {} }),

@@ -32,7 +32,13 @@ export async function openHistoryOn(
 ): Promise<{ readonly url: string; readonly database: HistoryDatabase }> {
   const url = await createDatabase(server);
   const open = async (): Promise<HistoryDatabase> => {
-    const storage = await openPostgres({ queueCapacity: 10_000, onProblem, ...options, url });
+    const storage = await openPostgres({
+      queueCapacity: 10_000,
+      trustsOwnClock: true,
+      onProblem,
+      ...options,
+      url,
+    });
     return {
       history: storage.history,
       statistics: storage.statistics,

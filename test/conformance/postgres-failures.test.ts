@@ -1,14 +1,18 @@
 /** What happens when PostgreSQL is slow, away, or went back. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
 import { openPostgres, type PostgresOptions } from '#storage/postgres/open.ts';
 import type { Storage } from '#storage/storage.ts';
 import { eventually } from '../support/eventually.ts';
-import { createDatabase, withClient } from '../support/postgres.ts';
+import { createDatabase, postgresProgram, withClient } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { describeWithPostgres } from '../support/with-postgres.ts';
-import { draft, now, store } from './history-lab.ts';
+import { draft, lobby, now, store } from './history-lab.ts';
 import { all } from './history-samples.ts';
 
 const tenant = 1;
@@ -53,7 +57,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
 
   test('what waits for a lock or for a free connection ends in 503, and goes on when the lock is gone', async () => {
     const url = await createDatabase(server());
-    const timeouts = { lockMs: 300, connectMs: 200 };
+    const timeouts = { lockMs: 1_000, connectMs: 1_000 };
     const { history } = await open(url, { timeouts });
     await store(history, tenant);
     await withClient(url, async (client) => {
@@ -75,14 +79,14 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
 
   test('a statement that takes too long ends in 503', async () => {
     const url = await createDatabase(server());
-    const { executor, builder } = await open(url, { timeouts: { statementMs: 200 } });
+    const { executor, builder } = await open(url, { timeouts: { statementMs: 2_000 } });
     await expect(executor.read(sql`SELECT pg_sleep(10)`.compile(builder))).rejects.toMatchObject(unavailable);
   });
 
   test('a server that answers nothing any more ends in 503, and counts as away until it does', async () => {
     const url = await createDatabase(server());
     const proxy = await TcpProxy.start({ port: Number(new URL(url).port) });
-    const storage = await open(proxy.through(url), { timeouts: { answerMs: 300, connectMs: 300 } });
+    const storage = await open(proxy.through(url), { timeouts: { answerMs: 2_000, connectMs: 2_000 } });
     await store(storage.history, tenant);
     proxy.freeze();
     await expect(storage.history.bounds(tenant)).rejects.toMatchObject(unavailable);
@@ -157,8 +161,8 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     const url = await createDatabase(server());
     await withClient(url, async (client) => {
       await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
-      const opening = open(url, { timeouts: { answerMs: 300, statementMs: 300, lockMs: 300 } });
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      const opening = open(url, { timeouts: { answerMs: 2_000, statementMs: 2_000, lockMs: 2_000 } });
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
       await client.query('SELECT pg_advisory_unlock($1)', [migrationLock]);
       expect((await opening).problem()).toBeUndefined();
     });
@@ -246,6 +250,60 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
       await areBack();
     }
     expect(epochs.size).toBe(1);
+  });
+
+  test('a backup by pg_dump, as the guide has it, is restored whole, and begins a new epoch', async () => {
+    const url = await createDatabase(server());
+    const { history } = await open(url);
+    const { id } = await store(history, tenant, { title: 'kept' });
+    const folder = mkdtempSync(join(tmpdir(), 'belfry-dump-'));
+    const file = join(folder, 'belfry.dump');
+    const run = (program: string, ...args: string[]) =>
+      execFileSync(postgresProgram(program), args, { encoding: 'utf8', stdio: 'pipe' });
+    await withClient(server(), (client) =>
+      client.query(
+        'DROP ROLE IF EXISTS belfry_backup; CREATE ROLE belfry_backup LOGIN BYPASSRLS; GRANT pg_read_all_data TO belfry_backup',
+      ),
+    );
+    const asBackup = new URL(url);
+    asBackup.username = 'belfry_backup';
+    run('pg_dump', '--format=custom', `--file=${file}`, asBackup.href);
+    const restored = await createDatabase(server());
+    const asOwner = new URL(restored);
+    asOwner.username = new URL(server()).username;
+    run('pg_restore', '--exit-on-error', `--dbname=${asOwner.href}`, file);
+    rmSync(folder, { recursive: true });
+    const again = await open(restored);
+    expect((await again.history.readAfter(tenant, 0, 9)).entries).toMatchObject([{ id, title: 'kept' }]);
+    expect((await store(again.history, tenant)).position).toBe(2);
+    expect(await epochOf(restored)).not.toBe(await epochOf(url));
+  });
+
+  test('a node whose clock is ahead takes no live notification from the panels, and is told so once', async () => {
+    const warnings: string[] = [];
+    const url = await createDatabase(server());
+    const { history, sweep } = await open(url, { onWarning: (message) => warnings.push(message) });
+    const real = Date.now();
+    await store(history, tenant, { receivedAt: real, expiresAt: real + 1_800_000 });
+    for (let i = 0; i < 2; i++) expect(await sweep(real + 3_600_000)).toBe(0);
+    expect((await history.live(tenant, lobby, real, 9)).positions).toHaveLength(1);
+    expect(warnings).toEqual([expect.stringMatching(/ahead of the database's/)]);
+  });
+
+  test('the operator is told when connections or locks are too few for the nodes that run', async () => {
+    const url = await createDatabase(server());
+    const warnings: string[] = [];
+    await close(await open(url));
+    await withClient(url, (client) =>
+      client.query(
+        "INSERT INTO nodes SELECT gen_random_uuid(), now() + interval '1 hour', '{}' FROM generate_series(1, 400)",
+      ),
+    );
+    await open(url, { onWarning: (message) => warnings.push(message) });
+    expect(warnings).toEqual([
+      expect.stringMatching(/401 nodes may use 6015: raise max_connections$/),
+      expect.stringMatching(/set max_locks_per_transaction to at least \d+$/),
+    ]);
   });
 
   test('a database that is restored elsewhere gets a new epoch at the next start', async () => {

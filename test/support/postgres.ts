@@ -107,6 +107,9 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
   };
 }
 
+/** The path of a program of PostgreSQL's, such as pg_dump. */
+export const postgresProgram = (name: string) => join(findPostgres() ?? '', name);
+
 let databases = 0;
 
 /** A new, empty database; answers its URL. */
@@ -125,7 +128,7 @@ export function databaseOf(serverUrl: string, folder: string): string {
   if (known.has(name)) return ownUrl(serverUrl, name);
   known.add(name);
   const create = `CREATE DATABASE "${name}" OWNER ${ownerRole}`;
-  const psql = spawnSync(join(findPostgres() ?? '', 'psql'), [serverUrl, '-qc', create], {
+  const psql = spawnSync(postgresProgram('psql'), [serverUrl, '-qc', create], {
     encoding: 'utf8',
   });
   if (psql.status !== 0 && !psql.stderr.includes('already exists')) throw new Error(psql.stderr);

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { FairQueue } from '../fair-queue.ts';
 import type { Storage } from '../storage.ts';
 import { AppendQueue } from './append-queue.ts';
@@ -11,12 +10,12 @@ import { PostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
 import { createNodes } from './nodes.ts';
-import { createLogWrite, makeAhead, makePartitions, partitionRows as usualRows } from './partitions.ts';
+import { createLogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
 import { newestRows as usualNewestRows } from './search.ts';
+import { checkSettings } from './settings.ts';
 import { PostgresStatistics } from './statistics.ts';
+import { createSweep } from './sweep.ts';
 
-/** Expired notifications and retry keys taken out in one transaction. */
-const sweptAtOnce = 1_000;
 const closeMs = 10_000;
 /** A statement of a search ends after this; the next one then looks at less. */
 const stepMs = 200;
@@ -24,6 +23,8 @@ const stepMs = 200;
 const lanes = { append: 1, reads: 5, writes: 5, spare: 1 };
 /** Steps of searches at once, on connections of their own. */
 const stepsAtOnce = 2;
+/** The connection of the bus. */
+const listening = 1;
 
 export interface PostgresOptions {
   /** As in postgres://user:password@host/database. */
@@ -36,6 +37,8 @@ export interface PostgresOptions {
   readonly newestRows?: number;
   /** Time-outs other than the usual ones, for tests. */
   readonly timeouts?: Partial<Timeouts>;
+  /** Expiry goes by this node's clock alone, for tests with times of their own. */
+  readonly trustsOwnClock?: boolean;
   /** Hears why nothing can be stored, and undefined once it works again. */
   readonly onProblem: (message: string | undefined) => void;
   /** Hears what an operator should change. */
@@ -48,6 +51,7 @@ export interface PostgresOptions {
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, partitionRows = usualRows, newestRows = usualNewestRows, onProblem } = options;
+  const warn = options.onWarning ?? (() => undefined);
   const timeouts = { ...usualTimeouts, ...options.timeouts };
   const sum = lanes.append + lanes.reads + lanes.writes + lanes.spare;
   const pool = createPool({ ...timeouts, url, connections: sum });
@@ -64,7 +68,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       await migrate(client);
       await makePartitions(client, partitionRows, 0);
       await checkIdentity(client);
-      await warnOfBypass(client, options.onWarning);
+      await checkSettings(client, sum + stepsAtOnce + listening, warn);
     });
   } catch (error) {
     availability.close();
@@ -90,25 +94,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     executor: createExecutor(reads, writes),
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
-    async sweep(now) {
-      await makeAhead(writes, partitionRows);
-      const [swept] = await writes.query<{ count: number }>(
-        'all',
-        'sweep',
-        `WITH retries AS (
-           DELETE FROM idempotency WHERE (tenant, key) IN (
-             SELECT tenant, key FROM idempotency WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1
-         ), expired AS (
-           DELETE FROM live WHERE (tenant, rank, position) IN (
-             SELECT tenant, rank, position FROM live WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1
-         ), throttled AS (
-           DELETE FROM throttles WHERE (tenant, name) IN (
-             SELECT tenant, name FROM throttles WHERE until <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1
-         ) SELECT (SELECT count(*) FROM retries) + (SELECT count(*) FROM expired) + (SELECT count(*) FROM throttled) AS count`,
-        [now, sweptAtOnce],
-      );
-      return swept?.count ?? 0;
-    },
+    sweep: createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
     queueDepth: () => queue.depth,
     problem: () => queue.problem,
     // A connection that is lost is opened again.
@@ -122,14 +108,4 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       return Promise.race([ended, late]);
     },
   };
-}
-
-async function warnOfBypass(client: pg.PoolClient, warn: PostgresOptions['onWarning']): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(
-    'SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)',
-  );
-  for (const { name } of rows)
-    warn?.(
-      `the role ${name} of the database is not held to the policies that keep tenants apart: use a role that is no superuser`,
-    );
 }

@@ -1,0 +1,58 @@
+import type { Connections } from './connections.ts';
+import { makeAhead } from './partitions.ts';
+
+/** Rows of each table taken out in one transaction. */
+const sweptAtOnce = 1_000;
+/** A node whose clock is ahead by more is reported. */
+const mostAheadMs = 2_000;
+
+export interface SweepOptions {
+  readonly partitionRows: number;
+  /** Leaves the database's clock out, for tests with times of their own. */
+  readonly trustsOwnClock: boolean;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Makes partitions ahead, and takes out expired rows; answers how many. A row goes when it has expired by this node's clock and
+ * by the database's: a node whose clock is ahead must not take from all panels what is still live.
+ */
+export function createSweep(
+  writes: Connections,
+  { partitionRows, trustsOwnClock, warn }: SweepOptions,
+): (now: number) => Promise<number> {
+  let wasAhead = false;
+  return async (now) => {
+    await makeAhead(writes, partitionRows);
+    const [swept] = await writes.query<{ count: number; ahead: number }>(
+      'all',
+      'sweep',
+      `WITH clock AS (
+         SELECT own, CASE WHEN $3 THEN own ELSE least(own, here) END AS now, here FROM (
+           SELECT $1::bigint AS own, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS here) t
+       ), retries AS (
+         DELETE FROM idempotency WHERE (tenant, key) IN (
+           SELECT tenant, key FROM idempotency WHERE expires_at <= (SELECT now FROM clock) LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING 1
+       ), expired AS (
+         DELETE FROM live WHERE (tenant, rank, position) IN (
+           SELECT tenant, rank, position FROM live WHERE expires_at <= (SELECT now FROM clock) LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING 1
+       ), throttled AS (
+         DELETE FROM throttles WHERE (tenant, name) IN (
+           SELECT tenant, name FROM throttles WHERE until <= (SELECT now FROM clock) LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING 1
+       ) SELECT (SELECT count(*) FROM retries) + (SELECT count(*) FROM expired) + (SELECT count(*) FROM throttled) AS count,
+           own - here AS ahead FROM clock`,
+      [now, sweptAtOnce, trustsOwnClock],
+    );
+    const { count = 0, ahead = 0 } = swept ?? {};
+    const isAhead = ahead > mostAheadMs;
+    if (isAhead && !wasAhead)
+      warn(
+        `the clock of this node is ${Math.round(ahead / 1000)} s ahead of the database's: set both by NTP`,
+      );
+    wasAhead = isAhead;
+    return count;
+  };
+}
