@@ -13,7 +13,13 @@ export interface LogOptions {
 const stderrFd = 2;
 
 /** Headers that carry a credential, wherever a request or its headers may turn up in a line. */
-const credentials = ['authorization', 'cookie', '["set-cookie"]'].flatMap((header) =>
+const credentials = [
+  'authorization',
+  'cookie',
+  '["set-cookie"]',
+  '["x-gotify-key"]',
+  '["x-gitlab-token"]',
+].flatMap((header) =>
   ['', 'headers', 'req.headers', 'res.headers', 'request.headers', 'err.headers'].map((owner) =>
     header.startsWith('[') || owner === '' ? `${owner}${header}` : `${owner}.${header}`,
   ),

@@ -10,6 +10,8 @@ export const limits = {
   urlChars: 2_048,
   idempotencyKeyChars: 255,
   idempotencyMs: 24 * 3_600_000,
+  /** So long an alert that is sent again in the same state is a repeat. */
+  stateRepeatMs: 3_600_000,
   bodyBytes: 64 * 1024,
   headerBytes: 64 * 1024,
   headerPairs: 100,

@@ -31,6 +31,13 @@ export interface IntakeOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** By what a notification that is sent again is known. */
+export interface RetryKey {
+  readonly key: string;
+  /** Set: the key names an alert and this its state. The newest state is a repeat for an hour, and only until it expires. */
+  readonly state?: string;
+}
+
 export type Sender = Extract<Principal, { kind: 'token' }>;
 
 /** As long as a commit may take at most; see `write-queue.ts`. */
@@ -56,18 +63,18 @@ export class Intake {
   /**
    * Resolves once the notification is durable; it goes to panels after that.
    *
-   * @returns its id; that of the first when `retryKey` was used with the same content within 24 hours.
+   * @returns its id; that of the first when `retryKey` was used with the same content within its time.
    * @throws AppError `conflict` when `retryKey` was used with other content, `unavailable` when it cannot be stored.
    */
   async accept(
     sender: Sender,
     sourceIp: string,
     fields: CheckedFields,
-    retryKey: string | null,
+    retryKey: RetryKey | null,
   ): Promise<string> {
     const { history, tenancy } = this.#options;
     const { tenant } = sender;
-    const idempotency = retryKey === null ? null : { key: retryKey, hash: contentHash(fields) };
+    const idempotency = retryKey && idempotencyOf(retryKey, fields);
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
     if (!snapshot.levels.has(fields.level)) {
       // What will not be stored registers no level either.
@@ -89,10 +96,14 @@ export class Intake {
     }
   }
 
-  /** The id under which the same content was stored with `retryKey` in the last 24 hours. */
-  async findEarlier(tenant: TenantId, fields: CheckedFields, retryKey: string): Promise<string | undefined> {
-    const idempotency = { key: retryKey, hash: contentHash(fields) };
-    const repeat = await this.#options.history.findRepeat(tenant, idempotency, this.#options.now());
+  /** The id that `accept` would return because this is a repeat. */
+  async findEarlier(
+    tenant: TenantId,
+    fields: CheckedFields,
+    retryKey: RetryKey,
+  ): Promise<string | undefined> {
+    const { history, now } = this.#options;
+    const repeat = await history.findRepeat(tenant, idempotencyOf(retryKey, fields), now());
     return repeat?.kind === 'repeated' ? repeat.id : undefined;
   }
 
@@ -106,7 +117,8 @@ export class Intake {
     const decided = isFirst ? this.#hold(draft.id) : undefined;
     let outcome: AppendOutcome | undefined;
     try {
-      outcome = await history.append(tenant, draft, idempotency, isFirst ? claimsOf(demands) : []);
+      const claims = isFirst ? claimsOf(demands) : [];
+      outcome = await history.append(tenant, draft, withTime(idempotency, draft), claims);
       if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome.entries);
       return outcome;
     } finally {
@@ -212,8 +224,19 @@ function subjectOf(sender: Sender, sourceIp: string, fields: CheckedFields, rank
   return { title, message, level, rank, ttl, ip, sourceIp, host, key, tokenId, tokenName };
 }
 
-function contentHash(fields: CheckedFields): string {
-  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
+/** A state counts as repeated for an hour, and only while it is shown. */
+function withTime(
+  idempotency: Idempotency | null,
+  { receivedAt, expiresAt }: NotificationDraft,
+): Idempotency | null {
+  if (!idempotency?.isState) return idempotency;
+  return { ...idempotency, until: Math.min(receivedAt + limits.stateRepeatMs, expiresAt ?? Infinity) };
+}
+
+function idempotencyOf({ key, state }: RetryKey, fields: CheckedFields): Idempotency {
+  const content = state === undefined ? fields : [state, fields];
+  const hash = createHash('sha256').update(JSON.stringify(content)).digest('base64url');
+  return { key, hash, ...(state !== undefined && { isState: true }) };
 }
 
 function idOf(

@@ -80,6 +80,13 @@ export type Entry = Notification | Clear;
 export interface Idempotency {
   readonly key: string;
   readonly hash: string;
+  /**
+   * Other content under the same key is a conflict, unless this is set: then it is a newer state, which is stored and replaces the
+   * content that counts as a repeat.
+   */
+  readonly isState?: boolean;
+  /** Unix milliseconds; absent: 24 hours after it was received. */
+  readonly until?: number;
 }
 
 export type AppendOutcome =

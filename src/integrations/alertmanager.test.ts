@@ -73,6 +73,11 @@ describe("Alertmanager's webhook", () => {
     expect(read(alertmanager, of(other))[0]?.key).not.toBe(alert?.key);
   });
 
+  it('without a time of its own is new each time', () => {
+    const { startsAt: _, ...timeless } = firing;
+    expect(retryKeys(alertmanager, of(timeless))).toEqual([null]);
+  });
+
   it('refuses an alert with more than 1,000 labels', () => {
     const labels = Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`l${i}`, 'x']));
     expect(() => read(alertmanager, of({ ...firing, labels }))).toThrow(

@@ -54,6 +54,7 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source)
   const isResolved = choiceAt(alert.status, `${pointer}/status`, ['firing', 'resolved']) === 'resolved';
   const severity = isResolved ? 'resolved' : wordOf(textOf(labels.severity) ?? 'firing');
   const title = textOf(annotations.summary, annotations.title, labels.alertname) ?? 'Alert';
+  const startsAt = textOf(alert.startsAt);
   const fingerprint = textOf(alert.fingerprint) ?? fingerprintOf(labels);
   return {
     title: isResolved ? `Resolved: ${title}` : title,
@@ -63,7 +64,7 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source)
     place: textOf(labels.host, labels.hostname, labels.instance, labels.node),
     key: `${name}:${fingerprint}`,
     url: textOf(linkOf(alert)),
-    identity: JSON.stringify([fingerprint, alert.status, alert.startsAt].map((each) => textOf(each))),
+    identity: startsAt && JSON.stringify([fingerprint, alert.status, startsAt]),
   };
 }
 

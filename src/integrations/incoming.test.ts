@@ -57,6 +57,14 @@ describe('the fields of an item', () => {
     expect(fields({ key }).key).toBe(fields({ key }).key);
   });
 
+  it('have a link without the user and password of its URL', () => {
+    const { url } = fieldsOf(
+      { title: 'T', severity: 'x', level: 'info', url: 'https://user:secret@db.example.org/a?b=c' },
+      { words: new Map(), others: undefined },
+    );
+    expect(url).toBe('https://db.example.org/a?b=c');
+  });
+
   it('are valid whatever the sender wrote', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),

@@ -1,15 +1,16 @@
 /** What the items of a sender's payload come to, and how each becomes the fields of a notification. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
+import type { RetryKey } from '#core/intake.ts';
 import { type CheckedFields, checkFields } from '#core/notification.ts';
 import type { LevelMap } from './severity.ts';
 
 /** One item of a payload: an alert, a message. Its texts may be of any length; they are cut to what a field may hold. */
 export interface Incoming {
   readonly title: string | undefined;
-  /** Blank or absent: the title says it all. */
+  /** Blank or absent: the title is the message. */
   readonly message?: string | undefined;
   /** How serious it is in the sender's own word, in lower case: what `?level=` maps. */
   readonly severity: string;
@@ -20,11 +21,7 @@ export interface Incoming {
   readonly key?: string | undefined;
   /** Left out when it is no http or https link. */
   readonly url?: string | undefined;
-  readonly ttl?: number | undefined;
-  /**
-   * Names this event and no other: the same item with the same identity is a repetition, and is stored once in 24 hours.
-   * Without it each item is new.
-   */
+  /** Names this event and no other. The same item with the same identity may be a repeat; without an identity each is new. */
   readonly identity?: string | undefined;
 }
 
@@ -68,17 +65,20 @@ export function fieldsOf(item: Incoming, { words, others }: LevelMap): CheckedFi
     title,
     message: message.trim() === '' ? title : message,
     level: words.get(item.severity) ?? others ?? item.level,
-    ttl: item.ttl,
     key: item.key === undefined ? undefined : keyOf(item.key),
     url: linkOf(item.url),
     ...placeOf(item.place),
   });
 }
 
-/** What the same item gets each time it is sent; null when each is new. */
-export function retryKeyOf(format: string, { identity }: Incoming, fields: CheckedFields): string | null {
-  if (identity === undefined) return null;
-  return `${format}:${hash(JSON.stringify([identity, fields]))}`;
+/**
+ * By what a repeat is known. An item with a key is a state of its alert: only the newest state counts as repeated, so an item
+ * without an identity is a state that never repeats. Null: without either, each item is new.
+ */
+export function retryKeyOf(format: string, { identity }: Incoming, fields: CheckedFields): RetryKey | null {
+  if (fields.key !== null)
+    return { key: `${format}:key:${hash(fields.key)}`, state: identity ?? randomUUID() };
+  return identity === undefined ? null : { key: `${format}:${hash(JSON.stringify([identity, fields]))}` };
 }
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url');
@@ -94,18 +94,23 @@ function cut(text: string, max: number): string {
 
 const oneLine = (text: string) => text.trim().split(/[\r\n]/, 1)[0] ?? '';
 
-/** A key that is too long is told by its hash, so that a resolve still finds its alert. */
+/** A key that is too long is replaced by its hash, so that a resolve still finds its alert. */
 function keyOf(key: string): string | undefined {
   const clean = key.toWellFormed().replaceAll('\0', '').trim();
   if (clean === '') return undefined;
   return clean.length <= limits.keyChars ? clean : hash(clean);
 }
 
-function linkOf(url: string | undefined): string | undefined {
-  const link = url?.trim();
+function linkOf(text: string | undefined): string | undefined {
+  const link = text?.trim();
   if (!link || link.length > limits.urlChars || !link.isWellFormed()) return undefined;
-  const isLink = /^https?:\/\//i.test(link) && !/[\s\p{Cc}]/u.test(link) && URL.parse(link)?.hostname;
-  return isLink ? link : undefined;
+  const url = /^https?:\/\//i.test(link) && !/[\s\p{Cc}]/u.test(link) ? URL.parse(link) : null;
+  if (!url?.hostname) return undefined;
+  if (url.username === '' && url.password === '') return link;
+  // A password must not reach panels and exports.
+  url.username = '';
+  url.password = '';
+  return url.href.length <= limits.urlChars ? url.href : undefined;
 }
 
 /** The host name or address in `db-01:9100`, `10.0.0.5:9100`, `[fd00::5]:9100`, `https://example.org/health`. */

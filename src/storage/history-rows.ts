@@ -18,10 +18,10 @@ export const toReason = (text: string | null) => (text === 'replaced' ? 'replace
 /** The outcome of a repeated idempotency key; undefined when the key was not used before. */
 export function toRepeat(
   earlier: { readonly id: string; readonly hash: string } | undefined,
-  { hash }: Idempotency,
+  { hash, isState }: Idempotency,
 ): RepeatOutcome | undefined {
-  if (!earlier) return undefined;
-  return earlier.hash === hash ? { kind: 'repeated', id: earlier.id } : { kind: 'conflict' };
+  if (earlier?.hash === hash) return { kind: 'repeated', id: earlier.id };
+  return earlier && !isState ? { kind: 'conflict' } : undefined;
 }
 
 /** Checked before a query, because a request may contain any text as an id. */

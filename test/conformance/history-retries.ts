@@ -44,6 +44,43 @@ export function retriesConformance(lab: () => HistoryLab): void {
     expect(await ask(tenant, 'a', 'same', first.receivedAt + limits.idempotencyMs)).toBeUndefined();
   });
 
+  test('a newer state under the same key is stored, and only the newest state counts as a repeat', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const state = (hash: string) => ({ ...retry('a', hash), isState: true });
+    const drafts = [draft(), draft(), draft()] as const;
+    expect(await database.history.append(tenant, drafts[0], state('firing'))).toMatchObject({
+      kind: 'stored',
+    });
+    expect(
+      await database.history.findRepeat(tenant, state('resolved'), drafts[0].receivedAt),
+    ).toBeUndefined();
+    expect(await database.history.append(tenant, drafts[1], state('resolved'))).toMatchObject({
+      kind: 'stored',
+    });
+    expect(await database.history.append(tenant, drafts[2], state('firing'))).toMatchObject({
+      kind: 'stored',
+    });
+    const repeated = { kind: 'repeated', id: drafts[2].id };
+    expect(await database.history.append(tenant, draft(), state('firing'))).toEqual(repeated);
+    expect(await database.history.findRepeat(tenant, state('firing'), drafts[2].receivedAt)).toEqual(
+      repeated,
+    );
+    expect(await readAll(database.history, tenant)).toHaveLength(3);
+  });
+
+  test('a key with a time of its own is free again after that', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { receivedAt } = draft();
+    const of = (at: number) => ({ ...retry('a'), until: at + 1_000 });
+    await database.history.append(tenant, draft(), of(receivedAt));
+    const before = draft({ receivedAt: receivedAt + 999 });
+    expect((await database.history.append(tenant, before, of(before.receivedAt))).kind).toBe('repeated');
+    const after = draft({ receivedAt: receivedAt + 1_000 });
+    expect((await database.history.append(tenant, after, of(after.receivedAt))).kind).toBe('stored');
+  });
+
   test('twenty at once with one key: one is stored, and all are told its id', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

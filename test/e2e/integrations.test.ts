@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Intake } from '#core/intake.ts';
 import { webhookNames } from '#integrations/formats.ts';
 import { IntakeDesk, uuidv7 } from '../support/intake.ts';
 import type { Answer, CallOptions } from '../support/server.ts';
@@ -115,7 +116,55 @@ describe('a group of alerts', () => {
   });
 });
 
+describe('an alert that fires again', () => {
+  const send = async (status: string, startsAt = '2026-11-22T20:00:00Z') => {
+    const [alert] = alerts(1, status, 'warning', 8_001).alerts;
+    return ids(await post({ json: { alerts: [{ ...alert, startsAt }] } }))[0];
+  };
+
+  it('is stored again after its resolve, and each state is stored once when it is sent again', async () => {
+    const sent = [];
+    for (const status of ['firing', 'firing', 'resolved', 'resolved', 'firing', 'firing'])
+      sent.push(await send(status));
+    const [first, , resolved, , again] = sent;
+    expect(sent).toEqual([first, first, resolved, resolved, again, again]);
+    expect(new Set(sent).size).toBe(3);
+  });
+
+  it('is stored again when its notification has expired', async () => {
+    const first = await send('firing', '2026-11-22T21:00:00Z');
+    const { ttl } = await desk.find(first);
+    vi.setSystemTime(Date.now() + ttl - 1);
+    expect(await send('firing', '2026-11-22T21:00:00Z')).toBe(first);
+    vi.setSystemTime(Date.now() + 1);
+    expect(await send('firing', '2026-11-22T21:00:00Z')).not.toBe(first);
+  });
+});
+
 describe('beyond the rate', () => {
+  it('a payload that stores nothing costs one, as one that is too large does', async () => {
+    for (const options of [
+      { json: { alerts: [] } },
+      { body: `"${'x'.repeat(1024 * 1024)}"`, headers: { 'content-type': 'application/json' } },
+    ]) {
+      const token = await desk.server.token({ rate: { perSecond: 0.1, burst: 2 } });
+      const first = await post({ token, ...options });
+      expect(first.headers.get('ratelimit')).toContain('"token";r=1');
+      await post({ token, ...options });
+      expect((await post({ token, ...options })).status).toBe(503);
+    }
+  });
+
+  it('a group that is refused whole is not looked up', async () => {
+    const token = await desk.server.token({ rate: { perSecond: 0.1, burst: 1 } });
+    const group = alerts(3);
+    await post({ token, json: { alerts: group.alerts.slice(0, 1) } });
+    const findEarlier = vi.spyOn(Intake.prototype, 'findEarlier');
+    expect((await post({ token, json: group })).status).toBe(503);
+    expect(findEarlier).not.toHaveBeenCalled();
+    findEarlier.mockRestore();
+  });
+
   it('a group is stored as far as it goes, and sending it again stores the rest once', async () => {
     const token = await desk.server.token({ tenant: 'rate', rate: { perSecond: 1, burst: 4 } });
     const key = await desk.server.key('admin', 'rate');
@@ -300,6 +349,22 @@ describe('every format', () => {
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
     }
   });
+});
+
+it('the query is read whole, whatever characters its values have', async () => {
+  const answer = await post({ body: 'x' }, '/ntfy/t?title=Why?&priority=5');
+  expect(await desk.find(answer.json.id)).toMatchObject({ title: 'Why?', level: 'error' });
+});
+
+it('an unknown format is not counted, and a group that is stored in part counts each refusal once', async () => {
+  const tenant = 'partial-metrics';
+  const token = await desk.server.token({ tenant, rate: { perSecond: 0.1, burst: 2 } });
+  expect((await post({ token, json: {} }, '/api/integrations/nothing')).status).toBe(404);
+  expect((await post({ token, json: alerts(5) })).status).toBe(503);
+  const reader = await desk.server.token({ tenant });
+  const { text } = await desk.server.call('GET', '/tenant-metrics', { token: reader });
+  expect(text).toContain('belfry_notifications_rejected_total{reason="rate-limited"} 3');
+  expect(text).not.toMatch(/reason="(internal|unavailable)"\} [1-9]/);
 });
 
 it('refusals are counted by their reason, and an accepted group is timed', async () => {

@@ -26,9 +26,13 @@ export function read(format: Format, body: unknown, around: Around = {}): Checke
   return format.read(payload).map((item) => fieldsOf(item, levels));
 }
 
-/** The retry key of each item. */
+/** By what each item is known when it is sent again, as a text. */
 export function retryKeys(format: Format, body: unknown, around: Around = {}): (string | null)[] {
   const payload = payloadOf(body, around);
   const levels = parseLevelMap(payload.query.getAll('level'));
-  return format.read(payload).map((item) => retryKeyOf('x', item, fieldsOf(item, levels)));
+  return format.read(payload).map((item) => {
+    if (item.identity === undefined) return null;
+    const fields = fieldsOf(item, levels);
+    return JSON.stringify([retryKeyOf('x', item, fields), fields]);
+  });
 }

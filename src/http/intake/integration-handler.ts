@@ -1,7 +1,7 @@
 /** A payload of a sender with a format of its own, from its body to its answer: each item is a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, forbidden, unavailable } from '#core/errors.ts';
-import type { Sender } from '#core/intake.ts';
+import type { RetryKey, Sender } from '#core/intake.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import {
   type Answer,
@@ -31,15 +31,26 @@ export interface NamedFormat extends Format {
 
 interface Draft {
   readonly fields: CheckedFields;
-  readonly retryKey: string | null;
+  readonly retryKey: RetryKey | null;
+}
+
+interface Call {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly sender: Sender;
 }
 
 type Outcome = Stored | { readonly error: AppError };
+
+/** So many items of a payload are routed and stored together. */
+const atOnce = 100;
 
 export class IntegrationHandler {
   readonly #services: Services;
   readonly #rates: NotifyLimits;
   readonly #gate: IntakeGate;
+  /** Errors whose items are counted. */
+  readonly #counted = new WeakSet<AppError>();
 
   constructor(services: Services, { rates, gate }: IntakeControl) {
     this.#services = services;
@@ -60,34 +71,44 @@ export class IntegrationHandler {
 
   /** @throws AppError when nothing was stored, and when sending all of it again can store more. */
   async handle(request: FastifyRequest, reply: FastifyReply, format: NamedFormat): Promise<Answer> {
-    const underWay = this.#gate.enter();
+    const call: Call = { request, reply, sender: senderOf(request) };
+    const refusal = this.#takeOne(call);
+    const { payload, drafts } = await this.#read(call, format, refusal);
+    const outcomes = await this.#storeAll(call, drafts, refusal);
+    const stored = this.#conclude(call.sender, outcomes);
+    this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
+    return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes);
+  }
+
+  /** Counts an error that is answered, and writes the limits if they are not written. Returns what to answer. */
+  async explain(error: AppError, request: FastifyRequest, reply: FastifyReply): Promise<AppError> {
     const sender = senderOf(request);
+    // The sender went away before its body was complete: nothing was refused.
+    if (request.raw.destroyed && !request.raw.complete) return error;
+    const known = error.code === 'too-large' ? (this.#takeOne({ request, reply, sender }) ?? error) : error;
+    if (known.code !== 'not-found' && !this.#counted.has(known)) this.#count(sender, known);
+    if (!reply.hasHeader('ratelimit')) await this.#rates.writeHeaders(reply, sender);
+    return known;
+  }
+
+  /** Each request costs one, before it is read. Returns the refusal: then it stores only what is critical. */
+  #takeOne({ reply, sender }: Call): AppError | undefined {
     try {
-      const { payload, drafts } = await this.#read(request, reply, format);
-      const outcomes = await this.#storeAll(request, reply, drafts);
-      const stored = this.#conclude(sender, outcomes);
-      this.#services.metrics.of(sender.tenant).answeredAfter(reply.elapsedTime / 1000);
-      return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes);
-    } finally {
-      this.#gate.leave(underWay);
+      this.#rates.take(reply, sender, undefined);
+      return undefined;
+    } catch (error) {
+      if (error instanceof AppError) return error;
+      throw error;
     }
   }
 
-  /** How the limits stand, for an answer that does not say it yet. */
-  async explain(error: AppError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const sender = senderOf(request);
-    this.#services.metrics.of(sender.tenant).rejected(reasonOf(error));
-    if (!reply.hasHeader('ratelimit')) await this.#rates.writeHeaders(reply, sender);
-  }
-
-  /** What cannot be read is paid for, too. */
   async #read(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    { request }: Call,
     format: NamedFormat,
+    refusal: AppError | undefined,
   ): Promise<{ payload: Payload; drafts: Draft[] }> {
     try {
-      const query = new URLSearchParams(request.url.split('?')[1] ?? '');
+      const query = new URLSearchParams(queryOf(request.url));
       const levels = parseLevelMap(query.getAll('level'));
       const payload = {
         body: await readPayloadBody(request.raw, request.body as Buffer | undefined, format),
@@ -101,58 +122,80 @@ export class IntegrationHandler {
       });
       return { payload, drafts };
     } catch (error) {
-      this.#rates.take(reply, senderOf(request), undefined);
-      throw error;
+      throw refusal ?? error;
     }
   }
 
-  /** In their order. Of several, those that were stored before are found first, so that they cost nothing of the limits. */
-  async #storeAll(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    drafts: readonly Draft[],
-  ): Promise<Outcome[]> {
-    const { intake } = this.#services;
-    const sender = senderOf(request);
-    const earlier =
-      drafts.length > 1 ? await Promise.all(drafts.map((draft) => this.#findEarlier(sender, draft))) : [];
-    const store = async ({ fields, retryKey }: Draft, i: number): Promise<Outcome> => {
-      const id = earlier[i];
-      if (id !== undefined) return { id, fields };
-      try {
-        this.#rates.take(reply, sender, fields.level);
-        return { id: await intake.accept(sender, request.sourceIp, fields, retryKey), fields };
-      } catch (error) {
-        if (error instanceof AppError) return { error };
-        throw error;
-      }
-    };
-    return Promise.all(drafts.map(store));
+  /**
+   * In their order, some at a time, so that others are served in between. The first new one is paid for by what the request
+   * cost; repeats cost nothing more. After a refusal the database is read only for what its own bucket has paid for.
+   */
+  async #storeAll(call: Call, drafts: readonly Draft[], refusal: AppError | undefined): Promise<Outcome[]> {
+    if (refusal && !drafts.some(({ fields }) => fields.level === 'critical')) throw refusal;
+    const payment = { isLeft: refusal === undefined };
+    const outcomes: Outcome[] = [];
+    for (let i = 0; i < drafts.length; i += atOnce) {
+      const slice = drafts.slice(i, i + atOnce);
+      const earlier =
+        refusal || drafts.length === 1
+          ? []
+          : await Promise.all(slice.map((draft) => this.#findEarlier(call.sender, draft)));
+      const store = async (draft: Draft, at: number): Promise<Outcome> => {
+        const id = earlier[at];
+        return id === undefined ? this.#store(call, draft, payment) : { id, fields: draft.fields };
+      };
+      outcomes.push(...(await Promise.all(slice.map(store))));
+    }
+    return outcomes;
+  }
+
+  async #store(
+    { request, reply, sender }: Call,
+    { fields, retryKey }: Draft,
+    payment: { isLeft: boolean },
+  ): Promise<Outcome> {
+    const underWay = this.#gate.enter();
+    try {
+      if (payment.isLeft) payment.isLeft = false;
+      else this.#rates.take(reply, sender, fields.level);
+      return { id: await this.#services.intake.accept(sender, request.sourceIp, fields, retryKey), fields };
+    } catch (error) {
+      if (error instanceof AppError) return { error };
+      throw error;
+    } finally {
+      this.#gate.leave(underWay);
+    }
   }
 
   async #findEarlier({ tenant }: Sender, { fields, retryKey }: Draft): Promise<string | undefined> {
     return retryKey === null ? undefined : this.#services.intake.findEarlier(tenant, fields, retryKey);
   }
 
-  #conclude({ tenant }: Sender, outcomes: readonly Outcome[]): readonly Stored[] {
+  #count({ tenant }: Sender, error: AppError): void {
+    this.#counted.add(error);
+    this.#services.metrics.of(tenant).rejected(reasonOf(error));
+  }
+
+  /** Counts each item that was refused, by its own reason. */
+  #conclude(sender: Sender, outcomes: readonly Outcome[]): readonly Stored[] {
     const stored = outcomes.filter((outcome): outcome is Stored => 'id' in outcome);
     const errors = outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : []));
     const passing = errors.find(({ retryAfterSeconds }) => retryAfterSeconds !== undefined);
     const first = passing ?? errors[0];
-    if (!first || (!passing && stored.length > 0)) {
-      for (const error of errors) this.#services.metrics.of(tenant).rejected(reasonOf(error));
-      return stored;
-    }
-    // Whoever answers the error that is thrown here counts it.
-    for (const error of errors.slice(1)) this.#services.metrics.of(tenant).rejected(reasonOf(error));
+    for (const error of errors) this.#count(sender, error);
+    if (!first || (!passing && stored.length > 0)) return stored;
     if (stored.length === 0) throw first;
-    throw new AppError(
+    const partial = new AppError(
       'unavailable',
       `${errors.length} of ${outcomes.length} were not stored (${first.message}): send all of them again, those that are stored are not stored twice`,
       { retryAfterSeconds: first.retryAfterSeconds ?? 1 },
     );
+    this.#counted.add(partial);
+    throw partial;
   }
 }
+
+const queryOf = (url: string) => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
 
 function usualAnswer(outcomes: readonly Outcome[]): Answer {
   const items = outcomes.map((outcome) =>

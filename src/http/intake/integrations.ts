@@ -173,10 +173,10 @@ function addRoute(scope: App, handler: IntegrationHandler, own: SenderRoute): vo
     async errorHandler(error, request, reply) {
       const principal = request.principal as FastifyRequest['principal'] | undefined;
       if (principal?.kind !== 'token') return answerError(error, request, reply);
-      const known = toAppError(error, own.bodyBytes);
-      await handler.explain(known, request, reply);
+      const found = toAppError(error, own.bodyBytes);
+      const known = await handler.explain(found, request, reply);
       if (known.code !== 'rate-limited' || !entryOf(request).retriesOnly5xx)
-        return answerError(error, request, reply);
+        return answerError(known === found ? error : known, request, reply);
       const { message, retryAfterSeconds = 1 } = known;
       return answerError(new AppError('unavailable', message, { retryAfterSeconds }), request, reply);
     },

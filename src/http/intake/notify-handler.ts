@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { limits } from '#contract/limits.ts';
 import type { RejectionReason } from '#contract/overview.ts';
 import { type AppError, badRequest } from '#core/errors.ts';
-import type { Sender } from '#core/intake.ts';
+import type { RetryKey, Sender } from '#core/intake.ts';
 import { type CheckedFields, checkFields } from '#core/notification.ts';
 import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
 import type { Services } from '../services.ts';
@@ -161,13 +161,13 @@ function mayBeCritical({ headers }: IncomingMessage, body: Buffer): boolean {
   return /critical|\\u00|%[4-7]/i.test(body.toString('latin1'));
 }
 
-function retryKey({ headers, rawHeaders }: IncomingMessage): string | null {
+function retryKey({ headers, rawHeaders }: IncomingMessage): RetryKey | null {
   if (headers['idempotency-key'] === undefined) return null;
   const text = readHeader(rawHeaders, 'Idempotency-Key')?.trim() ?? '';
   if (text === '' || [...text].length > limits.idempotencyKeyChars) {
     throw badRequest(`the header Idempotency-Key must have 1 to ${limits.idempotencyKeyChars} characters`);
   }
-  return text;
+  return { key: text };
 }
 
 const reasons: Readonly<Record<string, RejectionReason>> = {

@@ -210,7 +210,8 @@ export function toJob(
     bytes: rowBytes(d.title, d.message),
     idempotency_key: idempotency?.key ?? null,
     idempotency_hash: idempotency?.hash ?? null,
-    idempotency_until: d.receivedAt + limits.idempotencyMs,
+    idempotency_is_state: idempotency?.isState ?? false,
+    idempotency_until: idempotency?.until ?? d.receivedAt + limits.idempotencyMs,
     claims: claims.length === 0 ? null : claims.map(({ name, perMs }) => ({ name, per_ms: perMs })),
   };
 }

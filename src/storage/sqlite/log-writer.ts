@@ -103,14 +103,13 @@ export class LogWriter {
   append({ tenant, draft, idempotency }: JobOf<'append'>): AppendResult {
     const id = toBlob(draft.id);
     if (idempotency) {
-      const earlier = this.#findRetry(tenant, idempotency.key, draft.receivedAt);
-      if (earlier)
-        return earlier.hash === idempotency.hash
-          ? { kind: 'repeated', id: uuidToText(earlier.id) }
-          : { kind: 'conflict' };
+      const { key, hash, isState, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
+      const earlier = this.#findRetry(tenant, key, draft.receivedAt);
+      if (earlier?.hash === hash) return { kind: 'repeated', id: uuidToText(earlier.id) };
+      if (earlier && !isState) return { kind: 'conflict' };
       this.sql
         .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
-        .run(tenant, idempotency.key, idempotency.hash, id, draft.receivedAt + limits.idempotencyMs);
+        .run(tenant, key, hash, id, until);
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
     const position = this.insert(tenant, draft);

@@ -311,7 +311,8 @@ CREATE TYPE append_job AS (
   n bigint, tenant bigint, id uuid, at bigint, route jsonb, to_all boolean, to_ids text[], to_tags text[], revision bigint,
   shown boolean, title text, message text, level text, rank bigint, ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint,
   ip text, host text, key text, url text, source_ip text, token_id text, throttled_on uuid, throttle_count bigint, terms text,
-  bytes bigint, idempotency_key text, idempotency_hash text, idempotency_until bigint, claims jsonb
+  bytes bigint, idempotency_key text, idempotency_hash text, idempotency_is_state boolean, idempotency_until bigint,
+  claims jsonb
 );
 
 -- Appends notifications in the order of `n`, each after the clearing of what it replaces. Of a tenant, no key and no
@@ -334,6 +335,7 @@ BEGIN
   earlier AS MATERIALIZED (
     SELECT job.n, i.id, i.hash = job.idempotency_hash AS is_same FROM job
     JOIN idempotency i ON i.tenant = job.tenant AND i.key = job.idempotency_key AND i.expires_at > job.at
+      AND (i.hash = job.idempotency_hash OR NOT job.idempotency_is_state)
   ),
   claim AS MATERIALIZED (
     SELECT job.n, job.tenant, job.id, job.at, c.* FROM job,
