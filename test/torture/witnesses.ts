@@ -62,6 +62,7 @@ export class ResumingPanel {
   #id: string | undefined;
   #cursor: string | undefined;
   #from: number | undefined;
+  #epoch: string | undefined;
   #abort = new AbortController();
   #ended: Promise<void> = Promise.resolve();
   /** Events by kind, over all connections. */
@@ -75,6 +76,7 @@ export class ResumingPanel {
     this.#id = known?.id;
     this.#cursor = known?.cursor;
     this.#from = known && Number(known.cursor.split('-')[1]);
+    this.#epoch = known?.cursor.split('-')[0];
   }
 
   /** What the checker needs, once the panel should have everything up to `to`. */
@@ -179,7 +181,12 @@ export class ResumingPanel {
     this.events.set(event, (this.events.get(event) ?? 0) + 1);
     if (id !== undefined) this.#cursor = id;
     if (event === 'ready') {
-      this.#from ??= data.head as number;
+      // In a new epoch a panel starts afresh, as one that is new.
+      if (this.#from === undefined || data.epoch !== this.#epoch) {
+        this.#seen.length = 0;
+        this.#from = data.head as number;
+      }
+      this.#epoch = data.epoch as string;
       this.resumes.push(data.resume as string);
     }
     // What stood on the panel before it came is its live set, and no part of the run that is judged.
