@@ -526,6 +526,22 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
       ],
     },
     {
+      what: 'a deployment, by its environment',
+      body: {
+        object_kind: 'deployment',
+        status: 'failed',
+        environment: 'staging',
+        ref: 'main',
+        project: pipeline.project,
+      },
+      items: [
+        {
+          title: 'gitlab-org/gitlab-test: deployment failed on staging',
+          key: 'gitlab:gitlab-org/gitlab-test:deployment:staging',
+        },
+      ],
+    },
+    {
       what: 'an issue',
       body: {
         object_kind: 'issue',

@@ -57,7 +57,9 @@ function runOf(kind: string, name: string, event: JsonObject): Incoming | undefi
   const severity = wordOf(textOf(attributes.status, event.build_status, event.status) ?? '');
   const level = levelOfStatus.get(severity);
   if (level === undefined) return undefined;
-  const ref = textOf(attributes.ref, event.ref, event.environment) ?? '';
+  // A deployment has a ref too, but it replaces the one before in its environment.
+  const environment = kind === 'deployment' ? event.environment : undefined;
+  const ref = textOf(environment, attributes.ref, event.ref) ?? '';
   const what = kind === 'build' ? `job ${textOf(event.build_name) ?? ''}` : kind;
   const project = optionalObject(event.project, '/project');
   const commit = optionalObject(event.commit, '/commit');

@@ -104,3 +104,9 @@ describe('a message published to ntfy as JSON', () => {
     expect(() => read(ntfyJson, body)).toThrow(expect.objectContaining({ code: 'bad-request' }));
   });
 });
+
+it.each(['u=1, i', 'u=3', 'u=1,i'])('the header Priority of HTTP is no priority of ntfy: %s', (value) => {
+  const params = { topic: 't' };
+  const at = (query: string) => read(ntfy, 'm', { headers: { Priority: value }, params, query })[0]?.level;
+  expect([at(''), at('priority=5')]).toEqual(['info', 'error']);
+});

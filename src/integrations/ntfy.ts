@@ -57,10 +57,17 @@ interface Publication {
   readonly delay: string | undefined;
 }
 
+/** The header `Priority` of HTTP (RFC 9218), which proxies add: ntfy ignores it, too. */
+const httpPriority = /^(?:u=\d,\s*(?:i|\d)|u=\d)$/;
+
 function fromRequest({ body, header, query, params }: Payload): Publication {
   const lowered = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
+  const headerOf = (name: string) => {
+    const text = textOf(header(name));
+    return name === 'priority' && text !== undefined && httpPriority.test(text) ? undefined : text;
+  };
   const read = (...names: readonly string[]) =>
-    names.map((name) => textOf(header(name)) ?? textOf(lowered.get(name))).find((text) => text !== undefined);
+    names.map((name) => headerOf(name) ?? textOf(lowered.get(name))).find((text) => text !== undefined);
   return {
     topic: topicOf(params.topic),
     message: textOf(body) ?? read('x-message', 'message', 'm')?.replaceAll('\\n', '\n'),

@@ -1,4 +1,3 @@
-import { badRequest } from '#core/errors.ts';
 import type { Format, Incoming } from './incoming.ts';
 import { type JsonObject, objectAt, optionalObject, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
@@ -16,11 +15,8 @@ export const sentry: Format = {
     const isIssue = data.issue !== undefined;
     if (isIssue && !['created', 'resolved', 'unresolved'].includes(action)) return [];
     const event = data.event ?? data.error ?? data.issue;
-    if (event === undefined) {
-      // Sentry says so when the integration is installed or removed.
-      if (data.installation !== undefined) return [];
-      throw badRequest('data must have an event, an error, an issue or a metric_alert');
-    }
+    // Comments, and that the integration is installed or removed.
+    if (event === undefined) return [];
     return [issue(objectAt(event, isIssue ? '/data/issue' : '/data/event'), action === 'resolved', data)];
   },
 };
