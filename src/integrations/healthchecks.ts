@@ -1,14 +1,16 @@
 import type { Format } from './incoming.ts';
-import { choiceAt, objectAt, requiredText, textOf } from './payload-values.ts';
+import { choiceAt, objectAt, textOf } from './payload-values.ts';
 
 /** The webhook integration of Healthchecks with `$JSON` as its body: https://healthchecks.io/docs/configuring_notifications/ */
 export const healthchecks: Format = {
   read({ body }) {
     const check = objectAt(body);
-    const status = choiceAt(check.status, '/status', ['up', 'down']);
-    const name = requiredText(check.name, '/name');
-    // Not the ping URL: whoever knows it can report in the place of the job.
-    const id = textOf(check.uuid, check.unique_key, check.slug) ?? name;
+    const sent = choiceAt(check.status, '/status', ['up', 'down', 'grace', 'started']);
+    const status = sent === 'down' ? 'down' : 'up';
+    const name = textOf(check.name, check.slug) ?? 'Check';
+    // Not the ping URL: whoever knows it can report in the place of the job. Slugs and names may be used twice.
+    const updateId = /\/checks\/([^/?#]+)$/.exec(textOf(check.update_url) ?? '')?.[1];
+    const id = textOf(check.uuid, check.unique_key, updateId, check.slug) ?? name;
     const lastPing = textOf(check.last_ping);
     const sentence =
       lastPing === undefined

@@ -23,8 +23,7 @@ beforeEach(async () => {
 
 /** A code of the step before counts too, so that a test need not wait for the next. */
 const enable = async () => {
-  const verify = () =>
-    browser.post('/api/account/two-factor/verify', { code: totpCode(begun.totpUri, -1) });
+  const verify = () => browser.post('/api/account/two-factor/verify', { code: totpCode(begun.totpUri, -1) });
   const answer = await verify();
   // While it was under way another half minute may have begun.
   return answer.status === 401 ? verify() : answer;
