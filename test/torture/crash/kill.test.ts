@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { endServers } from '#test/support/server-process.ts';
-import { countOf, timeLimit } from '../counts.ts';
+import { countOf, full, timeLimit } from '../counts.ts';
 import { report } from '../report.ts';
 import { killAgain } from './kill-again.ts';
 
@@ -49,5 +49,5 @@ test(`${kills} kills under load lose nothing acknowledged, and make no gap and n
     result: `${complaints.length === 0 ? '0 lost, 0 phantom, 0 repeated' : complaints.join('; ')}, ${unknown} unknown`,
   });
   expect(complaints).toEqual([]);
-  expect(acknowledged).toBeGreaterThan(kills * 50);
+  expect(acknowledged).toBeGreaterThan(kills * (full ? 50 : 5));
 });
