@@ -71,7 +71,7 @@ export class NotifyHandler {
   handle(request: IncomingMessage, response: ServerResponse, sender: Sender, sourceIp: string): void {
     const call = new NotifyCall(request, response, sender);
     this.#answer(call, sourceIp).catch((error: unknown) => {
-      this.#log.error({ err: error, url: request.url }, 'a notification could not be answered');
+      this.#log.error({ err: error }, 'a notification could not be answered');
       response.destroy();
     });
   }
