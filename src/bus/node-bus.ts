@@ -24,9 +24,9 @@ export interface TransportEvents {
 export interface NodeBusOptions {
   /** Opens one connection; the bus calls it again after that is lost. */
   readonly connect: (events: TransportEvents) => Promise<Transport>;
-  /** Hears why other nodes are not woken, and undefined once they are again. */
+  /** Called with the reason when other nodes cannot be woken, and with undefined when they can be again. */
   readonly onProblem: (problem: string | undefined) => void;
-  /** Hears of errors of listeners. */
+  /** Called with each error that a listener throws. */
   readonly onError: (error: unknown) => void;
   /** Between two pings, which is also how long an answer may take. */
   readonly pingMs?: number;

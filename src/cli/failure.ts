@@ -14,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** The exit code is that of a command which `belfry run` ran, and which has told why itself. */
+/** Carries the exit code of the command that `belfry run` ran. The command has printed its own error. */
 export class EndedWith extends Error {
   readonly exitCode: number;
 

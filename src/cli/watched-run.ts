@@ -47,7 +47,7 @@ export function addRun(program: Command, io: Io): void {
 }
 
 async function runAndTell(io: Io, words: readonly string[], options: RunOptions): Promise<void> {
-  // What is missing is told before the command runs.
+  // A missing setting is an error before the command runs.
   const server = serverClient(io, 'notify');
   const { code, seconds, lines } = await runCommand(io, words, options.lines);
   if (code !== 0 || options.always) {
@@ -94,7 +94,7 @@ async function runCommand(io: Io, [file = '', ...args]: readonly string[], count
   }
 }
 
-/** As a shell tells it: 128 and the number of the signal that ended it. */
+/** The exit code that a shell gives: for a signal, 128 plus its number. */
 function endOf(child: ChildProcess, file: string): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>

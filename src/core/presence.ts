@@ -59,7 +59,7 @@ export class Presence {
       tenantStreams.sendEvent(tenant, panelId, event, data);
   });
 
-  /** Tells the other nodes what is connected here; to be called twice a second. */
+  /** Stores which panels are connected to this node, for the other nodes. Must be called twice a second. */
   async report(): Promise<void> {
     const { tenantStreams, nodes } = this.#options;
     await nodes?.report(tenantStreams.connected());

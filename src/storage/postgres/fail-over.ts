@@ -12,7 +12,7 @@ const identity = `(pg_control_system()).system_identifier
   || ' ' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)
   || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()) || ' ' || 'meta'::regclass::oid`;
 
-/** Begins a new epoch when the database is another one than was noted: one, however many nodes find out at once. */
+/** Begins a new epoch when the database is not the noted one. Nodes that find this out together begin only one. */
 export async function checkIdentity(client: pg.ClientBase): Promise<void> {
   await client.query(
     `WITH noted AS (
