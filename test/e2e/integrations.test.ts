@@ -259,7 +259,8 @@ describe('the token', () => {
       desk.server.call('POST', `/api/integrations/${name}`, { ...wrong, token });
     expect((await at('nothing')).status).toBe(401);
     expect((await at('alertmanager', await desk.server.token({ scopes: ['panel'] }))).status).toBe(403);
-    expect((await at('nothing', desk.token)).status).toBe(404);
+    const { status, json } = await at('nothing', desk.token);
+    expect([status, json.error]).toEqual([404, expect.stringContaining('it is one of alertmanager, ')]);
     expect((await at('alertmanager', desk.token)).status).toBe(413);
   });
 });

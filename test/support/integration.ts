@@ -36,3 +36,14 @@ export function retryKeys(format: Format, body: unknown, around: Around = {}): (
     return JSON.stringify([retryKeyOf('x', item, fields), fields]);
   });
 }
+
+/** A payload, and the notifications that it becomes. */
+export interface WebhookCase {
+  readonly what: string;
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+  /** Of each item: title, message, level, and what else is named. */
+  readonly items: readonly object[];
+  /** Whether it is told from every other event, so that a retry is not stored again. */
+  readonly once?: boolean;
+}

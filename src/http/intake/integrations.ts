@@ -11,7 +11,7 @@ import {
   SenderPayload,
 } from '#contract/integration.ts';
 import { limits } from '#contract/limits.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { AppError } from '#core/errors.ts';
 import {
   type FormatEntry,
   findWebhook,
@@ -65,7 +65,11 @@ twice. Formats: ${webhookNames.join(', ')}.`,
   },
   entryOf({ name = '' }) {
     const entry = findWebhook(name);
-    if (!entry) throw notFound('integration');
+    if (!entry)
+      throw new AppError(
+        'not-found',
+        `there is no such integration: it is one of ${webhookNames.join(', ')}`,
+      );
     return { ...entry, name };
   },
 };

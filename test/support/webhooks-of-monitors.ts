@@ -1,0 +1,177 @@
+/** What monitors and event sources send, and what becomes of it. */
+import type { WebhookCase } from './integration.ts';
+
+const check = {
+  name: 'Nightly backup',
+  slug: 'nightly-backup',
+  tags: 'prod db',
+  desc: 'pg_dump of the shop',
+  grace: 3600,
+  n_pings: 7,
+  status: 'down',
+  started: false,
+  last_ping: '2026-11-21T02:03:04+00:00',
+  next_ping: null,
+  manual_resume: false,
+  methods: '',
+  uuid: '31365bce-8da9-4729-8ff3-aaa71d56b712',
+  ping_url: 'https://hc.example.org/31365bce-8da9-4729-8ff3-aaa71d56b712',
+};
+const problem = {
+  alert_subject: 'Problem: High CPU utilization',
+  alert_message: 'Problem started at 12:00:00\nHost: db-01',
+  event_id: '4711',
+  event_value: '1',
+  event_update_status: '0',
+  event_nseverity: '4',
+  event_severity: 'High',
+  host_name: 'db-01',
+  host_ip: '10.0.0.5',
+  trigger_id: '1234',
+  url: 'https://zabbix.example.org/tr_events.php?triggerid=1234&eventid=4711',
+};
+const cloudevent = {
+  specversion: '1.0',
+  type: 'com.github.pull_request.opened',
+  source: 'https://github.com/cloudevents/spec/pull',
+  subject: '123',
+  id: 'A234-1234-1234',
+  time: '2018-04-05T17:31:00Z',
+  datacontenttype: 'application/json',
+  data: { message: 'a pull request', severity: 'warning', host: 'ci-01' },
+};
+
+export const monitorCases: Readonly<Record<string, readonly WebhookCase[]>> = {
+  healthchecks: [
+    {
+      what: 'a check that is late',
+      body: check,
+      items: [
+        {
+          title: 'Nightly backup is down',
+          message: 'Nightly backup last reported at 2026-11-21T02:03:04+00:00.\n\npg_dump of the shop',
+          level: 'error',
+          key: `healthchecks:${check.uuid}`,
+        },
+      ],
+      once: true,
+    },
+    {
+      what: 'a check that reports again',
+      body: { ...check, status: 'up' },
+      items: [{ level: 'success', key: `healthchecks:${check.uuid}` }],
+      once: true,
+    },
+    {
+      what: 'a check that never reported',
+      body: { name: 'New', status: 'down', last_ping: null },
+      items: [{ title: 'New is down', key: 'healthchecks:New' }],
+    },
+  ],
+  zabbix: [
+    {
+      what: 'a problem',
+      body: problem,
+      items: [
+        {
+          title: problem.alert_subject,
+          message: problem.alert_message,
+          level: 'error',
+          host: 'db-01',
+          key: 'zabbix:1234:10.0.0.5',
+          url: problem.url,
+        },
+      ],
+      once: true,
+    },
+    {
+      what: 'its recovery',
+      body: { ...problem, event_value: '0' },
+      items: [{ level: 'success', key: 'zabbix:1234:10.0.0.5' }],
+      once: true,
+    },
+    {
+      what: 'a disaster of a host with a name in words',
+      body: { ...problem, event_nseverity: '5', host_name: 'Zabbix server' },
+      items: [{ level: 'critical', host: null, ip: '10.0.0.5' }],
+    },
+    {
+      what: 'what is not classified',
+      body: { ...problem, event_nseverity: '0' },
+      items: [{ level: 'info' }],
+    },
+  ],
+  'home-assistant': [
+    {
+      what: 'a message',
+      body: { message: 'The sun has set', target: 'x' },
+      items: [{ title: 'Home Assistant', message: 'The sun has set', level: 'info' }],
+    },
+    {
+      what: 'a message with data',
+      body: {
+        message: 'Water in the cellar',
+        title: 'Leak',
+        data: { level: 'critical', key: 'leak', url: 'http://ha.local/', host: 'cellar' },
+      },
+      items: [{ title: 'Leak', level: 'critical', key: 'leak', url: 'http://ha.local/', host: 'cellar' }],
+    },
+  ],
+  cloudevents: [
+    {
+      what: 'an event',
+      body: cloudevent,
+      items: [
+        {
+          title: 'com.github.pull_request.opened: 123',
+          message: 'a pull request',
+          level: 'warning',
+          host: 'ci-01',
+        },
+      ],
+      once: true,
+    },
+    {
+      what: 'a batch',
+      body: [cloudevent, { ...cloudevent, id: 'B', subject: undefined, data: undefined }],
+      items: [
+        { level: 'warning' },
+        { title: 'com.github.pull_request.opened', message: `source: ${cloudevent.source}`, level: 'info' },
+      ],
+      once: true,
+    },
+    {
+      what: 'an event in headers',
+      body: 'text',
+      headers: {
+        'ce-specversion': '1.0',
+        'ce-type': 'com.example.someevent',
+        'ce-source': '/mycontext',
+        'ce-id': '1',
+        'ce-subject': 'Euro%20%E2%82%AC',
+      },
+      items: [{ title: 'com.example.someevent: Euro €', message: 'text', level: 'info' }],
+      once: true,
+    },
+  ],
+  apprise: [
+    {
+      what: 'a notification',
+      body: {
+        version: '1.0',
+        title: 'Some Great Software Downloads Title',
+        message: 'Plenty of details here',
+        attachments: [],
+        type: 'failure',
+      },
+      items: [
+        { title: 'Some Great Software Downloads Title', message: 'Plenty of details here', level: 'error' },
+      ],
+    },
+    {
+      what: 'one without a title',
+      body: { version: '1.0', title: '', message: 'Body', attachments: [], type: 'info' },
+      items: [{ title: 'Body', message: 'Body', level: 'info' }],
+    },
+  ],
+};
