@@ -22,6 +22,11 @@ function createWorld() {
   let changed = 1;
   let held: Promise<void> | undefined;
   const directory = {
+    changedSince: async (revision: number) => ({
+      epoch: 'first',
+      revision: changed,
+      tenants: changed > revision ? [1] : [],
+    }),
     tenants: { get: async () => ({ id: 1, changed, rulesRevision: 0 }) },
     levels: { list: async () => [] },
     members: { roles: async () => new Map() },
@@ -36,9 +41,13 @@ function createWorld() {
     },
   } as unknown as Directory;
   const tenancy = new Tenancy({ directory, onError: () => undefined });
-  const register = (name: string) => {
+  /** As another node does it. */
+  const registerElsewhere = (name: string) => {
     stored.push(panelNamed(name));
     changed += 1;
+  };
+  const register = (name: string) => {
+    registerElsewhere(name);
     tenancy.addPanel(1, panelNamed(name));
   };
   const remove = (name: string) => {
@@ -59,7 +68,7 @@ function createWorld() {
     };
   };
   const names = async () => [...(await tenancy.get(1)).panels.keys()];
-  return { tenancy, register, remove, hold, names, reads: () => reads };
+  return { tenancy, register, registerElsewhere, remove, hold, names, reads: () => reads };
 }
 
 test('a panel that registers is known at once, and the others are not read again', async () => {
@@ -68,6 +77,14 @@ test('a panel that registers is known at once, and the others are not read again
   for (let i = 0; i < 100; i++) register(`p${i}`);
   expect(await names()).toHaveLength(100);
   expect(reads()).toBe(1);
+});
+
+test('a panel that registered on another node is found at once', async () => {
+  const { tenancy, registerElsewhere, names } = createWorld();
+  expect(await tenancy.findPanel(1, 'wall')).toBeUndefined();
+  registerElsewhere('wall');
+  expect(await names()).toEqual([]);
+  expect(await tenancy.findPanel(1, 'wall')).toMatchObject({ id: 'wall' });
 });
 
 test('a panel that registers while its tenant is being read stays known', async () => {

@@ -89,6 +89,14 @@ export class Tenancy {
     return loading;
   }
 
+  /** A panel that is not known may have registered on another node this moment: changes are looked for first. */
+  async findPanel(tenant: TenantId, id: string): Promise<PanelRecord | undefined> {
+    const known = (await this.get(tenant)).panels.get(id);
+    if (known) return known;
+    await this.poll();
+    return (await this.get(tenant)).panels.get(id);
+  }
+
   /** A credential by its public id, when it is in memory. */
   peekCredential(id: string): CredentialRecord | undefined {
     return this.#credentials.get(id);

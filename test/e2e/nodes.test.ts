@@ -97,6 +97,18 @@ describe.skipIf(missing !== undefined)(missing ?? 'nodes on one PostgreSQL', () 
       expect(json).toEqual({ ok: true, reached: false });
     });
 
+    test('a panel that has just registered on one node connects to the other', async () => {
+      const { token } = await world('registers');
+      // Both nodes have read the tenant before.
+      for (const node of [one, two]) (await node.panel(token, 'before')).stream.close();
+      for (let i = 0; i < 5; i++) {
+        const { json } = await one.call('POST', '/api/panels', { token, json: { name: `wall ${i}` } });
+        const stream = await two.stream(`/api/panels/${json.id}/events`, token);
+        await stream.next(({ event }) => event === 'ready');
+        stream.close();
+      }
+    });
+
     test('a panel that moves between nodes stays one panel, and goes on where it was', async () => {
       const { token, key } = await world('moves');
       const first = await one.panel(token, 'wall');

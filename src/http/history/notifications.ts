@@ -79,7 +79,7 @@ export function notificationRoutes(app: App, services: Services): void {
     ),
     async ({ principal, params, body }) => {
       const { tenant } = principal;
-      const panel = (await tenancy.get(tenant)).panels.get(params.id);
+      const panel = await tenancy.findPanel(tenant, params.id);
       if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
       const fresh = await receipts.record(
         tenant,
@@ -111,7 +111,7 @@ async function requireRoutedToOwnPanel(
 ): Promise<void> {
   if (principal.kind !== 'token' || principal.panelId === null) return;
   const record = await history.find(principal.tenant, id);
-  const panel = (await tenancy.get(principal.tenant)).panels.get(principal.panelId);
+  const panel = await tenancy.findPanel(principal.tenant, principal.panelId);
   if (!record || !panel || !reaches(record.route.target, panel)) throw notFound('notification');
 }
 

@@ -162,7 +162,7 @@ function view(
 /** A token that is bound to one panel registers only that panel, as it does at every start. */
 async function refuseOtherName({ tenancy }: Services, principal: Principal, name: string): Promise<void> {
   if (principal.kind !== 'token' || principal.panelId === null) return;
-  const own = (await tenancy.get(principal.tenant)).panels.get(principal.panelId);
+  const own = await tenancy.findPanel(principal.tenant, principal.panelId);
   if (own?.name !== name) throw forbidden();
 }
 

@@ -33,13 +33,13 @@ as in panel/0.1.0, names the screen's program; it is shown with the panel.`,
     ),
     async (request, reply) => {
       const { principal } = request;
-      const snapshot = await tenancy.get(principal.tenant);
-      const panel = snapshot.panels.get(request.params.id);
+      const panel = await tenancy.findPanel(principal.tenant, request.params.id);
       if (!panel || !mayUsePanel(principal, panel.id)) throw notFound('panel');
       const from = readCursor(request.headers['last-event-id'], request.query.last_event_id);
       if (request.method === 'HEAD') return answerSseHead(reply);
       const screen = { client: readClient(request.headers['belfry-client']), address: request.sourceIp };
       const sink = openSse(request, reply);
+      const snapshot = await tenancy.get(principal.tenant);
       const opening = tenantStreams.connect(snapshot, panel, sink, { from, screen });
       const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {
