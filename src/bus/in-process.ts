@@ -1,4 +1,4 @@
-import type { Bus, Channel, Entry } from '#core/ports.ts';
+import type { Bus, Entry, Topic } from '#core/ports.ts';
 
 type Listener = (entries: readonly Entry[]) => void;
 
@@ -7,10 +7,10 @@ type Listener = (entries: readonly Entry[]) => void;
  * throws goes to `onError` and reaches neither the publisher nor the other listeners.
  */
 export function createInProcessBus(onError: (error: unknown) => void): Bus {
-  const byChannel = new Map<Channel, Set<Listener>>();
+  const byTopic = new Map<Topic, Set<Listener>>();
   return {
-    publish(channel, entries) {
-      for (const listener of byChannel.get(channel) ?? []) {
+    publish(topic, entries) {
+      for (const listener of byTopic.get(topic) ?? []) {
         try {
           listener(entries);
         } catch (error) {
@@ -18,13 +18,13 @@ export function createInProcessBus(onError: (error: unknown) => void): Bus {
         }
       }
     },
-    subscribe(channel, listener) {
-      const listeners = byChannel.get(channel) ?? new Set();
-      byChannel.set(channel, listeners);
+    subscribe(topic, listener) {
+      const listeners = byTopic.get(topic) ?? new Set();
+      byTopic.set(topic, listeners);
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
-        if (listeners.size === 0 && byChannel.get(channel) === listeners) byChannel.delete(channel);
+        if (listeners.size === 0 && byTopic.get(topic) === listeners) byTopic.delete(topic);
       };
     },
     problem: () => undefined,

@@ -1,12 +1,12 @@
 import { connect, type Subscription } from '@nats-io/transport-node';
-import type { Channel } from '#core/ports.ts';
-import { channelName, parseChannel } from './channels.ts';
+import type { Topic } from '#core/ports.ts';
 import type { Transport, TransportEvents } from './node-bus.ts';
+import { parseTopic, topicName } from './topics.ts';
 
 const connectMs = 3_000;
 
 /**
- * Wake-ups by subjects of NATS core, `<prefix>.<channel>`. Messages have no content; NATS does not send them back to where
+ * Wake-ups by subjects of NATS core, `<prefix>.<topic>`. Messages have no content; NATS does not send them back to where
  * they came from. `urls` are servers of one cluster; user and password stand in the first.
  */
 export function natsTransport(
@@ -28,29 +28,29 @@ export function natsTransport(
     connection
       .closed()
       .then((error) => onLost(error instanceof Error ? error : new Error('the connection has ended')));
-    const subscriptions = new Map<Channel, Subscription>();
-    const subscribe = (channel: Channel) =>
-      connection.subscribe(`${prefix}.${channelName(channel)}`, {
+    const subscriptions = new Map<Topic, Subscription>();
+    const subscribe = (topic: Topic) =>
+      connection.subscribe(`${prefix}.${topicName(topic)}`, {
         callback(error, { subject }) {
           if (error) return onLost(error);
-          const found = parseChannel(subject.slice(prefix.length + 1));
+          const found = parseTopic(subject.slice(prefix.length + 1));
           if (found !== undefined) onWake(found);
         },
       });
     return {
-      async send(channels) {
-        for (const channel of channels) connection.publish(`${prefix}.${channelName(channel)}`);
+      async send(topics) {
+        for (const topic of topics) connection.publish(`${prefix}.${topicName(topic)}`);
       },
-      async listen(channels) {
-        for (const channel of channels) {
-          if (!subscriptions.has(channel)) subscriptions.set(channel, subscribe(channel));
+      async listen(topics) {
+        for (const topic of topics) {
+          if (!subscriptions.has(topic)) subscriptions.set(topic, subscribe(topic));
         }
         // Once this is answered, the subscriptions are in force.
         await connection.flush();
       },
-      async unlisten(channel) {
-        subscriptions.get(channel)?.unsubscribe();
-        subscriptions.delete(channel);
+      async unlisten(topic) {
+        subscriptions.get(topic)?.unsubscribe();
+        subscriptions.delete(topic);
       },
       ping: () => connection.flush(),
       close: () => connection.close(),

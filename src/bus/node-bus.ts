@@ -1,14 +1,14 @@
-import type { Bus, Channel, Entry } from '#core/ports.ts';
+import type { Bus, Entry, Topic } from '#core/ports.ts';
 import { settlesWithin } from '#core/settles-within.ts';
 import { createInProcessBus } from './in-process.ts';
 
 /** How wake-ups travel between nodes. Every promise settles or is given up by the bus. */
 export interface Transport {
-  /** Sends one wake-up on each channel to the nodes that listen to it. */
-  send(channels: readonly Channel[]): Promise<void>;
-  /** After this resolves, wake-ups on these channels arrive. Calls take effect in their order, as with the next. */
-  listen(channels: readonly Channel[]): Promise<void>;
-  unlisten(channel: Channel): Promise<void>;
+  /** Sends one wake-up on each topic to the nodes that listen to it. */
+  send(topics: readonly Topic[]): Promise<void>;
+  /** After this resolves, wake-ups on these topics arrive. Calls take effect in their order, as with the next. */
+  listen(topics: readonly Topic[]): Promise<void>;
+  unlisten(topic: Topic): Promise<void>;
   /** Resolves when the other side has answered. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -16,7 +16,7 @@ export interface Transport {
 
 export interface TransportEvents {
   /** Another node sent a wake-up. */
-  onWake(channel: Channel): void;
+  onWake(topic: Topic): void;
   /** The connection has ended, or will not work again. */
   onLost(error: Error): void;
 }
@@ -38,7 +38,7 @@ const closeMs = 1_000;
 
 /**
  * The bus of several nodes. Followers on this node are woken at once and get the entries; those on other nodes are woken
- * without entries, and only where a channel has listeners. While a message is on its way, what is published gathers for the
+ * without entries, and only where a topic has listeners. While a message is on its way, what is published gathers for the
  * next. A connection that is lost, or does not answer a ping, is opened again; then everyone on this node is woken once,
  * as wake-ups were lost.
  */
@@ -46,8 +46,8 @@ export class NodeBus implements Bus {
   readonly #options: NodeBusOptions;
   readonly #local: Bus;
   /** Channels with listeners on this node, and how many. */
-  readonly #followed = new Map<Channel, number>();
-  #published = new Set<Channel>();
+  readonly #followed = new Map<Topic, number>();
+  #published = new Set<Topic>();
   #isSending = false;
   #transport: Transport | undefined;
   /** Grows with every connection: events of an earlier one are ignored. */
@@ -66,23 +66,23 @@ export class NodeBus implements Bus {
     this.ready = this.#connect();
   }
 
-  publish(channel: Channel, entries: readonly Entry[]): void {
-    this.#local.publish(channel, entries);
-    this.#published.add(channel);
+  publish(topic: Topic, entries: readonly Entry[]): void {
+    this.#local.publish(topic, entries);
+    this.#published.add(topic);
     void this.#send();
   }
 
-  subscribe(channel: Channel, listener: (entries: readonly Entry[]) => void): () => void {
-    const stop = this.#local.subscribe(channel, listener);
-    const count = this.#followed.get(channel) ?? 0;
-    this.#followed.set(channel, count + 1);
-    if (count === 0) void this.#listen([channel]);
+  subscribe(topic: Topic, listener: (entries: readonly Entry[]) => void): () => void {
+    const stop = this.#local.subscribe(topic, listener);
+    const count = this.#followed.get(topic) ?? 0;
+    this.#followed.set(topic, count + 1);
+    if (count === 0) void this.#listen([topic]);
     let isStopped = false;
     return () => {
       stop();
       if (isStopped) return;
       isStopped = true;
-      this.#leave(channel);
+      this.#leave(topic);
     };
   }
 
@@ -99,22 +99,22 @@ export class NodeBus implements Bus {
     if (transport) await settlesWithin(transport.close(), closeMs);
   }
 
-  #leave(channel: Channel): void {
-    const left = (this.#followed.get(channel) ?? 1) - 1;
+  #leave(topic: Topic): void {
+    const left = (this.#followed.get(topic) ?? 1) - 1;
     if (left > 0) {
-      this.#followed.set(channel, left);
+      this.#followed.set(topic, left);
       return;
     }
-    this.#followed.delete(channel);
-    void this.#using((transport) => transport.unlisten(channel));
+    this.#followed.delete(topic);
+    void this.#using((transport) => transport.unlisten(topic));
   }
 
-  /** Wakes the listeners of these channels once it listens: what was sent before that did not arrive. */
-  async #listen(channels: readonly Channel[]): Promise<void> {
-    if (channels.length === 0) return;
+  /** Wakes the listeners of these topics once it listens: what was sent before that did not arrive. */
+  async #listen(topics: readonly Topic[]): Promise<void> {
+    if (topics.length === 0) return;
     await this.#using(async (transport) => {
-      await transport.listen(channels);
-      for (const channel of channels) this.#local.publish(channel, []);
+      await transport.listen(topics);
+      for (const topic of topics) this.#local.publish(topic, []);
     });
   }
 
@@ -122,9 +122,9 @@ export class NodeBus implements Bus {
     if (this.#isSending) return;
     this.#isSending = true;
     while (this.#published.size > 0 && this.#transport && !this.#isClosed) {
-      const channels = [...this.#published];
+      const topics = [...this.#published];
       this.#published = new Set();
-      await this.#using((transport) => transport.send(channels));
+      await this.#using((transport) => transport.send(topics));
     }
     this.#isSending = false;
   }
@@ -153,8 +153,8 @@ export class NodeBus implements Bus {
     this.#connection += 1;
     const connection = this.#connection;
     const events = {
-      onWake: (channel: Channel) => {
-        if (connection === this.#connection) this.#local.publish(channel, []);
+      onWake: (topic: Topic) => {
+        if (connection === this.#connection) this.#local.publish(topic, []);
       },
       onLost: (error: Error) => this.#lose(connection, error),
     };

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { channelName, parseChannel } from './channels.ts';
 import type { Transport, TransportEvents } from './node-bus.ts';
+import { parseTopic, topicName } from './topics.ts';
 
 const prefix = 'belfry_';
 const connectMs = 3_000;
 
-/** Wake-ups by LISTEN and NOTIFY of a database, on a connection of its own: one statement for all channels of a flush. */
+/** Wake-ups by LISTEN and NOTIFY of a database, on a connection of its own: one statement for all topics of a flush. */
 export function postgresTransport(url: string): (events: TransportEvents) => Promise<Transport> {
   const node = randomUUID();
   return async ({ onWake, onLost }) => {
@@ -20,12 +20,12 @@ export function postgresTransport(url: string): (events: TransportEvents) => Pro
     client.on('error', onLost);
     client.on('end', () => onLost(new Error('the connection has ended')));
     client.on('notification', ({ channel: name, payload }) => {
-      const channel = parseChannel(name.slice(prefix.length));
-      if (channel !== undefined && payload !== node) onWake(channel);
+      const topic = parseTopic(name.slice(prefix.length));
+      if (topic !== undefined && payload !== node) onWake(topic);
     });
     await client.connect();
-    const names = (channels: Parameters<Transport['listen']>[0]) =>
-      channels.map((channel) => prefix + channelName(channel));
+    const names = (topics: Parameters<Transport['listen']>[0]) =>
+      topics.map((topic) => prefix + topicName(topic));
     let last: Promise<unknown> = Promise.resolve();
     /** One after the other: a connection does one thing at a time. */
     const query = async (statement: string | pg.QueryConfig): Promise<void> => {
@@ -34,19 +34,19 @@ export function postgresTransport(url: string): (events: TransportEvents) => Pro
       await result;
     };
     return {
-      send: (channels) =>
+      send: (topics) =>
         query({
           name: 'wake',
           text: 'SELECT pg_notify(name, $2) FROM unnest($1::text[]) name',
-          values: [names(channels), node],
+          values: [names(topics), node],
         }),
-      listen: (channels) =>
+      listen: (topics) =>
         query(
-          names(channels)
+          names(topics)
             .map((name) => `LISTEN ${name}`)
             .join(';'),
         ),
-      unlisten: (channel) => query(`UNLISTEN ${names([channel])}`),
+      unlisten: (topic) => query(`UNLISTEN ${names([topic])}`),
       ping: () => query('SELECT 1'),
       close: () => client.end(),
     };

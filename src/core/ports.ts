@@ -266,7 +266,7 @@ export interface ReceiptStore {
 }
 
 /** What a wake-up is about: the log of one tenant, the directory (configuration of all tenants), or commands to panels. */
-export type Channel = TenantId | 'directory' | 'commands';
+export type Topic = TenantId | 'directory' | 'commands';
 
 /**
  * Publish and subscribe between the nodes. A message wakes its subscribers; it may be lost or repeated, so every subscriber also
@@ -274,8 +274,8 @@ export type Channel = TenantId | 'directory' | 'commands';
  * entries only means that something changed.
  */
 export interface Bus {
-  publish(channel: Channel, entries: readonly Entry[]): void;
-  subscribe(channel: Channel, listener: (entries: readonly Entry[]) => void): () => void;
+  publish(topic: Topic, entries: readonly Entry[]): void;
+  subscribe(topic: Topic, listener: (entries: readonly Entry[]) => void): () => void;
   /** Why messages do not reach other nodes now; undefined when they do, or when there are no other nodes. */
   problem(): string | undefined;
   /** Closes its connections. Takes about a second at most, even if a connection hangs. */

@@ -7,7 +7,7 @@ test('commands are fetched once at a time, and once more for all wake-ups that c
   let wake = () => {};
   const bus = {
     publish: () => undefined,
-    subscribe(_channel: unknown, listener: (entries: readonly Entry[]) => void) {
+    subscribe(_topic: unknown, listener: (entries: readonly Entry[]) => void) {
       wake = () => listener([]);
       return () => undefined;
     },

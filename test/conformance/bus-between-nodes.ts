@@ -41,8 +41,8 @@ export function nodeBusConformance(
     const [here, there] = [await open(), await open()];
     return {
       bus: {
-        publish: (channel, entries) => here.bus.publish(channel, entries),
-        subscribe: (channel, listener) => there.bus.subscribe(channel, listener),
+        publish: (topic, entries) => here.bus.publish(topic, entries),
+        subscribe: (topic, listener) => there.bus.subscribe(topic, listener),
         problem: () => undefined,
         close: async () => undefined,
       },
@@ -57,8 +57,8 @@ export function nodeBusConformance(
     test('wakes nodes that wait for what is in the database', async () => {
       const [here, there] = [await openForTest(), await openForTest()];
       const woken: string[] = [];
-      for (const channel of ['directory', 'commands'] as const)
-        there.bus.subscribe(channel, () => woken.push(channel));
+      for (const topic of ['directory', 'commands'] as const)
+        there.bus.subscribe(topic, () => woken.push(topic));
       await eventually(() => {
         here.bus.publish('commands', []);
         expect(woken).toContain('commands');
@@ -67,16 +67,16 @@ export function nodeBusConformance(
       await eventually(() => expect(woken).toContain('directory'));
     });
 
-    test('wakes nobody on a node for a channel that nobody there listens to', async () => {
+    test('wakes nobody on a node for a topic that nobody there listens to', async () => {
       const sent: string[] = [];
       const listening: string[] = [];
       const own = connect();
       const watched: NodeBusOptions['connect'] = async (events) => {
         const transport = await own({
           ...events,
-          onWake: (channel) => {
-            sent.push(String(channel));
-            events.onWake(channel);
+          onWake: (topic) => {
+            sent.push(String(topic));
+            events.onWake(topic);
           },
         });
         return {
