@@ -60,14 +60,18 @@ export class Authenticator {
     request.sourceIp = this.#sourceOf(request.raw);
     const { policy, senderCredential } = request.routeOptions.config;
     if (policy === undefined || policy === 'public') return done();
+    const { cookie } = request.headers;
+    const authorization = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
     const pass = (principal: Principal | undefined) => {
-      if (!principal) return done(this.#refuse(request.sourceIp, reply));
+      if (!principal) {
+        // Some senders give their password only when they are asked for it: that is no failure.
+        const isFailure = authorization !== undefined || !senderCredential;
+        return done(isFailure ? this.#refuse(request.sourceIp, reply) : unauthorized());
+      }
       request.principal = principal;
       const limit = this.#limits.take(request, reply);
       done(allows(policy, principal) ? limit : forbidden());
     };
-    const { cookie } = request.headers;
-    const authorization = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
     const recognised = this.#recognise(authorization, request.sourceIp);
     if (recognised) return pass(recognised);
     if (authorization === undefined && cookie !== undefined) {

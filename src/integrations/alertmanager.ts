@@ -61,7 +61,7 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source)
     message: textOf(annotations.description, annotations.message) ?? linesOf(labels),
     severity,
     level: isResolved ? 'success' : usualLevel(severity, 'error'),
-    place: textOf(labels.host, labels.hostname, labels.instance, labels.node),
+    source: textOf(labels.host, labels.hostname, labels.instance, labels.node),
     key: `${name}:${fingerprint}`,
     url: textOf(linkOf(alert)),
     identity: startsAt && JSON.stringify([fingerprint, alert.status, startsAt]),

@@ -7,6 +7,8 @@ import { usualLevel, wordOf } from './severity.ts';
  * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md
  */
 export const cloudevents: Format = {
+  // The data of an event with its attributes in headers may be of any type.
+  takesAnyText: 'otherwise',
   read(payload) {
     if (payload.header('ce-specversion') !== undefined) return [itemOf(fromHeaders(payload), '')];
     if (Array.isArray(payload.body))
@@ -43,7 +45,7 @@ function itemOf(event: JsonObject, pointer: string): Incoming {
     message: textOf(data.message, data.description, event.data) ?? linesOf({ source, ...data }),
     severity,
     level: usualLevel(severity, 'info'),
-    place: textOf(data.host, data.hostname),
+    source: textOf(data.host, data.hostname),
     key: textOf(data.key),
     url: textOf(data.url),
     identity: JSON.stringify([source, id]),

@@ -2,12 +2,13 @@
 import type { Format } from './incoming.ts';
 
 export interface FormatEntry {
+  readonly name: string;
   readonly load: () => Promise<Format>;
-  /** The sender drops what is answered with 429, so that it is told 503 instead. */
+  /** The sender drops what is answered with 429, so the answer is 503 instead. */
   readonly retriesOnly5xx?: true;
 }
 
-const webhooks: Readonly<Record<string, FormatEntry>> = {
+const webhooks: Readonly<Record<string, Omit<FormatEntry, 'name'>>> = {
   alertmanager: { load: async () => (await import('./alertmanager.ts')).alertmanager, retriesOnly5xx: true },
   apprise: { load: async () => (await import('./apprise.ts')).apprise },
   cloudevents: { load: async () => (await import('./cloudevents.ts')).cloudevents },
@@ -26,12 +27,26 @@ const webhooks: Readonly<Record<string, FormatEntry>> = {
 /** Names of the formats at /api/integrations/NAME. */
 export const webhookNames: readonly string[] = Object.keys(webhooks);
 
-export function findWebhook(name: string): FormatEntry | undefined {
-  return Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
-}
+const entries: ReadonlyMap<string, FormatEntry> = new Map(
+  Object.entries(webhooks).map(([name, entry]) => [name, { ...entry, name }]),
+);
+
+export const findWebhook = (name: string): FormatEntry | undefined => entries.get(name);
 
 /** Formats at paths of their own. */
-export const ntfy: FormatEntry = { load: async () => (await import('./ntfy.ts')).ntfy };
-export const ntfyJson: FormatEntry = { load: async () => (await import('./ntfy.ts')).ntfyJson };
-export const opsgenie: FormatEntry = { load: async () => (await import('./opsgenie.ts')).opsgenie };
-export const gotify: FormatEntry = { load: async () => (await import('./gotify.ts')).gotify };
+export const ntfy: FormatEntry = {
+  name: 'ntfy',
+  load: async () => (await import('./ntfy.ts')).ntfy,
+};
+export const ntfyJson: FormatEntry = {
+  name: 'ntfy',
+  load: async () => (await import('./ntfy.ts')).ntfyJson,
+};
+export const opsgenie: FormatEntry = {
+  name: 'opsgenie',
+  load: async () => (await import('./opsgenie.ts')).opsgenie,
+};
+export const gotify: FormatEntry = {
+  name: 'gotify',
+  load: async () => (await import('./gotify.ts')).gotify,
+};

@@ -3,7 +3,8 @@ import { objectAt, optionalObject, requiredText, textOf } from './payload-values
 import { usualLevel, wordOf } from './severity.ts';
 
 /**
- * The RESTful notification of Home Assistant (POST_JSON): message, title, and what an automation puts in `data`.
+ * The RESTful notification of Home Assistant (POST_JSON): message, title, and the templates under `data` of its configuration,
+ * which it sends beside them.
  * https://www.home-assistant.io/integrations/notify.rest/
  */
 export const homeAssistant: Format = {
@@ -17,7 +18,7 @@ export const homeAssistant: Format = {
         message: requiredText(sent.message, '/message'),
         severity,
         level: usualLevel(severity, 'info'),
-        place: textOf(data.host),
+        source: textOf(data.host),
         key: textOf(data.key, data.tag),
         url: textOf(data.url),
       },

@@ -38,7 +38,7 @@ describe('the fields of an item', () => {
     ['x'.repeat(300), { host: null, ip: null }],
     ['', { host: null, ip: null }],
   ])('are about the host or address in %s', (place, expected) => {
-    expect(fields({ place })).toMatchObject(expected);
+    expect(fields({ source: place })).toMatchObject(expected);
   });
 
   it('leave out a link that is none, and shorten a key', () => {

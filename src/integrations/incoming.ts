@@ -17,7 +17,7 @@ export interface Incoming {
   /** The level of this word where `?level=` does not map it. */
   readonly level: string;
   /** What it is about: a host name, an address, either with a port, or a URL. */
-  readonly place?: string | undefined;
+  readonly source?: string | undefined;
   readonly key?: string | undefined;
   /** Left out when it is no http or https link. */
   readonly url?: string | undefined;
@@ -46,12 +46,17 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** How one kind of sender says what happened. */
+/** The payloads of one kind of sender. */
 export interface Format {
   /** The items of a payload, in their order. @throws AppError `bad-request` when it is no payload of this sender. */
   readonly read: (payload: Payload) => readonly Incoming[];
-  /** Set when the body is a text, whatever its content type says. */
-  readonly takesAnyText?: true;
+  /**
+   * Set when the body may be a text of any content type: always, or where it is no JSON (`otherwise`). Not given: it is JSON,
+   * a form or plain text.
+   */
+  readonly takesAnyText?: 'always' | 'otherwise';
+  /** What else than a shared word for `critical` may make an item of a JSON body critical. */
+  readonly criticalPattern?: RegExp;
   /** What this sender expects as an answer once all is stored. Not given: `{"ok": true, "items": […]}`. */
   readonly answer?: (stored: readonly Stored[], payload: Payload, now: number) => Answer;
 }
@@ -67,7 +72,7 @@ export function fieldsOf(item: Incoming, { words, others }: LevelMap): CheckedFi
     level: words.get(item.severity) ?? others ?? item.level,
     key: item.key === undefined ? undefined : keyOf(item.key),
     url: linkOf(item.url),
-    ...placeOf(item.place),
+    ...sourceOf(item.source),
   });
 }
 
@@ -114,8 +119,8 @@ function linkOf(text: string | undefined): string | undefined {
 }
 
 /** The host name or address in `db-01:9100`, `10.0.0.5:9100`, `[fd00::5]:9100`, `https://example.org/health`. */
-function placeOf(place: string | undefined): { host?: string; ip?: string } {
-  const text = place?.trim() ?? '';
+function sourceOf(source: string | undefined): { host?: string; ip?: string } {
+  const text = source?.trim() ?? '';
   const named = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? (URL.parse(text)?.hostname ?? '') : text;
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(named)?.[1] ?? named.replace(/^([^:]+):\d+$/, '$1');
   const ip = canonicalAddress(bare);

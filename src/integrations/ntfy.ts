@@ -5,7 +5,7 @@ import { wordOf } from './severity.ts';
 
 /** Publishing to a topic: the body is the message, the rest are headers or parameters. https://docs.ntfy.sh/publish/ */
 export const ntfy: Format = {
-  takesAnyText: true,
+  takesAnyText: 'always',
   read: (payload) => [itemOf(fromRequest(payload))],
   answer,
 };
@@ -123,7 +123,7 @@ function itemOf({
       words.length > 0 ? `Tags: ${words.join(', ')}` : undefined,
     ]),
     ...priorityOf(priority),
-    place: topic,
+    source: topic,
     key: sequence && `ntfy:${topic}:${sequence}`,
     url: click ?? attach,
   };

@@ -34,7 +34,7 @@ function created({ body }: Payload): Incoming {
     message: paragraphs([textOf(alert.description), linesOf(details)]),
     severity,
     level: usualLevel(severity, 'warning'),
-    place: textOf(alert.entity),
+    source: textOf(alert.entity),
     key: alias && `opsgenie:${alias}`,
   };
 }

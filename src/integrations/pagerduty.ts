@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { Format, Incoming } from './incoming.ts';
 import {
   choiceAt,
@@ -9,6 +10,8 @@ import {
   textOf,
 } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
+
+const keyPrefix = 'pagerduty:';
 
 /** PagerDuty's Events API v2: https://developer.pagerduty.com/docs/events-api-v2/trigger-events/ */
 export const pagerduty: Format = {
@@ -25,7 +28,7 @@ export const pagerduty: Format = {
       body: {
         status: 'success',
         message: 'Event processed',
-        dedup_key: textOf(dedup_key) ?? stored?.id ?? '',
+        dedup_key: textOf(dedup_key) ?? stored?.fields.key?.slice(keyPrefix.length) ?? '',
       },
     };
   },
@@ -33,9 +36,9 @@ export const pagerduty: Format = {
 
 function itemOf(event: JsonObject, isResolve: boolean): Incoming {
   const payload = isResolve ? optionalObject(event.payload, '/payload') : objectAt(event.payload, '/payload');
-  const key = isResolve ? requiredText(event.dedup_key, '/dedup_key') : textOf(event.dedup_key);
+  const given = isResolve ? requiredText(event.dedup_key, '/dedup_key') : textOf(event.dedup_key);
   const title = isResolve
-    ? `Resolved: ${textOf(payload.summary) ?? key}`
+    ? `Resolved: ${textOf(payload.summary) ?? given}`
     : requiredText(payload.summary, '/payload/summary');
   const severity = isResolve ? 'resolved' : wordOf(requiredText(payload.severity, '/payload/severity'));
   const details = payload.custom_details;
@@ -43,14 +46,21 @@ function itemOf(event: JsonObject, isResolve: boolean): Incoming {
   const links: unknown[] = Array.isArray(event.links) ? event.links : [];
   const [link] = links as (JsonObject | null | undefined)[];
   const time = textOf(payload.timestamp);
+  const key = given ?? madeKey(time && [title, textOf(payload.source), time]);
   return {
     title,
     message: isObject ? linesOf(details as JsonObject) : textOf(details),
     severity,
     level: usualLevel(severity, 'error'),
-    place: textOf(payload.source),
-    key: key && `pagerduty:${key}`,
+    source: textOf(payload.source),
+    key: keyPrefix + key,
     url: textOf(link?.href, event.client_url),
     identity: time && JSON.stringify([key, title, time, isResolve]),
   };
+}
+
+/** The answer holds this key, by which the sender resolves its alert; the same event sent again has the same. */
+function madeKey(event: readonly unknown[] | undefined | ''): string {
+  if (!event) return randomUUID().replaceAll('-', '');
+  return createHash('sha256').update(JSON.stringify(event)).digest('hex').slice(0, 32);
 }

@@ -40,7 +40,7 @@ export function objectsAt(value: unknown, pointer: string): readonly JsonObject[
   return value.map((each, i) => objectAt(each, `${pointer}/${i}`));
 }
 
-/** The first of some values that says something, as text; objects and lists say nothing. */
+/** The first text that is not blank, number or boolean of some values, as text. */
 export function textOf(...values: readonly unknown[]): string | undefined {
   for (const value of values) {
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);

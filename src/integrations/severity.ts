@@ -20,7 +20,13 @@ export function usualLevel(word: string, otherwise: string): string {
   return usualLevels.get(word) ?? otherwise;
 }
 
-/** What `?level=` says: the level of each word, and of words that it does not name. */
+/** A word for `critical` as a whole string of JSON, or an escape that may spell one. */
+const criticalString = new RegExp(String.raw`"\s*(?:${levelOfWord.critical?.join('|')})\s*"|\\u00`, 'i');
+
+/** Whether a JSON text can hold an item that is critical: by the shared words alone. False is certain. */
+export const mayHoldCritical = (json: string): boolean => criticalString.test(json);
+
+/** The value of `?level=`: the level of each word, and of words that it does not name. */
 export interface LevelMap {
   readonly words: ReadonlyMap<string, string>;
   readonly others: string | undefined;

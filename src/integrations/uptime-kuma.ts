@@ -3,10 +3,10 @@ import { objectAt, optionalObject, requiredText, textOf } from './payload-values
 
 /** By the number that Uptime Kuma gives a heartbeat's status. */
 const statuses = [
-  { severity: 'down', level: 'error', says: 'is down' },
-  { severity: 'up', level: 'success', says: 'is up' },
-  { severity: 'pending', level: 'warning', says: 'is pending' },
-  { severity: 'maintenance', level: 'info', says: 'is in maintenance' },
+  { severity: 'down', level: 'error', predicate: 'is down' },
+  { severity: 'up', level: 'success', predicate: 'is up' },
+  { severity: 'pending', level: 'warning', predicate: 'is pending' },
+  { severity: 'maintenance', level: 'info', predicate: 'is in maintenance' },
 ] as const;
 
 /** The webhook notification of Uptime Kuma, as JSON or multipart form: https://github.com/louislam/uptime-kuma/wiki/Notification-Methods */
@@ -28,14 +28,14 @@ export const uptimeKuma: Format = {
       ];
     const name = textOf(monitor.name) ?? `Monitor ${textOf(heartbeat.monitorID) ?? ''}`;
     const subject = `${textOf(heartbeat.monitorID, monitor.id) ?? ''}:${name}`;
-    const { severity, level, says } = status;
+    const { severity, level, predicate } = status;
     return [
       {
-        title: `${name} ${says}`,
+        title: `${name} ${predicate}`,
         message: textOf(heartbeat.msg, payload.msg),
         severity,
         level,
-        place: placeOf(textOf(monitor.hostname), textOf(monitor.url)),
+        source: sourceOf(textOf(monitor.hostname), textOf(monitor.url)),
         key: `uptime-kuma:${subject}`,
         url: textOf(monitor.url),
         identity: textOf(heartbeat.time) && `${subject} ${severity} ${textOf(heartbeat.time)}`,
@@ -45,6 +45,6 @@ export const uptimeKuma: Format = {
 };
 
 /** Kuma gives monitors that have no URL the empty one `https://`. */
-function placeOf(hostname: string | undefined, url: string | undefined): string | undefined {
+function sourceOf(hostname: string | undefined, url: string | undefined): string | undefined {
   return hostname ?? (url === 'https://' ? undefined : url);
 }

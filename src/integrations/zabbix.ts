@@ -10,6 +10,7 @@ const severities = ['not classified', 'information', 'warning', 'average', 'high
  * https://www.zabbix.com/documentation/current/en/manual/config/notifications/media/webhook
  */
 export const zabbix: Format = {
+  criticalPattern: /event_nseverity"\s*:\s*"?\s*5/,
   read({ body }) {
     const event = objectAt(body);
     const id = requiredText(event.event_id, '/event_id');
@@ -24,7 +25,7 @@ export const zabbix: Format = {
         message: textOf(event.alert_message, event.trigger_description),
         severity,
         level: severity === 'not classified' ? 'info' : usualLevel(severity, 'error'),
-        place: textOf(event.host_name)?.includes(' ') ? host : textOf(event.host_name, event.host_ip),
+        source: textOf(event.host_name)?.includes(' ') ? host : textOf(event.host_name, event.host_ip),
         key: `zabbix:${textOf(event.trigger_id) ?? id}:${host ?? ''}`,
         url: textOf(event.url, event.zabbix_url),
         identity: [id, event.event_value, event.event_update_status, event.event_update_time]

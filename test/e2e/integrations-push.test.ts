@@ -18,6 +18,7 @@ describe('publishing as to ntfy', () => {
     ['PUT', { 'content-type': 'application/x-www-form-urlencoded' }, 'a=b&c'],
     ['POST', { 'content-type': 'application/octet-stream' }, 'Backup done'],
     ['POST', { 'content-type': 'application/json' }, '{"a":1}'],
+    ['POST', { 'content-type': 'text' }, 'a type that is none'],
   ])('takes any text as the message: %s %j', async (method, headers, body) => {
     const path = '/ntfy/backups?priority=high';
     const { status, json } = await send(method, path, {
@@ -41,7 +42,8 @@ describe('publishing as to ntfy', () => {
   it('takes JSON at its root, with the slash and without it', async () => {
     const body = JSON.stringify({ topic: 'mytopic', title: 'Low disk', message: '5.1 GB', priority: 4 });
     for (const path of ['/ntfy', '/ntfy/']) {
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const type = path === '/ntfy' ? 'application/x-www-form-urlencoded' : 'application/octet-stream';
+      const headers = { 'content-type': type };
       const { status, json } = await send('POST', path, { body, headers });
       expect([path, status, json.topic]).toEqual([path, 200, 'mytopic']);
       expect(await desk.find(json.id)).toMatchObject({

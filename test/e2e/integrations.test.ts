@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Intake } from '#core/intake.ts';
+import { IntakeGate } from '#http/intake/overload.ts';
 import { webhookNames } from '#integrations/formats.ts';
 import { IntakeDesk, uuidv7 } from '../support/intake.ts';
 import type { Answer, CallOptions } from '../support/server.ts';
@@ -155,6 +156,40 @@ describe('beyond the rate', () => {
     }
   });
 
+  it('what cannot be critical is not parsed, and what can be is', async () => {
+    const token = await desk.server.token({ rate: { perSecond: 0.01, burst: 1 } });
+    const kuma = '/api/integrations/uptime-kuma';
+    await post({ token, json: { msg: 'Testing' } }, kuma);
+    const parse = vi.spyOn(JSON, 'parse');
+    const parsed = async (options: CallOptions, to: string) => {
+      const before = parse.mock.calls.filter(([text]) => text.includes('mark-4711')).length;
+      expect([429, 503]).toContain((await post({ token, ...options }, to)).status);
+      return parse.mock.calls.filter(([text]) => text.includes('mark-4711')).length - before;
+    };
+    const json = { alerts: alerts(1).alerts, note: 'mark-4711' };
+    try {
+      expect(await parsed({ json }, path)).toBe(0);
+      expect(await parsed({ json: { msg: 'mark-4711' } }, `${kuma}?level=up:info`)).toBe(0);
+      expect(await parsed({ json: { msg: 'mark-4711' } }, `${kuma}?level=critical:warning`)).toBe(1);
+      expect(await parsed({ json: { ...json, more: 'Disaster' } }, path)).toBe(1);
+      expect(await parsed({ json: { event_nseverity: 5, x: 'mark-4711' } }, '/api/integrations/zabbix')).toBe(
+        1,
+      );
+      expect(await parsed({ json: { event_nseverity: 4, x: 'mark-4711' } }, '/api/integrations/zabbix')).toBe(
+        0,
+      );
+    } finally {
+      parse.mockRestore();
+    }
+  });
+
+  it('each item of a payload counts as under way', async () => {
+    const enter = vi.spyOn(IntakeGate.prototype, 'enter');
+    await post({ json: alerts(3) });
+    expect(enter).toHaveBeenCalledTimes(3);
+    enter.mockRestore();
+  });
+
   it('a group that is refused whole is not looked up', async () => {
     const token = await desk.server.token({ rate: { perSecond: 0.1, burst: 1 } });
     const group = alerts(3);
@@ -253,6 +288,20 @@ describe('the token', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer, Basic realm="Belfry"');
   });
 
+  it('that is missing is asked for, and is no failed sign-in', async () => {
+    const strict = await IntakeDesk.open({ BELFRY_RATE_AUTH: '0.01:2' });
+    try {
+      const call = (headers: Record<string, string> = {}) =>
+        strict.server.call('POST', path, { json: { alerts: [] }, headers });
+      expect((await call(basic(`:${strict.token}`))).status).toBe(200);
+      for (let i = 0; i < 5; i++) expect((await call()).status).toBe(401);
+      for (const status of [401, 401, 429]) expect((await call(basic('a:b'))).status).toBe(status);
+      expect((await call(basic(`:${strict.token}`))).status).toBe(200);
+    } finally {
+      await strict.close();
+    }
+  });
+
   it('goes before everything else', async () => {
     const wrong = { body: Buffer.alloc(2_000_000, 0xff), headers: { 'content-encoding': 'br' } };
     const at = (name: string, token?: string) =>
@@ -279,8 +328,15 @@ it('software that looks at the answer gets the one it knows', async () => {
   const pagerduty = await post({ json: event }, '/api/integrations/pagerduty');
   expect([pagerduty.status, pagerduty.json]).toEqual([
     202,
-    { status: 'success', message: 'Event processed', dedup_key: expect.stringMatching(uuidv7) },
+    { status: 'success', message: 'Event processed', dedup_key: expect.stringMatching(/^[0-9a-f]{32}$/) },
   ]);
+  const resolve = { event_action: 'resolve', dedup_key: pagerduty.json.dedup_key };
+  const resolved = await post({ json: resolve }, '/api/integrations/pagerduty');
+  expect(resolved.json.dedup_key).toBe(resolve.dedup_key);
+  const key = `pagerduty:${resolve.dedup_key}`;
+  const query = `/api/history?q=${encodeURIComponent(`key:"${key}"`)}`;
+  const both = await desk.server.call('GET', query, { token: desk.key });
+  expect(both.json.notifications.map(({ level }: { level: string }) => level)).toEqual(['success', 'error']);
   const genie = {
     headers: { authorization: `GenieKey ${desk.token}` },
     json: { message: 'm', alias: 'a/b' },
@@ -290,6 +346,10 @@ it('software that looks at the answer gets the one it knows', async () => {
   const close = '/api/integrations/opsgenie/v2/alerts/a%2Fb/close?identifierType=alias';
   const closed = await desk.server.call('POST', close, { ...genie, json: { source: 'test' } });
   expect(await desk.find(closed.json.requestId)).toMatchObject({ level: 'success', key: 'opsgenie:a/b' });
+  const attributes = { 'ce-specversion': '1.0', 'ce-type': 't', 'ce-source': 's', 'ce-id': '1' };
+  const xml = { body: '<a/>', headers: { ...attributes, 'content-type': 'application/xml' } };
+  const withXml = await post(xml, '/api/integrations/cloudevents');
+  expect(await desk.find(ids(withXml)[0])).toMatchObject({ title: 't', message: '<a/>' });
   const kuma = '--b\r\nContent-Disposition: form-data; name="data"\r\n\r\n{"msg":"Testing"}\r\n--b--\r\n';
   const multipart = { 'content-type': 'multipart/form-data; boundary=b' };
   const answer = await post({ body: kuma, headers: multipart }, '/api/integrations/uptime-kuma');
@@ -335,9 +395,11 @@ describe('every format', () => {
     const head = await desk.head();
     for (const [what, options, status] of hostile) {
       const answer = await post(options, `/api/integrations/${name}`);
+      // The data of an event may be XML, but this is no event.
+      const expected = name === 'cloudevents' && what === 'XML' ? 400 : status;
       expect([what, answer.status, answer.json]).toEqual([
         what,
-        status,
+        expected,
         { error: expect.stringMatching(/\S/) },
       ]);
     }

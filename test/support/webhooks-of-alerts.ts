@@ -168,6 +168,11 @@ export const alertCases: Readonly<Record<string, readonly WebhookCase[]>> = {
       once: true,
     },
     {
+      what: 'a comment',
+      body: { action: 'created', data: { comment: 'works for me', issue_id: '1170820242' } },
+      items: [],
+    },
+    {
       what: 'an installation',
       body: { action: 'created', data: { installation: { uuid: 'x' } } },
       items: [],

@@ -18,15 +18,18 @@ export function bodyKind(
   if (contentType === 'application/json') return 'json';
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/json' || /^[a-z0-9!#$&^_.-]+\/[a-z0-9!#$&^_.-]+\+json$/.test(type)) return 'json';
-  const looksLikeJson = firstByte(body) === 0x7b;
-  if (type === '' && looksLikeJson) return 'json';
-  if (type === 'application/x-www-form-urlencoded') return looksLikeJson ? 'json' : 'form';
-  if (type === 'text/plain') return looksLikeJson ? 'json' : 'text';
+  if (type === '' && startsObject(body)) return 'json';
+  if (type === 'application/x-www-form-urlencoded') return startsObject(body) ? 'json' : 'form';
+  if (type === 'text/plain') return startsObject(body) ? 'json' : 'text';
   throw new AppError(
     'unsupported-type',
     'the content type must be application/json, application/x-www-form-urlencoded or text/plain, or the body empty',
   );
 }
+
+const startsObject = (body: Buffer) => firstByte(body) === 0x7b;
+/** Whether it begins as an object or a list. */
+export const looksLikeJson = (body: Buffer) => startsObject(body) || firstByte(body) === 0x5b;
 
 /** @throws AppError `unsupported-type` when there is a Content-Encoding. */
 export function refuseCompressed(encoding: string | undefined): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { badRequest } from '#core/errors.ts';
 import type { Format } from '#integrations/incoming.ts';
-import { bodyKind, decodeUtf8, parseForm, parseJson, refuseCompressed } from './body.ts';
+import { bodyKind, decodeUtf8, looksLikeJson, parseForm, parseJson, refuseCompressed } from './body.ts';
 
 /** Fields in which senders that send a form put their JSON: Slack's and GitHub's, and Uptime Kuma's. */
 const jsonFields = ['payload', 'data'];
@@ -17,7 +17,7 @@ export async function readPayloadBody(
 ): Promise<unknown> {
   const { 'content-type': type, 'content-encoding': encoding } = headers;
   if (!body || body.length === 0) return undefined;
-  if (takesAnyText) {
+  if (takesAnyText === 'always') {
     refuseCompressed(encoding);
     return decodeUtf8(body);
   }
@@ -25,10 +25,22 @@ export async function readPayloadBody(
     refuseCompressed(encoding);
     return fromForm(await parseMultipart(type ?? '', body));
   }
-  const kind = bodyKind(type, encoding, body);
+  const kind = kindOf(type, encoding, body, takesAnyText === 'otherwise');
   const text = decodeUtf8(body);
   if (kind === 'json') return parseJson(text);
   return kind === 'form' ? fromForm(parseForm(text)) : text;
+}
+
+/** Software gives JSON all kinds of types. */
+function kindOf(type: string | undefined, encoding: string | undefined, body: Buffer, takesAnyText: boolean) {
+  try {
+    return bodyKind(type, encoding, body);
+  } catch (error) {
+    refuseCompressed(encoding);
+    if (looksLikeJson(body)) return 'json';
+    if (takesAnyText) return 'text';
+    throw error;
+  }
 }
 
 /** The platform's own parser. */

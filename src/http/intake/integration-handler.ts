@@ -11,8 +11,9 @@ import {
   retryKeyOf,
   type Stored,
 } from '#integrations/incoming.ts';
-import { parseLevelMap } from '#integrations/severity.ts';
+import { mayHoldCritical, parseLevelMap } from '#integrations/severity.ts';
 import type { Services } from '../services.ts';
+import { looksLikeJson } from './body.ts';
 import { readPayloadBody } from './integration-body.ts';
 import { readHeader } from './notify-fields.ts';
 import { reasonOf } from './notify-handler.ts';
@@ -73,6 +74,7 @@ export class IntegrationHandler {
   async handle(request: FastifyRequest, reply: FastifyReply, format: NamedFormat): Promise<Answer> {
     const call: Call = { request, reply, sender: senderOf(request) };
     const refusal = this.#takeOne(call);
+    if (refusal && !mayBeCritical(request, format)) throw refusal;
     const { payload, drafts } = await this.#read(call, format, refusal);
     const outcomes = await this.#storeAll(call, drafts, refusal);
     const stored = this.#conclude(call.sender, outcomes);
@@ -196,6 +198,16 @@ export class IntegrationHandler {
 }
 
 const queryOf = (url: string) => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+
+/** Whether an item could be critical, before the body is parsed. Levels of the query and of headers may make any item critical. */
+function mayBeCritical({ url, raw, body }: FastifyRequest, { criticalPattern }: Format): boolean {
+  if (/critical|%/i.test(queryOf(url)) || raw.headers['ce-severity'] !== undefined) return true;
+  const bytes = body as Buffer | undefined;
+  if (!bytes) return false;
+  if (!looksLikeJson(bytes)) return true;
+  const text = bytes.toString('latin1');
+  return mayHoldCritical(text) || (criticalPattern?.test(text) ?? false);
+}
 
 function usualAnswer(outcomes: readonly Outcome[]): Answer {
   const items = outcomes.map((outcome) =>

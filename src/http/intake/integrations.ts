@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import {
@@ -46,7 +47,7 @@ interface SenderRoute {
   readonly bodyBytes: number;
   readonly schema: FastifySchema & { readonly summary: string };
   /** @throws AppError `not-found`. */
-  readonly entryOf: (params: Readonly<Record<string, string>>) => FormatEntry & { readonly name: string };
+  readonly entryOf: (params: Readonly<Record<string, string>>) => FormatEntry;
 }
 
 const webhookRoute: SenderRoute = {
@@ -70,7 +71,7 @@ twice. Formats: ${webhookNames.join(', ')}.`,
         'not-found',
         `there is no such integration: it is one of ${webhookNames.join(', ')}`,
       );
-    return { ...entry, name };
+    return entry;
   },
 };
 
@@ -85,7 +86,7 @@ const gotifyRoute: SenderRoute = {
     body: GotifyMessage,
     response: { 200: GotifyAccepted },
   },
-  entryOf: () => ({ ...gotify, name: 'gotify' }),
+  entryOf: () => gotify,
 };
 
 const opsgenieRoutes = [
@@ -105,7 +106,7 @@ const opsgenieRoutes = [
       body: SenderPayload,
       response: { 202: OpsgenieAccepted },
     },
-    entryOf: () => ({ ...opsgenie, name: 'opsgenie' }),
+    entryOf: () => opsgenie,
   }),
 );
 
@@ -120,7 +121,7 @@ const ntfyRoutes = (['POST', 'PUT'] as const).flatMap((method): SenderRoute[] =>
       body: NtfyMessage,
       response: { 200: NtfyAccepted },
     },
-    entryOf: () => ({ ...ntfyJson, name: 'ntfy' }),
+    entryOf: () => ntfyJson,
   },
   {
     method,
@@ -137,7 +138,7 @@ for them. The topic becomes the host.`,
       response: { 200: NtfyAccepted },
     },
     // ntfy takes JSON at its root, with the slash or without it.
-    entryOf: ({ topic }) => ({ ...(topic === '' ? ntfyJson : ntfy), name: 'ntfy' }),
+    entryOf: ({ topic }) => (topic === '' ? ntfyJson : ntfy),
   },
 ]);
 
@@ -168,6 +169,7 @@ function addRoute(scope: App, handler: IntegrationHandler, own: SenderRoute): vo
     validatorCompiler: () => () => true,
     onRequest: async (request, reply) => {
       entryOf(request);
+      replaceInvalidType(request.raw.headers);
       await handler.admit(request, reply);
     },
     handler: async (request, reply) => {
@@ -185,6 +187,13 @@ function addRoute(scope: App, handler: IntegrationHandler, own: SenderRoute): vo
       return answerError(new AppError('unavailable', message, { retryAfterSeconds }), request, reply);
     },
   });
+}
+
+/** The framework refuses a type that cannot be read; the formats look at the body itself. */
+function replaceInvalidType(headers: IncomingHttpHeaders): void {
+  const type = headers['content-type'];
+  if (type !== undefined && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/.test(type.trim()))
+    headers['content-type'] = 'application/octet-stream';
 }
 
 /** A text goes out as it is, anything else as JSON. */
