@@ -6,6 +6,8 @@ import { mark, type Published, type PublishOrder, stampPlace } from './publishin
 /** Whom events come from: where panels read and publishers write, as raw requests. */
 export interface Side {
   readonly port: number;
+  /** Where publishers write, when it is another node. */
+  readonly publishPort?: number;
   readonly publish: string;
   readonly subscribe: readonly string[];
   stop(): Promise<unknown>;
@@ -34,7 +36,7 @@ export interface DeliveryRun {
 export const measuredTitle = `${mark}${stampPlace}`;
 
 export async function deliver(
-  side: Pick<Side, 'port' | 'publish' | 'subscribe'>,
+  side: Pick<Side, 'port' | 'publishPort' | 'publish' | 'subscribe'>,
   run: DeliveryRun,
 ): Promise<Delivered> {
   const readers = forkScript(new URL('./panel-readers.ts', import.meta.url));
@@ -51,7 +53,8 @@ export async function deliver(
       const done = answer<Extract<FromReaders, { kind: 'done' }>>(readers);
       // Awaited below, unless the publisher fails first.
       done.catch(() => undefined);
-      const order: PublishOrder = { port: side.port, request: side.publish, count, connections, perSecond };
+      const port = side.publishPort ?? side.port;
+      const order: PublishOrder = { port, request: side.publish, count, connections, perSecond };
       const published = await ask<Published>(publisher, order);
       const { at, p50, p99 } = await done;
       return { perSecond: (count * panels) / ((at - published.beganAt) / 1e6), p50, p99 };

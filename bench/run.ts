@@ -41,6 +41,14 @@ const rows: Record<string, Row> = {
     about: 'intake beside other services',
     steps: [[new URL('./peers.ts', import.meta.url)]],
   },
+  nodes: {
+    about: 'one to three nodes on PostgreSQL, and SQLite beside them',
+    steps: [[new URL('./nodes.ts', import.meta.url)]],
+  },
+  migrate: {
+    about: `belfry migrate with ${historyRows} notifications, both ways`,
+    steps: [history, [new URL('./migrate.ts', import.meta.url), 'FOLDER/history.db']],
+  },
   growth: {
     about: 'what history, panels, rules and tenants cost',
     steps: [history, [new URL('./growth.ts', import.meta.url), 'FOLDER/history.db', historyRows]],

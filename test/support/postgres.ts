@@ -19,8 +19,8 @@ export interface TestPostgres {
   /** Where its data lies. */
   readonly folder: string;
   readonly pid: number;
-  /** Stops the server at once, as a crash would, does `work`, and starts it again. */
-  restart(work: () => Promise<void>): Promise<void>;
+  /** Stops the server at once, as a crash would, or `'SIGINT'`: as an operator does; does `work`, and starts it again. */
+  restart(work: () => Promise<void>, signal?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -51,8 +51,17 @@ export function findPostgres(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')));
 }
 
-/** `durable` leaves fsync on; else the cluster is as fast as memory, and a power cut would damage it. */
-export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
+export interface PostgresOptions {
+  /** Leaves fsync on; else the cluster is as fast as memory, and a power cut would damage it. */
+  readonly durable?: boolean;
+  /** As in postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export async function startPostgres({
+  durable = false,
+  settings: own = {},
+}: PostgresOptions = {}): Promise<TestPostgres> {
   const binaries = findPostgres();
   if (!binaries) throw new Error('there is no PostgreSQL: look at missingPostgres() first');
   const folder = mkdtempSync(join(tmpdir(), 'belfry-postgres-'));
@@ -72,6 +81,7 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
     unix_socket_directories: '',
     max_connections: '500',
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', autovacuum_naptime: '5s' }),
+    ...own,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const url = `postgres://belfry@127.0.0.1:${port}/postgres`;
@@ -95,8 +105,8 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
     get pid() {
       return server.pid as number;
     },
-    async restart(work) {
-      await end('SIGQUIT');
+    async restart(work, signal = 'SIGQUIT') {
+      await end(signal);
       await work();
       server = await start();
     },

@@ -35,6 +35,8 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       const clears = entries.filter((entry) => entry.kind === 'clear');
       await executor.write([
         sql`select make_partitions(${partitionRows}, ${entries.length})`.compile(builder),
+        // A new partition has no statistics: the planner would read all of it to find one id.
+        sql`set local enable_seqscan = off`.compile(builder),
         sql`select import_entries(${tenant}, ${jobsOf(tenant, notifications)}, ${JSON.stringify(clears)},
           ${JSON.stringify(receipts)})`.compile(builder),
       ]);
