@@ -19,6 +19,7 @@ import { TenantStreams } from './core/stream/tenant-streams.ts';
 import { isEmpty } from './core/target.ts';
 import { Tenancy } from './core/tenancy.ts';
 import { UsageRecorder } from './core/usage-recorder.ts';
+import { WebhookSignatures } from './core/webhook-signatures.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import { openBus } from './open-bus.ts';
@@ -85,6 +86,7 @@ export async function createServices(
     tenantStreams,
     presence: new Presence({ tenantStreams, bus, nodes: storage.nodes, onError }),
     limits: new Limits(storage.limits),
+    signatures: new WebhookSignatures(key),
     metrics,
     usage,
     accounts,

@@ -94,6 +94,10 @@ export const KeyCreated = Type.Object(
   { ...Key.properties, key: Type.String() },
   { title: 'KeyCreated', additionalProperties: false },
 );
+export const SigningSecret = Type.Object(
+  { signingSecret: Type.String({ description: '`whsec_` and 32 bytes in base64.' }) },
+  { title: 'SigningSecret', additionalProperties: false },
+);
 export const TokenList = Type.Object(
   { tokens: Type.Array(Token) },
   { title: 'TokenList', additionalProperties: false },

@@ -66,7 +66,7 @@ export class Authenticator {
       if (!principal) {
         // Some senders give their password only when they are asked for it: that is no failure.
         const isFailure = authorization !== undefined || !senderCredential;
-        return done(isFailure ? this.#refuse(request.sourceIp, reply) : unauthorized());
+        return done(isFailure ? this.refuse(request.sourceIp, reply) : unauthorized());
       }
       request.principal = principal;
       const limit = this.#limits.take(request, reply);
@@ -97,6 +97,16 @@ export class Authenticator {
     const sourceIp = this.#sourceOf(request);
     const sender = this.#recognise(request.headers.authorization, sourceIp);
     return sender?.kind === 'token' && allows(policy, sender) ? { sender, sourceIp } : undefined;
+  }
+
+  /** The sender of a token by its id alone, if {@link check} would admit the token itself. Nothing is proved by it. */
+  async findSender(id: string, source: string): Promise<Sender | undefined> {
+    const { tenancy } = this.#services;
+    const known = tenancy.peekCredential(id);
+    const record = known ?? (this.#hasFailedTooOften(source) ? undefined : await tenancy.findCredential(id));
+    if (!record || !this.#isInForce(record)) return undefined;
+    const { principal, allowsFrom } = this.#prepare(record);
+    return principal.kind === 'token' && (allowsFrom?.(source) ?? true) ? principal : undefined;
   }
 
   /**
@@ -215,7 +225,8 @@ export class Authenticator {
     return prepared;
   }
 
-  #refuse(source: string, reply: FastifyReply): AppError {
+  /** What a failed authentication is answered with. It counts against its source address. */
+  refuse(source: string, reply: FastifyReply): AppError {
     const { rateAuth } = this.#services.settings;
     if (rateAuth === 'off') return unauthorized();
     const state = this.#failures.take(networkOf(source), rateAuth, this.#services.now());

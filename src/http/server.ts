@@ -107,7 +107,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   healthRoutes(app, services);
   const control = { rates: new NotifyLimits(services), gate: new IntakeGate(() => performance.now()) };
   notifyRoutes(app, services, { authenticator, ...control });
-  integrationRoutes(app, services, control);
+  integrationRoutes(app, services, { ...control, authenticator });
   notificationRoutes(app, services);
   streamRoutes(app, services, authenticator);
   historyRoutes(app, services, authenticator);

@@ -24,6 +24,7 @@ import type { TenantStreams } from '#core/stream/tenant-streams.ts';
 import type { Tenancy } from '#core/tenancy.ts';
 import type { Rate } from '#core/tenants.ts';
 import type { UsageRecorder } from '#core/usage-recorder.ts';
+import type { WebhookSignatures } from '#core/webhook-signatures.ts';
 
 export interface Services {
   readonly directory: Directory;
@@ -37,6 +38,7 @@ export interface Services {
   readonly presence: Presence;
   readonly explainer: Explainer;
   readonly limits: Limits;
+  readonly signatures: WebhookSignatures;
   readonly metrics: Metrics;
   readonly usage: UsageRecorder;
   readonly accounts: AccountStore;

@@ -3,6 +3,7 @@ import type { Format, Incoming } from './incoming.ts';
 import {
   type JsonObject,
   objectAt,
+  objectsAt,
   optionalObject,
   paragraphs,
   requiredText,
@@ -21,7 +22,7 @@ const levelOfConclusion: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Webhooks of GitHub: workflow runs, deployments, issues, pull requests, releases and alerts of its scanners.
+ * Webhooks of GitHub: pushes, workflow runs, deployments, issues, pull requests, releases and alerts of its scanners.
  * Other events are not stored. https://docs.github.com/en/webhooks/webhook-events-and-payloads
  */
 export const github: Format = {
@@ -38,6 +39,8 @@ function itemOf(event: string, payload: JsonObject): Incoming | undefined {
   const repository = optionalObject(payload.repository, '/repository');
   const name = textOf(repository.full_name) ?? 'GitHub';
   switch (event) {
+    case 'push':
+      return pushOf(name, payload);
     case 'workflow_run':
       return runOf(name, objectAt(payload.workflow_run, '/workflow_run'));
     case 'deployment_status':
@@ -54,6 +57,23 @@ function itemOf(event: string, payload: JsonObject): Incoming | undefined {
     default:
       return undefined;
   }
+}
+
+/** A push that makes or deletes a branch has no commits of its own and is not stored. */
+function pushOf(name: string, payload: JsonObject): Incoming | undefined {
+  const commits = payload.commits === undefined ? [] : objectsAt(payload.commits, '/commits');
+  if (commits.length === 0 || payload.deleted === true) return undefined;
+  const branch = (textOf(payload.ref) ?? '').replace(/^refs\/(?:heads|tags)\//, '');
+  const pusher = textOf(optionalObject(payload.pusher, '/pusher').name);
+  const summaries = commits.map(({ message }) => textOf(message)?.split('\n', 1)[0]);
+  return {
+    title: `${name}: ${commits.length} ${commits.length === 1 ? 'commit' : 'commits'} pushed to ${branch}`,
+    message: [pusher && `by ${pusher}`, ...summaries].filter((line) => line !== undefined).join('\n'),
+    severity: 'push',
+    level: 'info',
+    key: `github:${name}:push:${branch}`,
+    url: textOf(payload.compare),
+  };
 }
 
 /** A run of one workflow and branch replaces the one before. */

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Intake } from '#core/intake.ts';
 import { IntakeGate } from '#http/intake/overload.ts';
@@ -311,6 +312,100 @@ describe('the token', () => {
     const { status, json } = await at('nothing', desk.token);
     expect([status, json.error]).toEqual([404, expect.stringContaining('it is one of alertmanager, ')]);
     expect((await at('alertmanager', desk.token)).status).toBe(413);
+  });
+});
+
+describe('a payload that is signed', () => {
+  const body = JSON.stringify({ zen: 'Ž', ref: 'refs/heads/main', commits: [{ message: 'm' }] });
+  const secretOf = async (id: string, key: string, tenant?: string) => {
+    const path = `/api/tokens/${id}/signing-secret`;
+    const { status, json } = await desk.server.call('GET', path, {
+      token: tenant === undefined ? key : await desk.server.key('admin', tenant),
+    });
+    return [status, json.signingSecret ?? ''] as const;
+  };
+  const idOf = (token: string) => token.split('_')[1] ?? '';
+  const send = (id: string, secret: string, { sent = body, headers = {}, to = 'github' } = {}) =>
+    desk.server.call('POST', `/api/integrations/${to}/${id}`, {
+      body: sent,
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': 'push',
+        'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+        ...headers,
+      },
+    });
+
+  it('needs no token, and is stored as of the token whose secret signed it', async () => {
+    const key = await desk.server.key('admin');
+    const token = await desk.server.token({ name: 'octo' });
+    const [status, secret] = await secretOf(idOf(token), key);
+    expect([status, secret]).toEqual([200, expect.stringMatching(/^whsec_/)]);
+    const answer = await send(idOf(token), secret);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('ratelimit')).toBeDefined();
+    expect(await desk.find(ids(answer)[0])).toMatchObject({
+      title: 'GitHub: 1 commit pushed to main',
+      token: { name: 'octo' },
+    });
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const sent = `payload=${encodeURIComponent(body)}`;
+    const signature = `sha256=${createHmac('sha256', secret).update(sent).digest('hex')}`;
+    const asForm = await send(idOf(token), secret, {
+      sent,
+      headers: { ...form, 'x-hub-signature-256': signature },
+    });
+    expect([asForm.status, ids(asForm).length]).toEqual([200, 1]);
+  });
+
+  it('is refused alike, and stores nothing, whatever is wrong with it; each costs a failed sign-in, and no rate of the token', async () => {
+    const key = await desk.server.key('admin');
+    const [token, other, screen] = [
+      await desk.server.token({ name: 'octo2', rate: { perSecond: 0.01, burst: 1 } }),
+      await desk.server.token(),
+      await desk.server.token({ scopes: ['panel'] }),
+    ];
+    const [, secret] = await secretOf(idOf(token), key);
+    const [, ofScreen] = await secretOf(idOf(screen), key);
+    const head = await desk.head();
+    const refused: [string, Promise<Answer>, number][] = [
+      ['a body that was changed', send(idOf(token), secret, { sent: `${body} ` }), 401],
+      ['no body', send(idOf(token), secret, { sent: '' }), 401],
+      ['the token instead of its secret', send(idOf(token), token), 401],
+      ['the secret of another', send(idOf(other), secret), 401],
+      ['an id that was never made', send('0000000000', secret), 401],
+      ['an id that is none', send('%00', secret), 401],
+      ['no signature', send(idOf(token), secret, { headers: { 'x-hub-signature-256': '' } }), 401],
+      [
+        'a signature of SHA-1',
+        send(idOf(token), secret, { headers: { 'x-hub-signature-256': 'sha1=0' } }),
+        401,
+      ],
+      ['too much', send(idOf(token), secret, { sent: 'x'.repeat(1024 * 1024 + 1) }), 413],
+      ['a token without the scope', send(idOf(screen), ofScreen), 403],
+      ['a format that is none', send(idOf(token), secret, { to: 'nothing' }), 404],
+    ];
+    for (const [what, answer, status] of refused)
+      expect([what, (await answer).status]).toEqual([what, status]);
+    expect(await desk.head()).toBe(head);
+    expect((await send(idOf(token), secret)).status).toBe(200);
+    expect((await secretOf(idOf(token), key, 'elsewhere'))[0]).toBe(404);
+    await desk.server.call('DELETE', `/api/tokens/${idOf(token)}`, { token: key });
+    expect((await send(idOf(token), secret)).status).toBe(401);
+    expect((await secretOf(idOf(token), key))[0]).toBe(404);
+  });
+
+  it('that is wrong too often is refused before it is read', async () => {
+    const strict = await IntakeDesk.open({ BELFRY_RATE_AUTH: '0.01:2' });
+    try {
+      const path = `/api/integrations/github/${idOf(strict.token)}`;
+      const wrong = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
+      const call = (headers: Record<string, string>) => strict.server.call('POST', path, { body, headers });
+      for (const status of [401, 401, 429]) expect((await call(wrong)).status).toBe(status);
+      for (let i = 0; i < 3; i++) expect((await call({})).status).toBe(401);
+    } finally {
+      await strict.close();
+    }
   });
 });
 

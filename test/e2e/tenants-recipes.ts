@@ -93,6 +93,11 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'POST /api/integrations/:name': plain('/api/integrations/uptime-kuma?level=error', ({ canary }) => ({
       msg: canary,
     })),
+    // Only GitHub could sign: without a signature everybody is refused alike.
+    'POST /api/integrations/:name/:tokenId': {
+      request: ({ spareToken }) => ({ path: `/api/integrations/github/${spareToken}`, json: {} }),
+      ok: [401],
+    },
     'POST /api/integrations/opsgenie/v2/alerts': {
       ...plain('/api/integrations/opsgenie/v2/alerts?level=error', ({ canary }) => ({
         message: canary,
@@ -196,6 +201,9 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
 
     'GET /api/tokens': plain('/api/tokens'),
     'POST /api/tokens': plain('/api/tokens', ({ canary }) => ({ name: canary })),
+    'GET /api/tokens/:id/signing-secret': of(({ spareToken }) => ({
+      path: `/api/tokens/${spareToken}/signing-secret`,
+    })),
     'PATCH /api/tokens/:id': of(({ spareToken, canary }) => ({
       path: `/api/tokens/${spareToken}`,
       json: { name: canary },

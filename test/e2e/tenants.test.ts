@@ -149,6 +149,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /panel',
     'GET /panel/',
     'GET /readyz',
+    'POST /api/integrations/:name/:tokenId',
     'POST /api/invitations/accept',
     'POST /api/invitations/preview',
     'POST /api/pairings',

@@ -44,6 +44,33 @@ const githubHeaders = (event: string) => ({
 export const repositoryCases: Readonly<Record<string, readonly WebhookCase[]>> = {
   github: [
     {
+      what: 'a push',
+      body: {
+        ref: 'refs/heads/main',
+        compare: 'https://github.com/octo-org/octo-repo/compare/a...b',
+        pusher: { name: 'octocat' },
+        commits: [{ message: 'Fix the tests\n\nAll of them' }, { message: 'Bump' }],
+        repository: run.repository,
+      },
+      headers: githubHeaders('push'),
+      items: [
+        {
+          title: 'octo-org/octo-repo: 2 commits pushed to main',
+          message: 'by octocat\nFix the tests\nBump',
+          level: 'info',
+          key: 'github:octo-org/octo-repo:push:main',
+          url: 'https://github.com/octo-org/octo-repo/compare/a...b',
+        },
+      ],
+      once: true,
+    },
+    {
+      what: 'a branch that is deleted',
+      body: { ref: 'refs/heads/x', deleted: true, commits: [], repository: run.repository },
+      headers: githubHeaders('push'),
+      items: [],
+    },
+    {
       what: 'a workflow that failed',
       body: run,
       headers: githubHeaders('workflow_run'),

@@ -23,10 +23,12 @@ import {
   webhookNames,
 } from '#integrations/formats.ts';
 import type { Answer } from '#integrations/incoming.ts';
+import type { Authenticator } from '../auth.ts';
 import { answerError, toAppError } from '../errors.ts';
-import { route } from '../route-schemas.ts';
+import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { type IntakeControl, IntegrationHandler } from './integration-handler.ts';
+import { SignedSenders } from './signed-sender.ts';
 
 const policy = { scope: 'notify' } as const;
 /** Webhooks wrap what is shown in much that is not. */
@@ -46,6 +48,8 @@ interface SenderRoute {
   readonly url: string;
   readonly bodyBytes: number;
   readonly schema: FastifySchema & { readonly summary: string };
+  /** The token's id stands in the path, and the body is signed. */
+  readonly isSigned?: true;
   /** @throws AppError `not-found`. */
   readonly entryOf: (params: Readonly<Record<string, string>>) => FormatEntry;
 }
@@ -72,6 +76,24 @@ twice. Formats: ${webhookNames.join(', ')}.`,
         `there is no such integration: it is one of ${webhookNames.join(', ')}`,
       );
     return entry;
+  },
+};
+
+const signedRoute: SenderRoute = {
+  ...webhookRoute,
+  url: '/api/integrations/:name/:tokenId',
+  isSigned: true,
+  schema: {
+    ...webhookRoute.schema,
+    tags: ['sending'],
+    summary: 'Send a signed payload in the format of other software',
+    description: `As without the token's id. The body is signed with the token's signing secret (GET /api/tokens/{id}/signing-secret) as
+GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id, webhook-timestamp and webhook-signature.`,
+    params: Type.Object({
+      name: Type.Enum([...webhookNames]),
+      tokenId: Type.String({ description: 'The public part of the token.' }),
+    }),
+    response: { ...(webhookRoute.schema.response as object), ...problems(401, 403) },
   },
 };
 
@@ -143,8 +165,13 @@ for them. The topic becomes the host.`,
 ]);
 
 /** Payloads as other software sends them: at /api/integrations/NAME, /ntfy and /gotify. */
-export function integrationRoutes(app: App, services: Services, control: IntakeControl): void {
+export function integrationRoutes(
+  app: App,
+  services: Services,
+  control: IntakeControl & { readonly authenticator: Authenticator },
+): void {
   const handler = new IntegrationHandler(services, control);
+  const signed = new SignedSenders(services, control.authenticator);
   void app.register(async (scope) => {
     // The formats read the body themselves, whatever its type is called.
     scope.removeAllContentTypeParsers();
@@ -153,26 +180,37 @@ export function integrationRoutes(app: App, services: Services, control: IntakeC
       // Some senders give their password only when they are asked for it.
       if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer, Basic realm="Belfry"');
     });
-    for (const each of [webhookRoute, gotifyRoute, ...opsgenieRoutes, ...ntfyRoutes])
-      addRoute(scope, handler, each);
+    for (const each of [webhookRoute, signedRoute, gotifyRoute, ...opsgenieRoutes, ...ntfyRoutes])
+      addRoute(scope, { handler, signed }, each);
   });
 }
 
-function addRoute(scope: App, handler: IntegrationHandler, own: SenderRoute): void {
+function addRoute(
+  scope: App,
+  { handler, signed }: { readonly handler: IntegrationHandler; readonly signed: SignedSenders },
+  own: SenderRoute,
+): void {
   const entryOf = ({ params }: FastifyRequest) => own.entryOf(params as Record<string, string>);
   scope.route({
     method: own.method,
     url: own.url,
     bodyLimit: own.bodyBytes,
-    ...route(policy, own.schema as FastifySchema, { rateLimit: 'own', senderCredential: true }),
+    ...(own.isSigned
+      ? route('public', own.schema as FastifySchema, { rateLimit: 'own' })
+      : route(policy, own.schema as FastifySchema, { rateLimit: 'own', senderCredential: true })),
     // The schemas describe; each format checks its own payload.
     validatorCompiler: () => () => true,
     onRequest: async (request, reply) => {
       entryOf(request);
       replaceInvalidType(request.raw.headers);
-      await handler.admit(request, reply);
+      if (own.isSigned) await signed.find(request, reply);
+      else await handler.admit(request, reply);
     },
     handler: async (request, reply) => {
+      if (own.isSigned) {
+        signed.verify(request, reply);
+        await handler.admit(request, reply);
+      }
       const { load, name } = entryOf(request);
       return send(reply, await handler.handle(request, reply, { ...(await load()), name }));
     },

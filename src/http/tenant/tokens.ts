@@ -1,4 +1,4 @@
-import { Token, TokenCreate, TokenCreated, TokenList, TokenPatch } from '#contract/token.ts';
+import { SigningSecret, Token, TokenCreate, TokenCreated, TokenList, TokenPatch } from '#contract/token.ts';
 import { actorOf } from '#core/access.ts';
 import { newToken, tokenChange, tokenView } from '#core/credentials.ts';
 import { notFound } from '#core/errors.ts';
@@ -6,7 +6,7 @@ import { IdPath, NoContent, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** API tokens, the credentials of senders, screens and scrapers. */
-export function tokenRoutes(app: App, { directory, tenancy, now }: Services): void {
+export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: Services): void {
   const { credentials } = directory;
   const policy = { role: 'admin' } as const;
 
@@ -33,6 +33,24 @@ export function tokenRoutes(app: App, { directory, tenancy, now }: Services): vo
       await credentials.add(record, principal);
       reply.code(201).header('cache-control', 'no-store');
       return { ...tokenView(record), token: text };
+    },
+  );
+
+  app.get(
+    '/api/tokens/:id/signing-secret',
+    route(policy, {
+      summary: 'The secret with which a sender signs for this token',
+      description: `For senders that sign instead of sending a token, as GitHub does: they send to
+/api/integrations/{name}/{id} and sign with this secret. It ends with its token, and changes with the server's key file.`,
+      params: IdPath,
+      response: { 200: SigningSecret },
+    }),
+    async ({ principal, params }, reply) => {
+      const record = await tenancy.findCredential(params.id);
+      if (record?.tenant !== principal.tenant || record.kind !== 'token' || record.revokedAt !== null)
+        throw notFound('token');
+      reply.header('cache-control', 'no-store');
+      return { signingSecret: signatures.secretOf(record.id) };
     },
   );
 

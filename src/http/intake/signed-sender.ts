@@ -1,0 +1,41 @@
+/** Senders that sign what they send: the token's id stands in the path, and its secret signs the body. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, forbidden } from '#core/errors.ts';
+import type { Sender } from '#core/intake.ts';
+import { isSigned } from '#core/webhook-signatures.ts';
+import type { Authenticator } from '../auth.ts';
+import type { Services } from '../services.ts';
+
+export class SignedSenders {
+  readonly #services: Services;
+  readonly #authenticator: Authenticator;
+  /** By the request, until its body has arrived and its signature is verified. */
+  readonly #claimed = new WeakMap<FastifyRequest, Sender>();
+
+  constructor(services: Services, authenticator: Authenticator) {
+    this.#services = services;
+    this.#authenticator = authenticator;
+  }
+
+  /** Before the body is read. @throws AppError `unauthorized` when no signature could be right. */
+  async find(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    // As with a missing token, this is no failure.
+    if (!isSigned(request.headers)) throw new AppError('unauthorized', 'unauthorized');
+    const { tokenId = '' } = request.params as { tokenId?: string };
+    const sender = await this.#authenticator.findSender(tokenId, request.sourceIp);
+    if (!sender) throw this.#authenticator.refuse(request.sourceIp, reply);
+    this.#claimed.set(request, sender);
+  }
+
+  /** Makes the sender the principal of the request. @throws AppError `unauthorized` or `forbidden`. */
+  verify(request: FastifyRequest, reply: FastifyReply): void {
+    const { signatures, usage, now } = this.#services;
+    const sender = this.#claimed.get(request);
+    const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    if (!sender || !signatures.matches(sender.id, request.headers, body, now()))
+      throw this.#authenticator.refuse(request.sourceIp, reply);
+    if (!sender.scopes.includes('notify')) throw forbidden();
+    usage.recordUse({ tenant: sender.tenant, id: sender.id, at: now(), from: request.sourceIp });
+    request.principal = sender;
+  }
+}
