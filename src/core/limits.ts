@@ -2,7 +2,7 @@
  * Rate limits on one node or several. There are two kinds of token buckets:
  *
  * - {@link Limits.exact}: all nodes share one bucket in the store. The limit holds exactly. Each take costs a query.
- * - {@link Limits.buckets}: approximate. Each node takes from its own bucket without a query, and twice a second subtracts
+ * - {@link Limits.approximate}: approximate. Each node takes from its own bucket without a query, and twice a second subtracts
  *   what the other nodes took. In between, all nodes together may take more than the limit; this becomes a debt.
  *
  * Without a store there is one node, and both kinds are exact.
@@ -44,7 +44,7 @@ export class Limits {
    * Approximate buckets: each node takes from its own, and {@link Limits.synchronize} subtracts what other nodes took. Nodes
    * that took too much in between are in debt, so the long-term rate of all nodes together is the limit.
    */
-  buckets(name: string): RateLimiter<string> {
+  approximate(name: string): RateLimiter<string> {
     const limiter = new RateLimiter<string>({ countsTaken: this.#store !== undefined });
     if (this.#store) this.#approximate.set(name, limiter);
     return limiter;

@@ -16,7 +16,7 @@ describe('a token bucket', () => {
     expect(limiter.take('a', rate, 499).allowed).toBe(false);
     expect(limiter.take('a', rate, 500).allowed).toBe(true);
     expect(limiter.take('a', rate, 500).allowed).toBe(false);
-    expect(limiter.look('a', rate, 3_600_000).remaining).toBe(3);
+    expect(limiter.peek('a', rate, 3_600_000).remaining).toBe(3);
   });
 
   it('says what is left, and in how many seconds it is full or, when empty, has one again', () => {
@@ -34,7 +34,7 @@ describe('a token bucket', () => {
   it('looking takes nothing', () => {
     const limiter = new RateLimiter<string>();
     for (let i = 0; i < 10; i++)
-      expect(limiter.look('a', rate, 0)).toEqual({ allowed: true, remaining: 3, resetSeconds: 0 });
+      expect(limiter.peek('a', rate, 0)).toEqual({ allowed: true, remaining: 3, resetSeconds: 0 });
   });
 
   it('a refusal costs nothing, so that refused callers do not push their own return away', () => {
@@ -46,7 +46,7 @@ describe('a token bucket', () => {
   it('keys do not share', () => {
     const limiter = new RateLimiter<number>();
     for (let i = 0; i < 4; i++) limiter.take(1, rate, 0);
-    expect(limiter.look(2, rate, 0).remaining).toBe(3);
+    expect(limiter.peek(2, rate, 0).remaining).toBe(3);
   });
 
   it('a clock that jumps back neither fills nor blocks it', () => {

@@ -48,7 +48,7 @@ export class RateLimiter<K extends string | number> {
   }
 
   /** Returns the state without taking a token. */
-  look(key: K, rate: Rate, now: number): RateState {
+  peek(key: K, rate: Rate, now: number): RateState {
     const bucket = this.#fill(key, rate, now);
     return rateState(bucket.tokens >= 1, bucket.tokens, rate);
   }

@@ -20,8 +20,8 @@ export class ApiLimits {
 
   constructor(services: Services) {
     this.#services = services;
-    this.#callers = services.limits.buckets('api');
-    this.#accounts = services.limits.buckets('account');
+    this.#callers = services.limits.approximate('api');
+    this.#accounts = services.limits.approximate('account');
   }
 
   /** Counts one request and writes the rate limit headers. Returns the error to send if the limit is exceeded. */

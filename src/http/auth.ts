@@ -49,7 +49,7 @@ export class Authenticator {
 
   constructor(services: Services) {
     this.#services = services;
-    this.#failures = services.limits.buckets('auth');
+    this.#failures = services.limits.approximate('auth');
     this.people = new People(services);
     this.#limits = new ApiLimits(services);
     this.#sourceOf = sourceAddressReader(services.settings.trustedProxies);
@@ -202,7 +202,7 @@ export class Authenticator {
   #hasFailedTooOften(source: string): boolean {
     const { rateAuth } = this.#services.settings;
     return (
-      rateAuth !== 'off' && !this.#failures.look(networkOf(source), rateAuth, this.#services.now()).allowed
+      rateAuth !== 'off' && !this.#failures.peek(networkOf(source), rateAuth, this.#services.now()).allowed
     );
   }
 

@@ -99,7 +99,7 @@ export class IndexedRouter implements Router {
   /** By the ordinals of the rules that match, for two and more. */
   readonly #several = new Map<string, Effect>();
 
-  #toldOfBudget = false;
+  #hasReportedBudget = false;
 
   constructor({ revision, rules, index }: IndexedRules, { levels, onError }: RoutingContext) {
     this.revision = revision;
@@ -159,8 +159,8 @@ export class IndexedRouter implements Router {
   /** Reports an exhausted budget once, as it would happen with every notification. */
   #report(error: unknown, rule: Ref): void {
     if (error === regexBudgetSpent) {
-      if (this.#toldOfBudget) return;
-      this.#toldOfBudget = true;
+      if (this.#hasReportedBudget) return;
+      this.#hasReportedBudget = true;
     }
     this.#onError(error, rule);
   }

@@ -18,11 +18,11 @@ class Buckets {
   readonly #tenant;
 
   constructor(limits: Limits, kind: 'usual' | 'critical') {
-    this.#token = limits.buckets(`${kind} token`);
-    this.#tenant = limits.buckets(`${kind} tenant`);
+    this.#token = limits.approximate(`${kind} token`);
+    this.#tenant = limits.approximate(`${kind} tenant`);
   }
 
-  run(how: 'take' | 'look', { id, tenant }: Principal, rates: Rates, now: number): readonly NamedState[] {
+  run(how: 'take' | 'peek', { id, tenant }: Principal, rates: Rates, now: number): readonly NamedState[] {
     const { token: ofToken, tenant: ofTenant } = rates;
     if (ofToken === 'off' && ofTenant === 'off') return unlimited;
     const states: NamedState[] = [];
@@ -31,7 +31,7 @@ class Buckets {
     // If the token's bucket refuses a notification, the tenant's bucket is not charged.
     const stopped = states[0]?.state.allowed === false;
     if (ofTenant !== 'off') {
-      const state = this.#tenant[stopped ? 'look' : how](String(tenant), ofTenant, now);
+      const state = this.#tenant[stopped ? 'peek' : how](String(tenant), ofTenant, now);
       states.push({ name: 'tenant', rate: ofTenant, state });
     }
     return states;
@@ -66,7 +66,7 @@ export class NotifyLimits {
   /** Writes the headers of the usual limits and takes nothing. */
   async writeHeaders(answer: HeaderSink, caller: Principal): Promise<void> {
     await this.load(caller);
-    rateHeaders(answer, this.#usual.run('look', caller, this.#rates(caller), this.#services.now()));
+    rateHeaders(answer, this.#usual.run('peek', caller, this.#rates(caller), this.#services.now()));
   }
 
   /**
@@ -76,8 +76,8 @@ export class NotifyLimits {
   refuseAnyLevel(answer: HeaderSink, caller: Principal): void {
     const rates = this.#rates(caller);
     const now = this.#services.now();
-    const states = this.#usual.run('look', caller, rates, now);
-    if (!allowed(states) && !allowed(this.#critical.run('look', caller, rates, now)))
+    const states = this.#usual.run('peek', caller, rates, now);
+    if (!allowed(states) && !allowed(this.#critical.run('peek', caller, rates, now)))
       throw this.#exceeded(answer, caller, states);
   }
 
@@ -86,7 +86,7 @@ export class NotifyLimits {
    * @throws AppError `rate-limited`.
    */
   refuseUsual(answer: HeaderSink, caller: Principal, mayBeCritical: () => boolean): void {
-    const states = this.#usual.run('look', caller, this.#rates(caller), this.#services.now());
+    const states = this.#usual.run('peek', caller, this.#rates(caller), this.#services.now());
     if (!allowed(states) && !mayBeCritical()) throw this.#exceeded(answer, caller, states);
   }
 

@@ -22,7 +22,7 @@ const text = {
 export function metricsRoutes(app: App, services: Services): void {
   app.get(
     '/tenant-metrics',
-    route({ scope: 'metrics' }, { summary: "The figures of the token's tenant", response: { 200: text } }),
+    route({ scope: 'metrics' }, { summary: "The metrics of the token's tenant", response: { 200: text } }),
     async ({ principal, headers }, reply) => {
       const registries = [
         services.metrics.of(principal.tenant).registry,

@@ -89,7 +89,7 @@ function screenRoutes(app: App, services: Services): void {
   const openLimiter = limits.exact('pairing open');
   const totalLimiter = limits.exact('pairing total');
   // Each node counts by itself, because screens poll often and polling does not help anyone to guess a code.
-  const collectLimiter = limits.buckets('pairing collect');
+  const collectLimiter = limits.approximate('pairing collect');
 
   const take = async (
     limiter: Pick<ExactLimiter, 'take'> | RateLimiter<string>,

@@ -57,13 +57,13 @@ export function openSqlite(options: SqliteOptions): Storage {
   prepare(path, role);
   const data = { path };
   let queue: WriteQueue;
-  const tellOnce = atMostOnceAMinute(options.onProblem);
-  const heard = (notice: unknown) => {
+  const reportOnce = atMostOnceAMinute(options.onProblem);
+  const onNotice = (notice: unknown) => {
     const { problem, maintenance, damage, isFull } = notice as WriterNotice;
-    if (maintenance !== undefined) return tellOnce(`maintenance of the log: ${maintenance}`);
+    if (maintenance !== undefined) return reportOnce(`maintenance of the log: ${maintenance}`);
     if (damage !== undefined) {
       queue.report('damage', damaged);
-      return tellOnce(damage);
+      return reportOnce(damage);
     }
     // The writer tries again soon, and then has room.
     if (isFull) space.release();
@@ -77,13 +77,13 @@ export function openSqlite(options: SqliteOptions): Storage {
   };
   const writerData = { path, maintains: role === 'server', ...options.sizes };
   const writer = new WorkerClient(new URL('./writer-thread.ts', import.meta.url), writerData, {
-    onNotice: heard,
+    onNotice,
     onEnd: ended,
   });
   queue = new WriteQueue(writer, options.queueCapacity);
   const readers = {
-    short: restartingReader(data, heard, options.onProblem),
-    search: restartingReader({ ...data, lowPriority: true }, heard, options.onProblem),
+    short: restartingReader(data, onNotice, options.onProblem),
+    search: restartingReader({ ...data, lowPriority: true }, onNotice, options.onProblem),
   };
   const searches = new FairQueue();
   space.watch((problem) => {
@@ -184,14 +184,14 @@ function restartingReader(
 }
 
 /** A page that is damaged is met again and again; one line says it. */
-function atMostOnceAMinute(tell: (message: string) => void): (message: string) => void {
-  const told = new Map<string, number>();
+function atMostOnceAMinute(report: (message: string) => void): (message: string) => void {
+  const reported = new Map<string, number>();
   return (message) => {
     const now = performance.now();
-    for (const [each, at] of told) if (now - at > repeatMs) told.delete(each);
-    if (told.has(message)) return;
-    told.set(message, now);
-    tell(message);
+    for (const [each, at] of reported) if (now - at > repeatMs) reported.delete(each);
+    if (reported.has(message)) return;
+    reported.set(message, now);
+    report(message);
   };
 }
 

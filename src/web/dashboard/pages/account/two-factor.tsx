@@ -13,18 +13,18 @@ import { showToast } from '#web/dashboard/components/toast.tsx';
 import styles from './account.module.css';
 import { PasswordDialog } from './reauthentication.tsx';
 
-type Asking = 'on' | 'off' | 'codes';
+type Step = 'on' | 'off' | 'codes';
 
 /** Two-factor authentication: an authenticator app beside the password. */
 export function TwoFactorSection() {
   const { t } = useTranslation('account');
   const person = usePerson();
   const client = useQueryClient();
-  const [asking, setAsking] = useState<Asking>();
+  const [step, setStep] = useState<Step>();
   const [begun, setBegun] = useState<TwoFactorBegun>();
   const [codes, setCodes] = useState<readonly string[]>();
   const refresh = () => client.invalidateQueries({ queryKey: ['session'] });
-  const change: Readonly<Record<Asking, (password: string) => Promise<unknown>>> = {
+  const change: Readonly<Record<Step, (password: string) => Promise<unknown>>> = {
     on: async (password) =>
       setBegun(await personApi.post<TwoFactorBegun>('/api/account/two-factor', { password })),
     off: async (password) => {
@@ -51,25 +51,25 @@ export function TwoFactorSection() {
         <Group gap="xs">
           {person.twoFactor ? (
             <>
-              <Button onClick={() => setAsking('codes')}>{t('newBackupCodes')}</Button>
-              <Button color="error" onClick={() => setAsking('off')}>
+              <Button onClick={() => setStep('codes')}>{t('newBackupCodes')}</Button>
+              <Button color="error" onClick={() => setStep('off')}>
                 {t('turnOff')}
               </Button>
             </>
           ) : (
-            <Button variant="filled" onClick={() => setAsking('on')}>
+            <Button variant="filled" onClick={() => setStep('on')}>
               {t('turnOn')}
             </Button>
           )}
         </Group>
       )}
       {codes && person.twoFactor && <BackupCodes codes={codes} />}
-      {asking && (
+      {step && (
         <PasswordDialog
-          {...(asking === 'off' && { title: t('turnOffTitle'), isDangerous: true })}
-          action={words[asking]}
-          onConfirm={change[asking]}
-          onClose={() => setAsking(undefined)}
+          {...(step === 'off' && { title: t('turnOffTitle'), isDangerous: true })}
+          action={words[step]}
+          onConfirm={change[step]}
+          onClose={() => setStep(undefined)}
         />
       )}
     </Section>

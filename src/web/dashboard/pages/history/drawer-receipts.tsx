@@ -25,20 +25,20 @@ export function DeliveryReceipts({ detail, onRefine }: { detail: NotificationDet
   const [all, setAll] = useState(false);
   const { deliveries } = detail;
   if (deliveries.length === 0) return null;
-  const told = all ? deliveries : deliveries.slice(0, shownAtFirst);
+  const visible = all ? deliveries : deliveries.slice(0, shownAtFirst);
   return (
     <section className={styles.section}>
       <h3>{t('proof')}</h3>
       <ul className={styles.steps}>
-        {told.map((receipt) => (
+        {visible.map((receipt) => (
           <li key={receipt.panel.id}>
             <Receipt detail={detail} receipt={receipt} onRefine={onRefine} />
           </li>
         ))}
       </ul>
-      {told.length < deliveries.length && (
+      {visible.length < deliveries.length && (
         <button type="button" className={styles.link} onClick={() => setAll(true)}>
-          {t('allPanels', { count: deliveries.length - told.length })}
+          {t('allPanels', { count: deliveries.length - visible.length })}
         </button>
       )}
     </section>

@@ -83,13 +83,13 @@ function Trace({ detail }: { detail: NotificationDetail }) {
     });
   const [all, setAll] = useState(false);
   if (trace.length === 0) return <p className={styles.quiet}>{t('noRules')}</p>;
-  const told = trace
+  const visible = trace
     .map((rule, i) => ({ rule, number: i + 1 }))
     .filter(({ rule, number }) => all || number <= shownAtFirst || rule.outcome === 'matched');
   return (
     <>
       <ol className={styles.steps}>
-        {told.map(({ rule, number }) => (
+        {visible.map(({ rule, number }) => (
           <li key={rule.id} className={rule.outcome === 'matched' ? '' : styles.quiet}>
             <span className={rule.outcome === 'matched' ? styles.good : styles.quiet}>{number}</span>
             <span>
@@ -105,9 +105,9 @@ function Trace({ detail }: { detail: NotificationDetail }) {
           </li>
         ))}
       </ol>
-      {told.length < trace.length && (
+      {visible.length < trace.length && (
         <button type="button" className={styles.link} onClick={() => setAll(true)}>
-          {t('allRules', { count: trace.length - told.length })}
+          {t('allRules', { count: trace.length - visible.length })}
         </button>
       )}
     </>

@@ -90,7 +90,7 @@ function DeleteButton({ name, onDeleted }: { name: string; onDeleted: () => void
   const tenant = useTenant();
   const client = useQueryClient();
   const lookOf = useLevelLook();
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const remove = async () => {
     await tenant.api.delete(`/api/levels/${encodeURIComponent(name)}`);
     client.setQueryData(levelsQuery(tenant).queryKey, (levels) =>
@@ -100,15 +100,15 @@ function DeleteButton({ name, onDeleted }: { name: string; onDeleted: () => void
   };
   return (
     <>
-      <Button variant="subtle" color="error" onClick={() => setAsking(true)}>
+      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
         {t('delete')}
       </Button>
-      {isAsking && (
+      {isConfirming && (
         <Confirm
           title={t('deleteTitle', { name: lookOf(name).word })}
           action={t('deleteDo')}
           onConfirm={remove}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           <Consequences>
             <li>{t('deleteHistory')}</li>

@@ -180,8 +180,8 @@ function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void
   const { t } = useTranslation('panels');
   const tenant = useTenant();
   const client = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
-  const { data: rules = [] } = useQuery({ ...rulesQuery(tenant), enabled: isAsking });
+  const [isConfirming, setConfirming] = useState(false);
+  const { data: rules = [] } = useQuery({ ...rulesQuery(tenant), enabled: isConfirming });
   const naming = rules.filter(
     ({ then: { panels } }) => typeof panels === 'object' && 'ids' in panels && panels.ids.includes(panel.id),
   );
@@ -194,15 +194,15 @@ function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void
   };
   return (
     <>
-      <Button variant="subtle" color="error" onClick={() => setAsking(true)}>
+      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
         {t('delete')}
       </Button>
-      {isAsking && (
+      {isConfirming && (
         <Confirm
           title={t('deleteTitle', { name: panel.name })}
           action={t('deleteDo')}
           onConfirm={remove}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           <Consequences>
             <li>{t(panel.online ? 'deleteStream' : 'deleteOffline')}</li>

@@ -70,7 +70,7 @@ function ReadOnlySheet({
   const { t: shell } = useTranslation();
   const { role, timeZone } = useTenant();
   const words = useRuleWords();
-  const explain = useExplain(undefined, { version, isAsking: true, id });
+  const explain = useExplain(undefined, { version, enabled: true, id });
   const panel = <ExplainPanel explain={explain} rules={rules.map(specOf)} words={words} own={rule?.id} />;
   return (
     <Sheet

@@ -87,12 +87,12 @@ export interface Explain {
  *
  * @param rules A draft of the rules; without one, the rules in force.
  * @param options.version Of the rules in force.
- * @param options.isAsking Whether the rules are complete enough to be asked about.
+ * @param options.enabled Whether the rules are complete enough to be asked about.
  * @param options.id Of the recorded notification to begin with.
  */
 export function useExplain(
   rules: DraftRules | undefined,
-  options: { readonly version: string; readonly isAsking: boolean; readonly id?: string | undefined },
+  options: { readonly version: string; readonly enabled: boolean; readonly id?: string | undefined },
 ): Explain {
   const tenant = useTenant();
   const [subject, setSubject] = useState<Subject>(
@@ -114,7 +114,7 @@ export function useExplain(
   };
   const { data: outcome, error } = useQuery({
     ...routingQuery(tenant, request, settled.version),
-    enabled: options.isAsking,
+    enabled: options.enabled,
   });
   return { subject, setSubject, recorded, outcome, error: missing ?? error };
 }

@@ -82,7 +82,7 @@ export function useRuleDraft(
   const set = useMemo(() => withDraft(rules, rule, { id, place }), [rules, rule, id, place]);
   const explain = useExplain(isNew || isChanged ? set.rules : undefined, {
     version,
-    isAsking: missing.size === 0 || !(isNew || isChanged),
+    enabled: missing.size === 0 || !(isNew || isChanged),
     id: options.explain,
   });
   const invalid =

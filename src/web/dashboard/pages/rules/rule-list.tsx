@@ -196,19 +196,19 @@ function useDragAnnouncements(
 ): NonNullable<DndContextProps['accessibility']> {
   const { t } = useTranslation('rules');
   return useMemo(() => {
-    const told = (id: UniqueIdentifier | undefined) => {
+    const describe = (id: UniqueIdentifier | undefined) => {
       const place = rules.findIndex((rule) => rule.id === id);
       return { name: rules[place]?.name ?? '', number: place + 1, total };
     };
     const moved = (active: UniqueIdentifier, over: UniqueIdentifier | undefined) => ({
-      ...told(over),
-      name: told(active).name,
+      ...describe(over),
+      name: describe(active).name,
     });
     let hasMoved = false;
     const announcements: Announcements = {
       onDragStart: ({ active }) => {
         hasMoved = false;
-        return t('lifted', told(active.id));
+        return t('lifted', describe(active.id));
       },
       onDragOver: ({ active, over }) => {
         // The first event is about its own place.
@@ -216,7 +216,7 @@ function useDragAnnouncements(
         return over && hasMoved ? t('carriedTo', moved(active.id, over.id)) : undefined;
       },
       onDragEnd: ({ active, over }) => t('movedTo', moved(active.id, over?.id ?? active.id)),
-      onDragCancel: ({ active }) => t('putBack', told(active.id)),
+      onDragCancel: ({ active }) => t('putBack', describe(active.id)),
     };
     return { announcements, screenReaderInstructions: { draggable: t('dragInstructions') } };
   }, [rules, total, t]);

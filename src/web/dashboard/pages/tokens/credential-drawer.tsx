@@ -162,19 +162,19 @@ function RevokeButton({
   onRevoked: () => void;
 }) {
   const { t } = useTranslation('tokens');
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const revoke = useListChange(kind, ({ api }) => api.delete(`/api/${kind}/${id}`));
   return (
     <>
-      <Button variant="subtle" color="error" onClick={() => setAsking(true)}>
+      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
         {t('revoke')}
       </Button>
-      {isAsking && (
+      {isConfirming && (
         <Confirm
           title={t('revokeTitle', { name })}
           action={t('revokeDo')}
           onConfirm={() => revoke.mutateAsync(undefined).then(onRevoked)}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           <Consequences>
             <li>{t(kind === 'keys' ? 'revokeKey' : 'revokeToken')}</li>
