@@ -13,6 +13,7 @@ const controlIcons = [
   'arrow-up-right',
   'bell-off',
   'check',
+  'eye',
   'maximize',
   'minimize',
   'plug-connected-x',

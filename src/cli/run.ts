@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAcknowledge } from './acknowledge.ts';
 import { addBackup, addRestore } from './backup.ts';
 import { addConfig } from './config.ts';
 import { addKey, addToken } from './credentials.ts';
@@ -52,6 +53,7 @@ function createProgram(io: Io): Command {
     addSend,
     addRun,
     addTail,
+    addAcknowledge,
     addToken,
     addKey,
     addTenant,

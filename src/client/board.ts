@@ -2,7 +2,7 @@ import type { Level } from '#contract/level.ts';
 import { minRankOf } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
 import type { NotificationEvent } from '#contract/notification.ts';
-import type { SettingsEvent } from '#contract/panel-events.ts';
+import type { AcknowledgeEvent, SettingsEvent } from '#contract/panel-events.ts';
 import type { PanelEvent } from './panel-events.ts';
 
 /** A notification as a panel shows it. */
@@ -18,7 +18,7 @@ export interface Card {
 
 /** What became of a card that is not shown any more, or that it is new. */
 export interface BoardChange {
-  readonly kind: 'added' | 'counted' | 'cleared' | 'replaced' | 'expired' | 'dropped';
+  readonly kind: 'added' | 'counted' | 'acknowledged' | 'cleared' | 'replaced' | 'expired' | 'dropped';
   readonly card: Card;
 }
 
@@ -102,6 +102,8 @@ export class Board {
         return this.#remove(event.data.id, event.data.reason);
       case 'throttled':
         return this.#count(event.data.id, event.data.count);
+      case 'acknowledge':
+        return this.#acknowledge(event.data);
       case 'gap':
       case 'reset':
         return this.#clear();
@@ -155,6 +157,14 @@ export class Board {
     const card = { ...known, count };
     this.#cards.set(id, card);
     return [{ kind: 'counted', card }];
+  }
+
+  #acknowledge({ id, at, by, note }: AcknowledgeEvent): BoardChange[] {
+    const known = this.#cards.get(id);
+    if (!known) return [];
+    const card = { ...known, notification: { ...known.notification, acknowledged: { at, by, note } } };
+    this.#cards.set(id, card);
+    return [{ kind: 'acknowledged', card }];
   }
 
   #remove(id: string, kind: BoardChange['kind']): BoardChange[] {

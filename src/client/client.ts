@@ -1,6 +1,6 @@
 /** A typed client of Belfry's HTTP API, for programs and for browsers. */
 import type { Static } from 'typebox';
-import type { HistoryPage, NotifyAccepted, NotifyBody } from '#contract/notification.ts';
+import type { AcknowledgeAccepted, HistoryPage, NotifyAccepted, NotifyBody } from '#contract/notification.ts';
 import type {
   ClearAccepted,
   Panel,
@@ -44,6 +44,8 @@ export interface Client {
   listPanels(): Promise<Panel[]>;
   /** Removes a notification from every panel; false when no panel showed it any more. */
   clear(notificationId: string): Promise<boolean>;
+  /** Says that somebody has seen a notification; of several, the first counts. */
+  acknowledge(notificationId: string, note?: string): Promise<AcknowledgeAccepted>;
   /** Sends display receipts, at most 1,000; returns how many were new. */
   receipts(panelId: string, receipts: Receipts, options?: Pick<CallOptions, 'signal'>): Promise<number>;
   /** Revokes the token of this client, which it got by pairing. */
@@ -71,6 +73,10 @@ export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientO
     listPanels: async () => (await request<Static<typeof PanelList>>('GET', '/api/panels')).panels,
     clear: async (id) =>
       (await request<Static<typeof ClearAccepted>>('POST', `/api/notifications/${encode(id)}/clear`)).cleared,
+    acknowledge: (id, note) =>
+      request('POST', `/api/notifications/${encode(id)}/acknowledge`, {
+        body: note === undefined ? {} : { note },
+      }),
     receipts: async (panelId, body, { signal } = {}) => {
       const path = `/api/panels/${encode(panelId)}/receipts`;
       return (await request<Static<typeof ReceiptsAccepted>>('POST', path, { body, signal })).recorded;

@@ -2,6 +2,7 @@
 import type { NotificationEvent } from '#contract/notification.ts';
 import type { ReadyEvent } from '#contract/panel.ts';
 import type {
+  AcknowledgeEvent,
   ByeEvent,
   ClearEvent,
   HeartbeatEvent,
@@ -19,6 +20,7 @@ interface DataOf {
   readonly ready: ReadyEvent;
   readonly notification: NotificationEvent;
   readonly clear: ClearEvent;
+  readonly acknowledge: AcknowledgeEvent;
   readonly throttled: ThrottledEvent;
   readonly settings: SettingsEvent;
   readonly heartbeat: HeartbeatEvent;
@@ -39,6 +41,7 @@ const known: Readonly<Record<keyof DataOf, true>> = {
   ready: true,
   notification: true,
   clear: true,
+  acknowledge: true,
   throttled: true,
   settings: true,
   heartbeat: true,

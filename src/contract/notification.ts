@@ -70,6 +70,32 @@ const content = {
   expiresAt: nullable(Type.String({ format: 'date-time' })),
 };
 
+export const Acknowledged = Type.Object(
+  {
+    at: Type.String({ format: 'date-time' }),
+    by: Type.String({ description: 'The name of a person, token or key.' }),
+    note: nullable(Type.String()),
+  },
+  { additionalProperties: false },
+);
+
+export const AcknowledgeNotification = Type.Object(
+  {
+    note: Type.Optional(Type.String({ maxLength: 500, description: 'For the others, as in "on my way".' })),
+  },
+  { title: 'AcknowledgeNotification', additionalProperties: false },
+);
+
+export const AcknowledgeAccepted = Type.Object(
+  {
+    ok: Type.Literal(true),
+    first: Type.Boolean({ description: 'false: somebody did so before, as `acknowledged` says.' }),
+    acknowledged: Acknowledged,
+  },
+  { title: 'AcknowledgeAccepted', additionalProperties: false },
+);
+export type AcknowledgeAccepted = Static<typeof AcknowledgeAccepted>;
+
 /** The data of the stream's `notification` event. */
 export const NotificationEvent = Type.Object(
   {
@@ -78,6 +104,7 @@ export const NotificationEvent = Type.Object(
       Type.Integer({ description: 'Time left on panels when sent; null stays until cleared.' }),
     ),
     count: Type.Integer({ minimum: 0, description: 'How many more a throttle has counted on this one.' }),
+    acknowledged: nullable(Acknowledged),
   },
   { title: 'NotificationEvent' },
 );
@@ -143,6 +170,7 @@ export const HistoryNotification = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    acknowledged: nullable(Acknowledged),
     receipts: Type.Object(
       { shown: Type.Integer(), expired: Type.Integer(), cleared: Type.Integer() },
       { additionalProperties: false, description: 'How many panels reported each.' },

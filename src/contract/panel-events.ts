@@ -17,6 +17,19 @@ export const ClearEvent = Type.Object(
 );
 export type ClearEvent = Static<typeof ClearEvent>;
 
+/** Somebody has seen the notification `id`; it stays on its panels. */
+export const AcknowledgeEvent = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    position: Position,
+    at: Type.String({ format: 'date-time' }),
+    by: Type.String({ description: 'The name of a person, token or key.' }),
+    note: Type.Union([Type.String(), Type.Null()]),
+  },
+  { title: 'AcknowledgeEvent' },
+);
+export type AcknowledgeEvent = Static<typeof AcknowledgeEvent>;
+
 /** One more that a throttle counted on the notification `id`. */
 export const ThrottledEvent = Type.Object(
   {

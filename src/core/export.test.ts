@@ -32,6 +32,7 @@ const record: HistoryRecord = {
   throttledOn: null,
   throttleCount: 0,
   cleared: { at: Date.UTC(2026, 10, 1, 10, 0, 1), by: 'ann', reason: 'cleared' },
+  acknowledged: { at: Date.UTC(2026, 10, 1, 10, 0, 2), by: 'bob', note: '=1' },
   receipts: { shown: 2, expired: 0, cleared: 2 },
 };
 
@@ -40,7 +41,7 @@ test('a row has a cell for each column of the header, quoted as RFC 4180 says an
   expect(csvRow(record)).toBe(
     `0199c0de-7000-7abc-8def-0123456789ab,7,2026-11-01T10:00:00.000Z,error,40,"'=HYPERLINK(""http://x"")","two\nlines, ""quoted""",` +
       `db-01,10.0.0.5,'-key,,203.0.113.9,aB3,'@ci,5000,2026-11-01T10:00:05.000Z,info,,db,false,p1; p2,noc,,` +
-      '2026-11-01T10:00:01.000Z,ann,cleared,2,0,2\r\n',
+      `2026-11-01T10:00:01.000Z,ann,cleared,2,0,2,2026-11-01T10:00:02.000Z,bob,'=1\r\n`,
   );
 });
 
@@ -87,6 +88,7 @@ test('a line of NDJSON is one line that holds the record', () => {
     sent: { level: 'info', ttl: null },
     target: record.route.target,
     cleared: { at: '2026-11-01T10:00:01.000Z', by: 'ann', reason: 'cleared' },
+    acknowledged: { at: '2026-11-01T10:00:02.000Z', by: 'bob', note: '=1' },
     receipts: { shown: 2, expired: 0, cleared: 2 },
   });
   expect(JSON.parse(line)).not.toHaveProperty('kind');

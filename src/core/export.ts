@@ -1,7 +1,7 @@
 /** History as a file: one record a line, as JSON or as CSV. */
 
 import type { HistoryRecord } from './ports.ts';
-import { iso } from './stream/frames.ts';
+import { acknowledgedView, iso } from './stream/frames.ts';
 
 const optionalIso = (at: number | null) => (at === null ? null : iso(at));
 
@@ -15,7 +15,8 @@ export function ndjsonLine({
   sentTtl,
   ...record
 }: HistoryRecord): string {
-  const { cleared, receipts, throttledOn, throttleCount, receivedAt, expiresAt, ...content } = record;
+  const { cleared, acknowledged, receipts, throttledOn, throttleCount, receivedAt, expiresAt, ...content } =
+    record;
   const line = {
     ...content,
     receivedAt: iso(receivedAt),
@@ -28,6 +29,7 @@ export function ndjsonLine({
     throttledOn,
     throttleCount,
     cleared: cleared && { ...cleared, at: iso(cleared.at) },
+    acknowledged: acknowledgedView(acknowledged),
     receipts,
   };
   return `${JSON.stringify(line)}\n`;
@@ -66,6 +68,9 @@ const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) =
   ['shown', ({ receipts }) => receipts.shown],
   ['expired', ({ receipts }) => receipts.expired],
   ['cleared', ({ receipts }) => receipts.cleared],
+  ['acknowledged_at', ({ acknowledged }) => optionalIso(acknowledged?.at ?? null)],
+  ['acknowledged_by', ({ acknowledged }) => acknowledged?.by ?? null],
+  ['acknowledge_note', ({ acknowledged }) => acknowledged?.note ?? null],
 ];
 
 /** The header row, line break included. */

@@ -1,6 +1,6 @@
 import type { HistoryNotification, historyStates } from '#contract/notification.ts';
 import type { HistoryRecord, Ref } from './ports.ts';
-import { iso } from './stream/frames.ts';
+import { acknowledgedView, iso } from './stream/frames.ts';
 import type { Target } from './target.ts';
 import { isEmpty, reaches } from './target.ts';
 import type { TenantSnapshot } from './tenancy.ts';
@@ -39,6 +39,7 @@ export function historyView(
     sent: { level: record.sentLevel, ttl: record.sentTtl },
     throttledOn: record.throttledOn,
     cleared: cleared && { at: iso(cleared.at), by: cleared.by, reason: cleared.reason },
+    acknowledged: acknowledgedView(record.acknowledged),
     receipts: { ...record.receipts },
   };
 }

@@ -62,6 +62,23 @@ export interface Clear {
   readonly route: Route;
 }
 
+/** Somebody has seen a notification and takes care of it. */
+export interface Acknowledged {
+  readonly at: number;
+  /** The name of a person, token or key. */
+  readonly by: string;
+  readonly note: string | null;
+}
+
+/** A notification was acknowledged on the panels that `route` names; it stays there. */
+export interface Acknowledgement extends Acknowledged {
+  readonly kind: 'acknowledgement';
+  readonly position: number;
+  /** The notification that was acknowledged. */
+  readonly id: string;
+  readonly route: Route;
+}
+
 /** Position and rank of a live notification. */
 export interface LivePosition {
   readonly rank: number;
@@ -71,10 +88,11 @@ export interface LivePosition {
 export interface LiveNotification extends Notification {
   /** How many later notifications a throttle suppressed and counted on this one. */
   readonly count: number;
+  readonly acknowledged: Acknowledged | null;
 }
 
 /** One entry of a tenant's log. */
-export type Entry = Notification | Clear;
+export type Entry = Notification | Clear | Acknowledgement;
 
 /** The sender's idempotency key. A repeat with the same key and hash within `limits.idempotencyMs` stores nothing. */
 export interface Idempotency {
@@ -121,6 +139,12 @@ export type ClearOutcome =
   | { readonly kind: 'not-live' }
   | { readonly kind: 'not-found' };
 
+export type AcknowledgeOutcome =
+  | { readonly kind: 'acknowledged'; readonly entry: Acknowledgement }
+  /** Somebody did so before; nothing is stored. */
+  | { readonly kind: 'already'; readonly acknowledged: Acknowledged }
+  | { readonly kind: 'not-found' };
+
 export interface LogBounds {
   /** The position of the newest entry; 0 when there is none. */
   readonly head: number;
@@ -140,6 +164,7 @@ export interface HistoryRecord extends Notification {
     readonly by: string;
     readonly reason: 'cleared' | 'replaced';
   } | null;
+  readonly acknowledged: Acknowledged | null;
   readonly receipts: { readonly shown: number; readonly expired: number; readonly cleared: number };
 }
 
@@ -196,6 +221,8 @@ export interface History {
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
   /** Removes a live notification from its panels. */
   clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
+  /** Records who has seen a notification that history keeps, live or not. Only the first time counts. */
+  acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome>;
   bounds(tenant: TenantId): Promise<LogBounds>;
   /** Entries with positions after `position`, in order, at most `limit`. */
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;

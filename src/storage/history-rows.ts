@@ -1,5 +1,5 @@
 /** Conversions of history rows that SQLite and PostgreSQL share. */
-import type { HistoryRecord, Idempotency, RepeatOutcome } from '#core/ports.ts';
+import type { Acknowledged, Entry, HistoryRecord, Idempotency, RepeatOutcome, Route } from '#core/ports.ts';
 
 /** How a notification was cleared; all columns are null if it was not. */
 export interface ClearedRow {
@@ -14,6 +14,44 @@ export function toCleared({ cleared_at, cleared_by, cleared_reason }: ClearedRow
 }
 
 export const toReason = (text: string | null) => (text === 'replaced' ? 'replaced' : 'cleared');
+
+/** Who acknowledged a notification; all columns are null if nobody did. */
+export interface AcknowledgedRow {
+  readonly acknowledged_at: number | null;
+  readonly acknowledged_by: string | null;
+  readonly acknowledged_note: string | null;
+}
+
+export function toAcknowledged(row: AcknowledgedRow | undefined): Acknowledged | null {
+  if (!row || row.acknowledged_at === null) return null;
+  return { at: row.acknowledged_at, by: row.acknowledged_by ?? '', note: row.acknowledged_note };
+}
+
+/** The reason of an entry that acknowledges; such an entry has the note in the column `message`. */
+export const acknowledgedReason = 'acknowledged';
+
+/** An entry of the log that is about a notification: its clearing, or its acknowledgement. */
+export function toChange({
+  position,
+  id,
+  reason,
+  by,
+  at,
+  message,
+  route,
+}: {
+  readonly position: number;
+  readonly id: string;
+  readonly reason: string | null;
+  readonly by: string | null;
+  readonly at: number;
+  readonly message: string | null;
+  readonly route: Route;
+}): Entry {
+  const change = { position, id, by: by ?? '', at, route };
+  if (reason === acknowledgedReason) return { ...change, kind: 'acknowledgement', note: message };
+  return { ...change, kind: 'clear', reason: toReason(reason) };
+}
 
 /** The outcome of a repeated idempotency key; undefined when the key was not used before. */
 export function toRepeat(

@@ -9,7 +9,12 @@ export function clearingConformance(lab: () => HistoryLab): void {
     const notification = await store(database.history, tenant, {
       route: routeTo(toTarget({ tags: ['noc'] })),
     });
-    const outcome = await database.history.clear(tenant, notification.id, 'token desk', now + 5);
+    const outcome = await database.history.clear(
+      tenant,
+      notification.id.toUpperCase(),
+      'token desk',
+      now + 5,
+    );
     const entry = {
       kind: 'clear',
       position: 2,

@@ -251,6 +251,7 @@ export function searchConformance(lab: () => HistoryLab): void {
       ...stored,
       tokenName: 'CI server',
       cleared: null,
+      acknowledged: null,
       receipts: { shown: 0, expired: 0, cleared: 0 },
     };
     expect(await database.history.find(tenant, stored.id)).toEqual(record);

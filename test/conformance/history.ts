@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { acknowledgingConformance } from './history-acknowledging.ts';
 import { clearingConformance } from './history-clearing.ts';
 import { type HistoryDatabase, type HistoryLab, newTenant, type OpenHistory } from './history-lab.ts';
 import { liveConformance } from './history-live.ts';
@@ -26,6 +27,7 @@ export function historyConformance(backend: string, open: OpenHistory): void {
       'retry keys': retriesConformance,
       replacing: replacingConformance,
       clearing: clearingConformance,
+      acknowledging: acknowledgingConformance,
       'the live set': liveConformance,
       'finding and searching': searchConformance,
       'a loop over the list': loopConformance,

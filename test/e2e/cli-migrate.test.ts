@@ -93,6 +93,8 @@ describe.skipIf(missing !== undefined)(missing ?? 'belfry migrate', () => {
       { title: 'retried', message: 'm', ttl: 0 },
       { 'idempotency-key': 'k' },
     );
+    for (const id of ids.slice(1, 3))
+      await server.call('POST', `/api/notifications/${id}/acknowledge`, { token: key, json: { note: 'n' } });
     await server.call('POST', `/api/notifications/${ids[1]}/clear`, { token: key });
     await server.call('POST', `/api/panels/${panel}/receipts`, {
       token,

@@ -129,6 +129,10 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         : world.sent.own;
       return { path: `/api/notifications/${id}/clear` };
     }),
+    'POST /api/notifications/:id/acknowledge': of(({ sent, canary }, { name }) => ({
+      path: `/api/notifications/${sent[name] ?? sent.own}/acknowledge`,
+      json: { note: canary },
+    })),
 
     'GET /api/panels': plain('/api/panels'),
     'GET /api/panels/:id': of(({ panel }) => ({ path: `/api/panels/${panel}` })),

@@ -133,6 +133,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
     'GET /api/panels',
     'GET /api/panels/:id',
     'GET /api/panels/:id/events',
+    'POST /api/notifications/:id/acknowledge',
     'POST /api/notifications/:id/clear',
     'POST /api/panels',
     'POST /api/panels/:id/receipts',

@@ -20,6 +20,7 @@ export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
     expiresAt: null,
     remainingMs: null,
     count,
+    acknowledged: null,
     ...over,
   };
   const { receivedAt, expiresAt } = notification;

@@ -29,6 +29,7 @@ export interface Known extends NotificationDraft {
   readonly position: number;
   cleared: boolean;
   shown: boolean;
+  acknowledged: boolean;
 }
 
 export const routeTo = (target: Partial<Target>, over: Partial<Route> = {}): Route => ({
@@ -148,7 +149,13 @@ export class HistoryModel {
     if (stored.kind !== 'stored') throw new Error(stored.kind);
     if (tenant !== this.tenant) return;
     for (const { id } of stored.clears) this.#of(id).cleared = true;
-    this.known.push({ ...given, position: stored.position, cleared: false, shown: false });
+    this.known.push({
+      ...given,
+      position: stored.position,
+      cleared: false,
+      shown: false,
+      acknowledged: false,
+    });
   }
 
   clear(id: string, at: number): void {
@@ -272,6 +279,8 @@ function isIn(state: SearchState, record: Known, now: number): boolean {
       return !route.muted && isEmpty(route.target) && throttledOn === null;
     case 'cleared':
       return cleared;
+    case 'acknowledged':
+      return record.acknowledged;
     case 'live':
       return forPanels && !cleared && !isOver;
     case 'expired':

@@ -104,7 +104,7 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
       taken += found ? [found.title, found.message, found.host, found.key, found.url].join('').length : 0;
       if (taken > chars && notifications.length > 0) break;
       scanned += 1;
-      if (found) notifications.push({ ...found, count: 0 });
+      if (found) notifications.push({ ...found, count: 0, acknowledged: null });
     }
     return { notifications, scanned };
   }

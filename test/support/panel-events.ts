@@ -53,6 +53,7 @@ export function notification(position: number, over: Partial<NotificationEvent> 
     expiresAt: null,
     remainingMs: null,
     count: 0,
+    acknowledged: null,
     ...over,
   };
 }

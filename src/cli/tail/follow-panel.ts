@@ -64,7 +64,7 @@ export async function followPanel({
   const reportEnds = (changes: readonly BoardChange[]) => {
     for (const { kind, card } of changes) {
       const { id } = card.notification;
-      if (kind === 'added' || kind === 'counted' || !shown.delete(id)) continue;
+      if (kind === 'added' || kind === 'counted' || kind === 'acknowledged' || !shown.delete(id)) continue;
       if (kind === 'expired') report(id, 'expired');
       if (kind === 'cleared' || kind === 'replaced') report(id, 'cleared');
     }

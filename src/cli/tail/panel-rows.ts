@@ -93,8 +93,9 @@ function header(scene: Scene): string {
 
 /** Title, message and origin in two rows, and an empty one. */
 function fullCard(scene: Scene, card: Card): string[] {
-  const { message, host, ip, key, url } = card.notification;
-  const origin = [host, ip, key && `key ${key}`, url].filter(Boolean).join('  ');
+  const { message, host, ip, key, url, acknowledged } = card.notification;
+  const seen = acknowledged && `seen by ${acknowledged.by}`;
+  const origin = [seen, host, ip, key && `key ${key}`, url].filter(Boolean).join('  ');
   const left = remaining(scene, card);
   return [
     row(scene, { ...cardRow(scene, card), right: ageOf(scene, card) }),

@@ -78,7 +78,7 @@ export function plainLine({ kind, card }: BoardChange, at: number): string | und
   const isNew = kind === 'added';
   const time = `${new Date(isNew ? card.receivedAt : at).toISOString().slice(0, 19)}Z`;
   const text = isNew ? `${visibleText(title)} — ${visibleText(message)}` : visibleText(title);
-  const fields = [...fieldsOf(card), ...(kind === 'counted' ? [`count=${card.count}`] : [])];
+  const fields = [...fieldsOf(card), ...changedFieldsOf(kind, card)];
   return [time, (isNew ? level : kind).padEnd(levelColumns), text, ...fields].join('  ');
 }
 
@@ -86,6 +86,13 @@ function fieldsOf({ notification: { host, ip, key, url } }: Card): string[] {
   return Object.entries({ host, ip, key, url }).flatMap(([name, value]) =>
     value === null ? [] : [`${name}=${quoted(visibleText(value))}`],
   );
+}
+
+function changedFieldsOf(kind: BoardChange['kind'], { count, notification }: Card): string[] {
+  if (kind === 'counted') return [`count=${count}`];
+  if (kind !== 'acknowledged' || !notification.acknowledged) return [];
+  const { by, note } = notification.acknowledged;
+  return [`by=${quoted(visibleText(by))}`, ...(note === null ? [] : [`note=${quoted(visibleText(note))}`])];
 }
 
 function quoted(text: string): string {

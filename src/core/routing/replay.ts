@@ -234,5 +234,5 @@ export async function* replayed(
 }
 
 function timeOf(entry: Entry): number {
-  return entry.kind === 'clear' ? entry.at : entry.receivedAt;
+  return entry.kind === 'notification' ? entry.receivedAt : entry.at;
 }

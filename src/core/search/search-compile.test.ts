@@ -34,14 +34,15 @@ test('the terms of a query find every match, nothing else when they say so, and 
     now: instant,
     cleared: fc.boolean(),
     shown: fc.boolean(),
+    acknowledged: fc.boolean(),
   });
   fc.assert(
-    fc.property(cases, ({ draft, query: asked, now, cleared, shown }) => {
+    fc.property(cases, ({ draft, query: asked, now, cleared, ...told }) => {
       const { terms, exact, after, before } = compileQuery(asked, tenant);
       // Only what was for panels can have been cleared.
       const { muted, target } = draft.route;
       const isForPanels = !muted && !isEmpty(target) && draft.throttledOn === null;
-      const matches = matcherOf(asked, now)({ ...draft, cleared: cleared && isForPanels, shown });
+      const matches = matcherOf(asked, now)({ ...draft, cleared: cleared && isForPanels, ...told });
       const found = finds(terms, termsOf(draft)) && draft.receivedAt >= after && draft.receivedAt < before;
       if (matches) expect(found, printQuery(asked)).toBe(true);
       if (exact) expect(found, printQuery(asked)).toBe(matches);
@@ -73,7 +74,10 @@ test('any range of addresses finds the addresses in it and no others, however it
         const { terms, exact } = compileQuery(asked, tenant);
         for (const sourceIp of list) {
           const given = { ...draft, sourceIp };
-          const matches = matcherOf(asked, 0)({ ...given, cleared: false, shown: false });
+          const matches = matcherOf(
+            asked,
+            0,
+          )({ ...given, cleared: false, shown: false, acknowledged: false });
           const found = finds(terms, termsOf(given));
           if (matches || exact) expect(found, `${text} ${sourceIp}`).toBe(matches);
         }

@@ -199,6 +199,8 @@ class Compiler {
         return { terms: flag(state), exact: true };
       case 'unrouted':
         return { terms: { kind: 'without', of: flag('unrouted'), not: flag('throttled') }, exact: true };
+      case 'acknowledged':
+        return { terms: this.#everything, exact: false };
       default: {
         const not = or([flag('muted'), flag('throttled'), flag('unrouted')]);
         return { terms: { kind: 'without', of: this.#everything, not }, exact: false };

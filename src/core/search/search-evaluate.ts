@@ -26,6 +26,7 @@ export interface SearchableNotification
   readonly cleared: boolean;
   /** A panel has reported showing it. */
   readonly shown: boolean;
+  readonly acknowledged: boolean;
 }
 
 export type Matcher = (given: SearchableNotification) => boolean;
@@ -128,6 +129,7 @@ function isIn(state: SearchState, given: SearchableNotification, now: number): b
   if (state === 'muted') return route.muted;
   if (state === 'throttled') return throttledOn !== null;
   if (state === 'cleared') return cleared;
+  if (state === 'acknowledged') return given.acknowledged;
   const isForPanels = !route.muted && throttledOn === null && !isEmpty(route.target);
   switch (state) {
     case 'unrouted':

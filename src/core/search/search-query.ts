@@ -9,12 +9,14 @@ export const searchStates = [
   'expired',
   'cleared',
   'unseen',
+  'acknowledged',
   'throttled',
   'unrouted',
 ] as const;
 
 /**
  * `live`: on its panels now. `expired`: was, until its time was over. `cleared`: taken off. `muted`: by a rule.
+ * `acknowledged`: somebody has seen it and said so.
  * `throttled`: counted on an earlier one. `unrouted`: no panel was chosen. `unseen`: for panels, not counted on another,
  * and no panel has reported showing it.
  */

@@ -1,7 +1,14 @@
 /** The stream's events, encoded. */
 import type { NotificationEvent } from '#contract/notification.ts';
 import { encodeSse, formatCursor } from '#contract/sse.ts';
-import type { Clear, Entry, Notification } from '../ports.ts';
+import type {
+  Acknowledged,
+  Acknowledgement,
+  Clear,
+  Entry,
+  LiveNotification,
+  Notification,
+} from '../ports.ts';
 import type { Target } from '../target.ts';
 import { isEmpty } from '../target.ts';
 
@@ -22,7 +29,14 @@ const staleMs = 1_000;
 
 export const iso = (at: number) => new Date(at).toISOString();
 
-export function notificationEvent(n: Notification, now: number, count: number): NotificationEvent {
+/** As the API returns it. */
+export const acknowledgedView = (given: Acknowledged | null) =>
+  given && { at: iso(given.at), by: given.by, note: given.note };
+
+export function notificationEvent(
+  n: Notification & Partial<Pick<LiveNotification, 'count' | 'acknowledged'>>,
+  now: number,
+): NotificationEvent {
   return {
     id: n.id,
     position: n.position,
@@ -39,7 +53,8 @@ export function notificationEvent(n: Notification, now: number, count: number): 
     receivedAt: iso(n.receivedAt),
     expiresAt: n.expiresAt === null ? null : iso(n.expiresAt),
     remainingMs: n.expiresAt === null ? null : remainingMs(n.expiresAt, n.ttl, now),
-    count,
+    count: n.count ?? 0,
+    acknowledged: acknowledgedView(n.acknowledged ?? null),
   };
 }
 
@@ -48,16 +63,22 @@ function remainingMs(expiresAt: number, ttl: number, now: number): number {
   return Math.min(ttl, Math.max(0, expiresAt - now));
 }
 
-export function encodeNotification(epoch: string, n: Notification, now: number, count = 0): string {
+/** The count and the acknowledgement of a live notification are sent with it; of another one, they follow as events. */
+export function encodeNotification(epoch: string, n: Notification | LiveNotification, now: number): string {
   return encodeSse({
     event: 'notification',
     id: formatCursor(epoch, n.position),
-    data: notificationEvent(n, now, count),
+    data: notificationEvent(n, now),
   });
 }
 
 function encodeClear(epoch: string, { position, id, reason, by }: Clear): string {
   return encodeSse({ event: 'clear', id: formatCursor(epoch, position), data: { id, position, reason, by } });
+}
+
+function encodeAcknowledgement(epoch: string, { position, id, at, by, note }: Acknowledgement): string {
+  const data = { id, position, at: iso(at), by, note };
+  return encodeSse({ event: 'acknowledge', id: formatCursor(epoch, position), data });
 }
 
 /** A throttle suppressed one more notification: the panel raises the count on the shown one. */
@@ -71,15 +92,21 @@ function encodeThrottled(epoch: string, n: Notification): string {
   return encodeSse({ event: 'throttled', id: formatCursor(epoch, n.position), data });
 }
 
+/** What happens to a notification that panels have. */
+function encodeChange(epoch: string, entry: Entry): string {
+  if (entry.kind === 'clear') return encodeClear(epoch, entry);
+  return entry.kind === 'acknowledgement'
+    ? encodeAcknowledgement(epoch, entry)
+    : encodeThrottled(epoch, entry);
+}
+
 /** The frame of an entry; undefined if it goes to no panel (muted, or without a target). */
 export function frameOf(epoch: string, entry: Entry, now: number): Frame | undefined {
   const { route, position } = entry;
   if (route.muted || isEmpty(route.target)) return undefined;
   const base = { position, target: route.target, encodedAt: now };
-  if (entry.kind === 'clear')
-    return { ...base, expiresAt: null, bytes: Buffer.from(encodeClear(epoch, entry)), source: null };
-  if (entry.throttledOn !== null)
-    return { ...base, expiresAt: null, bytes: Buffer.from(encodeThrottled(epoch, entry)), source: null };
+  if (entry.kind !== 'notification' || entry.throttledOn !== null)
+    return { ...base, expiresAt: null, bytes: Buffer.from(encodeChange(epoch, entry)), source: null };
   return {
     ...base,
     expiresAt: entry.expiresAt,

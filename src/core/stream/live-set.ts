@@ -59,7 +59,7 @@ export class LiveSet {
       const at = now();
       for (const each of notifications) {
         if (each.expiresAt !== null && each.expiresAt <= at) continue;
-        text += encodeNotification(epoch, each, at, each.count);
+        text += encodeNotification(epoch, each, at);
         sent += 1;
       }
     }

@@ -1,5 +1,6 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { minRankOf } from '#contract/level-styles.ts';
+import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/notification.ts';
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
 import { NotificationDetail } from '#contract/routing.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
@@ -16,7 +17,7 @@ import type { App, Services } from '../services.ts';
 /** The most panels whose receipts one response lists; panels with receipts come first. */
 const maxReceipts = 1_000;
 
-/** One notification: its trace and deliveries, and clearing it. */
+/** One notification: its trace and deliveries, acknowledging and clearing it. */
 export function notificationRoutes(app: App, services: Services): void {
   const { history, tenancy, bus, receipts, metrics, now } = services;
 
@@ -60,6 +61,32 @@ export function notificationRoutes(app: App, services: Services): void {
       if (outcome.kind === 'not-found') throw notFound('notification');
       if (outcome.kind === 'cleared') bus.publish(principal.tenant, [outcome.entry]);
       return { ok: true as const, cleared: outcome.kind === 'cleared' };
+    },
+  );
+
+  app.post(
+    '/api/notifications/:id/acknowledge',
+    route(
+      { scope: 'panel', role: 'member' },
+      {
+        summary: 'Say that somebody has seen a notification and takes care of it',
+        description:
+          'Every panel shows who, when and the note. The first one counts: a later call answers who that was.',
+        params: IdPath,
+        body: Type.Union([AcknowledgeNotification, Type.Null()]),
+        response: { 200: AcknowledgeAccepted },
+      },
+    ),
+    async ({ principal, params, body }) => {
+      await requireRoutedToOwnPanel(services, principal, params.id);
+      const note = body?.note?.trim() || null;
+      const given = { at: now(), by: actorOf(principal), note };
+      const outcome = await history.acknowledge(principal.tenant, params.id, given);
+      if (outcome.kind === 'not-found') throw notFound('notification');
+      const first = outcome.kind === 'acknowledged';
+      if (first) bus.publish(principal.tenant, [outcome.entry]);
+      const { at, by, note: text } = first ? outcome.entry : outcome.acknowledged;
+      return { ok: true as const, first, acknowledged: { at: iso(at), by, note: text } };
     },
   );
 

@@ -32,7 +32,7 @@ export function showingRoutes(app: App, { history, tenancy, now }: Services): vo
       const first = positions.slice(0, maxShown);
       const { notifications } = await history.readLive(tenant, first, at, Number.POSITIVE_INFINITY);
       return {
-        notifications: notifications.map((each) => notificationEvent(each, at, each.count)),
+        notifications: notifications.map((each) => notificationEvent(each, at)),
         more: positions.length - first.length,
       };
     },

@@ -1,4 +1,6 @@
 import type {
+  Acknowledged,
+  AcknowledgeOutcome,
   AppendOutcome,
   ClearOutcome,
   Entry,
@@ -22,12 +24,15 @@ import type {
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
-import { isUuid, toRepeat } from '../history-rows.ts';
+import { type AcknowledgedRow, isUuid, toAcknowledged, toRepeat } from '../history-rows.ts';
+import { type AcknowledgeRow, toAcknowledgeOutcome } from './acknowledgements.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
 import { dropUnkept, type LogWrite } from './partitions.ts';
 import { dropFromLog, type RetentionBounds } from './retention.ts';
 import {
+  acknowledgedColumns,
+  acknowledgedJoin,
   type EntryRow,
   entryColumns,
   type NotificationRow,
@@ -93,6 +98,18 @@ export class PostgresHistory implements History, ReceiptStore {
     return { kind: 'cleared', entry: { kind: 'clear', position, id, reason: 'cleared', by, at, route } };
   }
 
+  async acknowledge(tenant: TenantId, given: string, what: Acknowledged): Promise<AcknowledgeOutcome> {
+    if (!isUuid(given)) return { kind: 'not-found' };
+    const id = given.toLowerCase();
+    await this.#lanes.queue.settled(id);
+    const { rows } = await this.#lanes.write(tenant, 1, (client) =>
+      client.query<AcknowledgeRow>('SELECT * FROM acknowledge_notification($1, $2, $3, $4, $5)', [
+        ...[tenant, id, what.by, what.at, what.note],
+      ]),
+    );
+    return toAcknowledgeOutcome(rows[0], id, what);
+  }
+
   async bounds(tenant: TenantId): Promise<LogBounds> {
     return (await readBounds(this.#lanes.reads, tenant)) ?? { head: 0, first: 1 };
   }
@@ -136,14 +153,16 @@ export class PostgresHistory implements History, ReceiptStore {
   }
 
   async readLive(tenant: TenantId, positions: readonly number[], now: number, chars: number) {
-    const rows = await this.#read<NotificationRow & { counted: number | null; nth: number }>(
+    const rows = await this.#read<
+      NotificationRow & AcknowledgedRow & { counted: number | null; nth: number }
+    >(
       tenant,
       'still-live',
-      `SELECT ${entryColumns}, s.counted, w.nth FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
+      `SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
        JOIN log n ON n.tenant = $1 AND n.position = w.position
        JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
          AND (l.expires_at IS NULL OR l.expires_at > $3)
-       LEFT JOIN log_state s ON s.row = n.row ORDER BY w.nth`,
+       ${acknowledgedJoin} LEFT JOIN log_state s ON s.row = n.row ORDER BY w.nth`,
       [tenant, positions.slice(0, positionsARead), now],
     );
     const notifications: LiveNotification[] = [];
@@ -151,7 +170,11 @@ export class PostgresHistory implements History, ReceiptStore {
     for (const row of rows) {
       taken += charsBySender(row);
       if (taken > chars && notifications.length > 0) return { notifications, scanned: row.nth - 1 };
-      notifications.push({ ...toNotification(row), count: row.counted ?? 0 });
+      notifications.push({
+        ...toNotification(row),
+        count: row.counted ?? 0,
+        acknowledged: toAcknowledged(row),
+      });
     }
     return { notifications, scanned: Math.min(positions.length, positionsARead) };
   }

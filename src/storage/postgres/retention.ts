@@ -63,6 +63,12 @@ export async function dropFromLog(
        ORDER BY n.position LIMIT ${entriesAStep}) kept)`,
     [tenant, bounds.now],
   );
+  await connections.query(
+    tenant,
+    'retention-acknowledgements',
+    `DELETE FROM acknowledgements a USING logs k WHERE a.tenant = $1 AND k.tenant = $1 AND a.row < k.first_row`,
+    [tenant],
+  );
   return last + 1 - log.first;
 }
 

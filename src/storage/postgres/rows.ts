@@ -1,6 +1,14 @@
 /** How the log's rows become what core speaks of. */
-import type { Clear, Entry, HistoryRecord, Notification, Route } from '#core/ports.ts';
-import { type ClearedRow, rowBytesOver, rowBytesSqlOver, toCleared, toReason } from '../history-rows.ts';
+import type { Entry, HistoryRecord, Notification, Route } from '#core/ports.ts';
+import {
+  type AcknowledgedRow,
+  type ClearedRow,
+  rowBytesOver,
+  rowBytesSqlOver,
+  toAcknowledged,
+  toChange,
+  toCleared,
+} from '../history-rows.ts';
 import type { Partition } from './partitions.ts';
 
 /** A row of the log `n`, as {@link entryColumns} selects it. */
@@ -14,6 +22,8 @@ export interface EntryRow {
   readonly cleared: number | null;
   readonly by: string | null;
   readonly reason: string | null;
+  /** The note of an acknowledgement; null for a clearing. */
+  readonly message: string | null;
 }
 
 export interface NotificationRow extends EntryRow {
@@ -36,7 +46,7 @@ export interface NotificationRow extends EntryRow {
 }
 
 /** What {@link recordColumns} selects beside the notification. */
-export interface RecordRow extends NotificationRow, ClearedRow {
+export interface RecordRow extends NotificationRow, ClearedRow, AcknowledgedRow {
   readonly token_name: string | null;
   readonly shown: number;
   readonly expired: number;
@@ -48,9 +58,16 @@ export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, 
   n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip, n.token_id, n.throttled_on,
   n.throttle_count`;
 
+/** Goes with {@link acknowledgedJoin}. */
+export const acknowledgedColumns =
+  'a.at AS acknowledged_at, a."by" AS acknowledged_by, a.note AS acknowledged_note';
+
+/** Goes with `FROM log n`. */
+export const acknowledgedJoin = 'LEFT JOIN acknowledgements a ON a.tenant = n.tenant AND a.row = n.row';
+
 /** Goes with `FROM log n` and {@link recordJoins}. */
 export const recordColumns = `${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,
-  r.shown, r.expired, r.cleared_on_panels`;
+  ${acknowledgedColumns}, r.shown, r.expired, r.cleared_on_panels`;
 
 export const recordJoins = joins('');
 
@@ -59,13 +76,14 @@ export const recordJoinsIn = ({ low, high }: Partition) => joins(`AND row >= ${l
 
 function joins(within: string): string {
   return `LEFT JOIN credentials t ON t.tenant = n.tenant AND t.id = n.token_id
+  ${acknowledgedJoin}
   LEFT JOIN LATERAL (SELECT * FROM log_state WHERE log_state.row = n.row ${within}) s ON true
   CROSS JOIN LATERAL (SELECT count(shown_at) AS shown, count(expired_at) AS expired, count(cleared_at) AS cleared_on_panels
     FROM receipts WHERE receipts.row = n.row ${within}) r`;
 }
 
 export function toEntry(row: EntryRow): Entry {
-  return row.cleared === null ? toNotification(row as NotificationRow) : toClear(row);
+  return row.cleared === null ? toNotification(row as NotificationRow) : toChange(row);
 }
 
 export function toNotification(row: NotificationRow): Notification {
@@ -94,24 +112,13 @@ export function toNotification(row: NotificationRow): Notification {
   };
 }
 
-function toClear(row: EntryRow): Clear {
-  return {
-    kind: 'clear',
-    position: row.position,
-    id: row.id,
-    reason: toReason(row.reason),
-    by: row.by ?? '',
-    at: row.at,
-    route: row.route,
-  };
-}
-
 export function toRecord(row: RecordRow): HistoryRecord {
   return {
     ...toNotification(row),
     // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
     tokenName: row.token_name ?? row.token_id,
     cleared: toCleared(row),
+    acknowledged: toAcknowledged(row),
     receipts: { shown: row.shown, expired: row.expired, cleared: row.cleared_on_panels },
   };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
 import type { Entry, Notification, TenantId } from '#core/ports.ts';
+import { acknowledgedReason } from '../history-rows.ts';
 import type { Storage } from '../storage.ts';
 import type { TransferDatabase, TransferReceipt, TransferRetry } from '../transfer-database.ts';
 import { toJob } from './append-queue.ts';
@@ -32,12 +33,14 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
 
     async importPage(tenant, { entries, receipts }) {
       const notifications = entries.filter((entry) => entry.kind === 'notification');
-      const clears = entries.filter((entry) => entry.kind === 'clear');
+      const changes = entries
+        .filter((entry) => entry.kind !== 'notification')
+        .map((entry) => (entry.kind === 'clear' ? entry : { ...entry, reason: acknowledgedReason }));
       await executor.write([
         sql`select make_partitions(${partitionRows}, ${entries.length})`.compile(builder),
         // A new partition has no statistics: the planner would read all of it to find one id.
         sql`set local enable_seqscan = off`.compile(builder),
-        sql`select import_entries(${tenant}, ${jobsOf(tenant, notifications)}, ${JSON.stringify(clears)},
+        sql`select import_entries(${tenant}, ${jobsOf(tenant, notifications)}, ${JSON.stringify(changes)},
           ${JSON.stringify(receipts)})`.compile(builder),
       ]);
     },

@@ -44,7 +44,12 @@ export function prepareQuery(tenant: TenantId, query: Query, now: number): Prepa
     now,
     compiled,
     matches: (row) =>
-      matches({ ...toNotification(row), cleared: row.cleared_at !== null, shown: row.shown > 0 }),
+      matches({
+        ...toNotification(row),
+        cleared: row.cleared_at !== null,
+        shown: row.shown > 0,
+        acknowledged: row.acknowledged_at !== null,
+      }),
     values: [tenant, tsqueryOf(compiled.terms), finite(compiled.after), finite(compiled.before)],
   };
 }

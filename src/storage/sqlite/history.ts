@@ -1,4 +1,6 @@
 import type {
+  Acknowledged,
+  AcknowledgeOutcome,
   AppendOutcome,
   ClearOutcome,
   History,
@@ -73,8 +75,12 @@ export class SqliteHistory implements History, ReceiptStore {
   }
 
   async clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome> {
-    const result = await this.#queue.push({ kind: 'clear', tenant, id, by, at });
+    const result = await this.#queue.push({ kind: 'clear', tenant, id: id.toLowerCase(), by, at });
     return result.kind === 'cleared' ? { kind: 'cleared', entry: result.clear } : result;
+  }
+
+  acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome> {
+    return this.#queue.push({ kind: 'acknowledge', tenant, id: id.toLowerCase(), given });
   }
 
   bounds(tenant: TenantId): Promise<LogBounds> {

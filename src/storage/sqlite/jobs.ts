@@ -1,6 +1,8 @@
 /** The jobs of the writer thread and their results: the protocol between `history.ts` and `writer-thread.ts`. */
 import type { ErrorCode } from '#contract/errors.ts';
 import type {
+  Acknowledged,
+  AcknowledgeOutcome,
   Clear,
   Idempotency,
   LivePosition,
@@ -38,6 +40,12 @@ export type Job =
       readonly id: string;
       readonly by: string;
       readonly at: number;
+    }
+  | {
+      readonly kind: 'acknowledge';
+      readonly tenant: TenantId;
+      readonly id: string;
+      readonly given: Acknowledged;
     }
   | {
       readonly kind: 'receipts';
@@ -82,6 +90,7 @@ export interface RetainResult {
 export interface JobResults {
   readonly append: AppendResult;
   readonly clear: ClearResult;
+  readonly acknowledge: AcknowledgeOutcome;
   readonly receipts: readonly NewReceipt[];
   readonly retain: RetainResult;
   readonly sweep: number;

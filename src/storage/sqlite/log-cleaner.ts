@@ -1,3 +1,4 @@
+import { dropAcknowledgements } from './acknowledgements.ts';
 import type { Job, RetainResult } from './jobs.ts';
 import type { LiveRow, LogWriter } from './log-writer.ts';
 
@@ -33,6 +34,7 @@ export class LogCleaner {
     log.notifications = Math.max(0, log.notifications - step.notifications);
     log.bytes = Math.max(0, log.bytes - step.bytes);
     log.changed = true;
+    dropAcknowledgements(this.#writer.sql, tenant, log.firstRow);
     return { more: false };
   }
 

@@ -1,6 +1,7 @@
 import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage, ReceiptRow } from '#core/ports.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
+import { readAcknowledged } from './acknowledgements.ts';
 import type { TenantLivePosition } from './jobs.ts';
 import { findById, partitionOfPosition } from './log-lookup.ts';
 import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
@@ -179,7 +180,9 @@ export class LogReader {
          WHERE n.tenant = ? AND n.position = ? AND (l.expires_at IS NULL OR l.expires_at > ?)`,
       )
       .get(tenant, position, now);
-    return row && { ...this.#reader.notification(row, partition), count: row.counted ?? 0 };
+    if (!row) return undefined;
+    const acknowledged = readAcknowledged(this.#sql, tenant, row.row);
+    return { ...this.#reader.notification(row, partition), count: row.counted ?? 0, acknowledged };
   }
 }
 

@@ -30,6 +30,13 @@ export interface LiveRow {
   readonly route: number;
 }
 
+export interface ChangeRow {
+  readonly reason: string;
+  readonly by: string;
+  readonly at: number;
+  readonly note?: string | null;
+}
+
 /** Smaller in tests, so that a short history has many partitions. */
 export interface LogSizes {
   readonly partitionRows: number;
@@ -138,7 +145,7 @@ export class LogWriter {
     this.sql
       .of('DELETE FROM live WHERE tenant = ? AND rank = ? AND position = ?')
       .run(tenant, live.rank, live.position);
-    const position = this.insertClear(tenant, live, id, { reason, by, at });
+    const position = this.insertChange(tenant, live, id, { reason, by, at });
     this.#saveState(
       live.row,
       'cleared_at, cleared_by, cleared_reason',
@@ -148,22 +155,22 @@ export class LogWriter {
     return { kind: 'clear', position, id, reason, by, at, route: this.routes.get(live.route) };
   }
 
-  /** Adds an entry of clearing, whether or not what it clears is kept; answers its position. */
-  insertClear(
+  /** Adds an entry about a notification, whether or not that is kept; answers its position. */
+  insertChange(
     tenant: number,
     { route, position: cleared }: Pick<LiveRow, 'route' | 'position'>,
     id: string,
-    { reason, by, at }: Pick<Clear, 'reason' | 'by' | 'at'>,
+    { reason, by, at, note = null }: ChangeRow,
   ): number {
     const position = this.logs.next(tenant, this.#nextRow);
     const { log } = tablesOf(this.#partition);
     const { time, rest } = toIdParts(id);
     this.sql
       .of(
-        `INSERT INTO ${log} (row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO ${log} (row, tenant, position, id_time, id_rest, delay, route, cleared, "by", reason, message)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(this.#nextRow, tenant, position, time, rest, at - time, route, cleared, by, reason);
+      .run(this.#nextRow, tenant, position, time, rest, at - time, route, cleared, by, reason, note);
     this.#unindexed.push({ row: this.#nextRow, tenant, position });
     this.#nextRow += 1;
     this.routes.touch(route, this.#partition.id);

@@ -2,7 +2,7 @@
 import type { Notification, TenantId } from '#core/ports.ts';
 import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
 import { matcherOf } from '#core/search/search-evaluate.ts';
-import type { Query } from '#core/search/search-query.ts';
+import type { Query, SearchState } from '#core/search/search-query.ts';
 import type { ClearedRow } from '../history-rows.ts';
 import { rowAtOrAfter } from './log-lookup.ts';
 import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
@@ -20,6 +20,7 @@ export interface LogConnection {
 
 export interface WalkedRow extends NotificationRow, ClearedRow {
   readonly shown: 0 | 1;
+  readonly acknowledged: 0 | 1;
 }
 
 export interface PreparedQuery {
@@ -32,6 +33,7 @@ export interface PreparedQuery {
   readonly partitions: readonly Partition[];
   readonly matches: (row: WalkedRow, partition: PartitionName) => boolean;
   readonly asksShown: boolean;
+  readonly asksAcknowledged: boolean;
   /** Rows that are on panels now, when the query asks for such alone; in ascending order. */
   readonly live: Float64Array | undefined;
   readonly head: number;
@@ -77,22 +79,24 @@ export function prepareQuery(
         ...reader.notification(row, partition),
         cleared: row.cleared_at !== null,
         shown: row.shown === 1,
+        acknowledged: row.acknowledged === 1,
       }),
-    asksShown: asksShown(query),
+    asksShown: asks(query, 'unseen'),
+    asksAcknowledged: asks(query, 'acknowledged'),
     live: compiled.live ? liveRows(sql, tenant, now) : undefined,
     head: log.head,
   };
 }
 
-function asksShown(query: Query): boolean {
+function asks(query: Query, state: SearchState): boolean {
   switch (query.kind) {
     case 'and':
     case 'or':
-      return query.terms.some(asksShown);
+      return query.terms.some((term) => asks(term, state));
     case 'not':
-      return asksShown(query.term);
+      return asks(query.term, state);
     default:
-      return query.kind === 'is' && query.states.includes('unseen');
+      return query.kind === 'is' && query.states.includes(state);
   }
 }
 

@@ -1,6 +1,6 @@
 /** How the log's rows become what core speaks of. Every reader of the log goes through here. */
-import type { Clear, Entry, Notification } from '#core/ports.ts';
-import { isUuid, rowBytesOver, rowBytesSqlOver, toReason } from '../history-rows.ts';
+import type { Entry, Notification } from '#core/ports.ts';
+import { isUuid, rowBytesOver, rowBytesSqlOver, toChange } from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 import { RouteReader } from './routes.ts';
 
@@ -20,6 +20,8 @@ export interface EntryRow {
   readonly cleared: number | null;
   readonly by: string | null;
   readonly reason: string | null;
+  /** The note of an acknowledgement; null for a clearing. */
+  readonly message: string | null;
 }
 
 export interface NotificationRow extends EntryRow {
@@ -81,7 +83,12 @@ export class RowReader {
   }
 
   entry(row: EntryRow, partition: PartitionName): Entry {
-    return row.cleared === null ? this.notification(row as NotificationRow, partition) : this.#clear(row);
+    if (row.cleared === null) return this.notification(row as NotificationRow, partition);
+    return toChange({
+      ...row,
+      id: joinId(row.id_time, row.id_rest),
+      route: this.routes.get(row.tenant, row.route),
+    });
   }
 
   notification(row: NotificationRow, partition: PartitionName): Notification {
@@ -133,18 +140,6 @@ export class RowReader {
       .get(id);
     if (!found) throw new Error(`text ${id} of ${dictionary} is missing`);
     return found.text;
-  }
-
-  #clear(row: EntryRow): Clear {
-    return {
-      kind: 'clear',
-      position: row.position,
-      id: joinId(row.id_time, row.id_rest),
-      reason: toReason(row.reason),
-      by: row.by ?? '',
-      at: row.at,
-      route: this.routes.get(row.tenant, row.route),
-    };
   }
 }
 

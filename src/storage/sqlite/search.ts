@@ -2,6 +2,7 @@
 import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import { toCleared } from '../history-rows.ts';
+import { readAcknowledged } from './acknowledgements.ts';
 import { findById } from './log-lookup.ts';
 import { type Partition, tablesOf } from './partitions.ts';
 import { type LogConnection, placeOf, prepareQuery, type WalkedRow } from './prepared-query.ts';
@@ -86,6 +87,7 @@ function toRecord({ sql, reader }: LogConnection, { row, partition }: FoundRow):
     // A token's record outlives the token; should it be missing all the same, its id still tells senders apart.
     tokenName: token?.name ?? tokenId,
     cleared: toCleared(row),
+    acknowledged: readAcknowledged(sql, row.tenant, row.row),
     receipts: receipts ?? { shown: 0, expired: 0, cleared: 0 },
   };
 }

@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import type { CompiledQuery } from 'kysely';
 import { AppError, notFound } from '#core/errors.ts';
 import type { Entry, ReceiptRow, TenantId } from '#core/ports.ts';
+import { acknowledgedReason } from '../history-rows.ts';
 import type { SqlExecutor } from '../sql.ts';
 import type { TransferDatabase, TransferPage, TransferReceipt, TransferRetry } from '../transfer-database.ts';
+import { insertAcknowledgement } from './acknowledgements.ts';
 import { createSqliteBuilder } from './builder.ts';
 import { type Db, openWritable } from './database.ts';
 import { realDatabasePath } from './database-file.ts';
@@ -144,7 +146,12 @@ function importEntry(writer: LogWriter, tenant: TenantId, entry: Entry): number 
   const route = JSON.stringify(entry.route);
   if (entry.kind === 'notification') return writer.insert(tenant, toDraftRow(entry, route));
   const { id } = entry;
-  const cleared = findById(writer.sql, tenant, id);
-  if (cleared) return writer.takeOff(tenant, { ...cleared, expires_at: null }, id, entry).position;
-  return writer.insertClear(tenant, { route: writer.routeNumber(tenant, route), position: 0 }, id, entry);
+  const found = findById(writer.sql, tenant, id);
+  if (found && entry.kind === 'clear')
+    return writer.takeOff(tenant, { ...found, expires_at: null }, id, entry).position;
+  if (found && entry.kind === 'acknowledgement')
+    return insertAcknowledgement(writer, tenant, found, entry).position;
+  const lost = { route: writer.routeNumber(tenant, route), position: 0 };
+  const change = entry.kind === 'acknowledgement' ? { ...entry, reason: acknowledgedReason } : entry;
+  return writer.insertChange(tenant, lost, id, change);
 }

@@ -136,9 +136,13 @@ export class Walk {
   #select(partition: Partition): string {
     const receipts = `SELECT 1 FROM ${tablesOf(partition).receipts} r WHERE r.row = n.row AND r.shown_at IS NOT NULL`;
     const shown = this.#query.asksShown ? `EXISTS (${receipts})` : '0';
-    return `SELECT ${entryColumns}, s.cleared_at, s.cleared_by, s.cleared_reason, ${shown} AS shown`;
+    const acknowledged = this.#query.asksAcknowledged ? `EXISTS (${acknowledgement})` : '0';
+    return `SELECT ${entryColumns}, s.cleared_at, s.cleared_by, s.cleared_reason, ${shown} AS shown,
+      ${acknowledged} AS acknowledged`;
   }
 }
+
+const acknowledgement = 'SELECT 1 FROM acknowledgements a WHERE a.tenant = n.tenant AND a.row = n.row';
 
 const stateJoin = (partition: Partition) => `LEFT JOIN ${tablesOf(partition).state} s ON s.row = n.row`;
 

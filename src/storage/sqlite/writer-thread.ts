@@ -5,6 +5,7 @@
 import { workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
+import { acknowledge } from './acknowledgements.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure, isFull } from './disk-errors.ts';
@@ -157,6 +158,8 @@ function perform(current: Session, job: Job): JobResults[Job['kind']] {
       return current.log.append(job);
     case 'clear':
       return current.log.clear(job);
+    case 'acknowledge':
+      return acknowledge(current.log, job);
     case 'receipts':
       return current.log.receipts(job);
     case 'retain':

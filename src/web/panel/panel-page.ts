@@ -1,5 +1,5 @@
 import { version } from 'virtual:version';
-import type { BoardChange, Card } from '#client/board.ts';
+import type { BoardChange } from '#client/board.ts';
 import { type Client, createClient } from '#client/client.ts';
 import { createElapsedClock } from '#client/elapsed-clock.ts';
 import type { SettingsEvent } from '#contract/panel-events.ts';
@@ -221,7 +221,9 @@ class PanelPage {
       level: (name) => board.level(name),
       serverTime: () => this.#serverTime(),
       remainingMs: ({ endsAt }) => (endsAt === null ? null : endsAt - this.#elapsed.now()),
-      clear: (card) => this.#clear(card, translate),
+      clear: ({ notification: { id } }) => this.#report(this.#client.clear(id), 'clearFailed', translate),
+      acknowledge: ({ notification: { id } }) =>
+        this.#report(this.#client.acknowledge(id), 'acknowledgeFailed', translate),
       choices: () => store.choices(),
       choose: (choices) => this.#choose(choices),
       testSound: () => this.#sound.play('chime', testRank),
@@ -272,11 +274,15 @@ class PanelPage {
     this.#restyle();
   }
 
-  /** The card disappears when the stream reports it, as on every other screen. */
-  #clear({ notification }: Card, translate: PanelTranslate): void {
-    this.#client.clear(notification.id).catch((error: unknown) => {
+  /** Shows why a request failed. After one that succeeded the card changes when the stream reports it, as on every other screen. */
+  #report(
+    request: Promise<unknown>,
+    failed: 'clearFailed' | 'acknowledgeFailed',
+    translate: PanelTranslate,
+  ): void {
+    request.catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#view.showMessage(translate('clearFailed', { reason }));
+      this.#view.showMessage(translate(failed, { reason }));
     });
   }
 

@@ -13,6 +13,7 @@ export interface CardContext {
   /** null: it is shown until cleared. */
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
+  readonly acknowledge: (card: Card) => void;
 }
 
 /** One notification on the screen. What the sender wrote is set as text, never as markup, and stays inside the card. */
@@ -56,6 +57,12 @@ export function createCardView(first: Card, context: CardContext): CardView {
   });
   const message = element('p', { text: notification.message, attributes: { dir: 'auto' } });
   const body = element('div', { class: 'body' }, heading, message);
+  const seen = element('p', { class: 'seen', attributes: { dir: 'auto' } });
+  const title = notification.title.slice(0, 80);
+  const acknowledge = actionButton('eye', translate('acknowledge'), translate('acknowledgeThis', { title }));
+  acknowledge.addEventListener('click', () => context.acknowledge(card));
+  const clear = actionButton('check', translate('clear'), translate('clearThis', { title }));
+  clear.addEventListener('click', () => context.clear(card));
   const root = element(
     'article',
     { class: `card ${shape}`, attributes: { 'aria-labelledby': heading.id, 'data-id': notification.id } },
@@ -70,7 +77,8 @@ export function createCardView(first: Card, context: CardContext): CardView {
     ),
     body,
     ...originOf(first, context),
-    clearButton(() => context.clear(card), notification.title, translate),
+    seen,
+    element('div', { class: 'actions' }, acknowledge, clear),
   );
   root.style.setProperty('--c', shape === 'critical' ? '#fff' : look.color);
   root.style.setProperty('--fill', look.fill);
@@ -86,6 +94,9 @@ export function createCardView(first: Card, context: CardContext): CardView {
     card = next;
     setText(count, next.count > 0 ? `×${next.count + 1}` : '');
     count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
+    const { acknowledged } = next.notification;
+    setText(seen, acknowledged ? seenText(acknowledged, translate) : '');
+    acknowledge.hidden = acknowledged !== null;
     tick();
   };
   update(first);
@@ -132,18 +143,17 @@ function originOf({ notification: { host, ip, url } }: Card, { translate }: Card
   return parts.length === 0 ? [] : [element('div', { class: 'origin' }, ...parts)];
 }
 
-function clearButton(onClear: () => void, title: string, translate: PanelTranslate): HTMLElement {
-  const button = element(
-    'button',
-    {
-      class: 'clear',
-      attributes: { type: 'button', 'aria-label': translate('clearThis', { title: title.slice(0, 80) }) },
-    },
-    icon('check'),
-    element('span', { text: translate('clear') }),
-  );
-  button.addEventListener('click', onClear);
-  return button;
+function seenText(
+  { by, note }: NonNullable<Card['notification']['acknowledged']>,
+  translate: PanelTranslate,
+): string {
+  const text = translate('seenBy', { by });
+  return note === null ? text : `${text}: ${note}`;
+}
+
+function actionButton(iconName: string, text: string, label: string): HTMLElement {
+  const attributes = { type: 'button', 'aria-label': label };
+  return element('button', { attributes }, icon(iconName), element('span', { text }));
 }
 
 /**

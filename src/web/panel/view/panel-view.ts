@@ -22,6 +22,7 @@ export interface PanelViewOptions {
   readonly serverTime: () => number;
   readonly remainingMs: (card: Card) => number | null;
   readonly clear: (card: Card) => void;
+  readonly acknowledge: (card: Card) => void;
   readonly choices: () => OwnChoices;
   readonly choose: (choices: OwnChoices) => void;
   readonly testSound: () => void;

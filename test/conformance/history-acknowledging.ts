@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { draft, type HistoryLab, now, readAll, routeTo, shownOn, store, toTarget } from './history-lab.ts';
+
+/** Saying that somebody has seen a notification. */
+export function acknowledgingConformance(lab: () => HistoryLab): void {
+  test('acknowledging is an entry of the log with the route of the notification, which stays on its panels', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const notification = await store(history, tenant, { route: routeTo(toTarget({ tags: ['noc'] })) });
+    const given = { at: now + 5, by: 'ada@example.test', note: 'on my way' };
+    const outcome = await history.acknowledge(tenant, notification.id.toUpperCase(), given);
+    const { id, route } = notification;
+    const entry = { kind: 'acknowledgement', position: 2, id, ...given, route };
+    expect(outcome).toEqual({ kind: 'acknowledged', entry });
+    expect(await readAll(history, tenant)).toEqual([notification, entry]);
+    expect(await shownOn(history, tenant, { id: 'x', tags: ['noc'] })).toEqual([id]);
+    const live = await history.readLive(tenant, [1], now + 6, 1_000);
+    expect(live.notifications).toEqual([{ ...notification, count: 0, acknowledged: given }]);
+    expect(await history.find(tenant, id)).toMatchObject({ acknowledged: given, cleared: null });
+    // It is no notification: it counts as none, and no search finds its note.
+    expect((await history.size(tenant)).notifications).toBe(1);
+  });
+
+  test('of many at once the first counts, and the others hear who it was', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { id } = await store(database.history, tenant);
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, i) =>
+        database.history.acknowledge(tenant, id, { at: now + i, by: `k${i}`, note: null }),
+      ),
+    );
+    const first = outcomes.find((outcome) => outcome.kind === 'acknowledged');
+    const { at, by, note } = first?.entry ?? {};
+    const others = outcomes.filter((outcome) => outcome !== first);
+    expect(others).toEqual(Array(9).fill({ kind: 'already', acknowledged: { at, by, note } }));
+    expect(await readAll(database.history, tenant)).toHaveLength(2);
+  });
+
+  test('one that is not live can be acknowledged too, and a later clearing keeps who saw it', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const given = { at: now, by: 'x', note: null };
+    const [expired, muted, cleared] = [
+      await store(history, tenant, { ttl: 1_000, expiresAt: now - 1 }),
+      await store(history, tenant, { route: routeTo(toTarget({}), { muted: true }) }),
+      await store(history, tenant),
+    ];
+    for (const { id } of [expired, muted, cleared])
+      expect((await history.acknowledge(tenant, id, given)).kind).toBe('acknowledged');
+    expect((await history.clear(tenant, cleared.id, 'y', now)).kind).toBe('cleared');
+    const record = await history.find(tenant, cleared.id);
+    expect(record).toMatchObject({ acknowledged: given, cleared: { by: 'y', reason: 'cleared' } });
+  });
+
+  test('a search finds what was acknowledged, and what was not', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const [seen, other] = [await store(history, tenant), await store(history, tenant)];
+    await history.acknowledge(tenant, seen.id, { at: now, by: 'x', note: null });
+    const found = async (negated: boolean) => {
+      const term = { kind: 'is' as const, states: ['acknowledged' as const] };
+      const query = negated ? { kind: 'not' as const, term } : term;
+      const { records } = await history.search(tenant, query, { limit: 10, now });
+      return records.map(({ id }) => id);
+    };
+    expect([await found(false), await found(true)]).toEqual([[seen.id], [other.id]]);
+  });
+
+  test("another tenant's, what there is not, and what is no id is not found", async () => {
+    const { database, newTenant } = lab();
+    const [a, b] = [await newTenant(), await newTenant()];
+    const { id } = await store(database.history, a);
+    for (const wanted of [id, draft().id, 'no uuid', '', '\0', "' OR 1=1"])
+      expect(await database.history.acknowledge(b, wanted, { at: now, by: 'thief', note: null })).toEqual({
+        kind: 'not-found',
+      });
+    expect(await readAll(database.history, b)).toEqual([]);
+    expect((await database.history.find(a, id))?.acknowledged).toBeNull();
+  });
+
+  test('what retention no longer keeps leaves nothing behind', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const [old, kept] = [await store(history, tenant), await store(history, tenant)];
+    for (const { id } of [old, kept]) await history.acknowledge(tenant, id, { at: now, by: 'x', note: null });
+    while ((await history.prune(tenant, { olderThan: null, keep: 1 }, now)) > 0);
+    expect(await history.find(tenant, old.id)).toBeUndefined();
+    expect((await history.find(tenant, kept.id))?.acknowledged?.by).toBe('x');
+  });
+}
