@@ -49,6 +49,7 @@ test('every command explains itself, with an example', async () => {
     'send',
     'run',
     'tail',
+    'ack',
     'token',
     'key',
     'tenant',
@@ -72,7 +73,7 @@ test('every command explains itself, with an example', async () => {
         .find(([group]) => group === name)?.[1]
         .map((sub) => [name, sub]) ?? [[name]],
   );
-  expect(paths).toHaveLength(20);
+  expect(paths).toHaveLength(21);
   for (const path of paths) {
     const { code, stdout, stderr } = await called([...path, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -261,37 +261,6 @@ export interface History {
   size(tenant: TenantId): Promise<{ readonly notifications: number; readonly bytes: number }>;
 }
 
-export interface ReceiptWrite {
-  readonly id: string;
-  readonly state: 'shown' | 'expired' | 'cleared';
-  readonly at: number;
-}
-
-export interface ReceiptRow {
-  readonly panelId: string;
-  readonly shownAt: number | null;
-  readonly expiredAt: number | null;
-  readonly clearedAt: number | null;
-}
-
-/** Display receipts. The first receipt for each state counts; receipts for notifications not routed to the panel are ignored. */
-export interface ReceiptStore {
-  /** Returns the receipts that were new, each with the time when its notification was received. */
-  record(
-    tenant: TenantId,
-    panel: PanelAddress,
-    receipts: readonly ReceiptWrite[],
-  ): Promise<
-    readonly {
-      readonly id: string;
-      readonly state: ReceiptWrite['state'];
-      readonly at: number;
-      readonly receivedAt: number;
-    }[]
-  >;
-  of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
-}
-
 /** What a wake-up is about: the log of one tenant, the directory (configuration of all tenants), or commands to panels. */
 export type Topic = TenantId | 'directory' | 'commands';
 

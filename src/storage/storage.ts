@@ -1,6 +1,7 @@
 import type { LimitStore } from '#core/limits.ts';
 import type { Nodes } from '#core/nodes.ts';
-import type { History, ReceiptStore, StorageHealth } from '#core/ports.ts';
+import type { History, StorageHealth } from '#core/ports.ts';
+import type { ReceiptStore } from '#core/receipts.ts';
 import type { Statistics } from '#core/statistics.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';

@@ -1,6 +1,7 @@
 /** A database as a side of a transfer, and how its tables are walked. */
 import { sql } from 'kysely';
-import type { Entry, History, ReceiptRow, TenantId } from '#core/ports.ts';
+import type { Entry, History, TenantId } from '#core/ports.ts';
+import type { ReceiptRow } from '#core/receipts.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 

@@ -7,10 +7,10 @@ import type {
   LiveNotification,
   Notification,
   NotificationDraft,
-  ReceiptStore,
   Route,
   TenantId,
 } from '#core/ports.ts';
+import type { ReceiptStore } from '#core/receipts.ts';
 import type { Statistics } from '#core/statistics.ts';
 import type { PanelAddress, Target } from '#core/target.ts';
 

@@ -12,15 +12,13 @@ import type {
   LogBounds,
   LogPage,
   NotificationDraft,
-  ReceiptRow,
-  ReceiptStore,
-  ReceiptWrite,
   Route,
   SearchOptions,
   SearchPage,
   TenantId,
   ThrottleClaim,
 } from '#core/ports.ts';
+import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';

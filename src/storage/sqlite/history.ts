@@ -9,14 +9,12 @@ import type {
   LogBounds,
   LogPage,
   NotificationDraft,
-  ReceiptRow,
-  ReceiptStore,
-  ReceiptWrite,
   Route,
   SearchOptions,
   SearchPage,
   TenantId,
 } from '#core/ports.ts';
+import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty } from '#core/target.ts';

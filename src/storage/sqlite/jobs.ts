@@ -7,9 +7,9 @@ import type {
   Idempotency,
   LivePosition,
   NotificationDraft,
-  ReceiptWrite,
   TenantId,
 } from '#core/ports.ts';
+import type { ReceiptWrite } from '#core/receipts.ts';
 import type { PanelAddress } from '#core/target.ts';
 import type { SqlResult } from '../sql.ts';
 import type { RetentionStep } from './retention.ts';
@@ -20,6 +20,14 @@ export interface DraftRow extends Omit<NotificationDraft, 'route'> {
   /** Whether the route leads to any panel. */
   readonly shown: boolean;
   readonly muted: boolean;
+}
+
+/** An entry of the log about a notification. */
+export interface ChangeRow {
+  readonly reason: string;
+  readonly by: string;
+  readonly at: number;
+  readonly note?: string | null;
 }
 
 /** The position of a live notification, with its tenant. */

@@ -1,4 +1,5 @@
-import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage, ReceiptRow } from '#core/ports.ts';
+import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/ports.ts';
+import type { ReceiptRow } from '#core/receipts.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import { readAcknowledged } from './acknowledgements.ts';

@@ -3,7 +3,7 @@ import type { Clear } from '#core/ports.ts';
 import { reaches } from '#core/target.ts';
 import type { Db } from './database.ts';
 import { DictionaryWriter } from './dictionary.ts';
-import type { AppendResult, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
+import type { AppendResult, ChangeRow, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
 import { findById } from './log-lookup.ts';
 import {
@@ -28,13 +28,6 @@ export interface LiveRow {
   readonly row: number;
   readonly expires_at: number | null;
   readonly route: number;
-}
-
-export interface ChangeRow {
-  readonly reason: string;
-  readonly by: string;
-  readonly at: number;
-  readonly note?: string | null;
 }
 
 /** Smaller in tests, so that a short history has many partitions. */

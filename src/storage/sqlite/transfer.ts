@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { CompiledQuery } from 'kysely';
 import { AppError, notFound } from '#core/errors.ts';
-import type { Entry, ReceiptRow, TenantId } from '#core/ports.ts';
+import type { Entry, TenantId } from '#core/ports.ts';
+import type { ReceiptRow } from '#core/receipts.ts';
 import { acknowledgedReason } from '../history-rows.ts';
 import type { SqlExecutor } from '../sql.ts';
 import type { TransferDatabase, TransferPage, TransferReceipt, TransferRetry } from '../transfer-database.ts';
