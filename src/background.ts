@@ -79,7 +79,9 @@ export function startLoops(
   };
   const retain = async () => {
     await clockMemory.write(clock.observe());
-    await enforceRetention({ ...retention, trustedNow: () => clock.now() }, () => signal.aborted);
+    const round = () =>
+      enforceRetention({ ...retention, trustedNow: () => clock.now() }, () => signal.aborted);
+    await (storage.retain ? storage.retain(round) : round());
   };
   const loops = [
     loop('poll', pollMs, poll),

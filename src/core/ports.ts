@@ -224,6 +224,8 @@ export interface History {
   /** Records who has seen a notification that history keeps, live or not. Only the first time counts. */
   acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome>;
   bounds(tenant: TenantId): Promise<LogBounds>;
+  /** The heads of several logs in one read; one that has no entry may be missing. */
+  heads(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, number>>;
   /** Entries with positions after `position`, in order, at most `limit`. */
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage>;
   /** Positions of the notifications that a panel should show at `now`: at most `limit`, by rank, then newest first. */

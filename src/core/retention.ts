@@ -25,16 +25,32 @@ const pauseMs = 20;
 const restFactor = 2;
 /** What is tidied grows slowly. */
 const tidyMs = 600_000;
+/** Tenants named in an error. */
+const mostNamed = 10;
 
-/** Deletes what no tenant's retention keeps any more, in small steps. Resolves when nothing is left to delete, or once `stopped`. */
+/**
+ * Deletes what no tenant's retention keeps any more, in small steps. Resolves when nothing is left to delete, or once `stopped`.
+ * @throws Error at the end when it failed for some tenants, with their names and the first reason.
+ */
 export async function enforceRetention(options: RetentionOptions, stopped: () => boolean): Promise<void> {
+  const failed: { readonly name: string; readonly error: unknown }[] = [];
   for (const tenant of await options.directory.tenants.list()) {
     const keep = bound(tenant.retentionCount, options.count);
     const days = bound(tenant.retentionDays, options.days);
     if (keep === null && days === null) continue;
-    const dropped = await pruneTenant(options, tenant, keep, days, stopped);
-    if (dropped > 0 && !stopped()) await tidy(options, tenant);
+    try {
+      const dropped = await pruneTenant(options, tenant, keep, days, stopped);
+      if (dropped > 0 && !stopped()) await tidy(options, tenant);
+    } catch (error) {
+      failed.push({ name: tenant.name, error });
+    }
   }
+  if (failed.length === 0) return;
+  const names = failed.slice(0, mostNamed).map(({ name }) => name);
+  const others = failed.length > mostNamed ? ` and ${failed.length - mostNamed} others` : '';
+  throw new Error(`retention failed for the tenants ${names.join(', ')}${others}`, {
+    cause: failed[0]?.error,
+  });
 }
 
 /**

@@ -22,6 +22,11 @@ export interface Storage extends StorageHealth {
    * the one before ended.
    */
   sweep(now: number): Promise<number>;
+  /**
+   * Runs a round of retention, and then gives back the space of what no tenant keeps. Of nodes that share the database, one at
+   * a time runs it, and each round once: on the others nothing happens. undefined where a round needs nothing around it.
+   */
+  readonly retain?: (round: () => Promise<void>) => Promise<void>;
   /** Notifications accepted and not yet durable. */
   queueDepth(): number;
   /** Resolves when nothing can be stored any more and the process must be started again; most never do. */

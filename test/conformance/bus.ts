@@ -12,9 +12,8 @@ export interface OpenedBus {
   close(): Promise<void>;
 }
 
-/** Longer than any bus may take to ring, and shorter than the floor of `follow()`, which is kept out of these tests. */
+/** Longer than any bus may take to ring. Nobody tells these followers the head of the log. */
 const soonMs = limitMs(1_000);
-const pollMs = 60_000;
 
 /** Resolves with what `look` answers once that is not undefined; looks again at every ring of `told`. */
 class Bell {
@@ -149,7 +148,6 @@ export function busConformance(name: string, open: () => Promise<OpenedBus>): vo
           tenant,
           from: 0,
           pageSize,
-          pollMs,
           deliver: (entries) => {
             seen.push(...entries.map(({ position }) => position));
             bell.told();

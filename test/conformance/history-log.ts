@@ -21,6 +21,16 @@ export function logConformance(lab: () => HistoryLab): void {
     expect(await database.history.readAfter(tenant, 0, 10)).toEqual({ head: 0, first: 1, entries: [] });
   });
 
+  test('the heads of several logs are read at once', async () => {
+    const { database, newTenant } = lab();
+    const [empty, one, two] = [await newTenant(), await newTenant(), await newTenant()];
+    await store(database.history, one);
+    for (let i = 0; i < 2; i++) await store(database.history, two);
+    const heads = await database.history.heads([empty, one, two]);
+    expect([heads.get(empty) ?? 0, heads.get(one), heads.get(two), heads.size <= 3]).toEqual([0, 1, 2, true]);
+    expect(await database.history.heads([])).toEqual(new Map());
+  });
+
   test('a notification comes back from the log as it was given, with its position', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

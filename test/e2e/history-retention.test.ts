@@ -96,6 +96,20 @@ test("each tenant keeps what it has set, by days and by count, and what it has n
   expect(records.map(({ title }) => title)).toEqual(['day 0', 'day 1', 'day 2', 'day 3']);
 });
 
+test('a tenant for which it fails holds up no other, and the error names it', async () => {
+  const [broken, sound] = [await newTenant('broken'), await newTenant('sound')];
+  const { history } = storage;
+  const prune: typeof history.prune = (tenant, ...rest) =>
+    tenant === broken ? Promise.reject(new Error('its own')) : history.prune(tenant, ...rest);
+  const enforcing = enforce({
+    days: 'off',
+    count: 4,
+    history: { prune, oldestRevision: (id) => history.oldestRevision(id) },
+  });
+  await expect(enforcing).rejects.toThrow('retention failed for the tenants broken');
+  expect([await left(broken), await left(sound)]).toEqual([10, 4]);
+});
+
 test('panels hear of what was still shown when it was dropped', async () => {
   const { id: tenant } = await directory.tenants.create('shown', 'Shown', 'test', 1);
   await append(storage.history, tenant, 3, (i) => ({ receivedAt: now - (i === 3 ? 0 : 20 * dayMs) }));
@@ -108,7 +122,6 @@ test('panels hear of what was still shown when it was dropped', async () => {
       bus,
       tenant,
       from: 3,
-      pollMs: 60_000,
       deliver: (more) => {
         entries.push(...more);
         if (entries.length === 2) resolve();

@@ -80,6 +80,11 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     return { head: this.head, first: this.first };
   }
 
+  async heads(tenants: readonly number[]) {
+    await this.delay();
+    return new Map(tenants.map((tenant) => [tenant, this.head]));
+  }
+
   async readAfter(_tenant: number, position: number, limit: number): Promise<LogPage> {
     this.reads += 1;
     await this.delay();

@@ -10,13 +10,18 @@ const until = async (done: () => boolean) => {
 };
 
 let follower: Follower | undefined;
-afterEach(() => follower?.close());
+let poll: NodeJS.Timeout | undefined;
+const end = () => {
+  clearInterval(poll);
+  follower?.close();
+};
+afterEach(end);
 
 function start(
   log: ModelLog,
   bus: ReturnType<typeof createModelBus>,
   from: number,
-  extra: { pollMs?: number; pageSize?: number; monotonicNow?: () => number } = {},
+  { pollMs, ...extra }: { pollMs?: number; pageSize?: number; monotonicNow?: () => number } = {},
 ) {
   const got: number[] = [];
   const gaps: number[] = [];
@@ -28,12 +33,12 @@ function start(
     tenant: 1,
     from,
     pageSize: 3,
-    pollMs: 20,
     ...extra,
     deliver: (entries) => got.push(...entries.map(({ position }) => position)),
     onGap: (first) => gaps.push(first),
     onError: (error) => errors.push(error),
   });
+  if (pollMs !== undefined) poll = setInterval(() => follower?.observe(log.head), pollMs);
   return { got, gaps, errors };
 }
 
@@ -52,7 +57,7 @@ describe('follow', () => {
   it('reads nothing back when the wake-up carries exactly the next entries', async () => {
     const log = new ModelLog();
     const bus = createModelBus();
-    const { got } = start(log, bus, 0, { pollMs: 60_000 });
+    const { got } = start(log, bus, 0);
     await until(() => log.reads === 1);
     await turn();
     const reads = log.reads;
@@ -78,25 +83,33 @@ describe('follow', () => {
     log.delay = async () => {
       if (failures-- > 0) throw new Error('disk gone');
     };
-    const { got, errors } = start(log, createModelBus(), 0, { pollMs: 5 });
+    const { got, errors } = start(log, createModelBus(), 0);
     for (let i = 0; i < 100 && got.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(got).toEqual([1]);
     expect(errors.length).toBeGreaterThan(0);
   });
 
-  it('knows when the log was last read', async () => {
+  it('knows when all that the log had was last delivered', async () => {
     const log = new ModelLog();
     let isGone = false;
     log.delay = async () => {
       if (isGone) throw new Error('database gone');
     };
     let at = 1_000;
-    const { errors } = start(log, createModelBus(), 0, { pollMs: 5, monotonicNow: () => at });
+    const { errors } = start(log, createModelBus(), 0, { monotonicNow: () => at });
     await until(() => log.reads > 0);
-    isGone = true;
-    await vi.waitFor(() => expect(errors).not.toEqual([]));
-    at = 9_000;
+    await turn();
+    at = 5_000;
     expect(follower?.readAt).toBe(1_000);
+    follower?.observe(0);
+    expect(follower?.readAt).toBe(5_000);
+    expect(log.reads).toBe(1);
+    isGone = true;
+    log.append(notification);
+    at = 9_000;
+    follower?.observe(1);
+    await vi.waitFor(() => expect(errors).not.toEqual([]));
+    expect(follower?.readAt).toBe(5_000);
     isGone = false;
     await vi.waitFor(() => expect(follower?.readAt).toBe(9_000));
   });
@@ -129,7 +142,7 @@ describe('follow', () => {
         }
         for (let i = 0; i < 200 && got.length < log.head; i++)
           await new Promise((resolve) => setTimeout(resolve, 1));
-        follower?.close();
+        end();
         expect(got).toEqual(log.entries.map(({ position }) => position));
       }),
       { numRuns: 60 },

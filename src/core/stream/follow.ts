@@ -1,8 +1,9 @@
+import { coalesced } from '../coalesced.ts';
 import type { Bus, Entry, History, LogPage, TenantId } from '../ports.ts';
 
 const pageSize = 500;
-/** The interval of reads without a message from the bus, because the bus may lose messages. */
-const pollMs = 1_500;
+/** How often the heads of all followed logs are read. */
+const pollMs = 1_000;
 /** The wait after a failed read. */
 const retryMs = 250;
 
@@ -20,7 +21,6 @@ export interface FollowOptions {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicNow: () => number;
   readonly pageSize?: number;
-  readonly pollMs?: number;
 }
 
 export interface Follower {
@@ -28,12 +28,14 @@ export interface Follower {
   readonly position: number;
   /** When all that the log had was delivered, by `monotonicNow`: long ago when the log cannot be read. */
   readonly readAt: number;
+  /** Must be called with the head of the log every second or so, as {@link pollHeads} does: the bus may lose messages. */
+  observe(head: number): void;
   close(): void;
 }
 
 /**
- * Delivers the entries of a log, first stored ones, then new ones: each once and in order, even if the bus loses or repeats
- * messages.
+ * Delivers the entries of a log, first stored ones, then new ones: each once and in order. What the bus loses or repeats
+ * changes nothing, as long as the follower observes the head of the log.
  *
  * A message only means "read after your position". Its entries are used if they are exactly the next ones, which usually
  * avoids a read. `woken` is cleared before a read, so a message during the read causes another read.
@@ -103,8 +105,6 @@ export function follow(options: FollowOptions): Follower {
     const last = entries.at(-1);
     if (last === undefined || last.position > position) wake(); // a message without entries only means that something changed
   });
-  const poll = setInterval(wake, options.pollMs ?? pollMs);
-  poll.unref();
   wake();
 
   return {
@@ -114,11 +114,36 @@ export function follow(options: FollowOptions): Follower {
     get readAt() {
       return readAt;
     },
+    observe(head) {
+      if (head > position) wake();
+      else readAt = monotonicNow();
+    },
     close() {
       closed = true;
       unsubscribe();
-      clearInterval(poll);
       clearTimeout(retry);
     },
   };
+}
+
+/**
+ * Lets all followers observe the heads of their logs, in one read however many there are. A follower that is behind then reads
+ * its log. Returns a function that stops it.
+ */
+export function pollHeads(
+  {
+    history,
+    onError,
+  }: { readonly history: Pick<History, 'heads'>; readonly onError: (error: unknown) => void },
+  hubs: ReadonlyMap<TenantId, { readonly hub: { readonly follower: Follower } | undefined }>,
+): () => void {
+  const poll = coalesced(async () => {
+    const followers = new Map<TenantId, Follower>();
+    for (const [tenant, { hub }] of hubs) if (hub) followers.set(tenant, hub.follower);
+    if (followers.size === 0) return;
+    const heads = await history.heads([...followers.keys()]);
+    for (const [tenant, follower] of followers) follower.observe(heads.get(tenant) ?? 0);
+  });
+  const timer = setInterval(() => void poll().catch(onError), pollMs).unref();
+  return () => clearInterval(timer);
 }

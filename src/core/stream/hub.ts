@@ -19,6 +19,9 @@ export interface Hub {
   readonly connections: Map<PanelStream, ConnectionState>;
 }
 
+/** Random for each client, so that clients do not all reconnect at the same moment. */
+export const retryMs = () => 2_000 + Math.floor(Math.random() * 6_000);
+
 /** Ends the streams of a hub; their panels come back within some seconds, not all at the same moment. */
 export function sayBye(hub: Hub | undefined): void {
   for (const stream of hub?.connections.keys() ?? [])

@@ -11,14 +11,14 @@ import {
   settingsData,
 } from './connection.ts';
 import { FlushScheduler } from './flush-scheduler.ts';
-import { follow } from './follow.ts';
+import { follow, pollHeads } from './follow.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 import { framesOf } from './frames.ts';
-import { type ConnectionState, type Hub, sayBye } from './hub.ts';
+import { type ConnectionState, type Hub, retryMs, sayBye } from './hub.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 
 export interface TenantStreamsOptions {
-  readonly history: Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'>;
+  readonly history: Pick<History, 'bounds' | 'heads' | 'readAfter' | 'live' | 'readLive'>;
   readonly bus: Pick<Bus, 'subscribe'>;
   readonly tenancy: Tenancy;
   readonly epoch: string;
@@ -50,8 +50,6 @@ interface HubSlot {
   users: number;
 }
 
-/** Random for each client, so that clients do not all reconnect at the same moment. */
-const retryMs = () => 2_000 + Math.floor(Math.random() * 6_000);
 /** A hub without streams is kept this long, so that panels that reconnect find their frames in memory. */
 const lingerMs = 15_000;
 /** While the log could not be read for so long there are no heartbeats: panels say that they are stale, and go elsewhere. */
@@ -63,6 +61,7 @@ export class TenantStreams {
   #epoch: string;
   readonly #hubs = new Map<TenantId, HubSlot>();
   readonly #ticker: NodeJS.Timeout;
+  readonly #stopPolling: () => void;
   readonly #stopListening: () => void;
   #draining = false;
 
@@ -70,6 +69,7 @@ export class TenantStreams {
     this.#options = options;
     this.#epoch = options.epoch;
     this.#ticker = setInterval(() => this.#tick(), Math.min(1_000, options.heartbeatMs / 2)).unref();
+    this.#stopPolling = pollHeads(options, this.#hubs);
     this.#stopListening = options.tenancy.onChange((tenant) => this.#changed(tenant));
   }
 
@@ -206,6 +206,7 @@ export class TenantStreams {
   close(): void {
     this.#draining = true;
     clearInterval(this.#ticker);
+    this.#stopPolling();
     this.#stopListening();
     for (const { hub } of this.#hubs.values()) {
       hub?.follower.close();

@@ -11,6 +11,9 @@ export const isRetryable = (error: unknown): boolean => retryable.has(codeOf(err
 /** A statement ran into its time-out. */
 export const isTimeout = (error: unknown): boolean => codeOf(causeOf(error)) === '57014';
 
+/** A lock was not free within the time that a statement waits for it. */
+export const isLockTimeout = (error: unknown): boolean => codeOf(causeOf(error)) === '55P03';
+
 /** A row has no partition to go to: the next ones must be made. */
 export const isMissingPartition = (error: unknown): boolean =>
   codeOf(error) === '23514' && (error as { routine?: unknown }).routine === 'ExecFindPartition';

@@ -26,7 +26,7 @@ import { type AcknowledgedRow, isUuid, toAcknowledged, toRepeat } from '../histo
 import { type AcknowledgeRow, toAcknowledgeOutcome } from './acknowledgements.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
-import { dropUnkept, type LogWrite } from './partitions.ts';
+import type { LogWrite } from './partitions.ts';
 import { dropFromLog, type RetentionBounds } from './retention.ts';
 import {
   acknowledgedColumns,
@@ -112,6 +112,16 @@ export class PostgresHistory implements History, ReceiptStore {
     return (await readBounds(this.#lanes.reads, tenant)) ?? { head: 0, first: 1 };
   }
 
+  async heads(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, number>> {
+    const rows = await this.#lanes.reads.query<{ tenant: TenantId; head: number }>(
+      'all',
+      'heads',
+      'SELECT tenant, head FROM logs WHERE tenant = ANY ($1::bigint[])',
+      [tenants],
+    );
+    return new Map(rows.map(({ tenant, head }) => [tenant, head]));
+  }
+
   async readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage> {
     const rows = await this.#read<LogBounds & (EntryRow | { row: null })>(
       tenant,
@@ -152,16 +162,21 @@ export class PostgresHistory implements History, ReceiptStore {
 
   async readLive(tenant: TenantId, positions: readonly number[], now: number, chars: number) {
     const rows = await this.#read<
-      NotificationRow & AcknowledgedRow & { counted: number | null; nth: number }
+      NotificationRow & AcknowledgedRow & { counted: number | null; nth: number; found: number }
     >(
       tenant,
       'still-live',
-      `SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
-       JOIN log n ON n.tenant = $1 AND n.position = w.position
-       JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
-         AND (l.expires_at IS NULL OR l.expires_at > $3)
-       ${acknowledgedJoin} LEFT JOIN log_state s ON s.row = n.row ORDER BY w.nth`,
-      [tenant, positions.slice(0, positionsARead), now],
+      // With what comes behind the limit it would read megabytes for each page of long texts.
+      `SELECT * FROM (
+         SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth, count(*) OVER () AS found,
+           sum(${charsBySenderSql}) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) - ${charsBySenderSql} AS chars_before
+         FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
+         JOIN log n ON n.tenant = $1 AND n.position = w.position
+         JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
+           AND (l.expires_at IS NULL OR l.expires_at > $3)
+         ${acknowledgedJoin} LEFT JOIN log_state s ON s.row = n.row
+       ) n WHERE chars_before <= $4 ORDER BY nth`,
+      [tenant, positions.slice(0, positionsARead), now, chars],
     );
     const notifications: LiveNotification[] = [];
     let taken = 0;
@@ -174,6 +189,8 @@ export class PostgresHistory implements History, ReceiptStore {
         acknowledged: toAcknowledged(row),
       });
     }
+    const last = rows.at(-1);
+    if (last && rows.length < last.found) return { notifications, scanned: last.nth };
     return { notifications, scanned: Math.min(positions.length, positionsARead) };
   }
 
@@ -194,11 +211,9 @@ export class PostgresHistory implements History, ReceiptStore {
     return this.#lanes.turns.run(tenant, stepsOf(work), options.signal);
   }
 
-  async prune(tenant: TenantId, bounds: Omit<RetentionBounds, 'now'>, now: number): Promise<number> {
+  prune(tenant: TenantId, bounds: Omit<RetentionBounds, 'now'>, now: number): Promise<number> {
     const { writes, write } = this.#lanes;
-    const dropped = await dropFromLog(writes, write, tenant, { ...bounds, now });
-    if (dropped > 0) await dropUnkept(writes);
-    return dropped;
+    return dropFromLog(writes, write, tenant, { ...bounds, now });
   }
 
   async oldestRevision(tenant: TenantId): Promise<number | undefined> {
@@ -273,6 +288,10 @@ export class PostgresHistory implements History, ReceiptStore {
 
 /** Positions looked up in one statement. */
 const positionsARead = 500;
+
+/** At most what {@link charsBySender} answers: PostgreSQL counts a surrogate pair as one. */
+const charsBySenderSql = `(length(n.title) + length(n.message) + coalesce(length(n.host), 0) + coalesce(length(n.key), 0)
+  + coalesce(length(n.url), 0))`;
 
 const charsBySender = ({ title, message, host, key, url }: NotificationRow) =>
   title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);

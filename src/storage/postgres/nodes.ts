@@ -38,15 +38,15 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
 
   return {
     async report(connected) {
-      const { heads, rows } = rowsOf(connected);
+      const rows = rowsOf(connected);
       const [renewed] = await writes.query<{ is_new: boolean }>(
         'all',
         'renew-lease',
         `WITH dead AS (DELETE FROM nodes WHERE alive_until < now() - ${lease} AND id <> $1)
-         INSERT INTO nodes VALUES ($1, now() + ${lease}, $2)
-         ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until, heads = excluded.heads
+         INSERT INTO nodes VALUES ($1, now() + ${lease}, '{}')
+         ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until
          RETURNING xmax = 0 AS is_new`,
-        [node, JSON.stringify(heads)],
+        [node],
       );
       // The database has lost what this node reported, or another node took it for dead.
       if (renewed?.is_new) reported = new Map();
@@ -63,9 +63,9 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
       return reads.query<RemotePanel>(
         tenant,
         'elsewhere',
-        `SELECT p.panel_id AS id, p.lag, p.client, p.address,
-           greatest(0, coalesce((n.heads ->> p.tenant::text)::bigint, 0) - p.lag) AS cursor
-         FROM node_panels p JOIN nodes n ON n.id = p.node
+        // A lag is of half a second ago, so a cursor that is reckoned from it may be ahead by what came since.
+        `SELECT p.panel_id AS id, p.lag, p.client, p.address, greatest(0, coalesce(k.head, 0) - p.lag) AS cursor
+         FROM node_panels p JOIN nodes n ON n.id = p.node LEFT JOIN logs k ON k.tenant = p.tenant
          WHERE p.tenant = $1 AND ($2::text IS NULL OR p.panel_id = $2) AND p.node <> $3 AND n.alive_until > now()`,
         [tenant, panelId ?? null, node],
       );
@@ -104,12 +104,10 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
 
 /** Each row as JSON, by tenant and panel. */
 function rowsOf(connected: Iterable<NodePanels>) {
-  const heads: Record<string, number> = {};
   const rows = new Map<string, string>();
-  for (const { tenant, head, panels } of connected) {
-    heads[tenant] = head;
+  for (const { tenant, panels } of connected) {
     for (const { id, lag, client, address } of panels.values())
       rows.set(`${tenant} ${id}`, JSON.stringify({ tenant, panel_id: id, lag, client, address }));
   }
-  return { heads, rows };
+  return rows;
 }

@@ -11,6 +11,7 @@ import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
 import { createNodes } from './nodes.ts';
 import { createLogWrite, makePartitions, partitionRows as usualRows } from './partitions.ts';
+import { createRetain } from './retention.ts';
 import { newestRows as usualNewestRows } from './search.ts';
 import { checkSettings } from './settings.ts';
 import { PostgresStatistics } from './statistics.ts';
@@ -19,8 +20,8 @@ import { createSweep } from './sweep.ts';
 const closeMs = 10_000;
 /** A statement of a search ends after this; the next one then looks at less. */
 const stepMs = 200;
-/** Connections for each kind of work. The last is for probes, and for what the nodes tell each other. */
-const lanes = { append: 1, reads: 5, writes: 5, spare: 1 };
+/** Connections for each kind of work. The last are for the lease of retention's rounds, and for probes. */
+const lanes = { append: 1, reads: 5, writes: 5, lease: 1, spare: 1 };
 /** Steps of searches at once, on connections of their own. */
 const stepsAtOnce = 2;
 /** The connection of the bus. */
@@ -53,7 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const { url, partitionRows = usualRows, newestRows = usualNewestRows, onProblem } = options;
   const warn = options.onWarning ?? (() => undefined);
   const timeouts = { ...usualTimeouts, ...options.timeouts };
-  const sum = lanes.append + lanes.reads + lanes.writes + lanes.spare;
+  const sum = lanes.append + lanes.reads + lanes.writes + lanes.lease + lanes.spare;
   const pool = createPool({ ...timeouts, url, connections: sum });
   const searchPool = createPool({ ...timeouts, statementMs: stepMs, url, connections: stepsAtOnce });
   const availability = new Availability(pool, {
@@ -95,6 +96,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
     sweep: createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
+    retain: createRetain(lane(lanes.lease), writes),
     queueDepth: () => queue.depth,
     problem: () => queue.problem,
     // A connection that is lost is opened again.

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Connections, Scope } from './connections.ts';
-import { isMissingPartition, isRetryable } from './errors.ts';
+import { isLockTimeout, isMissingPartition, isRetryable } from './errors.ts';
 
 /** Rows of one partition, usually; tests have smaller ones. */
 export const partitionRows = 250_000;
@@ -73,21 +73,24 @@ export async function makeAhead(connections: Connections, size: number): Promise
 /**
  * Drops the partitions of which no tenant keeps a row. One that may still take rows stays, and one in use is left for the
  * next time.
+ * @throws the first error at the end, when all others are dropped.
  */
 export async function dropUnkept(connections: Connections): Promise<void> {
-  for (const { low, high } of await readPartitions(connections)) {
-    // Looked at without a lock first: with the lock, writers wait.
-    const [found] = await connections.query<{ droppable: boolean }>(
-      'all',
-      'is-droppable',
-      `SELECT $2 <= (SELECT last_value FROM log_row) AND NOT EXISTS (
-         SELECT 1 FROM log g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row
-         WHERE g.row >= $1 AND g.row < $2) AS droppable`,
-      [low, high],
-    );
-    if (!found?.droppable) continue;
-    await connections
-      .query('all', 'drop-partition', 'SELECT drop_partition($1)', [low])
-      .catch(() => undefined);
+  const errors: unknown[] = [];
+  for (const { low } of await readPartitions(connections)) {
+    try {
+      // Looked at without a lock first: with the lock, writers wait.
+      const [found] = await connections.query<{ kept: boolean }>(
+        'all',
+        'is-kept',
+        'SELECT is_kept($1) AS kept',
+        [low],
+      );
+      if (found?.kept === false)
+        await connections.query('all', 'drop-partition', 'SELECT drop_partition($1)', [low]);
+    } catch (error) {
+      if (!isLockTimeout(error)) errors.push(error);
+    }
   }
+  if (errors.length > 0) throw errors[0];
 }

@@ -1,13 +1,46 @@
-/** How far retention goes, and moving the beginning of a tenant's log there. */
+/** Rounds of retention; how far it goes, and moving the beginning of a tenant's log there. */
 import type { TenantId } from '#core/ports.ts';
+import type { Storage } from '../storage.ts';
 import type { Connections } from './connections.ts';
-import type { LogWrite } from './partitions.ts';
+import { dropUnkept, type LogWrite } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
 
 /** Entries looked at in one step, at the most. */
 const entriesAStep = 50_000;
 /** Live notifications that `move_first` clears in one transaction. */
 const clearedAtOnce = 500;
+
+/** Names the advisory lock of the node that runs a round. */
+const roundLock = 0x62656c72;
+/** Nodes try once a minute. What another one began a moment ago was this minute's round. */
+const soonestMs = 45_000;
+
+/** `lease`: a connection that is held for as long as a round takes. Should it break, another node may begin the next round. */
+export function createRetain(lease: Connections, writes: Connections): NonNullable<Storage['retain']> {
+  return (round) =>
+    lease.run('all', async (client) => {
+      const { rows } = await client.query<{ is_ours: boolean }>(
+        'SELECT pg_try_advisory_lock($1) AS is_ours',
+        [roundLock],
+      );
+      if (!rows[0]?.is_ours) return;
+      try {
+        const { rowCount } = await client.query(
+          `INSERT INTO meta VALUES ('retention', (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+           ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE abs(excluded.value::bigint - meta.value::bigint) >= $1`,
+          [soonestMs],
+        );
+        if (rowCount === 0) return;
+        try {
+          await round();
+        } finally {
+          await dropUnkept(writes);
+        }
+      } finally {
+        await client.query('SELECT pg_advisory_unlock($1)', [roundLock]);
+      }
+    });
+}
 
 export interface RetentionBounds {
   /** Unix milliseconds; null: whatever its age. */

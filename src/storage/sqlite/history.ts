@@ -85,6 +85,10 @@ export class SqliteHistory implements History, ReceiptStore {
     return this.#reader().call('bounds', { tenant });
   }
 
+  async heads(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, number>> {
+    return new Map(await this.#reader().call<[TenantId, number][]>('heads', { tenants }));
+  }
+
   readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage> {
     return this.#reader().call('readAfter', { tenant, position, limit });
   }

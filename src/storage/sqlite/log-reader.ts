@@ -25,6 +25,15 @@ export class LogReader {
     return log ?? { head: 0, first: 1 };
   }
 
+  heads(tenants: readonly number[]): [number, number][] {
+    return this.#sql
+      .of<[string], { tenant: number; head: number }>(
+        'SELECT tenant, head FROM logs WHERE tenant IN (SELECT value FROM json_each(?))',
+      )
+      .all(JSON.stringify(tenants))
+      .map(({ tenant, head }) => [tenant, head]);
+  }
+
   size(tenant: number): { notifications: number; bytes: number } {
     const size = this.#sql
       .of<[number], { notifications: number; bytes: number }>(

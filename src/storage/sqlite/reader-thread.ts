@@ -91,6 +91,7 @@ function closeSession(): void {
 const thread = serveWorker(
   {
     bounds: ({ tenant }: { tenant: number }) => read(({ log }) => log.bounds(tenant)),
+    heads: ({ tenants }: { tenants: readonly number[] }) => read(({ log }) => log.heads(tenants)),
     size: ({ tenant }: { tenant: number }) => read(({ log }) => log.size(tenant)),
     readAfter: (a: { tenant: number; position: number; limit: number }) =>
       read(({ log }) => log.readAfter(a.tenant, a.position, a.limit)),
