@@ -1,9 +1,9 @@
 /** Builds the pages of src/web into dist/web; each folder with an index.html is one page of its own. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { compressedFiles } from './scripts/compressed-files.ts';
 import { levelIcons } from './src/contract/level-styles.ts';
 
 const root = import.meta.dirname;
@@ -63,22 +63,6 @@ function pathsOf(name: string): string[] {
   return [...svg.matchAll(/<path(?! stroke="none")[^>]* d="([^"]+)"/g)].map(([, d]) => d as string);
 }
 
-/** Writes each text file compressed beside itself, to be sent as it is. */
-function compressed(): Plugin {
-  return {
-    name: 'belfry-compressed',
-    apply: 'build',
-    writeBundle({ dir = '' }, bundle) {
-      for (const name of Object.keys(bundle).filter((each) => /\.(?:js|css|svg)$/.test(each))) {
-        const bytes = readFileSync(join(dir, name));
-        const params = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-        writeFileSync(join(dir, `${name}.br`), brotliCompressSync(bytes, { params }));
-        writeFileSync(join(dir, `${name}.gz`), gzipSync(bytes, { level: 9 }));
-      }
-    },
-  };
-}
-
 /** The component library's palettes that nothing here is painted with: a fifth of all styles. */
 const unusedPalettes = /^--mantine-color-(?:pink|grape|violet|indigo|cyan|teal|green|lime|yellow|orange)-/;
 
@@ -97,7 +81,7 @@ export default defineConfig({
   },
   root: join(root, 'src/web'),
   publicDir: false,
-  plugins: [react(), icons(), versionOf(), compressed()],
+  plugins: [react(), icons(), versionOf(), compressedFiles()],
   build: {
     outDir: join(root, 'dist/web'),
     emptyOutDir: true,

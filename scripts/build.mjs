@@ -1,4 +1,4 @@
-/** What is built into dist/ from the sources: the pages, and the server of the package; each when it is not what they say. */
+/** What is built into dist/ from the sources: the pages, the documentation, and the server of the package; each when it is not what they say. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -15,7 +15,7 @@ import { runQuietly } from './child.mjs';
 import { withLock } from './lock.mjs';
 import { SetupError } from './setup-error.mjs';
 
-/** @typedef {'pages' | 'server'} Product */
+/** @typedef {'pages' | 'server' | 'docs'} Product */
 /** @typedef {{ folder: string, config: string, sources: string[], except?: string }} Recipe */
 
 /**
@@ -26,7 +26,29 @@ const RECIPES = {
   pages: {
     folder: 'web',
     config: 'vite.config.ts',
-    sources: ['src/web', 'src/client', 'src/contract', 'package-lock.json'],
+    sources: ['src/web', 'src/client', 'src/contract', 'scripts/compressed-files.ts', 'package-lock.json'],
+    except: 'src/web/docs',
+  },
+  docs: {
+    folder: 'docs',
+    config: 'vite.docs.config.ts',
+    sources: [
+      'docs',
+      'deploy',
+      'src/web/docs',
+      'src/web/tokens.css',
+      'src/web/icon.svg',
+      'scripts/compressed-files.ts',
+      'scripts/docs-html.ts',
+      'scripts/docs-markdown.ts',
+      'scripts/docs-navigation.ts',
+      'scripts/docs-site.ts',
+      ...['ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'GLOSSARY', 'SECURITY', 'bench/RESULTS'].map(
+        (name) => `${name}.md`,
+      ),
+      'package-lock.json',
+    ],
+    except: 'deploy/secrets',
   },
   server: {
     folder: 'server',

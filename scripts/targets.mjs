@@ -26,16 +26,16 @@ const lint = [
 
 /** @type {Record<string, (args: string[]) => Step[]>} */
 export const targets = {
-  start: (args) => [{ argv: [...server, 'serve', ...args], built: ['pages', 'server'] }],
+  start: (args) => [{ argv: [...server, 'serve', ...args], built: ['pages', 'docs', 'server'] }],
   belfry: (args) => [
-    { argv: [...server, ...args], built: args[0] === 'serve' ? ['pages', 'server'] : ['server'] },
+    { argv: [...server, ...args], built: args[0] === 'serve' ? ['pages', 'docs', 'server'] : ['server'] },
   ],
   test: (args) => [{ argv: [...vitest, ...args] }],
   lint: () => lint,
   check: () => [...lint, { argv: [...vitest, '--project', 'unit'] }],
   'check:fix': () => [{ argv: [...biome, '--write'] }],
   // All of dist/, for the package and the container image.
-  build: () => [{ built: ['pages', 'server'] }],
+  build: () => [{ built: ['pages', 'docs', 'server'] }],
   torture: (args) => [
     {
       argv: ['--disable-warning=ExperimentalWarning', 'test/torture/run.ts', ...args],

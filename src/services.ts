@@ -29,6 +29,7 @@ import type { Storage } from './storage/storage.ts';
 import { version } from './version.ts';
 
 const webFolder = fileURLToPath(new URL('../dist/web/', import.meta.url));
+const docsFolder = fileURLToPath(new URL('../dist/docs/', import.meta.url));
 
 interface Opened {
   readonly storage: Storage;
@@ -121,6 +122,7 @@ export async function createServices(
       trustedProxies: config.trustedProxies,
       metricsToken: config.metrics.token,
       webFolder,
+      docsFolder,
     },
   };
 }

@@ -33,9 +33,9 @@ ${setUp}  Watch a panel, in ${second}:
     curl ${url}/api/notify -H "Authorization: Bearer $TOKEN" \\
       -d '{"title": "Hello", "message": "It works.", "level": "success"}'
 
-  All calls: ${url}/docs
-  Data:      ${databaseName(config)}
-  Stop:      Ctrl-C
+  Docs: ${url}/docs
+  Data: ${databaseName(config)}
+  Stop: Ctrl-C
 
 `;
 }

@@ -7,6 +7,8 @@ import { type OpenApiDocument, withComponents } from './openapi-components.ts';
 import { problems } from './route-schemas.ts';
 import type { App } from './services.ts';
 
+const apiDocsPath = '/docs/api';
+
 /** The parts of /openapi.json that are not a route's. Each route brings the schemas that validate it. */
 export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
   return {
@@ -121,8 +123,8 @@ function statusesOf(
   ];
 }
 
-/** /openapi.json, and /docs to read it in a browser. */
-export function docsRoutes(app: App): void {
+/** /openapi.json, and /docs/api to read it in a browser. */
+export function openApiRoutes(app: App): void {
   app.get(
     '/openapi.json',
     { config: { policy: 'public' }, schema: { hide: true } },
@@ -135,9 +137,14 @@ export function docsRoutes(app: App): void {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, policy: 'public' };
     });
+    // Where they were before the documentation had other pages.
+    for (const name of ['json', 'yaml'])
+      scope.get(`/docs/${name}`, { schema: { hide: true } }, (_request, reply) =>
+        reply.redirect(`${apiDocsPath}/${name}`, 308),
+      );
     await scope.register(helmet, { contentSecurityPolicy: false, hsts: false });
     await scope.register(swaggerUi, {
-      routePrefix: '/docs',
+      routePrefix: apiDocsPath,
       staticCSP: true,
       uiConfig: { url: '/openapi.json' },
     });

@@ -22,6 +22,7 @@ import { tenantsRoutes } from './account/tenants.ts';
 import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './auth.ts';
 import { limitConcurrency } from './concurrency-limits.ts';
+import { docsRoutes } from './docs.ts';
 import { answerClientError, answerConnect, answerError } from './errors.ts';
 import { fieldValueRoutes } from './history/field-values.ts';
 import { histogramRoutes } from './history/histogram.ts';
@@ -34,7 +35,7 @@ import { notifyRoutes } from './intake/notify.ts';
 import { NotifyLimits } from './intake/notify-limits.ts';
 import { IntakeGate } from './intake/overload.ts';
 import { lazyCompilers } from './lazy-compilers.ts';
-import { docsRoutes, openApiDocument } from './openapi.ts';
+import { openApiDocument, openApiRoutes } from './openapi.ts';
 import { healthRoutes } from './operator/health.ts';
 import { metricsRoutes } from './operator/metrics.ts';
 import { commandRoutes } from './panels/commands.ts';
@@ -145,7 +146,8 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   ])
     routesOf(app, account);
   metricsRoutes(app, services);
-  docsRoutes(app);
+  openApiRoutes(app);
+  docsRoutes(app, services);
   webRoutes(app, services);
   await app.ready();
   const closeIdleConnections = () => {

@@ -66,6 +66,8 @@ export interface HttpSettings {
   readonly metricsToken: string | undefined;
   /** Where the built pages are. */
   readonly webFolder: string;
+  /** The documentation, as `npm start` built it. */
+  readonly docsFolder: string;
 }
 
 export type App = FastifyInstance<

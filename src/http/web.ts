@@ -10,7 +10,7 @@ import type { App, Services } from './services.ts';
  * The content security policy of pages: only files of this server, no inline script or style, no frame around
  * it, and no string that becomes markup or code (Trusted Types without a single policy).
  */
-const pagePolicy = [
+export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -30,7 +30,7 @@ const pages = {
   'dashboard/index.html': ['/', '/t/*', '/sign-in', '/setup', '/invite', '/account', '/new-tenant'],
 } as const;
 
-const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
+export const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
 
 /** The pages people open and the files they load, as `npm start` built them. */
 export function webRoutes(app: App, { settings }: Services): void {

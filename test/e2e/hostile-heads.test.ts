@@ -162,7 +162,10 @@ describe('paths', () => {
     '/\\api\\notify',
     '/api/panels/%/events',
     '/docs/%2e%2e/%2e%2e/package.json',
-    '/docs/static/..%2f..%2fpackage.json',
+    '/docs/files/..%2f..%2f..%2fpackage.json',
+    '/docs/..%2fserver%2fmain.js',
+    '/docs/.built',
+    '/docs/api/static/..%2f..%2fpackage.json',
   ])('%s is a 400, 401 or 404', async (path) => {
     const [answer] = await hold(desk, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     expectError(answer ?? { status: 0, body: '' }, 400, 401, 404);

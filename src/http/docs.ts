@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import { AppError } from '#core/errors.ts';
+import type { App, Services } from './services.ts';
+import { nothingThere, pagePolicy } from './web.ts';
+
+/** A page or a file of the documentation; a name that begins with a dot is neither. */
+const address = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
+
+/** /docs: the documentation, as files that were built and compressed before. */
+export function docsRoutes(app: App, { settings }: Services): void {
+  const root = settings.docsFolder;
+  void app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, policy: 'public' };
+    });
+    await scope.register(fastifyStatic, {
+      root,
+      serve: false,
+      preCompressed: true,
+      cacheControl: false,
+      lastModified: false,
+      suppressWarning: true,
+      // Files of other kinds than pages and pictures are read in the browser, whatever their name.
+      setHeaders: (reply, path) => {
+        if (path.includes('/files/') && !/\.(?:png|svg)$/.test(path))
+          reply.header('content-type', 'text/plain; charset=utf-8');
+      },
+    });
+    const schema = { hide: true };
+    scope.get('/docs', { schema }, (_request, reply) => reply.redirect('/docs/', 308));
+    scope.get<{ Params: { '*': string } }>('/docs/*', { schema }, ({ params }, reply) => {
+      const file = fileOf(params['*']);
+      if (!existsSync(join(root, 'start.html')))
+        throw new AppError(
+          'not-found',
+          'the documentation is not built here: start with npm start, which builds it',
+        );
+      if (file === undefined || !existsSync(join(root, file))) throw nothingThere();
+      // The name of an asset contains a hash of its content, so a name never changes its meaning.
+      reply.header(
+        'cache-control',
+        file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      );
+      if (file.endsWith('.html'))
+        reply
+          .header('content-security-policy', pagePolicy)
+          .header('referrer-policy', 'no-referrer')
+          .header('cross-origin-opener-policy', 'same-origin');
+      return reply.sendFile(file);
+    });
+  });
+}
+
+function fileOf(path: string): string | undefined {
+  const page = path.replace(/\/$/, '') || 'start';
+  if (!address.test(page)) return undefined;
+  return page.startsWith('assets/') || page.startsWith('files/') || extname(page) === '.html'
+    ? page
+    : `${page}.html`;
+}

@@ -1,0 +1,49 @@
+/** The documentation site in a browser. */
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { ensureBuilt } from '#scripts/build.mjs';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab } from './dashboard-lab.ts';
+
+let lab: DashboardLab;
+beforeAll(async () => {
+  await ensureBuilt('docs', `${import.meta.dirname}/../..`, process.execPath, process.env);
+  lab = await DashboardLab.start(inject('browserPath'));
+});
+afterAll(() => lab.close());
+
+test('is read and searched by keyboard, in both schemes, without a fault', async () => {
+  const { page, close, complaints } = await lab.window();
+  await page.goto(`${lab.server.url}/docs/`);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.goto(`${lab.server.url}/docs/operations`);
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('disk full');
+  const hit = page.locator('.results a', { hasText: 'A full disk' });
+  await hit.waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Escape');
+  expect(await page.locator('.results').isHidden()).toBe(true);
+  await page.keyboard.type(' ');
+  await hit.click();
+  await page.waitForURL(/\/docs\/operations#a-full-disk$/);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('fits on a phone, where its contents open from a button', async () => {
+  const { page, close } = await lab.window();
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const path of ['/docs/', '/docs/operations', '/docs/integrations', '/docs/glossary']) {
+    await page.goto(lab.server.url + path);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect([path, width]).toEqual([path, 390]);
+  }
+  await page.getByText('Contents').click();
+  await page.getByRole('link', { name: 'Operating Belfry' }).click();
+  await page.getByRole('heading', { name: 'Operating Belfry', level: 1 }).waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await close();
+});
