@@ -9,6 +9,7 @@ import type { ClockMemory } from './core/trusted-clock.ts';
 import { startMetricsListener } from './http/operator/metrics.ts';
 import { createServer, type Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
+import type { LocalApi } from './local-api.ts';
 import type { Logger } from './log.ts';
 import type { migrateDatabase as migrate } from './migrate-database.ts';
 import { createServices } from './services.ts';
@@ -27,6 +28,7 @@ export { hashNewPassword, newPerson } from './accounts/passwords.ts';
 export { type Config, describeConfig } from './config.ts';
 export { databaseUrl as readDatabaseUrl } from './config-values.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
+export { offerNearest } from './core/search/search-nearest.ts';
 export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';
 export { lowerPriority } from './storage/low-priority.ts';
@@ -37,6 +39,16 @@ export { restore } from './storage/sqlite/restore.ts';
 export async function migrateDatabase(...args: Parameters<typeof migrate>): ReturnType<typeof migrate> {
   const { migrateDatabase: run } = await import('./migrate-database.ts');
   return run(...args);
+}
+
+/** As {@link createLocalApi}, on the database that the settings name; a server does not load it. */
+export async function openLocalApi(
+  config: Config,
+  logger: Logger,
+  as: { readonly tenant: string; readonly actor: string },
+): Promise<LocalApi | undefined> {
+  const { createLocalApi } = await import('./local-api.ts');
+  return createLocalApi(config, logger, await openStorage(config, logger, 'command'), as);
 }
 
 /** Storage with its directory, as the server and the administration commands open it. */

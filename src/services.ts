@@ -31,7 +31,7 @@ import { version } from './version.ts';
 const webFolder = fileURLToPath(new URL('../dist/web/', import.meta.url));
 const docsFolder = fileURLToPath(new URL('../dist/docs/', import.meta.url));
 
-interface Opened {
+export interface Opened {
   readonly storage: Storage;
   readonly directory: Directory;
   readonly accounts: AccountStore;

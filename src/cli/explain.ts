@@ -11,7 +11,7 @@ export interface Explanation {
 
 /** Turns any error into a message and an exit code. An unexpected error is shown with its stack. */
 export function explain(error: unknown): Explanation {
-  if (error instanceof Failure) return { lines: [error.message], exitCode: error.exitCode };
+  if (error instanceof Failure) return { lines: error.message.split('\n'), exitCode: error.exitCode };
   if (error instanceof EndedWith) return { lines: [], exitCode: error.exitCode };
   if (error instanceof CommanderError) return ofCommander(error);
   if (error instanceof ApiError)

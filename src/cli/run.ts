@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addAcknowledge } from './acknowledge.ts';
 import { addBackup, addRestore } from './backup.ts';
 import { addConfig } from './config.ts';
+import { addApply, addDiff, addExport } from './configuration-commands.ts';
 import { addKey, addToken } from './credentials.ts';
 import { explain } from './explain.ts';
 import type { Io } from './io.ts';
@@ -62,6 +63,9 @@ function createProgram(io: Io): Command {
     addBackup,
     addRestore,
     addMigrate,
+    addExport,
+    addDiff,
+    addApply,
     addConfig,
   ]) {
     add(program, io);

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Level, LevelName } from './level.ts';
 import { HistoryNotification } from './notification.ts';
 import { PanelReceipt } from './panel.ts';
 import { RuleCreate } from './rule.ts';
@@ -88,6 +89,31 @@ export const ReplayRequest = Type.Object(
     days: Type.Optional(
       Type.Number({ exclusiveMinimum: 0, maximum: 90, description: 'How far back; 7 when not given.' }),
     ),
+    levels: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { name: LevelName, rank: Level.properties.rank, durationMs: Level.properties.durationMs },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: 1_000,
+          description: 'Levels as a draft has them, all of them; those in force if left out.',
+        },
+      ),
+    ),
+    panels: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { id: Type.String(), name: Type.String(), tags: Type.Array(Type.String()) },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: 20_000,
+          description:
+            'Panels as a draft has them, all of them; those there are if left out. A new one has an id of your choice.',
+        },
+      ),
+    ),
   },
   { title: 'ReplayRequest', additionalProperties: false },
 );
@@ -128,6 +154,33 @@ export const ReplayResponse = Type.Object(
     complete: Type.Boolean({
       description: 'false: the cap on considered notifications was reached; the newest were looked at.',
     }),
+    rules: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          name: Type.String(),
+          matchedBefore: Type.Integer({ minimum: 0 }),
+          matchedAfter: Type.Integer({ minimum: 0 }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'Rules of the draft that match, or matched: at most 1,000, in their order.' },
+    ),
+    panels: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          name: Type.String(),
+          shownBefore: Type.Integer({ minimum: 0 }),
+          shownAfter: Type.Integer({ minimum: 0 }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        description:
+          'Panels that would show more or fewer: at most 1,000; none where rules choose too many different panels.',
+      },
+    ),
     examples: Type.Array(
       Type.Object(
         {

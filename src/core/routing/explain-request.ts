@@ -9,14 +9,22 @@ import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
 import { compileRulesInSlices, type RuleSurroundings, validateRule } from './compile-rules.ts';
+import type { RankedLevels } from './conditions.ts';
 import { clipTraces, type Explainer, type Explanation } from './explain.ts';
 import { prepareRegexes } from './regex-budget.ts';
+import type { NamedPanel } from './replay-counts.ts';
 import type { Router } from './router.ts';
 import { newRule } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 type DraftRules = NonNullable<ExplainRequest['rules']>;
 type Typed = Exclude<ExplainRequest['notification'], string>;
+
+/** What draft rules stand among: the tenant's levels and panels, or those of the draft. */
+export interface DraftSurroundings extends Pick<TenantSnapshot, 'record'> {
+  readonly levels: RankedLevels;
+  readonly panels: ReadonlyMap<string, NamedPanel>;
+}
 
 /**
  * Compiles draft rules after the same checks as when they are saved. An error thrown by `yieldToEventLoop` ends the work.
@@ -25,7 +33,7 @@ type Typed = Exclude<ExplainRequest['notification'], string>;
  */
 export async function draftRouter(
   drafts: DraftRules,
-  snapshot: TenantSnapshot,
+  snapshot: DraftSurroundings,
   yieldToEventLoop: YieldToEventLoop = createYieldToEventLoop(),
 ): Promise<Router> {
   const { levels, panels, record } = snapshot;

@@ -9,8 +9,8 @@ import { type Recorded, replay } from './replay.ts';
 import { Throttle } from './throttle.ts';
 
 const panels = [
-  { id: 'p1', tags: ['noc'] },
-  { id: 'p2', tags: [] },
+  { id: 'p1', name: 'wall 1', tags: ['noc'] },
+  { id: 'p2', name: 'wall 2', tags: [] },
 ];
 const base = Date.parse('2026-11-02T12:00:00Z');
 const recorded = (i: number, given: Partial<Recorded> = {}): Recorded => ({
@@ -52,6 +52,8 @@ test('rules that say the same change nothing', async () => {
     shownBefore: 2,
     shownAfter: 2,
     changes: none,
+    rules: [],
+    panels: [],
     examples: [],
   });
   expect(await run([recorded(1)], rule({ then: { panels: 'all' } }))).toMatchObject({ changed: 0 });
@@ -68,6 +70,8 @@ test('a change is told with before and after, newest first', async () => {
     changes: { ...none, 'other-panels': 2 },
     shownBefore: 3,
     shownAfter: 3,
+    rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 2 }],
+    panels: [{ id: 'p2', name: 'wall 2', shownBefore: 3, shownAfter: 1 }],
   });
   expect(examples.map(({ id }) => id)).toEqual(['n3', 'n1']);
   expect(examples[1]).toEqual({
@@ -142,6 +146,8 @@ test('throttles count as they would have, from the oldest on', async () => {
     changes: { ...none, throttled: 3 },
     shownBefore: 5,
     shownAfter: 2,
+    rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 5 }],
+    panels: panels.map(({ id, name }) => ({ id, name, shownBefore: 5, shownAfter: 2 })),
   });
   expect(examples.map(({ id }) => id)).toEqual(['n5', 'n3', 'n2']);
 });

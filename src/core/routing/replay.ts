@@ -1,7 +1,8 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing.ts';
 import type { Entry, History, HistoryRecord, Notification, Route, TenantId } from '../ports.ts';
-import { isEmpty, type PanelAddress, reaches, type Target } from '../target.ts';
+import { isEmpty, reaches, type Target } from '../target.ts';
 import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
+import { type NamedPanel, PanelShowings, RuleMatches } from './replay-counts.ts';
 import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
 
@@ -45,7 +46,7 @@ const replayTenant: TenantId = 0;
 export async function replay(
   recorded: AsyncIterable<Recorded> | Iterable<Recorded>,
   router: Router,
-  panels: readonly PanelAddress[],
+  panels: readonly NamedPanel[],
 ): Promise<Comparison> {
   const throttle = new Throttle();
   const reachesAny = memoize(
@@ -57,6 +58,8 @@ export async function replay(
     number
   >;
   const examples = new Examples();
+  const matches = new RuleMatches();
+  const showings = new PanelShowings(panels);
   const yieldToEventLoop = createYieldToEventLoop();
   for await (const record of recorded) {
     const pause = yieldToEventLoop();
@@ -69,6 +72,9 @@ export async function replay(
     const shownBefore = record.throttledOn === null && reachesAny(record.route);
     const shownAfter = !throttled && reachesAny(decision.route);
     counts.considered += 1;
+    matches.add(record.route, decision.route);
+    if (record.throttledOn === null) showings.add('shownBefore', record.route);
+    if (!throttled) showings.add('shownAfter', decision.route);
     if (shownBefore) counts.shownBefore += 1;
     if (shownAfter) counts.shownAfter += 1;
     if (!differs(record, decision, throttled)) continue;
@@ -78,7 +84,13 @@ export async function replay(
     changes[change] += 1;
     examples.add({ ...example, change });
   }
-  return { ...counts, changes, examples: examples.newestFirst() };
+  return {
+    ...counts,
+    changes,
+    rules: matches.of(router.rules.map(({ ref }) => ref)),
+    panels: showings.changed(),
+    examples: examples.newestFirst(),
+  };
 }
 
 /** The newest of each kind, so that the few that matter are not lost among the many of another kind. */

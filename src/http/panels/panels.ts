@@ -45,7 +45,7 @@ function writeRoutes(app: App, services: Services): void {
   app.post(
     '/api/panels',
     route(
-      { scope: 'panel' },
+      { scope: 'panel', role: 'admin' },
       {
         summary: 'Register a panel',
         description: 'A name that exists returns its panel, so a screen can register at every start.',

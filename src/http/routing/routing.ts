@@ -3,6 +3,7 @@ import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#
 import { AppError, badRequest, notFound } from '#core/errors.ts';
 import type { Notification, TenantId } from '#core/ports.ts';
 import {
+  type DraftSurroundings,
   draftRouter,
   outcomeOf,
   subjectOf,
@@ -10,6 +11,7 @@ import {
   wasThrottled,
 } from '#core/routing/explain-request.ts';
 import { type Recorded, replay, replayed, replayStart } from '#core/routing/replay.ts';
+import type { TenantSnapshot } from '#core/tenancy.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -57,8 +59,8 @@ export function routingRoutes(app: App, services: Services): void {
       ),
       bodyLimit: maxDraftBytes,
     },
-    async ({ principal: { tenant }, body: { rules, days = replayDays }, raw: { socket } }) => {
-      const snapshot = await tenancy.get(tenant);
+    async ({ principal: { tenant }, body: { rules, days = replayDays, ...draft }, raw: { socket } }) => {
+      const snapshot = draftSnapshot(await tenancy.get(tenant), draft);
       const router = await draftRouter(rules, snapshot, yieldWhileOpen(socket));
       const start = await replayStart(history, tenant, now() - days * dayMs, maxReplayEntries);
       const names = new Map(
@@ -69,6 +71,18 @@ export function routingRoutes(app: App, services: Services): void {
       return { ...comparison, complete: start.complete };
     },
   );
+}
+
+/** The tenant with the levels and panels of a draft, where it has them. */
+function draftSnapshot(
+  snapshot: TenantSnapshot,
+  { levels, panels }: Pick<ReplayRequest, 'levels' | 'panels'>,
+): DraftSurroundings {
+  return {
+    record: snapshot.record,
+    levels: levels ? new Map(levels.map((level) => [level.name, level])) : snapshot.levels,
+    panels: panels ? new Map(panels.map((panel) => [panel.id, panel])) : snapshot.panels,
+  };
 }
 
 async function explainBy(

@@ -1,0 +1,103 @@
+/** `belfry export`, `diff` and `apply`, once one of them is called. */
+import { createInterface } from 'node:readline';
+import { configurationSchema } from '#contract/configuration.ts';
+import { explain } from '../explain.ts';
+import { EndedWith, Failure } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { type ConnectionOptions, withConnection } from './connection.ts';
+import { effectOf } from './effect.ts';
+import type { Current } from './entries.ts';
+import { singular } from './entries.ts';
+import { type ConfigurationFile, parseConfiguration, readFileText } from './file.ts';
+import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
+import { applyPlan, readCurrent } from './server-side.ts';
+import { configurationOf, extraLine, planLines, yamlOf } from './text.ts';
+
+export interface ExportOptions extends ConnectionOptions {
+  readonly schema?: boolean;
+}
+
+export interface DiffOptions extends ConnectionOptions {
+  readonly prune?: boolean;
+}
+
+export interface ApplyOptions extends DiffOptions {
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export async function exportConfiguration(io: Io, { schema, ...options }: ExportOptions): Promise<void> {
+  if (schema) {
+    io.stdout.write(`${JSON.stringify(configurationSchema(), null, 2)}\n`);
+    return;
+  }
+  const current = await withConnection(io, options, readCurrent);
+  io.stdout.write(yamlOf(configurationOf(current)));
+}
+
+/** Ends with 1 when there is a difference, and with 2 when it failed, as diff does. */
+export async function diffConfiguration(io: Io, path: string, options: DiffOptions): Promise<void> {
+  const prune = options.prune === true;
+  let plan: Plan;
+  try {
+    const file = await readFile(io, path);
+    plan = await withConnection(io, options, async (connection) => {
+      const current = await readCurrent(connection);
+      const found = planOf(file.configuration, current);
+      show(io, found, prune, await effectOf(connection, found, current, { file, prune }));
+      return found;
+    });
+  } catch (error) {
+    throw new Failure(explain(error).lines.join('\n'), 2);
+  }
+  if (!isEmptyPlan(plan, prune)) throw new EndedWith(1);
+}
+
+export async function applyConfiguration(io: Io, path: string, options: ApplyOptions): Promise<void> {
+  const prune = options.prune === true;
+  const file = await readFile(io, path);
+  await withConnection(io, options, async (connection) => {
+    const current: Current = await readCurrent(connection);
+    const plan = planOf(file.configuration, current);
+    show(io, plan, prune, await effectOf(connection, plan, current, { file, prune }));
+    if (isEmptyPlan(plan, prune) || options.dryRun) return;
+    if (prune && !options.yes) await confirmDeletion(io, prunedNames(plan, singular));
+    await applyPlan(connection, plan, { file, prune });
+    io.stdout.write(`${summaryOf(plan, prune)}\n`);
+  });
+}
+
+async function readFile(io: Io, path: string): Promise<ConfigurationFile> {
+  return parseConfiguration(await readFileText(path, io.stdin), path === '-' ? 'stdin' : path);
+}
+
+function show(io: Io, plan: Plan, prune: boolean, effect: readonly string[]): void {
+  const lines = planLines(plan, prune);
+  io.stdout.write(lines.length === 0 ? 'No changes.\n' : `${[...lines, ...effect].join('\n')}\n`);
+  const extra = prune ? undefined : extraLine(plan, io.program);
+  if (extra !== undefined) io.stderr.write(`belfry: ${extra}\n`);
+}
+
+async function confirmDeletion(io: Io, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  if (!io.stdin.isTTY) throw new Failure('--prune deletes: without a terminal to ask at, it needs --yes', 2);
+  io.stderr.write(`Delete ${names.length} from the server, for good? [y/N] `);
+  const input = createInterface({ input: io.stdin });
+  try {
+    for await (const answer of input) {
+      if (/^y(es)?$/i.test(answer.trim())) return;
+      break;
+    }
+  } finally {
+    input.close();
+  }
+  throw new Failure('nothing was changed');
+}
+
+function summaryOf({ levels, panels, rules, searches }: Plan, prune: boolean): string {
+  const all = [levels, panels, rules, searches];
+  const sum = (count: (each: (typeof all)[number]) => number) =>
+    all.reduce((total, each) => total + count(each), 0);
+  const deleted = prune ? sum(({ extra }) => extra.length) : 0;
+  return `Applied: ${sum(({ created }) => created.length)} created, ${sum(({ updated }) => updated.length)} changed, ${deleted} deleted.`;
+}

@@ -1,0 +1,128 @@
+/** What a plan would have changed in the last day: the rules' replay, in words. */
+import { ApiError } from '#client/api-error.ts';
+import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/routing.ts';
+import type { RuleCreate } from '#contract/rule.ts';
+import { visibleText } from '../terminal-text.ts';
+import type { Connection } from './connection.ts';
+import type { Current } from './entries.ts';
+import type { ConfigurationFile } from './file.ts';
+import type { Plan } from './plan.ts';
+import { locatedError, panelIdsOf, ruleOf } from './server-side.ts';
+
+const days = 1;
+const maxNamed = 10;
+/** What a level has in a replay until it is created: as `info`, whose look new ones start with. */
+const newLevel = { rank: 20, durationMs: 30_000 };
+
+interface EffectOptions {
+  readonly file: ConfigurationFile;
+  readonly prune: boolean;
+}
+
+/**
+ * The effect of a plan on the notifications of the last day, as lines of text; none when it changes nothing that routing
+ * looks at.
+ *
+ * @throws Failure when the server refuses a rule of the file, with its line and column.
+ */
+export async function effectOf(
+  { request }: Connection,
+  plan: Plan,
+  current: Current,
+  { file, prune }: EffectOptions,
+): Promise<string[]> {
+  const draft = draftOf(plan, current, { file, prune });
+  if (!draft) return [];
+  try {
+    const { indexes: _, ...question } = draft;
+    return lines(await request<ReplayResponse>('POST', '/api/rules/replay', { ...question, days }));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400) throw error;
+    const [, at, inner = ''] = /^\/rules\/(\d+)(.*)$/.exec(error.place.pointer ?? '') ?? [];
+    const index = at === undefined ? undefined : draft.indexes[Number(at)];
+    // A rule of the server that no longer works is no mistake of the file.
+    if (index === undefined) return [`Effect on the last day: unknown (${visibleText(error.message)})`];
+    const place = { pointer: inner };
+    const own = new ApiError(error.status, error.message, { code: error.code, place });
+    throw locatedError(file, ['rules', index], own);
+  }
+}
+
+/** Rules, levels and panels as they would be; `indexes`: the place in the file of each rule. undefined: as they are. */
+function draftOf(plan: Plan, current: Current, { file, prune }: EffectOptions) {
+  const isTouched = [plan.levels, plan.panels, plan.rules].some(
+    ({ created, updated, extra }) => created.length + updated.length + (prune ? extra.length : 0) > 0,
+  );
+  if (!isTouched && !plan.isReordered) return undefined;
+  const panels = panelsOf(plan, current, prune);
+  const ids = panelIdsOf({ panels } as unknown as Current);
+  const pruned = new Set(prune ? plan.rules.extra.map(({ name }) => name) : []);
+  const kept = plan.order.filter(({ name }) => !pruned.has(name));
+  const rules = kept.map(({ known, entry, index }): ReplayRequest['rules'][number] => {
+    const id = known && { id: known.id };
+    if (entry === undefined || index === undefined) return draftRule(known as Current['rules'][number]);
+    return { ...id, ...ruleOf({ entry, index }, ids, file) };
+  });
+  return { rules, levels: levelsOf(plan, current, prune), panels, indexes: kept.map(({ index }) => index) };
+}
+
+function draftRule(rule: Current['rules'][number]): RuleCreate & { id: string } {
+  const { hits: _, lastHitAt: __, createdAt: ___, updatedAt: ____, ...spec } = rule;
+  return spec;
+}
+
+function levelsOf(plan: Plan, { levels }: Current, prune: boolean): NonNullable<ReplayRequest['levels']> {
+  const all = new Map(levels.map(({ name, rank, durationMs }) => [name, { name, rank, durationMs }]));
+  for (const { entry } of [...plan.levels.created, ...plan.levels.updated]) {
+    const { name, rank, durationMs } = { ...newLevel, ...all.get(entry.name), ...entry };
+    all.set(name, { name, rank, durationMs });
+  }
+  if (prune) for (const { name } of plan.levels.extra) all.delete(name);
+  return [...all.values()];
+}
+
+function panelsOf(plan: Plan, { panels }: Current, prune: boolean): NonNullable<ReplayRequest['panels']> {
+  const all = new Map(panels.map(({ id, name, tags }) => [name, { id, name, tags }]));
+  for (const { entry, index } of plan.panels.created)
+    all.set(entry.name, { id: `new-${index}`, name: entry.name, tags: entry.tags ?? [] });
+  for (const { known, entry } of plan.panels.updated)
+    all.set(known.name, { id: known.id, name: known.name, tags: entry.tags ?? known.tags });
+  if (prune) for (const { name } of plan.panels.extra) all.delete(name);
+  return [...all.values()];
+}
+
+const words: Readonly<Record<ReplayChange, string>> = {
+  muted: 'muted',
+  throttled: 'throttled',
+  'newly-shown': 'newly shown',
+  'no-longer-shown': 'no longer shown',
+  'other-panels': 'on other panels',
+  'other-look': 'with another level or duration',
+};
+
+function lines({ considered, changed, changes, rules, panels, complete }: ReplayResponse): string[] {
+  if (considered === 0) return ['Effect on the last day: none, there were no notifications.'];
+  const counts = Object.entries(changes)
+    .filter(([, count]) => count > 0)
+    .map(([change, count]) => `${count} ${words[change as ReplayChange] ?? change}`);
+  const of = `${complete ? '' : 'the newest '}${considered} notifications`;
+  const differing = rules.filter(({ matchedBefore, matchedAfter }) => matchedBefore !== matchedAfter);
+  return [
+    `Effect on the last day: of ${of}, ${changed} would change${counts.length > 0 ? `: ${counts.join(', ')}` : ''}.`,
+    ...named(
+      differing,
+      ({ name, matchedBefore, matchedAfter }) =>
+        `rule "${name}" would have matched ${matchedAfter} (it matched ${matchedBefore})`,
+    ),
+    ...named(
+      panels,
+      ({ name, shownBefore, shownAfter }) =>
+        `panel "${name}" would have been sent ${shownAfter} (it was sent ${shownBefore})`,
+    ),
+  ];
+}
+
+function named<T>(all: readonly T[], sentence: (each: T) => string): string[] {
+  const more = all.length > maxNamed ? [`  and ${all.length - maxNamed} more`] : [];
+  return [...all.slice(0, maxNamed).map((each) => `  ${visibleText(sentence(each))}`), ...more];
+}

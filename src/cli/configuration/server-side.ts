@@ -1,0 +1,193 @@
+/** Reads a tenant's configuration, and makes it what a plan says. */
+import { ApiError } from '#client/api-error.ts';
+import type { RuleCreate } from '#contract/rule.ts';
+import { Failure } from '../failure.ts';
+import type { Connection } from './connection.ts';
+import { type Current, requireDistinctNames, ruleToSend, type WholeRule } from './entries.ts';
+import { type ConfigurationFile, pathOfPointer } from './file.ts';
+import type { Plan, PlannedRule } from './plan.ts';
+
+export async function readCurrent({ request }: Connection): Promise<Current> {
+  const [{ levels }, { panels }, { rules }, { searches }, { tokens }] = await Promise.all([
+    request<Pick<Current, 'levels'>>('GET', '/api/levels'),
+    request<Pick<Current, 'panels'>>('GET', '/api/panels'),
+    request<Pick<Current, 'rules'>>('GET', '/api/rules'),
+    request<Pick<Current, 'searches'>>('GET', '/api/searches'),
+    request<Pick<Current, 'tokens'>>('GET', '/api/tokens'),
+  ]);
+  return { levels, panels, rules, searches, tokens };
+}
+
+export interface ApplyOptions {
+  readonly file: ConfigurationFile;
+  readonly prune: boolean;
+}
+
+/**
+ * Makes the changes one by one, in an order in which each may name what those before it made, and nothing is deleted before
+ * what replaces it is there. If one fails, those before it stay, and applying the file again makes the others.
+ *
+ * @throws Failure with line and column of what the server refused.
+ */
+export async function applyPlan(
+  connection: Connection,
+  plan: Plan,
+  { file, prune }: ApplyOptions,
+): Promise<void> {
+  const { request } = connection;
+  const at = (path: readonly (string | number)[], work: Promise<unknown>) => located(file, path, work);
+  for (const { entry, index } of [...plan.levels.created, ...plan.levels.updated]) {
+    const { name, ...style } = entry;
+    await at(['levels', index], request('PUT', `/api/levels/${encodeURIComponent(name)}`, style));
+  }
+  const panelIds = await applyPanels(connection, plan, file);
+  await applyRules(connection, plan, { file, prune, panelIds });
+  for (const { known, entry, index } of plan.searches.updated) {
+    // A saved search cannot be changed. It is deleted only when the server can read what takes its place.
+    const query = new URLSearchParams({ q: entry.q, limit: '1' });
+    await at(['searches', index, 'q'], request('GET', `/api/history?${query}`));
+    await removed(request('DELETE', `/api/searches/${known.id}`));
+    await at(['searches', index], request('POST', '/api/searches', entry));
+  }
+  if (prune) {
+    for (const { id } of plan.searches.extra) await removed(request('DELETE', `/api/searches/${id}`));
+    for (const { id } of plan.panels.extra) await removed(request('DELETE', `/api/panels/${id}`));
+    for (const { name } of plan.levels.extra)
+      await removed(request('DELETE', `/api/levels/${encodeURIComponent(name)}`));
+  }
+  for (const { entry, index } of plan.searches.created)
+    await at(['searches', index], request('POST', '/api/searches', entry));
+}
+
+async function applyPanels({ request }: Connection, plan: Plan, file: ConfigurationFile) {
+  const { created, updated } = plan.panels;
+  for (const { entry, index } of created) {
+    const { name, tags, location, display } = entry;
+    const register = { name, ...(tags && { tags }), ...(location !== undefined && { location }) };
+    await located(
+      file,
+      ['panels', index],
+      request<{ id: string }>('POST', '/api/panels', register).then(({ id }) =>
+        display ? request('PATCH', `/api/panels/${id}`, { display }) : undefined,
+      ),
+    );
+  }
+  for (const { known, entry, index } of updated) {
+    const { name: _, ...patch } = entry;
+    await located(file, ['panels', index], request('PATCH', `/api/panels/${known.id}`, patch));
+  }
+  return panelIdsOf(await request<Pick<Current, 'panels'>>('GET', '/api/panels'));
+}
+
+export function panelIdsOf({ panels }: Pick<Current, 'panels'>): ReadonlyMap<string, string> {
+  return new Map(panels.map(({ id, name }) => [name, id]));
+}
+
+interface RulesOptions extends ApplyOptions {
+  readonly panelIds: ReadonlyMap<string, string>;
+}
+
+/** A rule of the file as the API takes it. @throws Failure when it names a panel that is not there. */
+export function ruleOf(
+  { entry, index }: { readonly entry: WholeRule; readonly index: number },
+  panelIds: ReadonlyMap<string, string>,
+  file: ConfigurationFile,
+): RuleCreate {
+  return ruleToSend(entry, panelIds, (i, name) =>
+    file.problem(
+      ['rules', index, 'then', 'panels', 'names', i],
+      `there is no panel "${name}", neither in this file nor on the server`,
+    ),
+  );
+}
+
+async function applyRules(connection: Connection, plan: Plan, options: RulesOptions): Promise<void> {
+  const { request } = connection;
+  const { file, prune, panelIds } = options;
+  const { created, updated, extra } = plan.rules;
+  // All of them are made ready before the first is sent: a panel that is not there must not stop it half-way.
+  const changes = updated.map((each) => ({ ...each, rule: ruleOf(each, panelIds, file) }));
+  const additions = created.map((each) => ({ ...each, rule: ruleOf(each, panelIds, file) }));
+  for (const { known, index, rule } of changes)
+    await located(file, ['rules', index], request('PATCH', `/api/rules/${known.id}`, rule));
+  for (const { entry, index, rule } of additions) {
+    const position = 1 + plan.order.findIndex(({ name }) => name === entry.name);
+    await located(file, ['rules', index], request('POST', '/api/rules', { ...rule, position }));
+  }
+  if (prune) for (const { id } of extra) await removed(request('DELETE', `/api/rules/${id}`));
+  if (additions.length > 0)
+    await removeRepeated(connection, new Set(additions.map(({ entry }) => entry.name)));
+  if (additions.length > 0 || plan.isReordered) await putInOrder(connection, plan.order);
+}
+
+/**
+ * Two that apply one file at the same moment both create its new rules. Of each name the oldest stays: the ids are in the
+ * order of time, so both come to the same.
+ */
+async function removeRepeated({ request }: Connection, created: ReadonlySet<string>): Promise<void> {
+  const { rules } = await request<Pick<Current, 'rules'>>('GET', '/api/rules');
+  const oldest = new Set<string>();
+  for (const { id, name } of rules.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    if (oldest.has(name) && created.has(name)) await removed(request('DELETE', `/api/rules/${id}`));
+    oldest.add(name);
+  }
+}
+
+const orderAttempts = 20;
+
+/** Rules that others made meanwhile stand where they are put: behind the one that they follow. */
+async function putInOrder({ request }: Connection, order: readonly PlannedRule[]): Promise<void> {
+  const rank = new Map(order.map(({ name }, i) => [name, i]));
+  for (let attempt = 1; ; attempt += 1) {
+    const { rules } = await request<Pick<Current, 'rules'>>('GET', '/api/rules');
+    let last = -1;
+    const ranked = rules.map((rule) => {
+      const own = rank.get(rule.name);
+      if (own !== undefined) last = own;
+      return { id: rule.id, at: own ?? last };
+    });
+    const ids = ranked.toSorted((a, b) => a.at - b.at).map(({ id }) => id);
+    if (ids.every((id, i) => id === rules[i]?.id)) return;
+    try {
+      await request('PUT', '/api/rules/order', { ids });
+      return requireDistinctNames(rules);
+    } catch (error) {
+      const isChanged = error instanceof ApiError && (error.status === 400 || error.status === 409);
+      if (!isChanged || attempt === orderAttempts) throw error;
+    }
+  }
+}
+
+/** Somebody else may have deleted it already. */
+async function removed(deletion: Promise<unknown>): Promise<void> {
+  try {
+    await deletion;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) throw error;
+  }
+}
+
+/** An error of the server, with the place in the file that it is about. */
+async function located(
+  file: ConfigurationFile,
+  path: readonly (string | number)[],
+  work: Promise<unknown>,
+): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    throw locatedError(file, path, error);
+  }
+}
+
+export function locatedError(
+  file: ConfigurationFile,
+  path: readonly (string | number)[],
+  error: unknown,
+): unknown {
+  if (!(error instanceof ApiError) || error.status < 400 || error.status >= 500) return error;
+  if (['unauthorized', 'forbidden', 'rate-limited'].includes(error.code ?? '')) return error;
+  const inner = pathOfPointer(error.place.pointer ?? '');
+  const failure = file.problem([...path, ...inner], error.message);
+  return error.status === 409 ? new Failure(failure.message, 1) : failure;
+}

@@ -1,0 +1,79 @@
+/** The file of `belfry export`, `diff` and `apply`: what a tenant is set up with, each thing known by its name. */
+import { type Static, Type } from 'typebox';
+import { LevelName, LevelPut } from './level.ts';
+import { PanelPatch } from './panel.ts';
+import { RuleCreate, RuleThen } from './rule.ts';
+import { SavedSearchPut } from './search.ts';
+
+const { name: panelName, ...panelFields } = PanelPatch.properties;
+
+const LevelEntry = Type.Object(
+  { name: LevelName, ...LevelPut.properties },
+  {
+    additionalProperties: false,
+    description: 'A built-in level that is restyled, or one of your own. What is left out keeps its value.',
+  },
+);
+
+const PanelEntry = Type.Object(
+  { name: Type.String({ ...panelName }), ...panelFields },
+  { additionalProperties: false, description: 'What is left out keeps its value.' },
+);
+
+/** As in the API, but panels are named: ids differ from server to server. */
+const PanelNames = Type.Union([
+  Type.Literal('all'),
+  Type.Literal('none'),
+  Type.Object(
+    { names: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    { tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) },
+    { additionalProperties: false },
+  ),
+]);
+
+const RuleEntry = Type.Object(
+  {
+    ...RuleCreate.properties,
+    then: Type.Object(
+      { ...RuleThen.properties, panels: Type.Optional(PanelNames) },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false, description: 'The whole rule: what is left out has its default.' },
+);
+
+const SearchEntry = Type.Object(SavedSearchPut.properties, { additionalProperties: false });
+
+/** A section that is left out is left alone. */
+export const Configuration = Type.Object(
+  {
+    version: Type.Literal(1, { description: 'The version of this format.' }),
+    levels: Type.Optional(Type.Array(LevelEntry, { maxItems: 1_000 })),
+    panels: Type.Optional(Type.Array(PanelEntry, { maxItems: 20_000 })),
+    rules: Type.Optional(
+      Type.Array(RuleEntry, { maxItems: 20_000, description: 'In the order in which they are tried.' }),
+    ),
+    searches: Type.Optional(Type.Array(SearchEntry, { maxItems: 1_000 })),
+  },
+  { title: 'Belfry configuration', additionalProperties: false },
+);
+export type Configuration = Static<typeof Configuration>;
+export type LevelEntry = Static<typeof LevelEntry>;
+export type PanelEntry = Static<typeof PanelEntry>;
+export type RuleEntry = Static<typeof RuleEntry>;
+export type SearchEntry = Static<typeof SearchEntry>;
+
+/** The sections of a file, in the order in which one may name what stands in those before it. */
+export const sections = ['levels', 'panels', 'rules', 'searches'] as const;
+export type Section = (typeof sections)[number];
+
+/** The JSON Schema of the file, for editors. */
+export function configurationSchema(): object {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...(JSON.parse(JSON.stringify(Configuration)) as object),
+  };
+}

@@ -1,0 +1,81 @@
+/** What a replay counts for each rule and each panel. */
+import type { ReplayResponse } from '#contract/routing.ts';
+import type { Ref, Route } from '../ports.ts';
+import { isEmpty, type PanelAddress, reaches, type Target } from '../target.ts';
+
+export interface NamedPanel extends PanelAddress {
+  readonly name: string;
+}
+
+/** The most rules, and panels, that a comparison names. */
+const maxNamed = 1_000;
+/** Panels are not compared when there are so many of them, and so many different targets, that it would take seconds. */
+const maxComparisons = 1_000_000;
+
+/** How many notifications each rule matched, before and after. */
+export class RuleMatches {
+  readonly #before = new Map<string, number>();
+  readonly #after = new Map<string, number>();
+
+  add(before: Route, after: Route): void {
+    for (const { id } of before.rules) this.#before.set(id, (this.#before.get(id) ?? 0) + 1);
+    for (const { id } of after.rules) this.#after.set(id, (this.#after.get(id) ?? 0) + 1);
+  }
+
+  /** Of these rules, those that match or matched. */
+  of(rules: readonly Ref[]): ReplayResponse['rules'] {
+    return rules
+      .map(({ id, name }) => ({
+        id,
+        name,
+        matchedBefore: this.#before.get(id) ?? 0,
+        matchedAfter: this.#after.get(id) ?? 0,
+      }))
+      .filter(({ matchedBefore, matchedAfter }) => matchedBefore + matchedAfter > 0)
+      .slice(0, maxNamed);
+  }
+}
+
+interface TargetCount {
+  readonly target: Target;
+  shownBefore: number;
+  shownAfter: number;
+}
+
+/** How many notifications each panel shows, before and after. */
+export class PanelShowings {
+  readonly #panels: readonly NamedPanel[];
+  readonly #targets = new Map<string, TargetCount>();
+
+  constructor(panels: readonly NamedPanel[]) {
+    this.#panels = panels;
+  }
+
+  add(when: 'shownBefore' | 'shownAfter', { muted, target }: Route): void {
+    if (muted || isEmpty(target)) return;
+    const key = target.all ? 'all' : JSON.stringify([target.ids, target.tags]);
+    let counted = this.#targets.get(key);
+    if (!counted) {
+      counted = { target, shownBefore: 0, shownAfter: 0 };
+      this.#targets.set(key, counted);
+    }
+    counted[when] += 1;
+  }
+
+  /** The panels that would show more or fewer. */
+  changed(): ReplayResponse['panels'] {
+    if (this.#panels.length * this.#targets.size > maxComparisons) return [];
+    return this.#panels
+      .map((panel) => {
+        const own = { id: panel.id, name: panel.name, shownBefore: 0, shownAfter: 0 };
+        for (const { target, shownBefore, shownAfter } of this.#targets.values()) {
+          if (!reaches(target, panel)) continue;
+          own.shownBefore += shownBefore;
+          own.shownAfter += shownAfter;
+        }
+        return own;
+      })
+      .filter(({ shownBefore, shownAfter }) => shownBefore !== shownAfter)
+      .slice(0, maxNamed);
+  }
+}
