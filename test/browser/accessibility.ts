@@ -1,5 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
+import { full } from '../torture/counts.ts';
+
+type Scheme = 'dark' | 'light';
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The only rules of these standards that look at colours: what all others find is the same in every colour scheme. */
@@ -24,6 +27,16 @@ export async function faultsInBothSchemes(page: Page): Promise<string[]> {
   return [...dark.map((fault) => `dark: ${fault}`), ...light.map((fault) => `light: ${fault}`)];
 }
 
+/**
+ * As {@link faultsInBothSchemes}, in the named scheme alone, where the page stays: for a state of a page that the look suite
+ * sees in both, made of the same colours. `npm run torture` looks at each of them in both.
+ */
+export async function faultsIn(scheme: Scheme, page: Page): Promise<string[]> {
+  if (full) return faultsInBothSchemes(page);
+  await showScheme(page, scheme);
+  return accessibilityFaults(page);
+}
+
 async function findings(page: Page, runOnly: { type: 'tag' | 'rule'; values: string[] }): Promise<string[]> {
   // Axe is 650 kB: a page that has it already is given nothing instead.
   const hasAxe = await page.evaluate(() => 'axe' in window);
@@ -36,7 +49,7 @@ async function findings(page: Page, runOnly: { type: 'tag' | 'rule'; values: str
 }
 
 /** Resolves when the page has taken its colours from the scheme, and none of them changes any more. */
-async function showScheme(page: Page, colorScheme: 'dark' | 'light'): Promise<void> {
+async function showScheme(page: Page, colorScheme: Scheme): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.evaluate(async () => {
     const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));

