@@ -28,6 +28,10 @@ export function natsTransport(
     connection
       .closed()
       .then((error) => onLost(error instanceof Error ? error : new Error('the connection has ended')));
+    // Such as a subject that this user may not publish to: the connection stays, and nothing gets through.
+    void (async () => {
+      for await (const status of connection.status()) if (status.type === 'error') onLost(status.error);
+    })();
     const subscriptions = new Map<Topic, Subscription>();
     const subscribe = (topic: Topic) =>
       connection.subscribe(`${prefix}.${topicName(topic)}`, {

@@ -45,7 +45,11 @@ export interface Services {
   readonly accounts: AccountStore;
   readonly signIn: SignIn & OwnAccount;
   readonly setUp: InitialSetup;
-  readonly storage: StorageHealth & { queueDepth(): number };
+  readonly storage: StorageHealth & {
+    queueDepth(): number;
+    /** On PostgreSQL: how far this node's clock is ahead of the database's. */
+    readonly clockAheadMs?: () => number;
+  };
   readonly now: () => number;
   readonly version: string;
   readonly settings: HttpSettings;

@@ -27,6 +27,8 @@ export interface Storage extends StorageHealth {
    * a time runs it, and each round once: on the others nothing happens. undefined where a round needs nothing around it.
    */
   readonly retain?: (round: () => Promise<void>) => Promise<void>;
+  /** How far this node's clock was ahead of the database's at the last sweep; undefined where both are one. */
+  readonly clockAheadMs?: () => number;
   /** Notifications accepted and not yet durable. */
   queueDepth(): number;
   /** Resolves when nothing can be stored any more and the process must be started again; most never do. */

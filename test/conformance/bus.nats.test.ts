@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { natsTransport } from '#bus/nats.ts';
 import { NodeBus } from '#bus/node-bus.ts';
@@ -47,6 +50,29 @@ describe.skipIf(missing !== undefined)(missing ?? 'with NATS', () => {
       expect(woken).toBeGreaterThan(1);
     });
     expect(woken).toBeLessThan(20);
+  });
+
+  test('who may not publish has a problem, though the connection stands', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'belfry-nats-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const config = join(folder, 'nats.conf');
+    writeFileSync(
+      config,
+      'authorization { users = [{ user: u, password: p, permissions: { publish: { deny: ">" } } }] }',
+    );
+    const guarded = await startNats(['--config', config]);
+    onTestFinished(() => guarded.stop());
+    const problems: (string | undefined)[] = [];
+    const bus = new NodeBus({
+      connect: natsTransport([guarded.url.replace('//', '//u:p@')], 'belfry.test'),
+      onProblem: (problem) => problems.push(problem),
+      onError: () => undefined,
+    });
+    onTestFinished(() => bus.close());
+    await bus.ready;
+    expect(bus.problem()).toBeUndefined();
+    bus.publish(1, []);
+    await eventually(() => expect(problems.join()).toMatch(/permission/i));
   });
 
   test('user and password stand in the URL', async () => {

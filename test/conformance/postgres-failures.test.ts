@@ -282,12 +282,16 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
   test('a node whose clock is ahead takes no live notification from the panels, and is told so once', async () => {
     const warnings: string[] = [];
     const url = await createDatabase(server());
-    const { history, sweep } = await open(url, { onWarning: (message) => warnings.push(message) });
+    const { history, sweep, clockAheadMs } = await open(url, {
+      onWarning: (message) => warnings.push(message),
+    });
+    expect(clockAheadMs?.()).toBe(0);
     const real = Date.now();
     await store(history, tenant, { receivedAt: real, expiresAt: real + 1_800_000 });
     for (let i = 0; i < 2; i++) expect(await sweep(real + 3_600_000)).toBe(0);
     expect((await history.live(tenant, lobby, real, 9)).positions).toHaveLength(1);
     expect(warnings).toEqual([expect.stringMatching(/ahead of the database's/)]);
+    expect(Math.round((clockAheadMs?.() ?? 0) / 600_000)).toBe(6);
   });
 
   test('the operator is told when connections or locks are too few for the nodes that run', async () => {
@@ -301,7 +305,7 @@ describeWithPostgres('PostgreSQL in trouble', (server) => {
     );
     await open(url, { onWarning: (message) => warnings.push(message) });
     expect(warnings).toEqual([
-      expect.stringMatching(/401 nodes may use 6015: raise max_connections$/),
+      expect.stringMatching(/401 nodes may use 6416: raise max_connections$/),
       expect.stringMatching(/set max_locks_per_transaction to at least \d+$/),
     ]);
   });

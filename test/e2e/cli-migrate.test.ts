@@ -1,37 +1,25 @@
 /** `belfry migrate`: from SQLite to PostgreSQL, and back. */
 import { join } from 'node:path';
 import { uuidv7 } from 'uuidv7';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
-import {
-  createDatabase,
-  missingPostgres,
-  startMs,
-  startPostgres,
-  type TestPostgres,
-} from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { onStorage } from '../support/storage.ts';
-import { gap } from '../torture/gap.ts';
+import { describeWithPostgres } from '../support/with-postgres.ts';
 import { append } from './history-seed.ts';
 
-const missing = gap(missingPostgres());
-describe.skipIf(missing !== undefined)(missing ?? 'belfry migrate', () => {
-  let postgres: TestPostgres;
+describeWithPostgres('belfry migrate', (postgres) => {
   const clis: Cli[] = [];
   const newCli = () => {
     const cli = new Cli();
     clis.push(cli);
     return cli;
   };
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  }, startMs);
   afterAll(async () => {
     for (const cli of clis) await cli.remove();
-    await postgres?.stop();
   });
-  const newDatabase = () => createDatabase(postgres.url);
+  const newDatabase = () => createDatabase(postgres());
   const filesOf = (folder: string) => ({
     sqlite: `sqlite:${join(folder, 'belfry.db')}`,
     keyFile: join(folder, 'belfry.db.key'),

@@ -1,6 +1,9 @@
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Cli } from '../support/cli.ts';
+import { withClient } from '../support/postgres.ts';
+import { storeSettings, testStore } from '../support/test-store.ts';
 
 let cli: Cli;
 let url: string;
@@ -90,14 +93,16 @@ test('a reset gives a new password, and ends every session', async () => {
 test('a reset removes passkeys, unless they are to be kept, and says so', async () => {
   const { email, args } = await create();
   const { id } = JSON.parse(await cli.ok([...args, '--json']));
-  const addPasskey = () => {
+  const insert = `insert into passkeys (id, person, name, credential_id, public_key, counter, device_type, backed_up, created_at)
+    values ('p${id}', '${id}', 'key', 'c${id}', 'x', 0, 'singleDevice', 0, 1)`;
+  if (testStore === 'postgres') {
+    const { BELFRY_DATABASE_URL: database = '' } = storeSettings(dirname(cli.database));
+    await withClient(database, (client) => client.query(insert));
+  } else {
     const database = new DatabaseSync(cli.database);
-    const insert = `insert into passkeys (id, person, name, credential_id, public_key, counter, device_type, backed_up, created_at)
-      values (?, ?, 'key', ?, 'x', 0, 'singleDevice', 0, 1)`;
-    database.prepare(insert).run(`p${id}`, id, `c${id}`);
+    database.exec(insert);
     database.close();
-  };
-  addPasskey();
+  }
   const kept = await cli.run(['user', 'password', email, '--keep-passkeys', '--json']);
   expect(JSON.parse(kept.stdout)).toEqual({
     id,

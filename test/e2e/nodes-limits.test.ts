@@ -4,35 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import {
-  createDatabase,
-  missingPostgres,
-  startMs,
-  startPostgres,
-  type TestPostgres,
-} from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { type Answer, TestServer } from '../support/server.ts';
-import { gap } from '../torture/gap.ts';
+import { describeWithPostgres } from '../support/with-postgres.ts';
 
-const missing = gap(missingPostgres());
-describe.skipIf(missing !== undefined)(missing ?? 'limits on two nodes', () => {
+describeWithPostgres('limits on two nodes', (postgres) => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-limits-'));
-  let postgres: TestPostgres;
   let env: Record<string, string>;
   let nodes: TestServer[];
   const start = async () => [await TestServer.start(env), await TestServer.start(env)];
   const stop = () => Promise.all(nodes.map((node) => node.stop()));
   beforeAll(async () => {
-    postgres = await startPostgres();
     env = {
-      BELFRY_DATABASE_URL: await createDatabase(postgres.url),
+      BELFRY_DATABASE_URL: await createDatabase(postgres()),
       BELFRY_KEY_FILE: join(folder, 'belfry.key'),
     };
     nodes = await start();
-  }, startMs);
+  });
   afterAll(async () => {
     await stop();
-    await postgres?.stop();
     rmSync(folder, { recursive: true });
   });
 

@@ -5,34 +5,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { limitMs } from '../support/patience.ts';
-import {
-  createDatabase,
-  missingPostgres,
-  startMs,
-  startPostgres,
-  type TestPostgres,
-} from '../support/postgres.ts';
+import { createDatabase } from '../support/postgres.ts';
 import { TestServer } from '../support/server.ts';
 import { endServers, ServerProcess } from '../support/server-process.ts';
-import { gap } from '../torture/gap.ts';
+import { describeWithOwnPostgres } from '../support/with-postgres.ts';
 
 /** Every change is on every node within this time. */
 const soon = { timeout: limitMs(1_000), interval: 20 };
 
-const missing = gap(missingPostgres());
-describe.skipIf(missing !== undefined)(missing ?? 'nodes on one PostgreSQL', () => {
+describeWithOwnPostgres('nodes on one PostgreSQL', {}, (postgres) => {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-nodes-'));
-  let postgres: TestPostgres;
-  beforeAll(async () => {
-    postgres = await startPostgres();
-  }, startMs);
   afterAll(async () => {
     await endServers();
-    await postgres?.stop();
     rmSync(folder, { recursive: true });
   });
   const newSettings = async () => ({
-    BELFRY_DATABASE_URL: await createDatabase(postgres.url),
+    BELFRY_DATABASE_URL: await createDatabase(postgres().url),
     BELFRY_KEY_FILE: join(folder, 'belfry.key'),
   });
 
@@ -230,7 +218,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'nodes on one PostgreSQL', () 
     const { id, stream } = await two.panel(token, 'wall');
     const online = async () => (await one.call('GET', `/api/panels/${id}`, { token: key })).json.online;
     await eventually(async () => expect(await online()).toBe(true));
-    await postgres.restart(async () => undefined);
+    await postgres().restart(async () => undefined);
     await eventually(async () => expect(await online()).toBe(true), { timeout: limitMs(5_000) });
     stream.close();
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { IntakeDesk } from '../support/intake.ts';
 import { type Answer, type CallOptions, TestServer } from '../support/server.ts';
+import { testStore } from '../support/test-store.ts';
 
 const sent = { title: 'T', message: 'M' };
 
@@ -26,30 +27,38 @@ describe('last of all, the capacity', () => {
     await desk.close();
   });
 
-  it('too little free space: 503 with Retry-After, behind every other check', async () => {
-    const before = await TestServer.start();
-    const token = await before.token();
-    const screen = await before.token({ scopes: ['panel'] });
-    const key = await before.key();
-    await before.notify(token, sent);
-    await before.stop({ keep: true });
+  // PostgreSQL's disk is looked after where that runs.
+  it.skipIf(testStore === 'postgres')(
+    'too little free space: 503 with Retry-After, behind every other check',
+    async () => {
+      const before = await TestServer.start();
+      const token = await before.token();
+      const screen = await before.token({ scopes: ['panel'] });
+      const key = await before.key();
+      await before.notify(token, sent);
+      await before.stop({ keep: true });
 
-    const env = { BELFRY_MIN_FREE_BYTES: '1000000GiB', BELFRY_RATE_AUTH: 'off', BELFRY_LOG_LEVEL: 'silent' };
-    const server = await TestServer.start(env, before.folder);
-    expectUnavailable(await server.notify(token, sent));
-    expectUnavailable(await server.notify(token, { ...sent, level: 'critical' }));
-    const post = (options: CallOptions) => server.call('POST', '/api/notify', { token, ...options });
-    const answers = await Promise.all([
-      server.call('PUT', '/api/notify', { json: sent }),
-      post({ token: 'nonsense', json: sent }),
-      post({ token: screen, json: sent }),
-      post({ body: Buffer.alloc(70_000), headers: { 'content-type': 'application/json' } }),
-      post({ body: '<a/>', headers: { 'content-type': 'application/xml' } }),
-      post({ json: { title: '' } }),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual([405, 401, 403, 413, 415, 400]);
-    const { json } = await server.call('GET', '/api/history', { token: key });
-    expect(json.notifications).toHaveLength(1);
-    await server.stop();
-  });
+      const env = {
+        BELFRY_MIN_FREE_BYTES: '1000000GiB',
+        BELFRY_RATE_AUTH: 'off',
+        BELFRY_LOG_LEVEL: 'silent',
+      };
+      const server = await TestServer.start(env, before.folder);
+      expectUnavailable(await server.notify(token, sent));
+      expectUnavailable(await server.notify(token, { ...sent, level: 'critical' }));
+      const post = (options: CallOptions) => server.call('POST', '/api/notify', { token, ...options });
+      const answers = await Promise.all([
+        server.call('PUT', '/api/notify', { json: sent }),
+        post({ token: 'nonsense', json: sent }),
+        post({ token: screen, json: sent }),
+        post({ body: Buffer.alloc(70_000), headers: { 'content-type': 'application/json' } }),
+        post({ body: '<a/>', headers: { 'content-type': 'application/xml' } }),
+        post({ json: { title: '' } }),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([405, 401, 403, 413, 415, 400]);
+      const { json } = await server.call('GET', '/api/history', { token: key });
+      expect(json.notifications).toHaveLength(1);
+      await server.stop();
+    },
+  );
 });

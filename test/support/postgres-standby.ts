@@ -1,10 +1,9 @@
 /** A synchronous standby of a PostgreSQL of the test run's own. */
 import { execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
-import { findPostgres, freePort, otherUser, type TestPostgres, untilReady, withClient } from './postgres.ts';
+import { findPostgres, freePort, makeFolder, type TestPostgres, untilReady, withClient } from './postgres.ts';
 
 export interface Standby extends Pick<TestPostgres, 'url' | 'pid' | 'stop'> {
   /** Makes it the primary. */
@@ -14,14 +13,7 @@ export interface Standby extends Pick<TestPostgres, 'url' | 'pid' | 'stop'> {
 /** Copies a primary, follows it, and resolves once each commit there waits for this one. */
 export async function startStandby(primary: Pick<TestPostgres, 'url'>): Promise<Standby> {
   const binaries = findPostgres() ?? '';
-  const folder = mkdtempSync(join(tmpdir(), 'belfry-standby-'));
-  const data = join(folder, 'data');
-  const user = otherUser();
-  if (user) {
-    chmodSync(folder, 0o755);
-    chownSync(folder, user.uid, user.gid);
-  }
-  const options = { ...user, cwd: folder, stdio: 'ignore' } as const;
+  const { folder, data, options } = makeFolder();
   const copy = ['-d', primary.url, '-D', data, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   execFileSync(join(binaries, 'pg_basebackup'), copy, options);
   // What it copied may name a standby that it does not have itself.

@@ -64,14 +64,7 @@ export async function startPostgres({
 }: PostgresOptions = {}): Promise<TestPostgres> {
   const binaries = findPostgres();
   if (!binaries) throw new Error('there is no PostgreSQL: look at missingPostgres() first');
-  const folder = mkdtempSync(join(tmpdir(), 'belfry-postgres-'));
-  const data = join(folder, 'data');
-  const user = otherUser();
-  if (user) {
-    chmodSync(folder, 0o755);
-    chownSync(folder, user.uid, user.gid);
-  }
-  const options = { ...user, cwd: folder, stdio: 'ignore' } as const;
+  const { folder, data, options } = makeFolder();
   const init = ['-D', data, '-U', 'belfry', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   execFileSync(join(binaries, 'initdb'), init, options);
   const port = await freePort();
@@ -168,7 +161,17 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** PostgreSQL refuses to run as root. */
+/** A folder for a cluster, and how its programs are run: PostgreSQL refuses to run as root. */
+export function makeFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-postgres-'));
+  const user = otherUser();
+  if (user) {
+    chmodSync(folder, 0o755);
+    chownSync(folder, user.uid, user.gid);
+  }
+  return { folder, data: join(folder, 'data'), options: { ...user, cwd: folder, stdio: 'ignore' } as const };
+}
+
 export function otherUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));

@@ -95,7 +95,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
     executor: createExecutor(reads, writes),
     nodes: createNodes(reads, writes),
     limits: createLimitStore(writes),
-    sweep: createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
+    ...createSweep(writes, { partitionRows, trustsOwnClock: options.trustsOwnClock ?? false, warn }),
     retain: createRetain(lane(lanes.lease), writes),
     queueDepth: () => queue.depth,
     problem: () => queue.problem,

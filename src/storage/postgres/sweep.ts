@@ -1,3 +1,4 @@
+import type { Storage } from '../storage.ts';
 import type { Connections } from './connections.ts';
 import { makeAhead } from './partitions.ts';
 
@@ -20,9 +21,9 @@ export interface SweepOptions {
 export function createSweep(
   writes: Connections,
   { partitionRows, trustsOwnClock, warn }: SweepOptions,
-): (now: number) => Promise<number> {
-  let wasAhead = false;
-  return async (now) => {
+): Required<Pick<Storage, 'sweep' | 'clockAheadMs'>> {
+  let aheadMs = 0;
+  const sweep = async (now: number) => {
     await makeAhead(writes, partitionRows);
     const [swept] = await writes.query<{ count: number; ahead: number }>(
       'all',
@@ -47,12 +48,12 @@ export function createSweep(
       [now, sweptAtOnce, trustsOwnClock],
     );
     const { count = 0, ahead = 0 } = swept ?? {};
-    const isAhead = ahead > mostAheadMs;
-    if (isAhead && !wasAhead)
+    if (ahead > mostAheadMs && aheadMs <= mostAheadMs)
       warn(
         `the clock of this node is ${Math.round(ahead / 1000)} s ahead of the database's: set both by NTP`,
       );
-    wasAhead = isAhead;
+    aheadMs = ahead;
     return count;
   };
+  return { sweep, clockAheadMs: () => aheadMs };
 }
