@@ -42,7 +42,7 @@ import {
   toRecord,
 } from './rows.ts';
 import { searchInSteps } from './search.ts';
-import { readBounds, type SearchLanes } from './walk.ts';
+import { finite, readBounds, type SearchLanes } from './walk.ts';
 
 export interface PostgresLanes extends SearchLanes {
   readonly queue: AppendQueue;
@@ -176,7 +176,7 @@ export class PostgresHistory implements History, ReceiptStore {
            AND (l.expires_at IS NULL OR l.expires_at > $3)
          ${acknowledgedJoin} LEFT JOIN log_state s ON s.row = n.row
        ) n WHERE chars_before <= $4 ORDER BY nth`,
-      [tenant, positions.slice(0, positionsARead), now, chars],
+      [tenant, positions.slice(0, positionsARead), now, finite(chars)],
     );
     const notifications: LiveNotification[] = [];
     let taken = 0;
