@@ -89,6 +89,7 @@ export async function startPostgres({
   const end = async (signal: 'SIGINT' | 'SIGQUIT') => {
     if (server.exitCode !== null) return;
     const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.ref();
     server.kill(signal);
     await ended;
   };

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { root } from '#test/support/server-process.ts';
 import { gap } from '../gap.ts';
 import { goTool, kubernetesSources, missingGo } from './go-tools.ts';
@@ -31,6 +31,35 @@ const variants: Record<string, readonly string[]> = {
     'ingress.tlsSecret=belfry-tls',
   ],
 };
+/** Of the sources whose schemas are used: a helm that was built here knows none. */
+const cluster = ['--kube-version', '1.34.1'];
+/** Each value of the chart, other than its default. */
+const everyValue = {
+  image: { repository: 'registry.example.org/belfry', tag: '0.2.0', pullPolicy: 'Always' },
+  replicas: 3,
+  database: { secret: 'belfry-database' },
+  keySecret: 'belfry-key',
+  settings: { BELFRY_INTAKE_QUEUE: 10_000_000, BELFRY_LOG_FORMAT: 'json' },
+  extraEnv: [{ name: 'BELFRY_BUS_URL', valueFrom: { secretKeyRef: { name: 'nats', key: 'url' } } }],
+  persistence: { size: '20Gi', storageClass: 'fast' },
+  service: { type: 'LoadBalancer', port: 8443 },
+  metrics: false,
+  ingress: {
+    ...{ enabled: true, className: 'nginx', host: 'wall.example.org', tlsSecret: 'belfry-tls' },
+    annotations: { 'nginx.ingress.kubernetes.io/proxy-buffering': 'off' },
+  },
+  resources: { limits: { memory: '2Gi' } },
+  podAnnotations: { 'prometheus.io/scrape': 'true' },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'screens', operator: 'Exists' }],
+  affinity: { nodeAffinity: {} },
+};
+const withValues = (name: string, values: object) => {
+  const file = join(scratch, `${name}.json`);
+  writeFileSync(file, JSON.stringify(values));
+  return ['--values', file];
+};
+
 const options = (settings: readonly string[]) => settings.flatMap((setting) => ['--set', setting]);
 
 describe.skipIf(missing !== undefined)(`the chart${missing === undefined ? '' : `: ${missing}`}`, () => {
@@ -40,11 +69,16 @@ describe.skipIf(missing !== undefined)(`the chart${missing === undefined ? '' : 
     writeSchemas(join(scratch, 'schemas'));
   }, buildMs);
 
-  test.each(Object.entries(variants))('for %s is what helm and Kubernetes take', (_, settings) => {
+  const rendered = Object.entries(variants).map(([name, settings]) => [name, options(settings)] as const);
+  const { replicas, database, ...onSqlite } = everyValue;
+  rendered.push(['every value, with PostgreSQL', withValues('postgres', everyValue)]);
+  rendered.push(['every value, with SQLite', withValues('sqlite', onSqlite)]);
+
+  test.each(rendered)('for %s is what helm and Kubernetes take', (name, args) => {
     const helm = goTool('helm');
-    const linted = run(helm, 'lint', '--strict', chart, ...options(settings));
+    const linted = run(helm, 'lint', '--strict', chart, ...cluster, ...args);
     expect(linted.stdout).toContain('0 chart(s) failed');
-    const made = run(helm, 'template', 'belfry', chart, ...options(settings));
+    const made = run(helm, 'template', 'belfry', chart, ...cluster, ...args);
     expect(made.status, made.stderr).toBe(0);
     const file = join(scratch, 'made.yaml');
     writeFileSync(file, made.stdout);
@@ -53,15 +87,21 @@ describe.skipIf(missing !== undefined)(`the chart${missing === undefined ? '' : 
     expect(checked.stdout + checked.stderr).toMatch(/Invalid: 0, Errors: 0, Skipped: 0/);
     const kinds = parseAllDocuments(made.stdout).map((each) => each.get('kind'));
     expect(kinds).toEqual(expect.arrayContaining(['Deployment', 'Service']));
-    expect(kinds.includes('PersistentVolumeClaim')).toBe(settings.length === 0);
-    expect(kinds.includes('PodDisruptionBudget')).toBe(settings.length > 0);
+    expect(kinds.includes('PersistentVolumeClaim')).toBe(name.includes('SQLite'));
+    expect(kinds.includes('PodDisruptionBudget')).toBe(name.includes('PostgreSQL'));
+    if (name.startsWith('every value')) expect(made.stdout).toContain('value: "10000000"');
+  });
+
+  test('is tried with each value that it has', () => {
+    const values = readFileSync(join(chart, 'values.yaml'), 'utf8');
+    expect(Object.keys(everyValue)).toEqual(Object.keys(parse(values)));
   });
 
   test.each([
     ['a second server on SQLite', ['replicas=2'], 'only one server can use SQLite'],
     ['nodes without a shared key', ['database.secret=belfry-database'], 'share one server key'],
   ])('refuses %s', (_, settings, reason) => {
-    const refused = run(goTool('helm'), 'template', 'belfry', chart, ...options(settings));
+    const refused = run(goTool('helm'), 'template', 'belfry', chart, ...cluster, ...options(settings));
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain(reason);
   });
