@@ -9,6 +9,7 @@ import type { AccountStore } from './core/accounts.ts';
 import type { Directory } from './core/directory.ts';
 import { Intake } from './core/intake.ts';
 import { Limits } from './core/limits.ts';
+import { MappingReader } from './core/mappings.ts';
 import { Metrics } from './core/metrics.ts';
 import type { NotificationDraft } from './core/ports.ts';
 import { Presence } from './core/presence.ts';
@@ -88,6 +89,7 @@ export async function createServices(
     presence: new Presence({ tenantStreams, bus, nodes: storage.nodes, onError }),
     limits: new Limits(storage.limits),
     signatures: new WebhookSignatures(key),
+    mappings: new MappingReader(directory, tenancy),
     metrics,
     usage,
     accounts,
@@ -100,6 +102,7 @@ export async function createServices(
     }),
     setUp: new InitialSetup(),
     storage,
+    fetchText,
     now,
     version,
     explainer: new Explainer(now),
@@ -125,6 +128,23 @@ export async function createServices(
       docsFolder,
     },
   };
+}
+
+/** What is fetched so is a certificate or a short answer. */
+const fetchMs = 5_000;
+const fetchBytes = 64 * 1024;
+
+async function fetchText(url: string): Promise<string> {
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(fetchMs) });
+  if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > fetchBytes) throw new Error(`${new URL(url).host} answered more than ${fetchBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
 }
 
 /** The key lies beside the file of SQLite, or where its setting says. Nodes of one database must have the same. */

@@ -6,6 +6,9 @@ export const limits = {
   customLevelsPerTenant: 200,
   ttlMaxMs: 604_800_000,
   hostChars: 253,
+  mappingsPerTenant: 100,
+  /** Of the last payload of a mapping. */
+  captureBytes: 65_536,
   keyChars: 255,
   urlChars: 2_048,
   idempotencyKeyChars: 255,

@@ -1,6 +1,7 @@
 /** What a tenant has besides its log: tokens, keys, rules, levels, panels, members. The promises storage keeps for them. */
 
 import type { Level, LevelPut } from '#contract/level.ts';
+import type { Mapping, MappingPut } from '#contract/mapping.ts';
 import type { DisplaySettings, PanelCommand } from '#contract/panel.ts';
 import type { RuleSpec } from '#contract/rule.ts';
 import type { SavedSearch } from '#contract/search.ts';
@@ -221,6 +222,14 @@ export interface SavedSearches {
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
 }
 
+export interface Mappings {
+  /** By name. */
+  list(tenant: TenantId): Promise<readonly Mapping[]>;
+  /** Creates or replaces. @throws AppError `conflict` when there are 100 already. */
+  put(tenant: TenantId, name: string, wanted: MappingPut, by: Actor, at: number): Promise<Mapping>;
+  remove(tenant: TenantId, name: string, by: Actor, at: number): Promise<boolean>;
+}
+
 export interface Changes {
   /** The installation's epoch: a new one after a restore, which may take changes back and give their revisions to others. */
   readonly epoch: string;
@@ -236,6 +245,7 @@ export interface Directory {
   readonly panels: Panels;
   readonly pairings: Pairings;
   readonly savedSearches: SavedSearches;
+  readonly mappings: Mappings;
   readonly members: Members;
   readonly invitations: Invitations;
   readonly auditLog: AuditLog;

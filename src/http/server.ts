@@ -52,6 +52,7 @@ import type { App, Services } from './services.ts';
 import { auditRoutes } from './tenant/audit.ts';
 import { invitationRoutes } from './tenant/invitations.ts';
 import { keyRoutes } from './tenant/keys.ts';
+import { mappingRoutes } from './tenant/mappings.ts';
 import { memberRoutes } from './tenant/members.ts';
 import { tenantRoutes } from './tenant/tenant.ts';
 import { tokenRoutes } from './tenant/tokens.ts';
@@ -127,6 +128,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     fieldValueRoutes,
     overviewRoutes,
     tenantRoutes,
+    mappingRoutes,
     memberRoutes,
     invitationRoutes,
     auditRoutes,

@@ -13,6 +13,7 @@ import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
 import type { Directory } from '#core/directory.ts';
 import type { Intake } from '#core/intake.ts';
 import type { Limits } from '#core/limits.ts';
+import type { MappingReader } from '#core/mappings.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { Bus, History, StorageHealth } from '#core/ports.ts';
 import type { Presence } from '#core/presence.ts';
@@ -40,6 +41,7 @@ export interface Services {
   readonly explainer: Explainer;
   readonly limits: Limits;
   readonly signatures: WebhookSignatures;
+  readonly mappings: MappingReader;
   readonly metrics: Metrics;
   readonly usage: UsageRecorder;
   readonly accounts: AccountStore;
@@ -50,6 +52,8 @@ export interface Services {
     /** On PostgreSQL: how far this node's clock is ahead of the database's. */
     readonly clockAheadMs?: () => number;
   };
+  /** The text at an https URL, at most 64 KiB. @throws Error when there is none in time. */
+  readonly fetchText: (url: string) => Promise<string>;
   readonly now: () => number;
   readonly version: string;
   readonly settings: HttpSettings;

@@ -24,6 +24,12 @@ const group = { alerts: [alert], truncatedAlerts: 1, groupKey: 'g', externalURL:
 const elsewhere: Readonly<Record<string, unknown>> = {
   alertmanager: group,
   grafana: group,
+  sns: {
+    Type: 'Notification',
+    MessageId: 'm',
+    TopicArn: 'a:b',
+    Message: '{"AlarmName":"a","NewStateValue":"OK"}',
+  },
   'uptime-kuma': {
     heartbeat: { monitorID: 1, status: 0, time: 't', msg: 'm' },
     monitor: { id: 1, name: 'n', url: 'https://a/', hostname: 'h' },

@@ -20,6 +20,7 @@ const webhooks: Readonly<Record<string, Omit<FormatEntry, 'name'>>> = {
   pagerduty: { load: async () => (await import('./pagerduty.ts')).pagerduty },
   sentry: { load: async () => (await import('./sentry.ts')).sentry },
   slack: { load: async () => (await import('./slack.ts')).slack },
+  sns: { load: async () => (await import('./sns.ts')).sns },
   'uptime-kuma': { load: async () => (await import('./uptime-kuma.ts')).uptimeKuma },
   zabbix: { load: async () => (await import('./zabbix.ts')).zabbix },
 };

@@ -46,10 +46,19 @@ export interface Answer {
   readonly body: unknown;
 }
 
+/** What a format may need from outside to verify a payload. */
+export interface Outside {
+  /** The text at an https URL that the format has checked. @throws Error when there is none in time. */
+  readonly fetchText: (url: string) => Promise<string>;
+  readonly now: number;
+}
+
 /** The payloads of one kind of sender. */
 export interface Format {
   /** The items of a payload, in their order. @throws AppError `bad-request` when it is no payload of this sender. */
   readonly read: (payload: Payload) => readonly Incoming[];
+  /** Runs before `read`. @throws AppError when the payload is not genuine. */
+  readonly verify?: (payload: Payload, outside: Outside) => Promise<void>;
   /**
    * Set when the body may be a text of any content type: always, or where it is no JSON (`otherwise`). Not given: it is JSON,
    * a form or plain text.

@@ -3,6 +3,7 @@ import { createAuditLog } from './audit-log.ts';
 import { createCredentials } from './credentials.ts';
 import { createInvitations } from './invitations.ts';
 import { createLevels } from './levels.ts';
+import { createMappings } from './mappings.ts';
 import { createMembers } from './members.ts';
 import { createPairings } from './pairings.ts';
 import { createPanels } from './panels.ts';
@@ -22,6 +23,7 @@ export function createDirectory(db: Builder, executor: SqlExecutor): Directory {
     panels: createPanels(db, executor),
     pairings: createPairings(db, executor),
     savedSearches: createSavedSearches(db, executor),
+    mappings: createMappings(db, executor),
     members: createMembers(db, executor),
     invitations: createInvitations(db, executor),
     auditLog: createAuditLog(db, executor),

@@ -14,6 +14,7 @@ export interface Schema {
   panels: PanelRow;
   pairings: PairingRow;
   saved_searches: SavedSearchRow;
+  mappings: MappingRow;
   audit: AuditRow;
   people: PersonRow;
   members: MemberRow;
@@ -116,6 +117,15 @@ export interface SavedSearchRow {
   q: string;
   created_at: number;
   created_by: string;
+}
+
+export interface MappingRow {
+  tenant: number;
+  name: string;
+  /** JSON. */
+  spec: string;
+  updated_at: number;
+  updated_by: string;
 }
 
 export interface AuditRow {

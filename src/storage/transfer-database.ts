@@ -51,6 +51,7 @@ export const tables = {
   panels: ['tenant', 'id'],
   pairings: ['secret_hash'],
   saved_searches: ['tenant', 'id'],
+  mappings: ['tenant', 'name'],
   audit: ['tenant', 'id'],
   people: ['id'],
   members: ['tenant', 'person'],

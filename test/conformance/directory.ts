@@ -9,6 +9,7 @@ import { auditLogConformance } from './directory-audit-log.ts';
 import { credentialsConformance } from './directory-credentials.ts';
 import { invitationsConformance } from './directory-invitations.ts';
 import { levelsConformance } from './directory-levels.ts';
+import { mappingsConformance } from './directory-mappings.ts';
 import { membersConformance } from './directory-members.ts';
 import { pairingsConformance } from './directory-pairings.ts';
 import { panelsConformance } from './directory-panels.ts';
@@ -68,6 +69,7 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
       panels: panelsConformance,
       pairings: pairingsConformance,
       'saved searches': savedSearchesConformance,
+      mappings: mappingsConformance,
       members: membersConformance,
       invitations: invitationsConformance,
       'audit log': auditLogConformance,

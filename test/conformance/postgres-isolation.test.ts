@@ -142,6 +142,7 @@ const otherRows = {
   rule_hits: "'ID', 1, 0",
   panels: "'ID', 'wall', '[]', NULL, '{}', 0",
   saved_searches: "'ID', 'mine', '', 0, ''",
+  mappings: "'mine', '{}', 0, ''",
   members: "'ID', 'owner', 0",
   invitations: "'ID', 'ID', 'owner', NULL, 0, '', 0",
   throttles: "'ID', gen_random_uuid(), 0, 0",

@@ -98,6 +98,13 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'POST /api/integrations/:name': plain('/api/integrations/uptime-kuma?level=error', ({ canary }) => ({
       msg: canary,
     })),
+    'POST /api/integrations/custom/:mapping': {
+      request: async ({ owner, canary }) => {
+        const json = { fields: { title: canary, level: 'error' } };
+        await server.call('PUT', '/api/mappings/sent', { token: owner, json });
+        return { path: '/api/integrations/custom/sent', json: {} };
+      },
+    },
     // Only GitHub could sign: without a signature everybody is refused alike.
     'POST /api/integrations/:name/:tokenId': {
       request: ({ spareToken }) => ({ path: `/api/integrations/github/${spareToken}`, json: {} }),
@@ -233,6 +240,25 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     })),
     'DELETE /api/searches/:id': of(async (world, _, fresh) => ({
       path: `/api/searches/${fresh ? await made(world, '/api/searches', { name: uuidv7(), q: 'x' }) : world.search}`,
+    })),
+    'GET /api/mappings': plain('/api/mappings'),
+    'PUT /api/mappings/:name': plain('/api/mappings/ups', ({ canary }) => ({ fields: { title: canary } })),
+    // Mappings have names of their own in each tenant.
+    'DELETE /api/mappings/:name': {
+      request: async ({ owner }) => {
+        const json = { fields: { title: 't' } };
+        await server.call('PUT', '/api/mappings/spare', { token: owner, json });
+        return { path: '/api/mappings/spare' };
+      },
+    },
+    'GET /api/mappings/:name/capture': {
+      ...plain('/api/mappings/ups/capture'),
+      // Until something is sent to it.
+      ok: [200, 404],
+    },
+    'POST /api/mappings/preview': plain('/api/mappings/preview', ({ canary }) => ({
+      mapping: { fields: { title: '{/t}' } },
+      payload: JSON.stringify({ t: canary }),
     })),
     'GET /api/members': plain('/api/members'),
     'PATCH /api/members/:id': of(({ member }) => ({

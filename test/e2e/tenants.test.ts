@@ -89,6 +89,7 @@ async function everythingOf({ owner, token }: World): Promise<unknown> {
     '/api/tokens',
     '/api/keys',
     '/api/searches',
+    '/api/mappings',
     '/api/members',
     '/api/invitations',
     '/api/audit?limit=200',
@@ -123,6 +124,7 @@ test('what tokens may call, and what is open to all, is what the interface says 
   expect(forScope('notify')).toEqual([
     'GET /api/notifications/:id',
     'POST /api/integrations/:name',
+    'POST /api/integrations/custom/:mapping',
     'POST /api/integrations/opsgenie/v2/alerts',
     'POST /api/integrations/opsgenie/v2/alerts/:alias/close',
     'POST /api/notify',

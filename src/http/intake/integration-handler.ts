@@ -118,6 +118,7 @@ export class IntegrationHandler {
         query,
         params: request.params as Payload['params'],
       };
+      await format.verify?.(payload, { fetchText: this.#services.fetchText, now: this.#services.now() });
       const drafts = format.read(payload).map((item) => {
         const fields = fieldsOf(item, levels);
         return { fields, retryKey: retryKeyOf(format.name, item, fields) };

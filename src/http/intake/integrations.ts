@@ -12,6 +12,7 @@ import {
   SenderPayload,
 } from '#contract/integration.ts';
 import { limits } from '#contract/limits.ts';
+import { MappingName } from '#contract/mapping.ts';
 import { AppError } from '#core/errors.ts';
 import {
   type FormatEntry,
@@ -27,6 +28,7 @@ import type { Authenticator } from '../auth.ts';
 import { answerError, toAppError } from '../errors.ts';
 import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
+import { findCustomFormat } from './custom-format.ts';
 import { type IntakeControl, IntegrationHandler } from './integration-handler.ts';
 import { SignedSenders } from './signed-sender.ts';
 
@@ -51,7 +53,7 @@ interface SenderRoute {
   /** The token's id stands in the path, and the body is signed. */
   readonly isSigned?: true;
   /** @throws AppError `not-found`. */
-  readonly entryOf: (params: Readonly<Record<string, string>>) => FormatEntry;
+  readonly entryOf: (params: Readonly<Record<string, string>>, request: FastifyRequest) => FormatEntry;
 }
 
 const webhookRoute: SenderRoute = {
@@ -96,6 +98,25 @@ GitHub signs, in X-Hub-Signature-256, or as Standard Webhooks say, in webhook-id
     response: { ...(webhookRoute.schema.response as object), ...problems(401, 403) },
   },
 };
+
+const customRoute = (services: Services): SenderRoute => ({
+  method: 'POST',
+  url: '/api/integrations/custom/:mapping',
+  bodyBytes: webhookBytes,
+  schema: {
+    summary: 'Send a payload that a mapping of the tenant reads',
+    description:
+      'The mapping is made with PUT /api/mappings/{name}. Its last payload is kept in memory for those who edit it.',
+    params: Type.Object({ mapping: MappingName }),
+    querystring,
+    body: SenderPayload,
+    response: { 200: IntegrationAccepted },
+  },
+  entryOf: ({ mapping = '' }, request) => ({
+    name: `custom:${mapping}`,
+    load: () => findCustomFormat(services, request),
+  }),
+});
 
 const gotifyRoute: SenderRoute = {
   method: 'POST',
@@ -180,7 +201,14 @@ export function integrationRoutes(
       // Some senders give their password only when they are asked for it.
       if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer, Basic realm="Belfry"');
     });
-    for (const each of [webhookRoute, signedRoute, gotifyRoute, ...opsgenieRoutes, ...ntfyRoutes])
+    for (const each of [
+      webhookRoute,
+      customRoute(services),
+      signedRoute,
+      gotifyRoute,
+      ...opsgenieRoutes,
+      ...ntfyRoutes,
+    ])
       addRoute(scope, { handler, signed }, each);
   });
 }
@@ -190,7 +218,7 @@ function addRoute(
   { handler, signed }: { readonly handler: IntegrationHandler; readonly signed: SignedSenders },
   own: SenderRoute,
 ): void {
-  const entryOf = ({ params }: FastifyRequest) => own.entryOf(params as Record<string, string>);
+  const entryOf = (request: FastifyRequest) => own.entryOf(request.params as Record<string, string>, request);
   scope.route({
     method: own.method,
     url: own.url,

@@ -1,0 +1,61 @@
+/** The mappings of each tenant as they are used, and the last payload of each. */
+
+import { limits } from '#contract/limits.ts';
+import type { Mapping } from '#contract/mapping.ts';
+import type { Directory } from './directory.ts';
+import { createLruMap } from './lru-map.ts';
+import type { TenantId } from './ports.ts';
+import type { Tenancy } from './tenancy.ts';
+
+/** The last payload of a mapping, which this process keeps in memory alone. */
+export interface Captured {
+  readonly at: number;
+  readonly payload: string;
+  readonly problem: string | null;
+}
+
+interface Known {
+  /** As of the tenant's record: another number means that its configuration changed. */
+  readonly changed: number;
+  readonly mappings: ReadonlyMap<string, Mapping>;
+}
+
+const mostTenants = 10_000;
+const mostCaptures = 200;
+
+export class MappingReader {
+  readonly #directory: Pick<Directory, 'mappings'>;
+  readonly #tenancy: Tenancy;
+  readonly #known = createLruMap<TenantId, Known>(mostTenants);
+  readonly #captures = createLruMap<string, Captured>(mostCaptures);
+
+  constructor(directory: Pick<Directory, 'mappings'>, tenancy: Tenancy) {
+    this.#directory = directory;
+    this.#tenancy = tenancy;
+  }
+
+  /** As it is now; read again only after the tenant's configuration has changed. */
+  async find(tenant: TenantId, name: string): Promise<Mapping | undefined> {
+    const { changed } = (await this.#tenancy.get(tenant)).record;
+    let known = this.#known.get(tenant);
+    if (known?.changed !== changed) {
+      const list = await this.#directory.mappings.list(tenant);
+      known = { changed, mappings: new Map(list.map((mapping) => [mapping.name, mapping])) };
+      this.#known.set(tenant, known);
+    }
+    return known.mappings.get(name);
+  }
+
+  /** Keeps a payload in the place of the one before; one that is too large is not kept. */
+  capture(tenant: TenantId, name: string, captured: Captured): void {
+    if (captured.payload.length <= limits.captureBytes) this.#captures.set(`${tenant} ${name}`, captured);
+  }
+
+  lastCapture(tenant: TenantId, name: string): Captured | undefined {
+    return this.#captures.get(`${tenant} ${name}`);
+  }
+
+  forget(tenant: TenantId, name: string): void {
+    this.#captures.delete(`${tenant} ${name}`);
+  }
+}

@@ -1,0 +1,51 @@
+/** The format of a tenant's own mapping, which keeps the last payload for those who edit it. */
+import type { FastifyRequest } from 'fastify';
+import { limits } from '#contract/limits.ts';
+import type { Mapping } from '#contract/mapping.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import type { Format } from '#integrations/incoming.ts';
+import type { Services } from '../services.ts';
+
+/** By the mapping as it was read; a changed one is another object. */
+const compiled = new WeakMap<Mapping, Format>();
+
+async function formatOf(mapping: Mapping): Promise<Format> {
+  let format = compiled.get(mapping);
+  if (!format) {
+    const { customFormat } = await import('#integrations/custom.ts');
+    format = customFormat(mapping);
+    compiled.set(mapping, format);
+  }
+  return format;
+}
+
+/** @throws AppError `not-found`. */
+export async function findCustomFormat(
+  { mappings, now }: Services,
+  { principal, params, body }: FastifyRequest,
+): Promise<Format> {
+  const { tenant } = principal;
+  const { mapping: name = '' } = params as { mapping?: string };
+  const mapping = await mappings.find(tenant, name);
+  if (!mapping) throw notFound('mapping');
+  const format = await formatOf(mapping);
+  const bytes = (body as Buffer | undefined) ?? Buffer.alloc(0);
+  const capture = (problem: string | null) => {
+    if (bytes.length <= limits.captureBytes)
+      mappings.capture(tenant, name, { at: now(), payload: bytes.toString('utf8'), problem });
+  };
+  capture('the payload was not read: it is not valid, or was beyond the rate limit');
+  return {
+    ...format,
+    read(payload) {
+      try {
+        const items = format.read(payload);
+        capture(null);
+        return items;
+      } catch (error) {
+        capture(error instanceof AppError ? error.message : 'internal error');
+        throw error;
+      }
+    },
+  };
+}

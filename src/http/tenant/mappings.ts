@@ -1,0 +1,114 @@
+import { Type } from 'typebox';
+import {
+  Capture,
+  Mapping,
+  MappingList,
+  MappingName,
+  MappingPreview,
+  MappingPreviewed,
+  MappingPut,
+} from '#contract/mapping.ts';
+import { actorOf } from '#core/access.ts';
+import { badField, notFound } from '#core/errors.ts';
+import { iso } from '#core/stream/frames.ts';
+import { fieldsOf, type Payload } from '#integrations/incoming.ts';
+import { parseLevelMap } from '#integrations/severity.ts';
+import { NoContent, problems, route } from '../route-schemas.ts';
+import type { App, Services } from '../services.ts';
+
+const policy = { role: 'admin' } as const;
+const Name = Type.Object({ name: MappingName });
+const mostPreviewed = 20;
+
+/** Mappings: how a tenant reads payloads that no integration knows. */
+export function mappingRoutes(app: App, services: Services): void {
+  const { directory, mappings, tenancy, now } = services;
+
+  app.get(
+    '/api/mappings',
+    route(policy, { summary: 'Mappings, by name', response: { 200: MappingList } }),
+    async ({ principal }) => ({ mappings: [...(await directory.mappings.list(principal.tenant))] }),
+  );
+
+  app.put(
+    '/api/mappings/:name',
+    route(policy, {
+      summary: 'Create or replace a mapping',
+      description: 'What is sent to /api/integrations/custom/{name} is read by it.',
+      params: Name,
+      body: MappingPut,
+      response: { 200: Mapping, ...problems(409) },
+    }),
+    async ({ principal, params, body }) => {
+      const { tenant } = principal;
+      await compile(body);
+      const mapping = await directory.mappings.put(tenant, params.name, body, actorOf(principal), now());
+      await tenancy.refresh(tenant);
+      return mapping;
+    },
+  );
+
+  app.delete(
+    '/api/mappings/:name',
+    route(policy, { summary: 'Delete a mapping', params: Name, response: { 204: NoContent } }),
+    async ({ principal, params }, reply) => {
+      const { tenant } = principal;
+      if (!(await directory.mappings.remove(tenant, params.name, actorOf(principal), now())))
+        throw notFound('mapping');
+      mappings.forget(tenant, params.name);
+      await tenancy.refresh(tenant);
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.get(
+    '/api/mappings/:name/capture',
+    route(policy, {
+      summary: 'The last payload that was sent to a mapping',
+      description: 'This server keeps it in memory, up to 64 KiB, until the next one or a restart.',
+      params: Name,
+      response: { 200: Capture },
+    }),
+    async ({ principal, params }) => {
+      const captured = mappings.lastCapture(principal.tenant, params.name);
+      if (!captured) throw notFound('payload');
+      const { at, payload, problem } = captured;
+      return { receivedAt: iso(at), payload, problem };
+    },
+  );
+
+  app.post(
+    '/api/mappings/preview',
+    route(policy, {
+      summary: 'What a mapping makes of a payload',
+      description: 'Stores nothing.',
+      body: MappingPreview,
+      response: { 200: MappingPreviewed },
+    }),
+    async ({ body }) => {
+      const format = await compile(body.mapping);
+      const items = format.read({ ...nothing, body: parse(body.payload) });
+      const levels = parseLevelMap([]);
+      const shown = items.slice(0, mostPreviewed).map((item) => {
+        const { title, message, level, host, ip, key, url } = fieldsOf(item, levels);
+        return { title, message, level, host, ip, key, url };
+      });
+      return { items: shown, count: items.length };
+    },
+  );
+}
+
+const nothing: Omit<Payload, 'body'> = { header: () => undefined, query: new URLSearchParams(), params: {} };
+
+async function compile(mapping: MappingPut) {
+  const { customFormat } = await import('#integrations/custom.ts');
+  return customFormat(mapping);
+}
+
+function parse(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    throw badField('payload', 'it is not valid JSON');
+  }
+}

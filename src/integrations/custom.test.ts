@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { read, retryKeys } from '#test/support/integration.ts';
+import { customFormat } from './custom.ts';
+
+const ups = {
+  device: { name: 'ups-1', addr: '10.0.0.9' },
+  events: [
+    { id: 1, what: 'On battery', sev: 'HIGH', 'a/b': { 'm~n': 7 }, list: ['x', 'y'] },
+    { id: 2, what: 'Mains back', sev: 'gone' },
+  ],
+};
+const mapping = {
+  items: '/events',
+  fields: {
+    title: '{^/device/name}: {/what}',
+    message: 'load {/a~1b/m~0n} {/list/1}{/list}{/none}{/list/length} {not a pointer}',
+    level: '{/sev}',
+    host: '{^/device/addr}',
+    key: 'ups:{^/device/name}:{/id}',
+    url: 'http://{^/device/addr}/',
+    identity: '{/id}-{/sev}',
+  },
+  levels: { High: 'critical', gone: 'ok' },
+};
+
+it('fills templates from the item and from the whole payload; what has no text is empty', () => {
+  const common = { ip: '10.0.0.9', url: 'http://10.0.0.9/' };
+  expect(read(customFormat(mapping), ups)).toMatchObject([
+    {
+      title: 'ups-1: On battery',
+      message: 'load 7 y {not a pointer}',
+      level: 'critical',
+      key: 'ups:ups-1:1',
+      ...common,
+    },
+    {
+      title: 'ups-1: Mains back',
+      message: 'load   {not a pointer}',
+      level: 'ok',
+      key: 'ups:ups-1:2',
+      ...common,
+    },
+  ]);
+  expect(new Set(retryKeys(customFormat(mapping), ups)).size).toBe(2);
+});
+
+it('takes a payload without a list as one, and the levels that senders share', () => {
+  const one = customFormat({ fields: { title: '{/t}', level: '{/l}' } });
+  expect(read(one, { t: 'x', l: 'Disaster' })).toMatchObject([
+    { title: 'x', message: 'x', level: 'critical', key: null },
+  ]);
+  expect(read(one, { t: 'x', l: 'odd' })).toMatchObject([{ level: 'info' }]);
+  expect(
+    read(customFormat({ fields: { title: 't', level: '{/l}' }, levels: { '*': 'error' } }), { l: 'odd' }),
+  ).toMatchObject([{ level: 'error' }]);
+  expect(read(customFormat({ fields: { title: '{/0}' } }), ['first'])).toMatchObject([{ title: 'first' }]);
+});
+
+describe('a mapping', () => {
+  it.each([
+    ['fields.title', { fields: { title: '{/a~2}' } }],
+    ['fields.title', { fields: { title: '{/a}'.repeat(21) } }],
+    ['fields.url', { fields: { title: 't', url: `{${'/a'.repeat(21)}}` } }],
+    ['items', { items: '/a'.repeat(21), fields: { title: 't' } }],
+  ])('that costs too much or cannot be read is refused, and its field is named: %s', (path, wrong) => {
+    expect(() => customFormat(wrong)).toThrow(path);
+  });
+
+  it('refuses a payload that does not fit, and one with too many items', () => {
+    const format = customFormat(mapping);
+    for (const body of [
+      null,
+      1,
+      'x',
+      [],
+      {},
+      { events: 1 },
+      { events: [1] },
+      { events: Array(1_001).fill({}) },
+    ])
+      expect(() => read(format, body)).toThrow(expect.objectContaining({ code: 'bad-request' }));
+    expect(() => read(customFormat({ fields: { title: '{/none}' } }), {})).toThrow(
+      'neither a title nor a message',
+    );
+    expect(() => read(customFormat({ fields: { title: '{/__proto__}{/constructor/name}' } }), {})).toThrow(
+      'neither',
+    );
+  });
+
+  it('stays small, whatever the payload', () => {
+    const big = { a: 'x'.repeat(900_000) };
+    const [item] = read(customFormat({ fields: { title: '{/a}', message: '{/a}'.repeat(20) } }), big);
+    expect([...(item?.message ?? '')].length).toBe(16_384);
+  });
+});

@@ -1,0 +1,101 @@
+/** The mapping of a tenant as a format. */
+import type { MappingPut } from '#contract/mapping.ts';
+import { badField } from '#core/errors.ts';
+import type { Format, Incoming } from './incoming.ts';
+import { objectsAt, textOf } from './payload-values.ts';
+import { usualLevel, wordOf } from './severity.ts';
+
+type FieldName = keyof MappingPut['fields'];
+interface Subject {
+  readonly item: unknown;
+  readonly payload: unknown;
+}
+type Template = (subject: Subject) => string;
+
+/** In one template; it keeps what one item costs small. */
+const mostPlaceholders = 20;
+/** Of one pointer. */
+const mostSteps = 20;
+/** As long a text as any field can hold: the rest would be cut. */
+const longestText = 20_000;
+
+/**
+ * Templates are compiled once for each mapping. A value that is missing, an object or a list is an empty text.
+ * @throws AppError `bad-request` with the field that cannot be read.
+ */
+export function customFormat({ items, fields, levels = {} }: MappingPut): Format {
+  const templates = new Map(
+    Object.entries(fields).map(([name, text]) => [name as FieldName, compile(`fields.${name}`, text)]),
+  );
+  const list = items ? parsePointer('items', items) : undefined;
+  const levelOfWord = new Map(Object.entries(levels).map(([word, level]) => [wordOf(word), level]));
+  const read = (subject: Subject): Incoming => {
+    const text = (name: FieldName) => textOf(templates.get(name)?.(subject));
+    const severity = wordOf(text('level') ?? 'info');
+    return {
+      title: text('title'),
+      message: text('message'),
+      severity,
+      level: levelOfWord.get(severity) ?? levelOfWord.get('*') ?? usualLevel(severity, 'info'),
+      source: text('host'),
+      key: text('key'),
+      url: text('url'),
+      identity: text('identity'),
+    };
+  };
+  return {
+    read({ body }) {
+      if (!list) return [read({ item: body, payload: body })];
+      return objectsAt(valueAt(body, list), items ?? '').map((item) => read({ item, payload: body }));
+    },
+    criticalPattern: /./s,
+  };
+}
+
+const placeholder = /\{(\^?)(\/[^{}]*)\}/g;
+
+function compile(path: string, text: string): Template {
+  const parts: (string | { readonly ofPayload: boolean; readonly pointer: readonly string[] })[] = [];
+  let at = 0;
+  for (const match of text.matchAll(placeholder)) {
+    const [whole, ofPayload, pointer = ''] = match;
+    parts.push(text.slice(at, match.index), {
+      ofPayload: ofPayload === '^',
+      pointer: parsePointer(path, pointer),
+    });
+    at = match.index + whole.length;
+  }
+  parts.push(text.slice(at));
+  if (parts.length > 2 * mostPlaceholders + 1)
+    throw badField(path, `at most ${mostPlaceholders} placeholders are allowed`);
+  return ({ item, payload }) => {
+    let result = '';
+    for (const part of parts) {
+      if (result.length > longestText) break;
+      result +=
+        typeof part === 'string'
+          ? part
+          : (textOf(valueAt(part.ofPayload ? payload : item, part.pointer)) ?? '');
+    }
+    return result;
+  };
+}
+
+/** RFC 6901. */
+function parsePointer(path: string, pointer: string): readonly string[] {
+  const steps = pointer.split('/').slice(1);
+  if (steps.length > mostSteps) throw badField(path, `a pointer may have at most ${mostSteps} steps`);
+  if (/~(?![01])/.test(pointer))
+    throw badField(path, `in ${pointer}, "~" must be written "~0", and "/" in a name "~1"`);
+  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function valueAt(value: unknown, pointer: readonly string[]): unknown {
+  let found = value;
+  for (const step of pointer) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined;
+    if (Array.isArray(found) && !/^\d+$/.test(step)) return undefined;
+    found = (found as Record<string, unknown>)[step];
+  }
+  return found;
+}
