@@ -99,9 +99,9 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       msg: canary,
     })),
     'POST /api/integrations/custom/:mapping': {
-      request: async ({ owner, canary }) => {
+      request: async ({ owner, canary }, _, fresh) => {
         const json = { fields: { title: canary, level: 'error' } };
-        await server.call('PUT', '/api/mappings/sent', { token: owner, json });
+        if (fresh) await server.call('PUT', '/api/mappings/sent', { token: owner, json });
         return { path: '/api/integrations/custom/sent', json: {} };
       },
     },
@@ -245,9 +245,9 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'PUT /api/mappings/:name': plain('/api/mappings/ups', ({ canary }) => ({ fields: { title: canary } })),
     // Mappings have names of their own in each tenant.
     'DELETE /api/mappings/:name': {
-      request: async ({ owner }) => {
+      request: async ({ owner }, _, fresh) => {
         const json = { fields: { title: 't' } };
-        await server.call('PUT', '/api/mappings/spare', { token: owner, json });
+        if (fresh) await server.call('PUT', '/api/mappings/spare', { token: owner, json });
         return { path: '/api/mappings/spare' };
       },
     },
