@@ -3,7 +3,7 @@ import { limits } from '#contract/limits.ts';
 import type { Mapping, MappingPut } from '#contract/mapping.ts';
 import type { Mappings } from '#core/directory.ts';
 import { AppError } from '#core/errors.ts';
-import { change, precondition } from './change.ts';
+import { change, compareAndSet, insertWhen, precondition } from './change.ts';
 import type { Builder, MappingRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -16,24 +16,45 @@ export function createMappings(db: Builder, executor: SqlExecutor): Mappings {
     },
 
     async put(tenant, name, wanted, by, at) {
+      const entry = { tenant, by, at, action: 'mapping.put', subject: name };
       const spec = JSON.stringify(wanted);
-      const { done, row } = await change(db, executor, {
-        entry: { tenant, by, at, action: 'mapping.put', subject: name, detail: wanted },
-        when: sql<SqlBool>`(${precondition('mappings', { tenant, name })}
-          or (select count(*) from mappings where tenant = ${tenant}) < ${limits.mappingsPerTenant})`,
-        effects: (guard) => [
-          sql`insert into mappings (tenant, name, spec, updated_at, updated_by)
-            select ${tenant}, ${name}, ${spec}, ${at}, ${by} where ${guard}
-            on conflict (tenant, name) do update set spec = excluded.spec, updated_at = excluded.updated_at,
-              updated_by = excluded.updated_by`.compile(db),
-        ],
-        after: of(tenant).where('name', '=', name).compile(),
-      });
-      if (done && row) return toMapping(row);
-      throw new AppError(
-        'conflict',
-        `there are ${limits.mappingsPerTenant} mappings already: delete one that you do not use`,
-      );
+      const one = of(tenant).where('name', '=', name).compile();
+      for (;;) {
+        const replaced = await compareAndSet(db, executor, one, (row) =>
+          row.spec === spec
+            ? undefined
+            : {
+                entry: { ...entry, detail: { before: JSON.parse(row.spec), after: wanted } },
+                when: precondition('mappings', row),
+                effects: (guard) => [
+                  db
+                    .updateTable('mappings')
+                    .set({ spec, updated_at: at, updated_by: by })
+                    .where('tenant', '=', tenant)
+                    .where('name', '=', name)
+                    .where(guard)
+                    .compile(),
+                ],
+                after: one,
+              },
+        );
+        if (replaced) return toMapping(replaced.row ?? replaced.before);
+        const created = { tenant, name, spec, updated_at: at, updated_by: by };
+        const { done, row } = await change(db, executor, {
+          entry: { ...entry, detail: { before: null, after: wanted } },
+          when: sql<SqlBool>`not ${precondition('mappings', { tenant, name })}
+            and (select count(*) from mappings where tenant = ${tenant}) < ${limits.mappingsPerTenant}`,
+          effects: (guard) => [insertWhen(db, 'mappings', created, guard)],
+          after: one,
+        });
+        if (done) return toMapping(created);
+        // Unless somebody else made it at the same moment.
+        if (!row)
+          throw new AppError(
+            'conflict',
+            `there are ${limits.mappingsPerTenant} mappings already: delete one that you do not use`,
+          );
+      }
     },
 
     async remove(tenant, name, by, at) {

@@ -22,9 +22,9 @@ export function mappingsConformance(lab: () => DirectoryLab): void {
       { name: 'ups', ...spec('2'), updatedAt: at, updatedBy: 'ben' },
     ]);
     expect(await audit(mine)).toMatchObject([
-      { action: 'mapping.put', subject: 'ups', by: 'ann', detail: spec('1') },
+      { action: 'mapping.put', subject: 'ups', by: 'ann', detail: { before: null, after: spec('1') } },
       { action: 'mapping.put', subject: 'nas' },
-      { action: 'mapping.put', subject: 'ups', by: 'ben', detail: spec('2') },
+      { action: 'mapping.put', subject: 'ups', by: 'ben', detail: { before: spec('1'), after: spec('2') } },
     ]);
   });
 

@@ -242,7 +242,13 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       path: `/api/searches/${fresh ? await made(world, '/api/searches', { name: uuidv7(), q: 'x' }) : world.search}`,
     })),
     'GET /api/mappings': plain('/api/mappings'),
-    'PUT /api/mappings/:name': plain('/api/mappings/ups', ({ canary }) => ({ fields: { title: canary } })),
+    'PUT /api/mappings/:name': {
+      request: async ({ owner, canary }, _, fresh) => {
+        const path = '/api/mappings/ups';
+        if (fresh) await server.call('PUT', path, { token: owner, json: { fields: { title: 't' } } });
+        return { path, json: { fields: { title: canary } } };
+      },
+    },
     // Mappings have names of their own in each tenant.
     'DELETE /api/mappings/:name': {
       request: async ({ owner }, _, fresh) => {
