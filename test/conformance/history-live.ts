@@ -40,8 +40,8 @@ export function liveConformance(lab: () => HistoryLab): void {
     });
     expect(await database.history.readLive(tenant, [3, 1], now, 500)).toEqual({
       notifications: [
-        { ...stored[2], count: 0 },
-        { ...stored[0], count: 0 },
+        { ...stored[2], count: 0, acknowledged: null },
+        { ...stored[0], count: 0, acknowledged: null },
       ],
       scanned: 2,
     });

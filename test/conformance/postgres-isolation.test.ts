@@ -137,6 +137,7 @@ describeWithPostgres('between tenants on PostgreSQL', (server) => {
 
 /** Rows of the tables that the history does not fill. */
 const otherRows = {
+  acknowledgements: "1, 0, 'x', NULL",
   levels: "'own', 1, '', '', '', 0",
   rules: "'ID', 1, NULL, 1, '{}', 0, 0",
   rule_hits: "'ID', 1, 0",

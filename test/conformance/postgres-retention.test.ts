@@ -90,4 +90,39 @@ describeWithPostgres('retention with several nodes', (server) => {
     await run(storage, async () => undefined);
     expect(await partitions(url)).toEqual(before.filter((low) => low >= newest));
   });
+
+  test('what reads the end of a long log, or one of its newest notifications, locks the newest partitions alone', async () => {
+    const url = await createDatabase(server());
+    const { history } = await open(url);
+    for (let i = 0; i < 60; i++) await store(history, tenant);
+    const newest = await store(history, tenant);
+    const { length: all } = await partitions(url);
+    expect(all).toBeGreaterThan(12);
+    await withClient(url, async (client) => {
+      await client.query(`SET belfry.tenant = '${tenant}'`);
+      for (const statement of [
+        `SELECT * FROM read_after(${tenant}, ${newest.position - 3}, 9)`,
+        `SELECT * FROM find_entry(${tenant}, '${newest.id}')`,
+      ]) {
+        await client.query('BEGIN');
+        await client.query(statement);
+        const { rows } = await client.query<{ tables: string }>(
+          `SELECT count(DISTINCT c.oid) AS tables FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+           WHERE l.pid = pg_backend_pid() AND c.relkind = 'r' AND c.relname LIKE 'log\\_%' AND c.relispartition`,
+        );
+        await client.query('COMMIT');
+        expect(Number(rows[0]?.tables)).toBeLessThanOrEqual(4);
+      }
+    });
+    // All of it, and what is old, is still found, page by page.
+    const read: number[] = [];
+    for (let page = await history.readAfter(tenant, 0, 7); page.entries.length > 0; ) {
+      read.push(...page.entries.map(({ position }) => position));
+      page = await history.readAfter(tenant, read.length, 7);
+    }
+    expect(read).toEqual(Array.from({ length: 61 }, (_, i) => i + 1));
+    const [oldest] = (await history.readAfter(tenant, 0, 1)).entries;
+    expect(await history.find(tenant, oldest?.id ?? '')).toMatchObject({ position: 1 });
+    expect(await history.find(other, oldest?.id ?? '')).toBeUndefined();
+  });
 });

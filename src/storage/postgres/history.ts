@@ -26,7 +26,8 @@ import { type AcknowledgedRow, isUuid, toAcknowledged, toRepeat } from '../histo
 import { type AcknowledgeRow, toAcknowledgeOutcome } from './acknowledgements.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
-import type { LogWrite } from './partitions.ts';
+import { againIfDropped, type LogWrite, logOf, type Partition } from './partitions.ts';
+import { receiptsOf, recordReceipts } from './receipts.ts';
 import { dropFromLog, type RetentionBounds } from './retention.ts';
 import {
   acknowledgedColumns,
@@ -36,7 +37,7 @@ import {
   type NotificationRow,
   type RecordRow,
   recordColumns,
-  recordJoins,
+  recordJoinsIn,
   toEntry,
   toNotification,
   toRecord,
@@ -123,14 +124,14 @@ export class PostgresHistory implements History, ReceiptStore {
   }
 
   async readAfter(tenant: TenantId, position: number, limit: number): Promise<LogPage> {
-    const rows = await this.#read<LogBounds & (EntryRow | { row: null })>(
-      tenant,
-      'read-after',
-      `SELECT k.head, k.first, ${entryColumns} FROM logs k
-       LEFT JOIN LATERAL (SELECT * FROM log WHERE log.tenant = $1 AND log.position > $2 AND log.position >= k.first
-         AND log.row >= k.first_row ORDER BY log.position LIMIT $3) n ON true
-       WHERE k.tenant = $1 ORDER BY n.position`,
-      [tenant, position, limit],
+    const rows = await againIfDropped(() =>
+      this.#read<LogBounds & (EntryRow | { row: null })>(
+        tenant,
+        'read-after',
+        `SELECT k.head, k.first, ${entryColumns} FROM logs k LEFT JOIN LATERAL read_after($1, $2, $3) n ON true
+         WHERE k.tenant = $1 ORDER BY n.position`,
+        [tenant, position, limit],
+      ),
     );
     const [first] = rows;
     if (!first) return { head: 0, first: 1, entries: [] };
@@ -196,13 +197,23 @@ export class PostgresHistory implements History, ReceiptStore {
 
   async find(tenant: TenantId, id: string): Promise<HistoryRecord | undefined> {
     if (!isUuid(id)) return undefined;
-    const [row] = await this.#read<RecordRow>(
-      tenant,
-      'find',
-      `SELECT ${recordColumns} FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row ${recordJoins}
-       WHERE n.id = $2 AND n.tenant = $1 AND n.cleared IS NULL`,
-      [tenant, id],
-    );
+    const row = await againIfDropped(async () => {
+      const [partition] = await this.#read<Partition>(
+        tenant,
+        'find-partition',
+        'SELECT p.low, p.high FROM find_entry($1, $2) n JOIN partitions p ON n.row >= p.low AND n.row < p.high',
+        [tenant, id],
+      );
+      if (!partition) return undefined;
+      const [found] = await this.#read<RecordRow>(
+        tenant,
+        '',
+        `SELECT ${recordColumns} FROM ${logOf(partition)} n ${recordJoinsIn(partition)}
+         WHERE n.id = $2 AND n.tenant = $1 AND n.tenant = policy_tenant() AND n.cleared IS NULL`,
+        [tenant, id],
+      );
+      return found;
+    });
     return row && toRecord(row);
   }
 
@@ -238,47 +249,12 @@ export class PostgresHistory implements History, ReceiptStore {
     return size ?? { notifications: 0, bytes: 0 };
   }
 
-  async record(tenant: TenantId, panel: PanelAddress, receipts: readonly ReceiptWrite[]) {
-    const fresh: { id: string; state: ReceiptWrite['state']; at: number; receivedAt: number }[] = [];
-    for (const state of ['shown', 'expired', 'cleared'] as const) {
-      const times = new Map<string, number>();
-      for (const { id, at, ...receipt } of receipts)
-        if (receipt.state === state && isUuid(id) && !times.has(id.toLowerCase()))
-          times.set(id.toLowerCase(), at);
-      if (times.size === 0) continue;
-      // A row that another call has just written is looked at again, so each state is new once.
-      const rows = await this.#lanes.writes.query<{ id: string; at: number; receivedAt: number }>(
-        tenant,
-        `record-${state}`,
-        `WITH sent AS MATERIALIZED (
-           SELECT w.id, w.at, n.row, n.at AS received_at FROM unnest($2::uuid[], $3::bigint[]) AS w (id, at)
-           JOIN log n ON n.id = w.id AND n.tenant = $1 AND n.cleared IS NULL
-           JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row
-           WHERE (n.route->'target'->>'all')::boolean OR n.route->'target'->'ids' ? $4
-             OR n.route->'target'->'tags' ?| $5::text[]
-         ), written AS (
-           INSERT INTO receipts (row, tenant, panel_id, ${state}_at) SELECT row, $1, $4, at FROM sent ORDER BY row
-           ON CONFLICT (row, panel_id) DO UPDATE SET ${state}_at = excluded.${state}_at WHERE receipts.${state}_at IS NULL
-           RETURNING row
-         )
-         SELECT sent.id, sent.at, sent.received_at AS "receivedAt" FROM sent JOIN written ON written.row = sent.row`,
-        [tenant, [...times.keys()], [...times.values()], panel.id, panel.tags],
-      );
-      for (const row of rows) fresh.push({ ...row, state });
-    }
-    return fresh;
+  record(tenant: TenantId, panel: PanelAddress, receipts: readonly ReceiptWrite[]) {
+    return recordReceipts(this.#lanes.writes, tenant, panel, receipts);
   }
 
-  async of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]> {
-    if (!isUuid(id)) return [];
-    return this.#read<ReceiptRow>(
-      tenant,
-      'receipts-of',
-      `SELECT r.panel_id AS "panelId", r.shown_at AS "shownAt", r.expired_at AS "expiredAt", r.cleared_at AS "clearedAt"
-       FROM log n JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row JOIN receipts r ON r.row = n.row
-       WHERE n.id = $2 AND n.tenant = $1 AND n.cleared IS NULL ORDER BY r.panel_id`,
-      [tenant, id],
-    );
+  of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]> {
+    return receiptsOf(this.#lanes.reads, tenant, id);
   }
 
   #read<Row>(tenant: TenantId, name: string, text: string, values: readonly unknown[]): Promise<Row[]> {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Connections, Scope } from './connections.ts';
-import { isLockTimeout, isMissingPartition, isRetryable } from './errors.ts';
+import { isLockTimeout, isMissingPartition, isMissingTable, isRetryable } from './errors.ts';
 
 /** Rows of one partition, usually; tests have smaller ones. */
 export const partitionRows = 250_000;
@@ -18,6 +18,16 @@ export const readPartitions = (connections: Connections): Promise<Partition[]> =
 
 /** The log's table of a partition: policies do not hold there. */
 export const logOf = ({ low }: Partition) => `log_${low}`;
+
+/** Runs what looks into partitions one by one once more when one of them was dropped meanwhile. */
+export async function againIfDropped<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isMissingTable(error)) throw error;
+    return read();
+  }
+}
 
 interface Queryable {
   query(text: string, values: unknown[]): Promise<unknown>;

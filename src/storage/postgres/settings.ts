@@ -11,7 +11,7 @@ interface Settings {
   readonly locks: number;
 }
 
-/** A read of a notification locks the tables of every partition and their indexes, and a node may run a dozen at once. */
+/** An append locks the tables of every partition and their indexes, as several other statements do; a node may run a dozen at once. */
 const locksOfPartition = 120;
 
 /** Warns of a role without policies, and of limits that the nodes that run, and this one, may exceed. */
