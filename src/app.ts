@@ -153,6 +153,7 @@ async function serve(
   await services.presence.report();
   const { url, metricsListener } = await listen(config, services, server);
   const stopGivingBack = giveBackIdleMemory();
+  services.schedule.start();
   const stopLoops = startLoops(config, logger, services, { ...opened, clock });
   const stop = async () => {
     stopGivingBack();
@@ -162,7 +163,7 @@ async function serve(
       server,
       drainMs: config.drainMs,
       stopLoops: async () => {
-        await stopLoops();
+        await Promise.all([stopLoops(), services.schedule.stop()]);
         await services.presence.leave();
       },
       closeMetrics: async () => metricsListener?.close(),

@@ -6,6 +6,7 @@ import { createAccounts } from './accounts/accounts.ts';
 import { openKeyFile } from './accounts/key-file.ts';
 import type { Config } from './config.ts';
 import type { AccountStore } from './core/accounts.ts';
+import { createAttention } from './core/attention/attention.ts';
 import type { Directory } from './core/directory.ts';
 import { Intake } from './core/intake.ts';
 import { Limits } from './core/limits.ts';
@@ -24,6 +25,7 @@ import { WebhookSignatures } from './core/webhook-signatures.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import { openBus } from './open-bus.ts';
+import { createDueTimes } from './storage/due-times.ts';
 import { assertSharedKey } from './storage/shared-key.ts';
 import { realDatabasePath } from './storage/sqlite/database-file.ts';
 import type { Storage } from './storage/storage.ts';
@@ -78,6 +80,27 @@ export async function createServices(
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
     onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),
   });
+  const attention = createAttention({
+    dueTimes: createDueTimes(storage.builder, storage.executor),
+    history,
+    bus,
+    now,
+    monotonicNow: () => performance.now(),
+    isShared: storage.nodes !== undefined,
+    onError,
+  });
+  const intake = new Intake({
+    history,
+    bus,
+    directory,
+    tenancy,
+    throttle: new Throttle(),
+    attention: attention.forIntake,
+    now,
+    onStored,
+    onError,
+  });
+  attention.handleWith(intake);
   return {
     directory,
     history,
@@ -106,16 +129,8 @@ export async function createServices(
     now,
     version,
     explainer: new Explainer(now),
-    intake: new Intake({
-      history,
-      bus,
-      directory,
-      tenancy,
-      throttle: new Throttle(),
-      now,
-      onStored,
-      onError,
-    }),
+    intake,
+    schedule: attention.schedule,
     settings: {
       rateToken: config.rate.token,
       rateTenant: config.rate.tenant,

@@ -1,8 +1,8 @@
 /** `belfry token` and `belfry key`: what senders, panels, scrapers and scripts authenticate with. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '#contract/duration.ts';
 import { type Key, type Role, roles, type Scope, scopes, type Token } from '#contract/token.ts';
 import { actor, getTenant, withDirectory } from './administration.ts';
-import { parseDuration } from './duration.ts';
 import { Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { jsonOption, nameOption, tenantOption } from './options.ts';

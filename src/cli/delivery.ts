@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ApiError } from '#client/api-error.ts';
 import { backoffMs, pause } from '#client/backoff.ts';
 import type { Client, NotificationToSend } from '#client/client.ts';
-import { parseDurationOrMs } from './duration.ts';
+import { parseDurationOrMs } from '#contract/duration.ts';
 import type { Io } from './io.ts';
 import type { ServerClient } from './server-client.ts';
 import { type Outgoing, Spool } from './spool.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { briefDuration, parseDuration, parseDurationOrMs } from './duration.ts';
+import { parseDuration, parseDurationOrMs } from '#contract/duration.ts';
+import { briefDuration } from './duration.ts';
 
 test.each([
   ['30s', 30_000],

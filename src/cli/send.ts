@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { NotificationToSend } from '#client/client.ts';
+import { parseDurationOrMs } from '#contract/duration.ts';
 import { addDeliveryOptions, type DeliveryOptions, deliver } from './delivery.ts';
-import { parseDurationOrMs } from './duration.ts';
 import type { Io } from './io.ts';
 import { serverClient } from './server-client.ts';
 

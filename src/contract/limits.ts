@@ -5,6 +5,8 @@ export const limits = {
   levelPattern: /^[a-z0-9][a-z0-9_.-]{0,31}$/,
   customLevelsPerTenant: 200,
   ttlMaxMs: 604_800_000,
+  expectMinMs: 1_000,
+  expectMaxMs: 2_678_400_000,
   hostChars: 253,
   mappingsPerTenant: 100,
   /** Of the last payload of a mapping. */

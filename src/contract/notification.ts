@@ -39,6 +39,18 @@ export const NotifyBody = Type.Object(
     url: Type.Optional(
       Type.String({ maxLength: 2048, description: 'Absolute http or https link. Header: X-URL.' }),
     ),
+    expectEvery: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0 }), Type.String()], {
+        description:
+          'The next notification of this key must come within this time, as in 5m, or milliseconds: otherwise Belfry sends one. 0 ends that. Header: X-Expect-Every.',
+      }),
+    ),
+    expectLevel: Type.Optional(
+      Type.String({
+        default: 'error',
+        description: 'The level of the one that Belfry sends. Header: X-Expect-Level.',
+      }),
+    ),
   },
   { title: 'NotifyBody', description: 'Unknown fields are ignored. Each field can be a header instead.' },
 );

@@ -62,12 +62,40 @@ export const throttleFields = [
   'token',
 ] as const;
 
+/** What happens when nobody takes a notification in time. */
+export const EscalationStep = Type.Object(
+  {
+    afterMs: Type.Integer({
+      minimum: 1_000,
+      maximum: 604_800_000,
+      description: 'After the notification, or after the step before.',
+    }),
+    unless: Type.Optional(
+      Type.Enum(['acknowledged', 'shown'], {
+        description: 'What ends the escalation: somebody acknowledged it (default), or a panel showed it.',
+      }),
+    ),
+    setLevel: Type.Optional(LevelName),
+    panels: Type.Optional(PanelsTarget),
+  },
+  { title: 'EscalationStep', additionalProperties: false },
+);
+export type EscalationStep = Static<typeof EscalationStep>;
+
 export const RuleThen = Type.Object(
   {
     panels: Type.Optional(PanelsTarget),
     setLevel: Type.Optional(LevelName),
     setTtl: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800_000 })),
     mute: Type.Optional(Type.Boolean({ description: 'Record it, show it nowhere.' })),
+    escalate: Type.Optional(
+      Type.Array(EscalationStep, {
+        minItems: 1,
+        maxItems: 5,
+        description:
+          'What Belfry sends while nobody has acknowledged a notification that is still on its panels.',
+      }),
+    ),
     throttle: Type.Optional(
       Type.Object(
         {

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { levels } from '#test/support/arbitrary-rules.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { unavailable } from './errors.ts';
-import { Intake, type Sender } from './intake.ts';
+import { Intake } from './intake.ts';
 import type { CheckedFields } from './notification.ts';
+import type { Sender } from './own-sender.ts';
 import type { AppendOutcome, NotificationDraft } from './ports.ts';
 import { compileRules } from './routing/compile-rules.ts';
 import { Throttle } from './routing/throttle.ts';
@@ -44,6 +45,7 @@ function createIntake() {
     directory: { levels: {} as never },
     tenancy: { peek: () => ({ router, levels }) } as unknown as Tenancy,
     throttle: new Throttle(),
+    attention: { expect: async () => undefined, escalate: async () => undefined },
     now: () => 1_000,
     onStored: () => undefined,
     onError: () => undefined,

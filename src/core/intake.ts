@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { limits } from '#contract/limits.ts';
-import type { Principal } from './access.ts';
 import type { Directory } from './directory.ts';
 import { AppError, badRequest, unavailable } from './errors.ts';
 import type { CheckedFields } from './notification.ts';
 import { newNotificationId } from './notification-id.ts';
+import { escalatedDecision, type OwnSender, ownSender, type Sender } from './own-sender.ts';
 import type {
   AppendOutcome,
   Bus,
@@ -15,8 +15,10 @@ import type {
   TenantId,
 } from './ports.ts';
 import { RegexTime } from './routing/regex-budget.ts';
+import type { Escalation } from './routing/router.ts';
 import type { RoutingSubject } from './routing/subject.ts';
 import { claimsOf, type Throttle, type ThrottleDemand, type Throttled } from './routing/throttle.ts';
+import type { Target } from './target.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
 
 export interface IntakeOptions {
@@ -25,10 +27,26 @@ export interface IntakeOptions {
   readonly directory: Pick<Directory, 'levels'>;
   readonly tenancy: Tenancy;
   readonly throttle: Throttle;
+  /** Remembers what is to come of a notification; called before that is stored. */
+  readonly attention: Attention;
   readonly now: () => number;
   /** Hears of what was stored, for counting; nothing waits for it. */
   readonly onStored: (tenant: number, draft: NotificationDraft) => void;
   readonly onError: (error: unknown) => void;
+}
+
+export interface Attention {
+  expect(sender: Sender, fields: CheckedFields): Promise<void>;
+  escalate(tenant: TenantId, draft: NotificationDraft, escalation: Escalation): Promise<void>;
+}
+
+/** What Belfry itself sends, and what that is known by when it is sent again. */
+export interface OwnNotification {
+  readonly by: OwnSender;
+  readonly fields: CheckedFields;
+  readonly retryKey: RetryKey;
+  /** Comes instead of the panels that rules name. */
+  readonly target?: Target | undefined;
 }
 
 /** By what a notification that is sent again is known. */
@@ -38,15 +56,23 @@ export interface RetryKey {
   readonly state?: string;
 }
 
-export type Sender = Extract<Principal, { kind: 'token' }>;
-
 /** As long as a commit may take at most; see `write-queue.ts`. */
 const stalledMs = 3_000;
+
+interface Arrival {
+  readonly sender: Sender;
+  readonly sourceIp: string;
+  readonly fields: CheckedFields;
+  readonly idempotency: Idempotency | null;
+  /** Set for an escalation: rules decide neither its level nor, if given, its panels; none throttles or escalates it. */
+  readonly escalated?: { readonly target: Target | undefined };
+}
 
 interface Made {
   readonly draft: NotificationDraft;
   readonly demands: readonly ThrottleDemand[];
   readonly counted: Throttled | undefined;
+  readonly escalation: Escalation | undefined;
 }
 
 /** The way of one notification, from checked fields to the log. */
@@ -72,9 +98,28 @@ export class Intake {
     fields: CheckedFields,
     retryKey: RetryKey | null,
   ): Promise<string> {
-    const { history, tenancy } = this.#options;
-    const { tenant } = sender;
     const idempotency = retryKey && idempotencyOf(retryKey, fields);
+    if (fields.expect) await this.#options.attention.expect(sender, fields);
+    return this.#accept({ sender, sourceIp, fields, idempotency });
+  }
+
+  /** As {@link accept}, of what Belfry itself sends. A level that the tenant does not have becomes `error`. */
+  async raise(tenant: TenantId, { by, fields, retryKey, target }: OwnNotification): Promise<string> {
+    const { levels } = await this.#options.tenancy.get(tenant);
+    const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
+    return this.#accept({
+      sender: ownSender(tenant, by),
+      sourceIp: '127.0.0.1',
+      fields: known,
+      idempotency: idempotencyOf(retryKey, fields),
+      ...(by === 'escalation' && { escalated: { target } }),
+    });
+  }
+
+  async #accept(arrival: Arrival): Promise<string> {
+    const { history, tenancy, attention } = this.#options;
+    const { sender, fields, idempotency } = arrival;
+    const { tenant } = sender;
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
     if (!snapshot.levels.has(fields.level)) {
       // What will not be stored registers no level either.
@@ -83,12 +128,13 @@ export class Intake {
       snapshot = await this.#register(sender, fields.level);
     }
     for (;;) {
-      let made = this.#draft(sender, sourceIp, fields, snapshot);
+      let made = this.#draft(arrival, snapshot);
       // What it would be counted on may still be refused: then it is to be shown itself.
       while (made instanceof Promise) {
         await made;
-        made = this.#draft(sender, sourceIp, fields, tenancy.peek(tenant) ?? snapshot);
+        made = this.#draft(arrival, tenancy.peek(tenant) ?? snapshot);
       }
+      if (made.escalation) await attention.escalate(tenant, made.draft, made.escalation);
       const outcome = await this.#store(tenant, made, idempotency);
       // Another node shows one like it: the next draft is counted on that.
       if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
@@ -109,7 +155,7 @@ export class Intake {
 
   async #store(
     tenant: TenantId,
-    { draft, demands, counted }: Made,
+    { draft, demands, counted }: Omit<Made, 'escalation'>,
     idempotency: Idempotency | null,
   ): Promise<AppendOutcome> {
     const { history, throttle, now } = this.#options;
@@ -161,21 +207,14 @@ export class Intake {
   }
 
   /** Or what to wait for before it is tried again. */
-  #draft(
-    sender: Sender,
-    sourceIp: string,
-    fields: CheckedFields,
-    { router }: TenantSnapshot,
-  ): Made | Promise<void> {
+  #draft({ sender, sourceIp, fields, escalated }: Arrival, { router }: TenantSnapshot): Made | Promise<void> {
     const { throttle, now } = this.#options;
     const receivedAt = now();
     const id = newNotificationId(receivedAt);
     const started = router.regexWeight > 0 ? performance.now() : 0;
-    const decision = router.route(
-      subjectOf(sender, sourceIp, fields, router.rankOf(fields.level)),
-      receivedAt,
-      this.#regexTime.allowance(sender.tenant, receivedAt),
-    );
+    const subject = subjectOf(sender, sourceIp, fields, router.rankOf(fields.level));
+    const decided = router.route(subject, receivedAt, this.#regexTime.allowance(sender.tenant, receivedAt));
+    const decision = escalated ? escalatedDecision(decided, subject, escalated.target) : decided;
     if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
     const on = throttle.find(sender.tenant, decision.throttle, receivedAt);
     const undecided = on === undefined ? undefined : this.#undecided.get(on);
@@ -203,7 +242,8 @@ export class Intake {
       throttledOn: counted?.on ?? null,
       throttleCount: counted?.count ?? 0,
     };
-    return { draft, demands: decision.throttle, counted };
+    const escalation = counted ? undefined : decision.escalation;
+    return { draft, demands: decision.throttle, counted, escalation };
   }
 
   /** Makes an unknown level the tenant's own. */

@@ -1,4 +1,5 @@
 /** Validates a sender's fields. Messages name the field, the error, and what would be right. */
+import { parseDurationOrMs } from '#contract/duration.ts';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from './addresses.ts';
 import { badRequest } from './errors.ts';
@@ -13,9 +14,22 @@ export interface SentFields {
   readonly host?: unknown;
   readonly key?: unknown;
   readonly url?: unknown;
+  readonly expectEvery?: unknown;
+  readonly expectLevel?: unknown;
 }
 
-export const fieldNames = ['title', 'message', 'level', 'ttl', 'ip', 'host', 'key', 'url'] as const;
+export const fieldNames = [
+  'title',
+  'message',
+  'level',
+  'ttl',
+  'ip',
+  'host',
+  'key',
+  'url',
+  'expectEvery',
+  'expectLevel',
+] as const;
 export type FieldName = (typeof fieldNames)[number];
 
 export interface CheckedFields {
@@ -27,6 +41,16 @@ export interface CheckedFields {
   readonly host: string | null;
   readonly key: string | null;
   readonly url: string | null;
+  /** Absent, and not undefined, in what names no expectation: retries are compared by their fields. */
+  readonly expect?: Expectation;
+}
+
+/** That the next notification of the same key comes in time. */
+export interface Expectation {
+  /** Milliseconds; 0: nothing is expected any more. */
+  readonly everyMs: number;
+  /** Of the notification that tells when it does not. */
+  readonly level: string;
 }
 
 /** @throws AppError `bad-request` for the first field that is wrong, in the order title, message, level, ttl, ip, host, key, url. */
@@ -40,7 +64,20 @@ export function checkFields(sent: SentFields): CheckedFields {
     host: checkHost(sent.host),
     key: checkKey(sent.key),
     url: checkUrl(sent.url),
+    ...expectationOf(sent),
   };
+}
+
+function expectationOf({ key, expectEvery, expectLevel }: SentFields): { expect?: Expectation } {
+  if (expectEvery === undefined || expectEvery === null) return {};
+  const everyMs = typeof expectEvery === 'string' ? parseDurationOrMs(expectEvery.trim()) : expectEvery;
+  const { expectMinMs, expectMaxMs } = limits;
+  const isInRange = (ms: number) => ms === 0 || (ms >= expectMinMs && ms <= expectMaxMs);
+  if (typeof everyMs !== 'number' || !Number.isInteger(everyMs) || !isInRange(everyMs))
+    throw badRequest('expectEvery must be a duration from 1s to 31d, as in 5m, or milliseconds; 0 ends it');
+  if (key === undefined || key === null)
+    throw badRequest('expectEvery needs a key: it is the next notification of that key which is expected');
+  return { expect: { everyMs, level: checkLevel(expectLevel ?? 'error', 'expectLevel') } };
 }
 
 /** Characters as people count them, near enough: Unicode code points. */
@@ -85,12 +122,12 @@ function text(
   return shaped;
 }
 
-function checkLevel(value: unknown): string {
+function checkLevel(value: unknown, field: 'level' | 'expectLevel' = 'level'): string {
   if (value === undefined || value === null) return 'info';
-  const level = wellFormed('level', value).trim().toLowerCase();
+  const level = wellFormed(field, value).trim().toLowerCase();
   if (!limits.levelPattern.test(level)) {
     throw badRequest(
-      'level must be 1 to 32 of a-z, 0-9, "_", "." and "-", starting with a letter or digit, as in success, info, warning, error, critical',
+      `${field} must be 1 to 32 of a-z, 0-9, "_", "." and "-", starting with a letter or digit, as in success, info, warning, error, critical`,
     );
   }
   return level;

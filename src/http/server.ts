@@ -24,6 +24,7 @@ import { Authenticator } from './auth.ts';
 import { limitConcurrency } from './concurrency-limits.ts';
 import { docsRoutes } from './docs.ts';
 import { answerClientError, answerConnect, answerError } from './errors.ts';
+import { expectationRoutes } from './history/expectations.ts';
 import { fieldValueRoutes } from './history/field-values.ts';
 import { histogramRoutes } from './history/histogram.ts';
 import { historyRoutes } from './history/history.ts';
@@ -124,6 +125,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     tokenRoutes,
     keyRoutes,
     searchRoutes,
+    expectationRoutes,
     histogramRoutes,
     fieldValueRoutes,
     overviewRoutes,

@@ -10,6 +10,7 @@ import type {
 } from 'fastify';
 import type { Policy, Principal } from '#core/access.ts';
 import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
+import type { Schedule } from '#core/attention/schedule.ts';
 import type { Directory } from '#core/directory.ts';
 import type { Intake } from '#core/intake.ts';
 import type { Limits } from '#core/limits.ts';
@@ -36,6 +37,7 @@ export interface Services {
   readonly bus: Bus;
   readonly tenancy: Tenancy;
   readonly intake: Intake;
+  readonly schedule: Schedule;
   readonly tenantStreams: TenantStreams;
   readonly presence: Presence;
   readonly explainer: Explainer;

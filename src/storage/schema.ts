@@ -16,6 +16,7 @@ export interface Schema {
   saved_searches: SavedSearchRow;
   mappings: MappingRow;
   audit: AuditRow;
+  due_times: DueTimeRow;
   people: PersonRow;
   members: MemberRow;
   invitations: InvitationRow;
@@ -200,4 +201,14 @@ export interface VerificationRow {
   identifier: string;
   value: string;
   expires_at: number;
+}
+
+export interface DueTimeRow {
+  tenant: number;
+  kind: string;
+  subject: string;
+  due_at: number | null;
+  version: string;
+  /** JSON. */
+  data: string;
 }

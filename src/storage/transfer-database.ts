@@ -58,6 +58,7 @@ export const tables = {
   invitations: ['tenant', 'id'],
   sessions: ['id'],
   sign_in_methods: ['id'],
+  due_times: ['tenant', 'kind', 'subject'],
   verifications: ['id'],
   two_factors: ['id'],
   passkeys: ['id'],

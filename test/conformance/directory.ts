@@ -7,6 +7,7 @@ import type { AuditRow, Builder } from '#storage/schema.ts';
 import type { SqlExecutor } from '#storage/sql.ts';
 import { auditLogConformance } from './directory-audit-log.ts';
 import { credentialsConformance } from './directory-credentials.ts';
+import { dueTimesConformance } from './directory-due-times.ts';
 import { invitationsConformance } from './directory-invitations.ts';
 import { levelsConformance } from './directory-levels.ts';
 import { mappingsConformance } from './directory-mappings.ts';
@@ -73,6 +74,7 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
       members: membersConformance,
       invitations: invitationsConformance,
       'audit log': auditLogConformance,
+      'due times': dueTimesConformance,
     };
     for (const [name, suite] of Object.entries(suites)) describe(name, () => suite(() => lab));
 

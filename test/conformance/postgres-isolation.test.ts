@@ -146,6 +146,8 @@ const otherRows = {
   mappings: "'mine', '{}', 0, ''",
   members: "'ID', 'owner', 0",
   invitations: "'ID', 'ID', 'owner', NULL, 0, '', 0",
+  acknowledgements: "1, 0, '', NULL",
+  due_times: "'panel', 'ID', 0, '', '{}'",
   throttles: "'ID', gen_random_uuid(), 0, 0",
   'node_panels (tenant, node, panel_id, lag)': '(SELECT id FROM nodes), 0, 0',
   'panel_commands (tenant, node, panel_id, event, data)': "(SELECT id FROM nodes), '', '', '{}'",

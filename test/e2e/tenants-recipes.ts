@@ -141,6 +141,13 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         : world.sent.own;
       return { path: `/api/notifications/${id}/clear` };
     }),
+    'GET /api/expectations': plain('/api/expectations'),
+    'DELETE /api/expectations': of(async (world, _, fresh) => {
+      const key = fresh ? 'expected' : world.canary;
+      const sent = { title: 't', message: 'm', key, expectEvery: '1d' };
+      await made(world, '/api/notify', sent, world.token);
+      return { path: `/api/expectations?key=${key}` };
+    }),
     'POST /api/notifications/:id/acknowledge': of(({ sent, canary }, { name }) => ({
       path: `/api/notifications/${sent[name] ?? sent.own}/acknowledge`,
       json: { note: canary },

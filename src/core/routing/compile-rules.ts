@@ -87,12 +87,15 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
 const never: Activity = { isActive: () => false, reason: () => 'disabled' };
 
 /** @throws AppError `bad-request` when the level to be set does not exist. */
-export function checkSetLevel({ then: { setLevel } }: RuleSpec, levels: RankedLevels): void {
-  if (setLevel === undefined || levels.has(setLevel)) return;
-  throw badField(
-    'then.setLevel',
-    `"${setLevel}" is no level here; the levels are ${[...levels.keys()].join(', ')}`,
-  );
+export function checkSetLevel({ then: { setLevel, escalate = [] } }: RuleSpec, levels: RankedLevels): void {
+  checkLevel('then.setLevel', setLevel, levels);
+  for (const [i, step] of escalate.entries())
+    checkLevel(`then.escalate[${i}].setLevel`, step.setLevel, levels);
+}
+
+function checkLevel(field: string, level: string | undefined, levels: RankedLevels): void {
+  if (level === undefined || levels.has(level)) return;
+  throw badField(field, `"${level}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
 }
 
 /** Errors of a rule begin with its name. */
@@ -130,17 +133,27 @@ export function validateRule(spec: RuleSpec, { levels, panels, router }: RuleSur
     checkSetLevel(spec, levels);
     checkPanels(spec, panels);
     if (!doesAnything(spec))
-      throw badField('then', 'does nothing; give panels, setLevel, setTtl, mute or throttle');
+      throw badField('then', 'does nothing; give panels, setLevel, setTtl, mute, throttle or escalate');
   });
 }
 
 function checkPanels({ then }: RuleSpec, known: RuleSurroundings['panels']): void {
-  if (typeof then.panels !== 'object' || !('ids' in then.panels)) return;
-  const unknown = then.panels.ids.findIndex((id) => !known.has(id));
+  checkTarget('then.panels', then.panels, known);
+  for (const [i, step] of (then.escalate ?? []).entries())
+    checkTarget(`then.escalate[${i}].panels`, step.panels, known);
+}
+
+function checkTarget(
+  field: string,
+  panels: RuleSpec['then']['panels'],
+  known: RuleSurroundings['panels'],
+): void {
+  if (typeof panels !== 'object' || !('ids' in panels)) return;
+  const unknown = panels.ids.findIndex((id) => !known.has(id));
   if (unknown < 0) return;
   throw badField(
-    `then.panels.ids[${unknown}]`,
-    `"${then.panels.ids[unknown]}" is no panel's id; GET /api/panels lists them`,
+    `${field}.ids[${unknown}]`,
+    `"${panels.ids[unknown]}" is no panel's id; GET /api/panels lists them`,
   );
 }
 
@@ -150,6 +163,7 @@ function doesAnything({ then }: RuleSpec): boolean {
     then.setLevel !== undefined ||
     then.setTtl !== undefined ||
     then.mute === true ||
+    then.escalate !== undefined ||
     then.throttle !== undefined
   );
 }

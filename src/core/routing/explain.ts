@@ -1,5 +1,5 @@
 import type { RuleTrace } from '#contract/routing.ts';
-import type { RuleSpec } from '#contract/rule.ts';
+import type { EscalationStep, RuleSpec } from '#contract/rule.ts';
 import { AppError } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
@@ -134,7 +134,14 @@ function effects({ then, continue: goesOn }: RuleSpec): string {
     done.push(then.setTtl === 0 ? 'keeps it until cleared' : `sets the ttl to ${then.setTtl} ms`);
   if (then.mute) done.push('mutes it');
   if (then.throttle) done.push(`shows one in ${then.throttle.perMs / 1000} s${sameText(then.throttle.by)}`);
+  if (then.escalate) done.push(...then.escalate.map(escalationText));
   return `${done.length > 0 ? done.join(', ') : 'does nothing'}; ${goesOn ? 'later rules are checked too' : 'stops here'}`;
+}
+
+function escalationText({ afterMs, unless, setLevel, panels }: EscalationStep, i: number): string {
+  const after = `${i === 0 ? 'escalates it' : 'again'} ${afterMs / 1000} s later unless ${unless ?? 'acknowledged'}`;
+  const level = setLevel === undefined ? '' : ` with the level ${setLevel}`;
+  return `${after}${level}${panels === undefined ? '' : ` on ${panelsText(panels)}`}`;
 }
 
 function panelsText(panels: NonNullable<RuleSpec['then']['panels']>): string {

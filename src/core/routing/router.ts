@@ -1,3 +1,4 @@
+import type { PanelsTarget } from '#contract/notification.ts';
 import type { RuleSpec } from '#contract/rule.ts';
 import type { Ref, Route } from '../ports.ts';
 import { everyPanel, isEmpty, noPanel, type Target } from '../target.ts';
@@ -26,6 +27,13 @@ export interface Decision {
   readonly route: Route;
   /** For `Throttle.check`, before it is shown; empty when it is shown nowhere. */
   readonly throttle: readonly ThrottleDemand[];
+  /** Of the last matching rule that escalates; undefined when none does, or it is shown nowhere. */
+  readonly escalation: Escalation | undefined;
+}
+
+export interface Escalation {
+  readonly rule: Ref;
+  readonly steps: NonNullable<RuleSpec['then']['escalate']>;
 }
 
 export interface CompiledRule {
@@ -76,6 +84,7 @@ interface Effect {
   readonly ttl: number | undefined;
   /** The matching rules that throttle. */
   readonly throttling: readonly CompiledRule[];
+  readonly escalation: Escalation | undefined;
 }
 
 const nothing: readonly ThrottleDemand[] = [];
@@ -124,13 +133,14 @@ export class IndexedRouter implements Router {
 
   route(subject: RoutingSubject, now: number, regexWork?: number): Decision {
     const matching = this.#walk(new EvaluationContext(subject, regexWork), now);
-    const { route, level = subject.level, ttl, throttling } = this.#effect(matching);
+    const { route, level = subject.level, ttl, throttling, escalation } = this.#effect(matching);
     return {
       level,
       rank: level === subject.level ? subject.rank : this.rankOf(level),
       ttl: ttl ?? subject.ttl ?? this.#durationOf(level),
       route,
       throttle: throttling.length === 0 ? nothing : demandsOf(throttling, subject),
+      escalation,
     };
   }
 
@@ -192,12 +202,18 @@ export class IndexedRouter implements Router {
       level: rules.findLast(({ spec }) => spec.then.setLevel !== undefined)?.spec.then.setLevel,
       ttl: rules.findLast(({ spec }) => spec.then.setTtl !== undefined)?.spec.then.setTtl,
       throttling: isEmpty(target) ? [] : rules.filter(({ spec }) => spec.then.throttle !== undefined),
+      escalation: isEmpty(target) ? undefined : escalationOf(rules),
     };
   }
 
   #durationOf(level: string): number {
     return (this.levels.get(level) ?? this.levels.get('info'))?.durationMs ?? 30_000;
   }
+}
+
+function escalationOf(rules: readonly CompiledRule[]): Escalation | undefined {
+  const last = rules.findLast(({ spec }) => spec.then.escalate !== undefined);
+  return last?.spec.then.escalate && { rule: last.ref, steps: last.spec.then.escalate };
 }
 
 /** Whether a rule is active and all its conditions hold. */
@@ -219,7 +235,11 @@ function demandsOf(throttling: readonly CompiledRule[], subject: RoutingSubject)
 
 /** The panels that any of the rules names; every panel when none names any. */
 function targetOf(rules: readonly CompiledRule[]): Target {
-  const named = rules.flatMap(({ spec }) => (spec.then.panels === undefined ? [] : [spec.then.panels]));
+  return targetNamed(rules.flatMap(({ spec }) => (spec.then.panels === undefined ? [] : [spec.then.panels])));
+}
+
+/** The panels that are named; every panel when none is. */
+export function targetNamed(named: readonly PanelsTarget[]): Target {
   if (named.length === 0 || named.includes('all')) return everyPanel;
   const ids = new Set<string>();
   const tags = new Set<string>();

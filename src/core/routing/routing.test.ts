@@ -256,10 +256,10 @@ describe('a rule is checked when it is saved', () => {
       { activeFrom: '2026-11-02T12:00:00Z', activeUntil: '2026-11-02T11:00:00Z' },
       'rule "x": activeUntil: must be after activeFrom',
     ],
-    [{ then: {} }, 'rule "x": then: does nothing; give panels, setLevel, setTtl, mute or throttle'],
+    [{ then: {} }, 'rule "x": then: does nothing; give panels, setLevel, setTtl, mute, throttle or escalate'],
     [
       { then: { mute: false } },
-      'rule "x": then: does nothing; give panels, setLevel, setTtl, mute or throttle',
+      'rule "x": then: does nothing; give panels, setLevel, setTtl, mute, throttle or escalate',
     ],
     [{ enabled: false, then: {} }, 'rule "x": then: does nothing'],
   ])('%j is refused', (given, message) => {

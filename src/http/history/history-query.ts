@@ -1,4 +1,5 @@
 import type { Directory } from '#core/directory.ts';
+import { ownSenders } from '#core/own-sender.ts';
 import type { Ref, TenantId } from '#core/ports.ts';
 import { parseQuery } from '#core/search/search.ts';
 import type { Query } from '#core/search/search-query.ts';
@@ -21,7 +22,10 @@ export async function queryOf(
   const [deletedLevels, deletedPanels, tokens, formerRules] = await Promise.all([
     readFor('level', () => directory.levels.deleted(tenant)),
     readFor('panel', () => directory.panels.deleted(tenant)),
-    readFor('token', () => directory.credentials.list(tenant, 'token')),
+    readFor<Ref>('token', async () => [
+      ...(await directory.credentials.list(tenant, 'token')),
+      ...ownSenders,
+    ]),
     readFor('rule', () => formerNames(directory, tenant, router)),
   ]);
   return parseQuery(text ?? '', {

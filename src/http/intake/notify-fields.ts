@@ -6,9 +6,15 @@ import { type FieldName, fieldNames, type SentFields } from '#core/notification.
 import { bodyKind, decodeUtf8, parseForm, parseJson } from './body.ts';
 import { decodeEncodedWords } from './encoded-words.ts';
 
+/** X-Title, X-Expect-Every … */
+export const headerOf = (name: FieldName): string =>
+  `x-${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 const fieldOfHeader: Readonly<Record<string, FieldName>> = Object.fromEntries(
-  fieldNames.map((name) => [`x-${name}`, name]),
+  fieldNames.map((name) => [headerOf(name), name]),
 );
+/** A field's header is "X-" and three to seven letters, or as long as X-Expect-Every. */
+const mayBeField = ({ length }: string) => length <= 9 || length === 14;
 
 type Mutable = { -readonly [K in FieldName]?: unknown };
 
@@ -69,8 +75,8 @@ function fromHeaders(raw: readonly string[]): Mutable {
   const fields: Mutable = {};
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string;
-    // The cheap look first: a field's header is "X-" and three to seven letters.
-    if (name.length > 9 || (name.charCodeAt(0) | 0x20) !== 0x78) continue;
+    // The cheap look first.
+    if (!mayBeField(name) || (name.charCodeAt(0) | 0x20) !== 0x78) continue;
     const field = fieldOfHeader[name.toLowerCase()];
     if (field === undefined) continue;
     if (Object.hasOwn(fields, field)) throw badRequest(`the header ${name} is given twice`);

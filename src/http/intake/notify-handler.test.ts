@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Sender } from '#core/intake.ts';
+import type { Sender } from '#core/own-sender.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { RawConnection } from '#test/support/raw-http.ts';
 import type { Services } from '../services.ts';

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { NotifyAccepted, NotifyBody } from '#contract/notification.ts';
 import { forbidden } from '#core/errors.ts';
-import type { Sender } from '#core/intake.ts';
 import { type FieldName, fieldNames } from '#core/notification.ts';
+import type { Sender } from '#core/own-sender.ts';
 import type { Authenticator } from '../auth.ts';
 import { answerError, toAppError } from '../errors.ts';
 import { findHeadProblem } from '../request-head.ts';
@@ -14,7 +14,7 @@ import type { NotifyLimits } from './notify-limits.ts';
 import { guardIntake, type IntakeGate } from './overload.ts';
 
 const policy = { scope: 'notify' } as const;
-const description = `Fields as a JSON body, as headers (X-Title, X-Message, X-Level, X-TTL, X-IP, X-Host, X-Key, X-URL), or
+const description = `Fields as a JSON body, as headers (X-Title, X-Message, X-Level, X-TTL, X-IP, X-Host, X-Key, X-URL, X-Expect-Every, X-Expect-Level), or
 both; a field of the body wins over its header. The answer comes once the notification is durable.`;
 const headerNames: Readonly<Record<FieldName, string>> = {
   title: 'X-Title',
@@ -25,6 +25,8 @@ const headerNames: Readonly<Record<FieldName, string>> = {
   host: 'X-Host',
   key: 'X-Key',
   url: 'X-URL',
+  expectEvery: 'X-Expect-Every',
+  expectLevel: 'X-Expect-Level',
 };
 const headers = {
   ...Object.fromEntries(

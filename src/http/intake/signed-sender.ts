@@ -1,7 +1,7 @@
 /** Senders that sign what they send: the token's id stands in the path, and its secret signs the body. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, forbidden } from '#core/errors.ts';
-import type { Sender } from '#core/intake.ts';
+import type { Sender } from '#core/own-sender.ts';
 import { isSigned } from '#core/webhook-signatures.ts';
 import type { Authenticator } from '../auth.ts';
 import type { Services } from '../services.ts';

@@ -103,6 +103,13 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
       }),
     );
   }
+  for (const { afterMs, setLevel } of then.escalate ?? [])
+    done.push(
+      fill(t(setLevel ? 'escalateAs' : 'escalate', { duration: slot('duration'), ...valuesSlot }), {
+        duration: [value(words.duration(afterMs))],
+        values: setLevel ? [level(setLevel, words)] : [],
+      }),
+    );
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
 

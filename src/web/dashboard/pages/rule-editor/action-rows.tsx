@@ -10,6 +10,7 @@ import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { knownTags } from '../panels/panel-values.ts';
 import styles from './editor.module.css';
 import { AddRow, EditorRow, EditorSelect } from './editor-row.tsx';
+import { EscalationFields, initialEscalation } from './escalation-fields.tsx';
 import type { FieldProblem, FieldProblems } from './rule-problem.ts';
 import { EndPicker } from './time-rows.tsx';
 import { ValueField } from './value-field.tsx';
@@ -20,6 +21,7 @@ const initialActions: Readonly<Required<RuleThen>> = {
   setLevel: 'error',
   setTtl: 30_000,
   throttle: { by: ['host', 'title'], perMs: 300_000 },
+  escalate: [...initialEscalation],
 };
 type Action = keyof RuleThen;
 const actions = Object.keys(initialActions) as Action[];
@@ -113,6 +115,13 @@ function ActionFields({
         <ThrottleFields
           throttle={then.throttle ?? initialActions.throttle}
           onChange={(throttle) => onChange({ ...then, throttle })}
+        />
+      );
+    case 'escalate':
+      return (
+        <EscalationFields
+          steps={then.escalate ?? initialEscalation}
+          onChange={(escalate) => onChange({ ...then, escalate })}
         />
       );
   }

@@ -35,6 +35,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   setLevel: 'Stufe {{values}} setzen',
   showFor: '{{values}} lang zeigen',
   showUntilCleared: 'zeigen, bis erledigt',
+  escalate: 'nach {{duration}} eskalieren',
+  escalateAs: 'nach {{duration}} als {{values}} eskalieren',
   throttle: 'eine pro {{duration}} zeigen, den Rest zählen',
   throttleBy: 'eine pro {{duration}} mit gleichem Wert für {{values}} zeigen, den Rest zählen',
   sameAnd: ' und ',

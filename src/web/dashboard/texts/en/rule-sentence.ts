@@ -34,6 +34,8 @@ export const ruleSentence = {
   setLevel: 'set level to {{values}}',
   showFor: 'show for {{values}}',
   showUntilCleared: 'show until cleared',
+  escalate: 'escalate after {{duration}}',
+  escalateAs: 'escalate after {{duration}} as {{values}}',
   throttle: 'show one per {{duration}}, count the rest',
   throttleBy: 'show one per {{duration}} for the same {{values}}, count the rest',
   sameAnd: ' and ',

@@ -1,0 +1,42 @@
+/** Puts together what sees to it that somebody hears of a notification. */
+import type { Attention, Intake } from '../intake.ts';
+import type { Bus, History } from '../ports.ts';
+import type { DueTimes } from './due-times.ts';
+import { escalate, escalateLater } from './escalations.ts';
+import { expectNext, raiseMissing } from './expectations.ts';
+import { Schedule } from './schedule.ts';
+
+interface AttentionOptions {
+  readonly dueTimes: DueTimes;
+  readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly now: () => number;
+  readonly monotonicNow: () => number;
+  readonly isShared: boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface AttentionParts {
+  readonly schedule: Schedule;
+  readonly forIntake: Attention;
+  /** To be called before the schedule starts. */
+  handleWith(intake: Pick<Intake, 'raise' | 'findEarlier'>): void;
+}
+
+export function createAttention(options: AttentionOptions): AttentionParts {
+  const { history, bus, now } = options;
+  const schedule = new Schedule(options);
+  return {
+    schedule,
+    forIntake: {
+      expect: (sender, fields) => expectNext(schedule, sender, fields),
+      escalate: (tenant, draft, escalation) =>
+        escalateLater({ schedule, history, now }, tenant, draft, escalation),
+    },
+    handleWith(intake) {
+      const context = { schedule, intake, history, bus, now };
+      schedule.handle('expectation', (due) => raiseMissing(context, due));
+      schedule.handle('escalation', (due) => escalate(context, due));
+    },
+  };
+}

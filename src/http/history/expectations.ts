@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+import { type Expectation, ExpectationList } from '#contract/expectation.ts';
+import type { DueTime } from '#core/attention/due-times.ts';
+import { type Expected, endExpectation, graceOf } from '#core/attention/expectations.ts';
+import { iso } from '#core/stream/frames.ts';
+import { NoContent, problems, route } from '../route-schemas.ts';
+import type { App, Services } from '../services.ts';
+
+/** More than a tenant may have. */
+const maxListed = 2_000;
+
+/** What senders said will come again: see X-Expect-Every. */
+export function expectationRoutes(app: App, services: Services): void {
+  const { schedule } = services;
+
+  app.get(
+    '/api/expectations',
+    route(
+      { role: 'viewer' },
+      {
+        summary: 'The notifications that are expected, by key',
+        description: 'A sender begins one with X-Expect-Every, and ends it with X-Expect-Every: 0.',
+        response: { 200: ExpectationList },
+      },
+    ),
+    async ({ principal }) => {
+      const due = await schedule.dueTimes.list(principal.tenant, 'expectation', maxListed);
+      return { expectations: due.map(expectationView) };
+    },
+  );
+
+  app.delete(
+    '/api/expectations',
+    route(
+      { role: 'member' },
+      {
+        summary: 'End an expectation; what it raised leaves the panels',
+        querystring: Type.Object(
+          { key: Type.String({ minLength: 1, maxLength: 1_000 }) },
+          { additionalProperties: false },
+        ),
+        response: { 204: NoContent, ...problems(404) },
+      },
+    ),
+    async ({ principal, query }, reply) => {
+      await endExpectation(services, principal.tenant, query.key);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function expectationView({ subject, data }: DueTime): Expectation {
+  const { everyMs, level, title, host, token, lastAt, raised } = data as Expected;
+  return {
+    key: subject,
+    state: raised === null ? 'waiting' : 'overdue',
+    ...{ everyMs, level, title, host, token },
+    lastAt: iso(lastAt),
+    overdueAt: iso(lastAt + everyMs + graceOf(everyMs)),
+    notificationId: raised,
+  };
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { DueKind, DueSubject, DueTime, DueTimes } from '#core/attention/due-times.ts';
+import type { Builder, DueTimeRow } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
+  const of = ({ tenant, kind, subject }: DueSubject) =>
+    db
+      .selectFrom('due_times')
+      .selectAll()
+      .where('tenant', '=', tenant)
+      .where('kind', '=', kind)
+      .where('subject', '=', subject);
+  const without = ({ tenant, kind, subject }: DueSubject) =>
+    db
+      .deleteFrom('due_times')
+      .where('tenant', '=', tenant)
+      .where('kind', '=', kind)
+      .where('subject', '=', subject);
+
+  return {
+    async put({ tenant, kind, subject, dueAt, data }) {
+      const changed = { due_at: dueAt, version: randomUUID(), data: JSON.stringify(data) };
+      await executor.write([
+        db
+          .insertInto('due_times')
+          .values({ tenant, kind, subject, ...changed })
+          .onConflict((conflict) => conflict.columns(['tenant', 'kind', 'subject']).doUpdateSet(changed))
+          .compile(),
+      ]);
+    },
+
+    async settle(due, next) {
+      const query = next
+        ? db
+            .updateTable('due_times')
+            .set({ due_at: next.dueAt, version: randomUUID(), data: JSON.stringify(next.data) })
+            .where('tenant', '=', due.tenant)
+            .where('kind', '=', due.kind)
+            .where('subject', '=', due.subject)
+            .where('version', '=', due.version)
+            .compile()
+        : without(due).where('version', '=', due.version).compile();
+      const [result] = await executor.write([query]);
+      return result?.changes === 1;
+    },
+
+    async find(subject) {
+      const [row] = await executor.read(of(subject).compile());
+      return row && toDueTime(row);
+    },
+
+    async list(tenant, kind, limit) {
+      const rows = await executor.read(
+        db
+          .selectFrom('due_times')
+          .selectAll()
+          .where('tenant', '=', tenant)
+          .where('kind', '=', kind)
+          .orderBy('subject')
+          .limit(limit)
+          .compile(),
+      );
+      return rows.map(toDueTime);
+    },
+
+    async remove(subject) {
+      const [result] = await executor.write([without(subject).returningAll().compile()]);
+      const row = result?.rows[0] as DueTimeRow | undefined;
+      return row && toDueTime(row);
+    },
+
+    async count(tenant, kind) {
+      const [row] = await executor.read(
+        db
+          .selectFrom('due_times')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where('tenant', '=', tenant)
+          .where('kind', '=', kind)
+          .compile(),
+      );
+      return row?.count ?? 0;
+    },
+
+    async next() {
+      const [row] = await executor.read(
+        db
+          .selectFrom('due_times')
+          .select('due_at')
+          .where('due_at', 'is not', null)
+          .orderBy('due_at')
+          .limit(1)
+          .compile(),
+      );
+      return row?.due_at ?? undefined;
+    },
+
+    async claim(now, until, limit) {
+      // The outer condition is looked at again after another node's claim of the same row.
+      const [result] = await executor.write([
+        sql`update due_times set due_at = ${until} where due_at <= ${now} and (tenant, kind, subject) in (
+          select tenant, kind, subject from due_times where due_at <= ${now} order by due_at limit ${limit}
+        ) returning *`.compile(db),
+      ]);
+      return ((result?.rows ?? []) as unknown as DueTimeRow[]).map(toDueTime);
+    },
+
+    async shift(ms) {
+      await executor.write([
+        sql`update due_times set due_at = due_at + ${ms} where due_at is not null`.compile(db),
+      ]);
+    },
+  };
+}
+
+function toDueTime({ tenant, kind, subject, due_at, version, data }: DueTimeRow): DueTime {
+  return { tenant, kind: kind as DueKind, subject, dueAt: due_at, version, data: JSON.parse(data) };
+}

@@ -1,0 +1,186 @@
+import { expect, test } from 'vitest';
+import type { DueTime, DueTimes } from '#core/attention/due-times.ts';
+import { Schedule } from '#core/attention/schedule.ts';
+import { createDueTimes } from '#storage/due-times.ts';
+import { eventually } from '../support/eventually.ts';
+import type { DirectoryLab } from './directory.ts';
+
+/** Years from now for whatever else is in the database. */
+let epoch = Date.UTC(2030, 0, 1);
+
+/** A schedule with a clock that the test sets, and what its handler was called with. */
+function newNode(
+  dueTimes: DueTimes,
+  start: number,
+  { isShared = false, fails = false }: { isShared?: boolean; fails?: boolean } = {},
+) {
+  const clock = { wall: start, monotonic: 0 };
+  const fired: DueTime[] = [];
+  const schedule = new Schedule({
+    dueTimes,
+    now: () => clock.wall,
+    monotonicNow: () => clock.monotonic,
+    isShared,
+    onError: () => undefined,
+  });
+  schedule.handle('escalation', async (due) => {
+    fired.push(due);
+    if (fails) throw new Error('killed before it was settled');
+    await dueTimes.settle(due, undefined);
+  });
+  const pass = (ms: number) => {
+    clock.wall += ms;
+    clock.monotonic += ms;
+  };
+  /** Looks as after a start, and ends once that is done. */
+  const look = async () => {
+    schedule.start();
+    await eventually(
+      async () => expect((await dueTimes.next()) ?? Number.POSITIVE_INFINITY).toBeGreaterThan(clock.wall),
+      { interval: 5 },
+    );
+    await schedule.stop();
+  };
+  return { schedule, clock, fired, pass, look };
+}
+
+/** What is due: kept until it is settled, told to one node at a time. */
+export function dueTimesConformance(lab: () => DirectoryLab): void {
+  const open = async () => {
+    const { builder, executor, newTenant } = lab();
+    epoch += 30 * 86_400_000;
+    return { dueTimes: createDueTimes(builder, executor), tenant: await newTenant(), start: epoch };
+  };
+
+  test('a subject has one due time: a later one takes its place, and what was read before cannot settle it', async () => {
+    const { dueTimes, tenant, start } = await open();
+    const subject = { tenant, kind: 'expectation', subject: 'ключ /?' } as const;
+    await dueTimes.put({ ...subject, dueAt: start, data: { n: 1 } });
+    const first = (await dueTimes.find(subject)) as DueTime;
+    expect(first).toEqual({ ...subject, dueAt: start, data: { n: 1 }, version: expect.any(String) });
+    await dueTimes.put({ ...subject, dueAt: start + 5, data: { n: 2 } });
+    expect(await dueTimes.settle(first, undefined)).toBe(false);
+    const second = (await dueTimes.find(subject)) as DueTime;
+    expect(await dueTimes.settle(second, { dueAt: null, data: 3 })).toBe(true);
+    expect(await dueTimes.settle(second, undefined)).toBe(false);
+    const { newTenant } = lab();
+    const other = await newTenant();
+    expect(await dueTimes.list(other, 'expectation', 10)).toEqual([]);
+    expect(await dueTimes.remove({ ...subject, tenant: other })).toBeUndefined();
+    expect(await dueTimes.count(tenant, 'expectation')).toBe(1);
+    expect(await dueTimes.list(tenant, 'expectation', 10)).toMatchObject([{ dueAt: null, data: 3 }]);
+    expect(await dueTimes.remove(subject)).toMatchObject({ data: 3 });
+    expect(await dueTimes.find(subject)).toBeUndefined();
+  });
+
+  test('what became due while nothing ran is told once, in order, and the rest in its time', async () => {
+    const { dueTimes, tenant, start } = await open();
+    const node = newNode(dueTimes, start);
+    for (const [subject, afterMs] of [
+      ['c', 3_000],
+      ['a', 1_000],
+      ['b', 2_000],
+      ['late', 90_000],
+    ] as const)
+      await node.schedule.put({ tenant, kind: 'escalation', subject }, afterMs, null);
+    await node.look();
+    expect(node.fired).toEqual([]);
+    node.pass(5_000);
+    const restarted = newNode(dueTimes, node.clock.wall);
+    await restarted.look();
+    expect(restarted.fired.map(({ subject }) => subject).sort()).toEqual(['a', 'b', 'c']);
+    await restarted.look();
+    expect(restarted.fired).toHaveLength(3);
+    expect(await dueTimes.next()).toBe(start + 90_000);
+    await dueTimes.remove({ tenant, kind: 'escalation', subject: 'late' });
+  });
+
+  test('of several nodes one is told, and another one when that has not settled it in half a minute', async () => {
+    const { dueTimes, tenant, start } = await open();
+    const nodes = Array.from({ length: 3 }, () => newNode(dueTimes, start + 1, { isShared: true }));
+    const subjects = Array.from({ length: 150 }, (_, i) => `n${i}`).sort();
+    await Promise.all(
+      subjects.map((subject) =>
+        dueTimes.put({ tenant, kind: 'escalation', subject, dueAt: start, data: null }),
+      ),
+    );
+    await Promise.all(nodes.map(({ look }) => look()));
+    const told = nodes.flatMap(({ fired }) => fired.map(({ subject }) => subject)).sort();
+    expect(told).toEqual(subjects);
+
+    await dueTimes.put({ tenant, kind: 'escalation', subject: 'killed', dueAt: start, data: null });
+    const dying = newNode(dueTimes, start + 1, { isShared: true, fails: true });
+    await dying.look();
+    const heir = newNode(dueTimes, start + 1, { isShared: true });
+    await heir.look();
+    expect([dying.fired.length, heir.fired.length]).toEqual([1, 0]);
+    heir.pass(30_000);
+    await heir.look();
+    // The same version: what was done for it is known.
+    expect(heir.fired.map(({ version }) => version)).toEqual(dying.fired.map(({ version }) => version));
+  });
+
+  test('due times move with a clock that is set, forward and back', async () => {
+    const { dueTimes, tenant, start } = await open();
+    const node = newNode(dueTimes, start);
+    await node.schedule.put({ tenant, kind: 'escalation', subject: 'x' }, 60_000, null);
+    node.clock.wall += 7_200_000;
+    await node.look();
+    expect(node.fired).toEqual([]);
+    node.clock.wall -= 10_000_000;
+    node.pass(59_000);
+    await node.look();
+    expect(node.fired).toEqual([]);
+    node.pass(1_000);
+    await node.look();
+    expect(node.fired).toHaveLength(1);
+  });
+
+  test('it wakes by itself, and a tenant cannot have more than its share', async () => {
+    const { dueTimes, tenant } = await open();
+    const fired: string[] = [];
+    const schedule = new Schedule({
+      dueTimes,
+      now: Date.now,
+      monotonicNow: () => performance.now(),
+      isShared: false,
+      onError: () => undefined,
+    });
+    schedule.handle('expectation', async (due) => {
+      fired.push(due.subject);
+      await dueTimes.settle(due, undefined);
+    });
+    schedule.start();
+    await schedule.put({ tenant, kind: 'expectation', subject: 'later' }, 120, null);
+    await schedule.put({ tenant, kind: 'expectation', subject: 'soon' }, 20, null);
+    await eventually(() => expect(fired).toEqual(['soon', 'later']));
+    await schedule.stop();
+    const { executor, builder } = lab();
+    await executor.write([
+      builder
+        .insertInto('due_times')
+        .values(
+          Array.from({ length: 1_000 }, (_, i) => ({
+            tenant,
+            kind: 'expectation',
+            subject: `s${i}`,
+            due_at: null,
+            version: '',
+            data: '0',
+          })),
+        )
+        .compile(),
+    ]);
+    const put = (subject: string) =>
+      new Schedule({
+        dueTimes,
+        now: Date.now,
+        monotonicNow: () => 0,
+        isShared: false,
+        onError: () => undefined,
+      }).put({ tenant, kind: 'expectation', subject }, 60_000, null);
+    await put('s7');
+    await expect(put('one more')).rejects.toThrow('there are 1000 expectations already: end some first');
+    await dueTimes.remove({ tenant, kind: 'expectation', subject: 's7' });
+  });
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server.stop());
+
+let tenants = 0;
+async function newTenant() {
+  tenants += 1;
+  const tenant = `attention-${tenants}`;
+  const [token, key] = [await server.token({ tenant }), await server.key('admin', tenant)];
+  const call = (method: string, path: string, json?: unknown) =>
+    server.call(method, path, { token: key, json });
+  const send = async (over: object = {}, headers: Record<string, string> = {}) =>
+    (await server.notify(token, { title: 't', message: 'm', ...over }, headers)).json.id as string;
+  const found = async (q: string) =>
+    (await call('GET', `/api/history?q=${encodeURIComponent(q)}`)).json.notifications;
+  const expectations = async () => (await call('GET', '/api/expectations')).json.expectations;
+  return { token, key, call, send, found, expectations };
+}
+
+test('what does not come again in time is raised, and resolved when it comes', async () => {
+  const { token, send, call, found, expectations } = await newTenant();
+  const { stream } = await server.panel(token, 'Wall');
+  await send(
+    { title: 'Backup', key: 'backup', host: 'db-1' },
+    { 'x-expect-every': '1s', 'x-expect-level': 'critical' },
+  );
+  expect(await expectations()).toMatchObject([
+    {
+      key: 'backup',
+      state: 'waiting',
+      everyMs: 1_000,
+      level: 'critical',
+      title: 'Backup',
+      notificationId: null,
+    },
+  ]);
+  const raised = await stream.next(({ data }) => data.title === 'Overdue: Backup');
+  expect(raised.data).toMatchObject({ level: 'critical', key: 'backup', host: 'db-1', expiresAt: null });
+  expect(raised.data.message).toMatch(
+    /^No notification with the key "backup" since 20\S+; one is expected every 1 s\.$/,
+  );
+  const { id } = raised.data;
+  await eventually(async () =>
+    expect(await expectations()).toMatchObject([{ state: 'overdue', notificationId: id }]),
+  );
+  expect(await found('token:"belfry:expectation"')).toMatchObject([
+    { id, token: { id: 'belfry:expectation' } },
+  ]);
+  // It comes again, with the field of a body: the new one takes the place of what was raised.
+  await send({ title: 'Backup', key: 'backup', expectEvery: 600_000 });
+  await stream.next(({ event, data }) => event === 'clear' && data.id === id && data.reason === 'replaced');
+  expect(await expectations()).toMatchObject([{ state: 'waiting', everyMs: 600_000, level: 'error' }]);
+  await send({ key: 'backup' }, { 'x-expect-every': '0' });
+  expect(await expectations()).toEqual([]);
+
+  await send({ title: 'Cron', key: 'a/ü &?', expectEvery: '1s' });
+  const second = await stream.next(({ data }) => data.title === 'Overdue: Cron');
+  await eventually(async () => expect((await expectations())[0]?.state).toBe('overdue'));
+  const path = `/api/expectations?key=${encodeURIComponent('a/ü &?')}`;
+  const foreign = await newTenant();
+  expect((await foreign.call('DELETE', path)).status).toBe(404);
+  expect((await call('DELETE', path)).status).toBe(204);
+  await stream.next(({ event, data }) => event === 'clear' && data.id === second.data.id);
+  expect([await expectations(), await foreign.expectations()]).toEqual([[], []]);
+  stream.close();
+});
+
+test.each([
+  [{ expectEvery: '5m' }, /expectEvery needs a key/],
+  [{ key: 'k', expectEvery: 'soon' }, /expectEvery must be a duration from 1s to 31d/],
+  [{ key: 'k', expectEvery: 999 }, /expectEvery must be/],
+  [{ key: 'k', expectEvery: '32d' }, /expectEvery must be/],
+  [{ key: 'k', expectEvery: true }, /expectEvery must be/],
+  [{ key: 'k', expectEvery: '5m', expectLevel: 'VERY BAD' }, /expectLevel must be 1 to 32/],
+])('%j is refused', async (fields, message) => {
+  const { token, expectations } = await newTenant();
+  const { status, json } = await server.notify(token, { title: 't', message: 'm', ...fields });
+  expect([status, json.error]).toEqual([400, expect.stringMatching(message)]);
+  expect(await expectations()).toEqual([]);
+});
+
+const rule = (escalate: unknown, over: object = {}) => ({
+  name: 'on call',
+  when: { minLevel: 'error' },
+  then: { setLevel: 'error', throttle: { by: ['key'], perMs: 1_000 }, escalate, ...over },
+});
+
+test('what nobody acknowledged is escalated, step by step, and no further', async () => {
+  const { token, send, call, found } = await newTenant();
+  const { id: chief } = (await server.panel(token, 'Chief')) as { id: string };
+  const { stream } = await server.panel(token, 'Wall');
+  const steps = [
+    { afterMs: 1_000, setLevel: 'critical' },
+    { afterMs: 1_000, panels: { ids: [chief] } },
+  ];
+  expect((await call('POST', '/api/rules', rule(steps))).status).toBe(201);
+  const id = await send({ title: 'Disk', level: 'error', key: 'disk' });
+  const first = await stream.next(({ data }) =>
+    data.message?.startsWith('Nobody acknowledged this within 1 s.\nm'),
+  );
+  expect(first.data).toMatchObject({ title: 'Disk', level: 'critical', key: 'disk' });
+  await stream.next(({ event, data }) => event === 'clear' && data.id === id && data.by === first.data.id);
+  // The last step is for another panel: this one only hears that its card was replaced.
+  await stream.next(({ event, data }) => event === 'clear' && data.id === first.data.id);
+  const escalated = await found('token:"belfry:escalation"');
+  expect(escalated).toMatchObject([
+    { level: 'critical', target: { all: false, ids: [chief] }, state: 'live' },
+    { id: first.data.id, rules: [{ name: 'on call' }] },
+  ]);
+  const { json } = await call('POST', '/api/rules/explain', { notification: { level: 'error' } });
+  expect(json.rules[0].reason).toContain(
+    'escalates it 1 s later unless acknowledged with the level critical',
+  );
+  stream.close();
+});
+
+test('what was acknowledged, cleared or resolved is not escalated, and a repeat puts nothing off', async () => {
+  const { key, send, call, found } = await newTenant();
+  await call('POST', '/api/rules', rule([{ afterMs: 1_500 }], { throttle: undefined }));
+  const post = (id: string, what: string) =>
+    server.call('POST', `/api/notifications/${id}/${what}`, { token: key });
+  await post(await send({ level: 'error', title: 'seen', key: 'seen' }), 'acknowledge');
+  await post(await send({ level: 'error', title: 'cleared' }), 'clear');
+  await send({ level: 'error', title: 'down', key: 'resolved' });
+  await send({ level: 'success', title: 'up', key: 'resolved' });
+  await send({ level: 'error', title: 'expired', ttl: 100 });
+  await send({ level: 'error', title: 'throttled', key: 'again' });
+  const last = await send({ level: 'error', title: 'again', key: 'again' });
+  const alone = await send({ level: 'error', title: 'alone' });
+  const escalated = await eventually(async () => {
+    const all = await found('token:"belfry:escalation"');
+    expect(all).toHaveLength(2);
+    return all;
+  });
+  const titles = escalated.map(({ title }: { title: string }) => title).sort();
+  expect(titles).toEqual(['again', 'alone']);
+  // One without a key is taken off; one with a key is replaced.
+  const ends = await Promise.all(
+    [last, alone].map(async (id) => (await call('GET', `/api/notifications/${id}`)).json.cleared.reason),
+  );
+  expect(ends.sort()).toEqual(['cleared', 'replaced']);
+});
+
+test('a rule that cannot escalate is refused', async () => {
+  const { call } = await newTenant();
+  for (const [escalate, message] of [
+    [[{ afterMs: 1_000, setLevel: 'nope' }], /then\.escalate\[0\]\.setLevel: "nope" is no level/],
+    [
+      [{ afterMs: 1_000 }, { afterMs: 1_000, panels: { ids: ['x'] } }],
+      /then\.escalate\[1\]\.panels\.ids\[0\]/,
+    ],
+    [[{ afterMs: 1 }], /afterMs/],
+    [[], /escalate/],
+    [Array(6).fill({ afterMs: 1_000 }), /escalate/],
+  ] as const) {
+    const { status, json } = await call('POST', '/api/rules', { name: 'x', then: { escalate } });
+    expect([status, json.error]).toEqual([400, expect.stringMatching(message)]);
+  }
+});
