@@ -16,6 +16,7 @@ const sweepMs = 2_000;
 /** A pause between two batches, so that intake comes first. */
 const sweepPauseMs = 20;
 const retentionMs = 60_000;
+const channelsMs = 15_000;
 
 interface Background {
   readonly storage: Storage;
@@ -90,6 +91,8 @@ export function startLoops(
           loop('commands', pollMs, () => presence.deliverCommands()),
           loop('report', reportMs, () => presence.report()),
           loop('limits', reportMs, () => limits.synchronize(now)),
+          // What a node that died has left.
+          loop('channels', channelsMs, async () => services.channels.wake()),
           loop('limits-sweep', retentionMs, () => limits.sweep()),
         ]
       : []),
@@ -98,9 +101,11 @@ export function startLoops(
     loop('audit', retentionMs, forget),
     loop('retention', retentionMs, retain),
   ];
+  // What was left by the last run.
+  services.channels.wake();
   return async () => {
     stopping.abort();
-    await Promise.all(loops);
+    await Promise.all([...loops, services.channels.stop()]);
   };
 }
 

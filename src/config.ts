@@ -83,6 +83,11 @@ const variables = {
     secret: true,
     show: (text: string) => text.split(',').map(withoutPassword).join(','),
   },
+  BELFRY_OUTBOUND_ALLOW: setting(
+    '',
+    networks,
+    'networks that channels may reach although they are not public, as in 10.0.0.0/8',
+  ),
   BELFRY_RATE_TOKEN: setting('20:200', orOff(rate), 'notifications of one token, per second : burst'),
   BELFRY_RATE_TENANT: setting('200:2000', orOff(rate), 'notifications of one tenant, per second : burst'),
   BELFRY_RATE_AUTH: setting(
@@ -262,6 +267,7 @@ function arrange(of: Settings, effective: readonly Effective[]) {
     baseUrl: of.BELFRY_BASE_URL,
     trustedProxies: Object.freeze(of.BELFRY_TRUSTED_PROXIES),
     database: Object.freeze(of.BELFRY_DATABASE_URL),
+    outboundAllow: Object.freeze(of.BELFRY_OUTBOUND_ALLOW),
     keyFile: of.BELFRY_KEY_FILE,
     bus: of.BELFRY_BUS_URL,
     rate: Object.freeze({

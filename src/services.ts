@@ -1,9 +1,12 @@
 /** What a running server is made of, and how it is put together. */
+import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
 import { createAccounts } from './accounts/accounts.ts';
 import { openKeyFile } from './accounts/key-file.ts';
+import { createChannelService } from './channels/service.ts';
 import type { Config } from './config.ts';
 import type { AccountStore } from './core/accounts.ts';
 import { createAttention } from './core/attention/attention.ts';
@@ -25,6 +28,8 @@ import { WebhookSignatures } from './core/webhook-signatures.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import { openBus } from './open-bus.ts';
+import { createOutbound } from './outbound/outbound.ts';
+import { createDeliveryQueue } from './storage/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
 import { assertSharedKey } from './storage/shared-key.ts';
 import { realDatabasePath } from './storage/sqlite/database-file.ts';
@@ -57,9 +62,16 @@ export async function createServices(
   if (storage.nodes) bus.subscribe('directory', () => void tenancy.poll().catch(onError));
   const metrics = new Metrics(now());
   const usage = new UsageRecorder(directory);
+  const deliveries = createDeliveryQueue(storage.builder, storage.executor, leaseHolder(storage));
+  const channels = createChannelService({
+    ...{ queue: deliveries, directory, history, key, now, onError },
+    allow: config.outboundAllow,
+    onFinished: (tenant, state, count) => metrics.of(tenant).leftThroughChannel(state, count),
+  });
   const onStored = (tenant: number, draft: NotificationDraft) => {
     const ofTenant = metrics.of(tenant);
     ofTenant.received(draft.sentLevel);
+    if (draft.route.channels && draft.throttledOn === null) channels.wake();
     if (draft.route.muted) ofTenant.muted();
     else if (isEmpty(draft.route.target)) ofTenant.unrouted();
     usage.recordHits(
@@ -106,6 +118,8 @@ export async function createServices(
     history,
     receipts: history,
     statistics: storage.statistics,
+    channels,
+    deliveries,
     bus,
     tenancy,
     tenantStreams,
@@ -145,21 +159,19 @@ export async function createServices(
   };
 }
 
-/** What is fetched so is a certificate or a short answer. */
-const fetchMs = 5_000;
-const fetchBytes = 64 * 1024;
+/** What is fetched so is a certificate or a short answer, from an address that a sender names. */
+const fetched = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 
 async function fetchText(url: string): Promise<string> {
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(fetchMs) });
-  if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`);
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > fetchBytes) throw new Error(`${new URL(url).host} answered more than ${fetchBytes} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+  const { status, body } = await createOutbound([]).request({ url }, fetched);
+  if (status < 200 || status > 299) throw new Error(`${new URL(url).host} answered ${status}`);
+  return body;
+}
+
+/** Where several nodes share a database, its clock decides how long leases hold. */
+function leaseHolder({ nodes }: Storage): Parameters<typeof createDeliveryQueue>[2] {
+  if (!nodes) return { name: 'server' };
+  return { name: randomUUID(), clock: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint` };
 }
 
 /** The key lies beside the file of SQLite, or where its setting says. Nodes of one database must have the same. */

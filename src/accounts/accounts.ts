@@ -3,7 +3,9 @@ import type { AccountStore } from '#core/accounts.ts';
 import { findEmail } from '#core/email.ts';
 import { AppError } from '#core/errors.ts';
 import type { OwnAccount, SignIn, Visit } from '#core/sign-in.ts';
-import { createOidc, type OidcSettings, providerId } from './oidc.ts';
+import { createTrustedOutbound } from '#outbound/outbound.ts';
+import { createOidc, providerId } from './oidc.ts';
+import type { OidcSettings } from './oidc-provider.ts';
 import { createPasskeys } from './passkeys.ts';
 import { hashNewPassword, newPerson, passwordMatches } from './passwords.ts';
 import { createPending, createSessions, expiredCookie, is } from './sessions.ts';
@@ -67,7 +69,10 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   const passkeys = createPasskeys({ store, sessions, pending, now });
 
   return {
-    ...createOidc({ settings: options.oidc, store, sessions, pending, now, onProblem }),
+    ...createOidc({
+      ...{ settings: options.oidc, outbound: createTrustedOutbound() },
+      ...{ store, sessions, pending, now, onProblem },
+    }),
     ...passkeys,
     ...twoFactor,
     withSecondFactor: twoFactor.signIn,

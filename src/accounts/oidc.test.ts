@@ -1,10 +1,9 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AccountStore } from '#core/accounts.ts';
 import type { Visit } from '#core/sign-in.ts';
+import type { Outbound } from '#outbound/outbound.ts';
 import { createOidc } from './oidc.ts';
 import type { Pending, Sessions } from './sessions.ts';
-
-afterEach(() => vi.unstubAllGlobals());
 
 const issuer = 'https://id.example.org';
 const metadata = {
@@ -17,9 +16,11 @@ const visit = { origin: 'https://belfry.example.org' } as Visit;
 
 /** Where the browser is sent, by a provider that answers this. */
 async function way(answer: object): Promise<string> {
-  vi.stubGlobal('fetch', async () => Response.json(answer));
   const oidc = createOidc({
     settings: { issuer, clientId: 'belfry', clientSecret: 'secret', name: 'Example' },
+    outbound: {
+      request: async () => ({ status: 200, headers: {}, body: JSON.stringify(answer) }),
+    } as unknown as Outbound,
     store: {} as AccountStore,
     sessions: { cookie: () => 'cookie' } as unknown as Sessions,
     pending: { create: async () => 'state' } as unknown as Pending,

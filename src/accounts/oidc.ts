@@ -2,36 +2,17 @@
 import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import type { AccountStore } from '#core/accounts.ts';
-import { findEmail } from '#core/email.ts';
-import { notFound, unavailable } from '#core/errors.ts';
+import { notFound } from '#core/errors.ts';
 import { randomSecret } from '#core/secrets.ts';
 import type { SignIn, Visit } from '#core/sign-in.ts';
+import type { Outbound } from '#outbound/outbound.ts';
+import { type Claims, createProviderClient, type OidcSettings } from './oidc-provider.ts';
 import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
-
-/** The identity provider that people sign in with. */
-export interface OidcSettings {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string | undefined;
-  /** As the sign-in page calls it. */
-  readonly name: string;
-}
 
 /** There is one provider; its name in paths. */
 export const providerId = 'oidc';
 
-const requestMs = 5_000;
 const signInMs = 10 * 60_000;
-
-/** What the provider says about itself: the parts of its discovery document that are used. */
-interface Metadata {
-  readonly issuer: string;
-  readonly authorization_endpoint: string;
-  readonly token_endpoint: string;
-  readonly jwks_uri: string;
-  readonly userinfo_endpoint?: string;
-  readonly token_endpoint_auth_methods_supported?: readonly string[];
-}
 
 /** State kept between the redirect to the provider and the callback. */
 interface Journey {
@@ -53,6 +34,8 @@ class Refused extends Error {
 
 interface OidcOptions {
   readonly settings: OidcSettings | undefined;
+  /** The operator names the provider, so it may be anywhere. */
+  readonly outbound: Outbound;
   readonly store: AccountStore;
   readonly sessions: Sessions;
   readonly pending: Pending;
@@ -62,6 +45,7 @@ interface OidcOptions {
 
 export function createOidc({
   settings,
+  outbound,
   store,
   sessions,
   pending,
@@ -74,7 +58,8 @@ export function createOidc({
     };
     return { providers: [], providerUrl: none, fromProvider: none };
   }
-  const { issuer, clientId, name } = settings;
+  const { clientId, name } = settings;
+  const client = createProviderClient(settings, outbound);
   const requireKnown = (provider: string) => {
     if (provider !== providerId) throw notFound('provider');
   };
@@ -93,7 +78,7 @@ export function createOidc({
 
     async providerUrl(visit, provider, returnTo) {
       requireKnown(provider);
-      const { authorization_endpoint } = await discover(issuer);
+      const { authorization_endpoint } = await client.discover();
       const journey: Journey = {
         verifier: randomSecret() + randomSecret(),
         nonce: randomSecret(),
@@ -122,13 +107,14 @@ export function createOidc({
         const journey = await takeJourney(visit, query.state);
         if (query.error !== undefined)
           throw new Refused(query.error === 'access_denied' ? 'denied' : 'provider');
-        const metadata = await discover(issuer);
+        const metadata = await client.discover();
         if (query.code === undefined || (query.iss ?? metadata.issuer) !== metadata.issuer)
           throw new Refused('provider');
-        const claims = await exchange(settings, metadata, {
+        const claims = await client.exchange(metadata, {
           code: query.code,
           redirectUri: callback(visit),
-          journey,
+          verifier: journey.verifier,
+          nonce: journey.nonce,
         });
         const personId = await personOf(store, metadata.issuer, claims, now());
         const session = await sessions.begin(visit, personId, true);
@@ -148,101 +134,6 @@ export function createOidc({
 /** Accepts only a path on this server; prevents open redirects. */
 function ownPath(text: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/';
-}
-
-/** The code and the client's secret travel to these addresses. @throws Error when one of them is not https. */
-function requireHttps({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }: Metadata) {
-  for (const url of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint]) {
-    if (url !== undefined && new URL(url).protocol !== 'https:')
-      throw new Error(`the identity provider names an address that is not https: ${url}`);
-  }
-}
-
-/** @throws AppError `unavailable` when the provider does not answer, or calls itself by another name. */
-async function discover(issuer: string): Promise<Metadata> {
-  try {
-    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(requestMs) });
-    const metadata = (await response.json()) as Metadata;
-    // Some write a slash at the end of their name, which a setting loses.
-    if (response.ok && (metadata.issuer === issuer || metadata.issuer === `${issuer}/`)) {
-      if (issuer.startsWith('https:')) requireHttps(metadata);
-      return metadata;
-    }
-  } catch (error) {
-    throw unavailable('the identity provider does not answer; try again, or sign in with a password', error);
-  }
-  throw unavailable(
-    'the identity provider calls itself by another name: BELFRY_OIDC_ISSUER must be exactly that',
-  );
-}
-
-interface Claims {
-  readonly sub: string;
-  readonly email: string | undefined;
-  readonly verified: boolean;
-  readonly name: string | undefined;
-}
-
-/** Exchanges the code for who the person is. @throws Error when any of it is not as OpenID Connect demands. */
-async function exchange(
-  { clientId, clientSecret }: OidcSettings,
-  metadata: Metadata,
-  { code, redirectUri, journey }: { code: string; redirectUri: string; journey: Journey },
-): Promise<Claims> {
-  const body = new URLSearchParams({
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: redirectUri,
-    code_verifier: journey.verifier,
-  });
-  const headers: Record<string, string> = { accept: 'application/json' };
-  const inBody = metadata.token_endpoint_auth_methods_supported?.includes('client_secret_post');
-  if (clientSecret !== undefined && !inBody)
-    headers.authorization = `Basic ${Buffer.from([clientId, clientSecret].map(encodeURIComponent).join(':')).toString('base64')}`;
-  else {
-    body.set('client_id', clientId);
-    if (clientSecret !== undefined) body.set('client_secret', clientSecret);
-  }
-  const tokens = await getJson(metadata.token_endpoint, { method: 'POST', body, headers });
-  const { createRemoteJWKSet, jwtVerify } = await import('jose');
-  const { payload } = await jwtVerify(
-    String(tokens.id_token),
-    createRemoteJWKSet(new URL(metadata.jwks_uri), { timeoutDuration: requestMs }),
-    {
-      issuer: metadata.issuer,
-      audience: clientId,
-      requiredClaims: ['sub', 'exp', 'iat'],
-      clockTolerance: 30,
-    },
-  );
-  if (payload.nonce !== journey.nonce)
-    throw new Error('the ID token is not of this sign-in: its nonce differs');
-  if ((payload.azp ?? clientId) !== clientId) throw new Error('the ID token was issued to another client');
-  const { userinfo_endpoint } = metadata;
-  if (payload.email !== undefined || userinfo_endpoint === undefined) return claimsOf(payload);
-  const info = await getJson(userinfo_endpoint, {
-    headers: { authorization: `Bearer ${String(tokens.access_token)}` },
-  });
-  if (info.sub !== payload.sub)
-    throw new Error('user info and ID token of the provider name different persons');
-  return claimsOf(info);
-}
-
-async function getJson(url: string, init: RequestInit): Promise<Record<string, unknown>> {
-  const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(requestMs) });
-  if (!response.ok) throw new Error(`${new URL(url).origin} answered ${response.status}`);
-  return (await response.json()) as Record<string, unknown>;
-}
-
-/** An address that is not clearly verified is not, and it is kept in the form of our own. */
-function claimsOf({ sub, email, email_verified, name }: Record<string, unknown>): Claims {
-  return {
-    sub: String(sub),
-    email: findEmail(String(email ?? '')),
-    verified: email_verified === true,
-    name: typeof name === 'string' ? name : undefined,
-  };
 }
 
 /** The account of an identity: its own, one with its address, or a new one for somebody invited. @throws Refused */

@@ -1,8 +1,9 @@
 /** One-time codes of an authenticator app (RFC 6238), and backup codes. */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import type { AccountStore, Row, SignedInPerson } from '#core/accounts.ts';
 import { AppError } from '#core/errors.ts';
+import { createSealer, derivedKey } from '#core/sealing.ts';
 import { randomText } from '#core/secrets.ts';
 import type { OwnAccount, SecondFactor, SignInResult, Visit } from '#core/sign-in.ts';
 import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
@@ -243,25 +244,15 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
 
 /** Encrypts secrets of authenticator apps, and hashes backup codes. */
 function createSecrets(key: string) {
-  const derived = (use: string) => Buffer.from(hkdfSync('sha256', key, '', use, 32));
-  const [sealing, hashing] = [derived('two-factor secrets'), derived('backup codes')];
+  const sealer = createSealer(key, 'two-factor secrets');
+  const hashing = derivedKey(key, 'backup codes');
   return {
-    seal(secret: Buffer): string {
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', sealing, nonce);
-      const sealed = Buffer.concat([cipher.update(secret), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
-    },
+    seal: (secret: Buffer): string => sealer.seal(secret),
 
     /** @throws AppError `conflict` when it was encrypted with another key. */
     open(text: string): Buffer {
-      const bytes = Buffer.from(text, 'base64url');
       try {
-        const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, 12), {
-          authTagLength: 16,
-        });
-        decipher.setAuthTag(bytes.subarray(12, 28));
-        return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+        return sealer.open(text);
       } catch (error) {
         throw new AppError(
           'conflict',

@@ -23,6 +23,14 @@ export const limits = {
   nameChars: 100,
   rulesPerTenant: 20_000,
   panelsPerTenant: 20_000,
+  channelsPerTenant: 50,
+  /** Deliveries of one channel that wait; the oldest beyond it fail. */
+  pendingPerChannel: 10_000,
+  /** A delivery that has not gone through so long after its notification fails. */
+  deliveryMs: 24 * 3_600_000,
+  /** Finished deliveries that are kept, of each channel, and for how long. */
+  deliveryLog: 1_000,
+  deliveryLogMs: 30 * 24 * 3_600_000,
   /** The most a panel is sent as its live set: the highest in rank, then the newest. */
   liveSet: 500,
   /** The most entries a panel is replayed; further behind, it gets a gap and the live set. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { ChannelDelivery } from './channel.ts';
 import { Level, LevelName } from './level.ts';
 import { HistoryNotification } from './notification.ts';
 import { PanelReceipt } from './panel.ts';
@@ -73,6 +74,7 @@ export const RoutingOutcome = Type.Object(
     target: HistoryNotification.properties.target,
     panels: Type.Array(NamedRef, { description: 'The panels this reaches, at most 50 of them.' }),
     panelCount: Type.Integer({ minimum: 0 }),
+    channels: Type.Array(NamedRef, { description: 'The channels that deliver it.' }),
     rules: Type.Array(RuleTrace, {
       description: 'Every rule in order, at most 1,000: those that matched are always among them.',
     }),
@@ -203,7 +205,12 @@ export type ReplayResponse = Static<typeof ReplayResponse>;
 
 /** One notification with why it is (or is not) on which panels, and what became of it there. */
 export const NotificationDetail = Type.Object(
-  { ...HistoryNotification.properties, trace: Type.Array(RuleTrace), deliveries: Type.Array(PanelReceipt) },
+  {
+    ...HistoryNotification.properties,
+    trace: Type.Array(RuleTrace),
+    deliveries: Type.Array(PanelReceipt),
+    channels: Type.Array(ChannelDelivery),
+  },
   { title: 'NotificationDetail', additionalProperties: false },
 );
 export type NotificationDetail = Static<typeof NotificationDetail>;

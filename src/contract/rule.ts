@@ -85,6 +85,14 @@ export type EscalationStep = Static<typeof EscalationStep>;
 export const RuleThen = Type.Object(
   {
     panels: Type.Optional(PanelsTarget),
+    channels: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        minItems: 1,
+        maxItems: 50,
+        uniqueItems: true,
+        description: 'Channels that deliver it, by id or name; kept by id.',
+      }),
+    ),
     setLevel: Type.Optional(LevelName),
     setTtl: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800_000 })),
     mute: Type.Optional(Type.Boolean({ description: 'Record it, show it nowhere.' })),

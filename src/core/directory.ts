@@ -8,6 +8,7 @@ import type { SavedSearch } from '#contract/search.ts';
 import type { Role, Scope } from '#contract/token.ts';
 import type { Principal } from './access.ts';
 import type { Actor, AuditLog } from './audit.ts';
+import type { Channels } from './channels.ts';
 import type { Invitations } from './invitations.ts';
 import type { Members } from './members.ts';
 import type { Ref, TenantId } from './ports.ts';
@@ -246,6 +247,7 @@ export interface Directory {
   readonly pairings: Pairings;
   readonly savedSearches: SavedSearches;
   readonly mappings: Mappings;
+  readonly channels: Channels;
   readonly members: Members;
   readonly invitations: Invitations;
   readonly auditLog: AuditLog;

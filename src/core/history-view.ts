@@ -1,5 +1,5 @@
 import type { HistoryNotification, historyStates } from '#contract/notification.ts';
-import type { HistoryRecord, Ref } from './ports.ts';
+import type { HistoryRecord, Ref, Route } from './ports.ts';
 import { acknowledgedView, iso } from './stream/frames.ts';
 import type { Target } from './target.ts';
 import { isEmpty, reaches } from './target.ts';
@@ -63,6 +63,14 @@ export function panelsReached(
     }
   }
   return { panels: reached, panelCount };
+}
+
+/** The enabled channels that a decision chose. */
+export function channelsReached({ channels = [] }: Route, snapshot: Pick<TenantSnapshot, 'channels'>): Ref[] {
+  return channels.flatMap((id) => {
+    const channel = snapshot.channels.get(id);
+    return channel?.enabled ? [{ id, name: channel.name }] : [];
+  });
 }
 
 function stateOf(record: HistoryRecord, now: number): (typeof historyStates)[number] {

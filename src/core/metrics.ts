@@ -24,6 +24,7 @@ export interface TenantMetrics {
   unrouted(): void;
   muted(): void;
   rateLimited(scope: LimitScope): void;
+  leftThroughChannel(outcome: 'delivered' | 'failed', count: number): void;
   delivered(outcome: 'sent' | 'shown' | 'expired' | 'cleared', count: number): void;
   /** Seconds from accepting a notification to the panel's `shown` receipt. */
   shownAfter(seconds: number): void;
@@ -80,6 +81,11 @@ function createTenantMetrics(): TenantMetrics {
     'Notifications written to panels (sent), and what panels reported of them.',
     ['outcome'],
   );
+  const channelDeliveries = counter(
+    'channel_deliveries_total',
+    'Notifications that channels delivered, and those that they gave up.',
+    ['outcome'],
+  );
   const latency = histogram(
     'delivery_latency_seconds',
     "From accepting a notification to a panel's receipt for showing it.",
@@ -93,6 +99,7 @@ function createTenantMetrics(): TenantMetrics {
   // Prometheus sees the first increase of a series only if the series existed before, with the value 0.
   for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);
+  for (const outcome of ['delivered', 'failed']) channelDeliveries.inc({ outcome }, 0);
   for (const scope of limitScopes) limited.inc({ scope }, 0);
   const ofLevel = new Map<string, { inc(): void }>();
   return {
@@ -122,6 +129,7 @@ function createTenantMetrics(): TenantMetrics {
     unrouted: () => unrouted.inc(),
     muted: () => muted.inc(),
     rateLimited: (scope) => limited.inc({ scope }),
+    leftThroughChannel: (outcome, count) => channelDeliveries.inc({ outcome }, count),
     delivered: (outcome, count) => deliveries.inc({ outcome }, count),
     shownAfter: (seconds) => latency.observe(seconds),
     answeredAfter: (seconds) => duration.observe(seconds),

@@ -16,6 +16,8 @@ export interface Route {
   readonly rules: readonly Ref[];
   readonly muted: boolean;
   readonly target: Target;
+  /** The channels that rules named, by id; absent when there are none. */
+  readonly channels?: readonly string[];
 }
 
 export interface NotificationDraft {

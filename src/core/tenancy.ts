@@ -1,5 +1,6 @@
 import type { Level } from '#contract/level.ts';
 import type { Role } from '#contract/token.ts';
+import type { ChannelRecord } from './channels.ts';
 import { coalesced } from './coalesced.ts';
 import type { CredentialRecord, Directory, PanelRecord } from './directory.ts';
 import { createLruMap } from './lru-map.ts';
@@ -14,6 +15,7 @@ export interface TenantSnapshot {
   readonly record: TenantRecord;
   readonly levels: ReadonlyMap<string, Level>;
   readonly panels: ReadonlyMap<string, PanelRecord>;
+  readonly channels: ReadonlyMap<string, ChannelRecord>;
   /** The role of each member, by the person's id: a request by a person is judged by it. */
   readonly members: ReadonlyMap<string, Role>;
   readonly router: Router;
@@ -215,11 +217,12 @@ export class Tenancy {
   }
 
   async #readAll(tenant: TenantId): Promise<Kept> {
-    const { tenants, levels, panels, members } = this.#directory;
-    const [record, levelList, panelList, roles] = await Promise.all([
+    const { tenants, levels, panels, channels, members } = this.#directory;
+    const [record, levelList, panelList, channelList, roles] = await Promise.all([
       tenants.get(tenant),
       levels.list(tenant),
       panels.list(tenant),
+      channels.list(tenant),
       members.roles(tenant),
     ]);
     const levelMap = new Map(levelList.map((level) => [level.name, level]));
@@ -227,6 +230,7 @@ export class Tenancy {
       record,
       levels: levelMap,
       panels: new Map(panelList.map((panel) => [panel.id, panel])),
+      channels: new Map(channelList.map((channel) => [channel.id, channel])),
       members: roles,
       router: await this.#router(record, levelMap),
     };

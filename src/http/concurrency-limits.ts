@@ -20,6 +20,7 @@ const kinds: Readonly<Record<ExpensiveKind, Limit>> = {
   replay: { most: 1, plural: 'replays', retryAfterSeconds: 5 },
   /** An export runs for as long as its client reads. */
   export: { most: 8, plural: 'exports', retryAfterSeconds: 10 },
+  'channel test': { most: 2, plural: 'tests of channels', retryAfterSeconds: 5 },
 };
 
 /**

@@ -21,6 +21,7 @@ import { SignInLimits } from './account/sign-in-limits.ts';
 import { tenantsRoutes } from './account/tenants.ts';
 import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './auth.ts';
+import { channelRoutes } from './channels/channels.ts';
 import { limitConcurrency } from './concurrency-limits.ts';
 import { docsRoutes } from './docs.ts';
 import { answerClientError, answerConnect, answerError } from './errors.ts';
@@ -119,6 +120,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     pairingRoutes,
     commandRoutes,
     showingRoutes,
+    channelRoutes,
     ruleRoutes,
     routingRoutes,
     levelRoutes,

@@ -11,6 +11,7 @@ import type {
 import type { Policy, Principal } from '#core/access.ts';
 import type { AccountStore, SignedInPerson } from '#core/accounts.ts';
 import type { Schedule } from '#core/attention/schedule.ts';
+import type { ChannelService, DeliveryQueue } from '#core/channels.ts';
 import type { Directory } from '#core/directory.ts';
 import type { Intake } from '#core/intake.ts';
 import type { Limits } from '#core/limits.ts';
@@ -34,6 +35,8 @@ export interface Services {
   readonly history: History;
   readonly receipts: ReceiptStore;
   readonly statistics: Statistics;
+  readonly channels: ChannelService;
+  readonly deliveries: DeliveryQueue;
   readonly bus: Bus;
   readonly tenancy: Tenancy;
   readonly intake: Intake;
@@ -89,7 +92,7 @@ export type App = FastifyInstance<
 >;
 
 /** Requests that take much time or memory. */
-export type ExpensiveKind = 'search' | 'count' | 'explain' | 'replay' | 'export';
+export type ExpensiveKind = 'search' | 'count' | 'explain' | 'replay' | 'export' | 'channel test';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

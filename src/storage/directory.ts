@@ -1,5 +1,6 @@
 import type { Directory } from '#core/directory.ts';
 import { createAuditLog } from './audit-log.ts';
+import { createChannels } from './channels.ts';
 import { createCredentials } from './credentials.ts';
 import { createInvitations } from './invitations.ts';
 import { createLevels } from './levels.ts';
@@ -24,6 +25,7 @@ export function createDirectory(db: Builder, executor: SqlExecutor): Directory {
     pairings: createPairings(db, executor),
     savedSearches: createSavedSearches(db, executor),
     mappings: createMappings(db, executor),
+    channels: createChannels(db, executor),
     members: createMembers(db, executor),
     invitations: createInvitations(db, executor),
     auditLog: createAuditLog(db, executor),

@@ -15,6 +15,8 @@ export interface Schema {
   pairings: PairingRow;
   saved_searches: SavedSearchRow;
   mappings: MappingRow;
+  channels: ChannelRow;
+  deliveries: DeliveryRow;
   audit: AuditRow;
   due_times: DueTimeRow;
   people: PersonRow;
@@ -127,6 +129,39 @@ export interface MappingRow {
   spec: string;
   updated_at: number;
   updated_by: string;
+}
+
+export interface ChannelRow {
+  tenant: number;
+  id: string;
+  name: string;
+  kind: string;
+  /** 0 or 1. */
+  enabled: number;
+  settings: string;
+  secrets: string;
+  sealed: string | null;
+  created_at: number;
+  updated_at: number;
+  failures: number;
+  failing_since: number | null;
+  retry_at: number;
+  last_delivered_at: number | null;
+  last_error: string | null;
+  lease_holder: string | null;
+  lease_until: number;
+}
+
+export interface DeliveryRow {
+  tenant: number;
+  channel: string;
+  position: number;
+  notification: string;
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  queued_at: number;
+  finished_at: number | null;
+  answer: string | null;
 }
 
 export interface AuditRow {

@@ -52,6 +52,8 @@ export const tables = {
   pairings: ['secret_hash'],
   saved_searches: ['tenant', 'id'],
   mappings: ['tenant', 'name'],
+  channels: ['tenant', 'id'],
+  deliveries: ['tenant', 'channel', 'position'],
   audit: ['tenant', 'id'],
   people: ['id'],
   members: ['tenant', 'person'],

@@ -6,6 +6,7 @@ import { createDirectory } from '#storage/directory.ts';
 import type { AuditRow, Builder } from '#storage/schema.ts';
 import type { SqlExecutor } from '#storage/sql.ts';
 import { auditLogConformance } from './directory-audit-log.ts';
+import { channelsConformance } from './directory-channels.ts';
 import { credentialsConformance } from './directory-credentials.ts';
 import { dueTimesConformance } from './directory-due-times.ts';
 import { invitationsConformance } from './directory-invitations.ts';
@@ -71,6 +72,7 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
       pairings: pairingsConformance,
       'saved searches': savedSearchesConformance,
       mappings: mappingsConformance,
+      channels: channelsConformance,
       members: membersConformance,
       invitations: invitationsConformance,
       'audit log': auditLogConformance,

@@ -137,13 +137,14 @@ describeWithPostgres('between tenants on PostgreSQL', (server) => {
 
 /** Rows of the tables that the history does not fill. */
 const otherRows = {
-  acknowledgements: "1, 0, 'x', NULL",
   levels: "'own', 1, '', '', '', 0",
   rules: "'ID', 1, NULL, 1, '{}', 0, 0",
   rule_hits: "'ID', 1, 0",
   panels: "'ID', 'wall', '[]', NULL, '{}', 0",
   saved_searches: "'ID', 'mine', '', 0, ''",
   mappings: "'mine', '{}', 0, ''",
+  channels: "'ID', 'mine', 'webhook', 1, '{}', '[]', NULL, 0, 0",
+  deliveries: "'ID', 1, 'ID', 'pending', 0, 0",
   members: "'ID', 'owner', 0",
   invitations: "'ID', 'ID', 'owner', NULL, 0, '', 0",
   acknowledgements: "1, 0, '', NULL",

@@ -22,7 +22,7 @@ afterAll(() => server.stop());
  * unpairing, which takes a screen's own token: see pairing-screen.test.ts.
  */
 const noConfiguration =
-  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|integrations\/[A-Za-z0-9/:]+|mappings\/preview)$|^P(?:OST|UT) \/(?:ntfy|gotify)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|tenants)(?:\/|$)/;
+  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|integrations\/[A-Za-z0-9/:]+|mappings\/preview|channels\/:id\/test)$|^P(?:OST|UT) \/(?:ntfy|gotify)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|tenants)(?:\/|$)/;
 
 const audit = async (): Promise<AuditEntry[]> =>
   (await server.call('GET', '/api/audit?limit=200', { token: world.owner })).json.entries;
@@ -49,8 +49,8 @@ test('every route that changes configuration writes what it did, and who did it,
       ...(wanted !== undefined && { json: wanted }),
     });
     expect([name, answer.status, answer.text]).toEqual([name, expect.toBeOneOf([...ok]), answer.text]);
-    const { token, key, secret } = answer.json ?? {};
-    secrets.push(...[token, key, secret].filter((each) => typeof each === 'string'));
+    const { token, key, secret, signingKey } = answer.json ?? {};
+    secrets.push(...[token, key, secret, signingKey].filter((each) => typeof each === 'string'));
     const written = (await audit()).filter(({ id }) => !before.has(id));
     expect([name, written.length]).not.toEqual([name, 0]);
     for (const { by, subject } of written) {

@@ -35,6 +35,10 @@ export const pages = [
   ...['account', 'invite', 'new-tenant', 'setup', 'sign-in'].flatMap((page) => [`/${page}`, `/${page}/`]),
 ];
 
+/** An address that nobody may reach: a test of it is answered at once. */
+export const channelDraft = (name: string) => ({
+  ...{ name, kind: 'webhook', settings: { url: 'http://127.0.0.1:9/' } },
+});
 const random = () => `x${randomInt(2 ** 40).toString(36)}`;
 
 /** One for each route of the server; a route without one fails the test that goes through all of them. */
@@ -193,6 +197,20 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
         json: { panelId: panel },
       }),
     },
+
+    'GET /api/channels': plain('/api/channels'),
+    'POST /api/channels': plain('/api/channels', ({ canary }) => channelDraft(`${canary} ${uuidv7()}`)),
+    'PATCH /api/channels/:id': of(({ channel, canary }) => ({
+      path: `/api/channels/${channel}`,
+      json: { name: canary },
+    })),
+    'DELETE /api/channels/:id': of(async (world, _, fresh) => ({
+      path: `/api/channels/${fresh ? await made(world, '/api/channels', channelDraft(uuidv7())) : world.channel}`,
+    })),
+    'GET /api/channels/:id/deliveries': of(({ channel }) => ({
+      path: `/api/channels/${channel}/deliveries`,
+    })),
+    'POST /api/channels/:id/test': of(({ channel }) => ({ path: `/api/channels/${channel}/test` })),
 
     'GET /api/rules': plain('/api/rules'),
     'POST /api/rules': plain('/api/rules', draft),

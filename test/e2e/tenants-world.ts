@@ -29,6 +29,7 @@ export interface World {
   readonly spareToken: string;
   readonly spareKey: string;
   readonly search: string;
+  readonly channel: string;
   readonly member: string;
   readonly invitation: string;
   /** A notification that each caller with the notify scope sent, by the caller's name; `own` of `token`. */
@@ -88,6 +89,13 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
     rule: rule.id,
     spareToken: (await make('/api/tokens', { name: canary })).id,
     spareKey: (await make('/api/keys', { name: canary, role: 'viewer' })).id,
+    channel: (
+      await make('/api/channels', {
+        ...{ name: canary, kind: 'ntfy' },
+        settings: { url: 'http://127.0.0.1:9', topic: canary },
+        secrets: { token: `${canary}secret` },
+      })
+    ).id,
     search: (await make('/api/searches', { name: canary, q: canary })).id,
     member: (
       await makePerson(server, 'viewer', { tenant: name, name: canary, email: `${canary}@example.org` })

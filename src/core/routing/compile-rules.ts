@@ -112,17 +112,19 @@ export interface RuleSurroundings {
   readonly levels: RankedLevels;
   /** The tenant's panels by id. */
   readonly panels: { has(id: string): boolean };
+  /** Its channels by id. */
+  readonly channels: { has(id: string): boolean };
   /** The rules in force, next to which it is to stand. */
   readonly router?: Pick<Router, 'rules' | 'regexWeight'>;
 }
 
 /**
- * Refuses a rule that cannot work: bad patterns, levels, panels and time zones that do not exist, times that never
+ * Refuses a rule that cannot work: bad patterns, levels, panels, channels and time zones that do not exist, times that never
  * come, regular expressions that are too many for a tenant, and a `then` that does nothing. Tags and tokens need not exist yet. A disabled rule is held to the same.
  *
  * @throws AppError `bad-request`, naming rule and field: rule "db to the NOC": when.ip[0]: …
  */
-export function validateRule(spec: RuleSpec, { levels, panels, router }: RuleSurroundings): void {
+export function validateRule(spec: RuleSpec, { levels, panels, channels, router }: RuleSurroundings): void {
   inRule(spec.name, () => {
     const conditions = compileConditions(spec.when, levels);
     const own = conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
@@ -132,8 +134,12 @@ export function validateRule(spec: RuleSpec, { levels, panels, router }: RuleSur
     compileActivity(spec);
     checkSetLevel(spec, levels);
     checkPanels(spec, panels);
+    checkChannels(spec, channels);
     if (!doesAnything(spec))
-      throw badField('then', 'does nothing; give panels, setLevel, setTtl, mute, throttle or escalate');
+      throw badField(
+        'then',
+        'does nothing; give panels, channels, setLevel, setTtl, mute, throttle or escalate',
+      );
   });
 }
 
@@ -157,9 +163,19 @@ function checkTarget(
   );
 }
 
+function checkChannels({ then: { channels = [] } }: RuleSpec, known: RuleSurroundings['channels']): void {
+  const unknown = channels.findIndex((id) => !known.has(id));
+  if (unknown < 0) return;
+  throw badField(
+    `then.channels[${unknown}]`,
+    `"${channels[unknown]}" is no channel's id or name; GET /api/channels lists them`,
+  );
+}
+
 function doesAnything({ then }: RuleSpec): boolean {
   return (
     then.panels !== undefined ||
+    then.channels !== undefined ||
     then.setLevel !== undefined ||
     then.setTtl !== undefined ||
     then.mute === true ||

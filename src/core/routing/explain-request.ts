@@ -4,7 +4,7 @@ import type { RuleSpec } from '#contract/rule.ts';
 import { canonicalAddress } from '../addresses.ts';
 import type { CredentialRecord, Directory } from '../directory.ts';
 import { AppError, badField } from '../errors.ts';
-import { panelsReached, targetView } from '../history-view.ts';
+import { channelsReached, panelsReached, targetView } from '../history-view.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { TenantSnapshot } from '../tenancy.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
@@ -14,14 +14,14 @@ import { clipTraces, type Explainer, type Explanation } from './explain.ts';
 import { prepareRegexes } from './regex-budget.ts';
 import type { NamedPanel } from './replay-counts.ts';
 import type { Router } from './router.ts';
-import { newRule } from './rules.ts';
+import { newRule, withChannelIds } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
 
 type DraftRules = NonNullable<ExplainRequest['rules']>;
 type Typed = Exclude<ExplainRequest['notification'], string>;
 
 /** What draft rules stand among: the tenant's levels and panels, or those of the draft. */
-export interface DraftSurroundings extends Pick<TenantSnapshot, 'record'> {
+export interface DraftSurroundings extends Pick<TenantSnapshot, 'record' | 'channels'> {
   readonly levels: RankedLevels;
   readonly panels: ReadonlyMap<string, NamedPanel>;
 }
@@ -36,11 +36,13 @@ export async function draftRouter(
   snapshot: DraftSurroundings,
   yieldToEventLoop: YieldToEventLoop = createYieldToEventLoop(),
 ): Promise<Router> {
-  const { levels, panels, record } = snapshot;
-  const specs = drafts.map(({ id, ...draft }, i) => newRule(id ?? `draft-${i + 1}`, draft, record.timeZone));
+  const { levels, panels, channels, record } = snapshot;
+  const specs = drafts.map(({ id, ...draft }, i) =>
+    withChannelIds(newRule(id ?? `draft-${i + 1}`, draft, record.timeZone), channels),
+  );
   await prepareRegexes(specs, yieldToEventLoop, { limited: true });
   for (const [i, spec] of specs.entries()) {
-    checkDraft(spec, i, { levels, panels });
+    checkDraft(spec, i, { levels, panels, channels });
     const pause = yieldToEventLoop();
     if (pause) await pause;
   }
@@ -97,6 +99,7 @@ export function outcomeOf(
     throttled,
     target: targetView(route.target),
     ...panelsReached(route.target, snapshot),
+    channels: throttled ? [] : channelsReached(route, snapshot),
     ...clipTraces(rules),
   };
 }

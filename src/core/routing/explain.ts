@@ -129,6 +129,8 @@ const outOfBudget =
 function effects({ then, continue: goesOn }: RuleSpec): string {
   const done: string[] = [];
   if (then.panels !== undefined) done.push(`names ${panelsText(then.panels)}`);
+  if (then.channels !== undefined)
+    done.push(then.channels.length === 1 ? 'adds one channel' : `adds ${then.channels.length} channels`);
   if (then.setLevel !== undefined) done.push(`sets the level to ${then.setLevel}`);
   if (then.setTtl !== undefined)
     done.push(then.setTtl === 0 ? 'keeps it until cleared' : `sets the ttl to ${then.setTtl} ms`);

@@ -128,7 +128,7 @@ describe('a tenant of a thousand of the slowest patterns', () => {
 
 describe('what a tenant may keep', () => {
   const patternsOf = (count: number) => Array.from({ length: count }, (_, i) => costly(i));
-  const surroundings = { levels, panels: new Map() };
+  const surroundings = { levels, panels: new Map(), channels: new Map() };
 
   test('a rule beyond it is refused, alone or next to those in force; one that costs less than before is not', () => {
     const heavy = rule('a', { message: { regex: patternsOf(500) } });

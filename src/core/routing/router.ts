@@ -62,7 +62,8 @@ export interface Router {
    * the notification as it was sent, not as an earlier rule changed it. The first rule whose conditions all hold ends
    * the walk, unless it says `continue`: then the panels of all that match are united, a later setLevel or setTtl
    * replaces an earlier one, and one `mute` is enough. A rule that matches without naming panels adds none; when no
-   * matching rule names panels, the target is every panel. "none" names panels.
+   * matching rule names panels, the target is every panel. "none" names panels. Channels are united, too; a muted
+   * notification goes to none.
    *
    * The ttl is that of the last matching rule that sets one, else the sender's, else the duration of the level the
    * notification ends up with.
@@ -197,11 +198,21 @@ export class IndexedRouter implements Router {
     const rules = matching.map((ordinal) => this.rules[ordinal] as CompiledRule);
     const muted = rules.some(({ spec }) => spec.then.mute === true);
     const target = muted ? noPanel : targetOf(rules);
+    const channels = muted ? [] : channelsOf(rules);
     return {
-      route: { revision: this.revision, rules: rules.map(({ ref }) => ref), muted, target },
+      route: {
+        revision: this.revision,
+        rules: rules.map(({ ref }) => ref),
+        muted,
+        target,
+        ...(channels.length > 0 && { channels }),
+      },
       level: rules.findLast(({ spec }) => spec.then.setLevel !== undefined)?.spec.then.setLevel,
       ttl: rules.findLast(({ spec }) => spec.then.setTtl !== undefined)?.spec.then.setTtl,
-      throttling: isEmpty(target) ? [] : rules.filter(({ spec }) => spec.then.throttle !== undefined),
+      throttling:
+        isEmpty(target) && channels.length === 0
+          ? []
+          : rules.filter(({ spec }) => spec.then.throttle !== undefined),
       escalation: isEmpty(target) ? undefined : escalationOf(rules),
     };
   }
@@ -231,6 +242,11 @@ function demandsOf(throttling: readonly CompiledRule[], subject: RoutingSubject)
   return throttling.flatMap(({ spec }) =>
     spec.then.throttle ? [throttleDemand(spec.id, spec.then.throttle, subject)] : [],
   );
+}
+
+/** The channels that any of the rules names. */
+function channelsOf(rules: readonly CompiledRule[]): readonly string[] {
+  return [...new Set(rules.flatMap(({ spec }) => spec.then.channels ?? []))];
 }
 
 /** The panels that any of the rules names; every panel when none names any. */

@@ -239,6 +239,7 @@ describe('a rule is checked when it is saved', () => {
     validateRule(rule({ name: 'x', then: { panels: 'all' }, ...given }), {
       levels,
       panels: new Map([['p1', {}]]),
+      channels: new Map([['c1', {}]]),
     });
 
   test.each<[Partial<RuleSpec>, string]>([
@@ -256,10 +257,13 @@ describe('a rule is checked when it is saved', () => {
       { activeFrom: '2026-11-02T12:00:00Z', activeUntil: '2026-11-02T11:00:00Z' },
       'rule "x": activeUntil: must be after activeFrom',
     ],
-    [{ then: {} }, 'rule "x": then: does nothing; give panels, setLevel, setTtl, mute, throttle or escalate'],
+    [
+      { then: {} },
+      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle or escalate',
+    ],
     [
       { then: { mute: false } },
-      'rule "x": then: does nothing; give panels, setLevel, setTtl, mute, throttle or escalate',
+      'rule "x": then: does nothing; give panels, channels, setLevel, setTtl, mute, throttle or escalate',
     ],
     [{ enabled: false, then: {} }, 'rule "x": then: does nothing'],
   ])('%j is refused', (given, message) => {

@@ -22,6 +22,18 @@ export function changedRule(rule: RuleSpec, patch: RulePatch): RuleSpec {
   return newRule(rule.id, { ...rule, ...patch }, rule.timeZone);
 }
 
+/** The rule with channels by their ids; it may name them as people do. What is neither stays, for the check to refuse. */
+export function withChannelIds(
+  rule: RuleSpec,
+  known: ReadonlyMap<string, { readonly id: string; readonly name: string }>,
+): RuleSpec {
+  const { channels } = rule.then;
+  if (!channels) return rule;
+  const byName = new Map([...known.values()].map(({ id, name }) => [name, id]));
+  const ids = channels.map((given) => (known.has(given) ? given : (byName.get(given) ?? given)));
+  return { ...rule, then: { ...rule.then, channels: [...new Set(ids)] } };
+}
+
 /** The rules that name a level in their conditions, or set it. */
 export function rulesThatName(level: string, rules: readonly RuleSpec[]): readonly RuleSpec[] {
   const isIn = (when: RuleConditions | undefined) => when?.minLevel === level || when?.level?.includes(level);

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox';
+import type { ChannelDelivery } from '#contract/channel.ts';
 import { minRankOf } from '#contract/level-styles.ts';
 import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/notification.ts';
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
 import { NotificationDetail } from '#contract/routing.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
+import { deliveryView } from '#core/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/history-view.ts';
 import type { HistoryRecord } from '#core/ports.ts';
@@ -41,6 +43,7 @@ export function notificationRoutes(app: App, services: Services): void {
         ...historyView(record, snapshot, now()),
         trace: [...(await traceOf(services, snapshot, record))],
         deliveries: await deliveries(services, snapshot, record),
+        channels: await channelDeliveries(services, snapshot, record),
       };
     },
   );
@@ -140,6 +143,17 @@ async function requireRoutedToOwnPanel(
   const record = await history.find(principal.tenant, id);
   const panel = await tenancy.findPanel(principal.tenant, principal.panelId);
   if (!record || !panel || !reaches(record.route.target, panel)) throw notFound('notification');
+}
+
+/** For each channel that it was queued for. */
+async function channelDeliveries(
+  services: Services,
+  { record: { id: tenant }, channels }: TenantSnapshot,
+  { id, title, route }: HistoryRecord,
+): Promise<ChannelDelivery[]> {
+  if (!route.channels) return [];
+  const rows = await services.deliveries.of(tenant, id);
+  return rows.map((row) => deliveryView(row, channels.get(row.channel)?.name ?? '', title));
 }
 
 /** For each panel: whether it was sent, and the receipts. */

@@ -81,7 +81,7 @@ export function serverRegistry(
 
 /** A tenant's gauges; each scrape reads their values. */
 async function tenantGauges(
-  { directory, presence, history, tenancy, now }: Services,
+  { directory, deliveries, presence, history, tenancy, now }: Services,
   tenant: TenantId,
 ): Promise<Registry> {
   const registry = new Registry();
@@ -95,11 +95,12 @@ async function tenantGauges(
     if (typeof values === 'number') made.set(values);
     else for (const [value, count] of Object.entries(values)) made.set({ [label ?? '']: value }, count);
   };
-  const [{ panels }, { panels: connected }, size, tokens] = await Promise.all([
+  const [{ panels }, { panels: connected }, size, tokens, pending] = await Promise.all([
     tenancy.get(tenant),
     presence.online(tenant),
     history.size(tenant),
     directory.credentials.list(tenant, 'token'),
+    deliveries.pending(tenant),
   ]);
   gauge(
     'panels',
@@ -107,6 +108,8 @@ async function tenantGauges(
     { online: connected.size, offline: panels.size - connected.size },
     'state',
   );
+  const waiting = [...pending.values()].reduce((sum, count) => sum + count, 0);
+  gauge('channel_deliveries_pending', 'Deliveries that wait for their channel.', waiting);
   gauge('history_notifications', 'Notifications that history holds.', size.notifications);
   gauge('history_bytes', 'What they take on disk, as an estimate.', size.bytes);
   const counts = { active: 0, expired: 0, revoked: 0 };

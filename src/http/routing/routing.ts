@@ -80,6 +80,7 @@ function draftSnapshot(
 ): DraftSurroundings {
   return {
     record: snapshot.record,
+    channels: snapshot.channels,
     levels: levels ? new Map(levels.map((level) => [level.name, level])) : snapshot.levels,
     panels: panels ? new Map(panels.map((panel) => [panel.id, panel])) : snapshot.panels,
   };

@@ -6,7 +6,7 @@ import { AppError, badRequest, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { validateRule } from '#core/routing/compile-rules.ts';
 import { prepareRegexes } from '#core/routing/regex-budget.ts';
-import { changedRule, newRule } from '#core/routing/rules.ts';
+import { changedRule, newRule, withChannelIds } from '#core/routing/rules.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
 import { createYieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
@@ -37,7 +37,7 @@ export function ruleRoutes(app: App, services: Services): void {
     async ({ principal, body: { position, ...wanted } }, reply) => {
       const { tenant } = principal;
       const snapshot = await tenancy.get(tenant);
-      const spec = newRule(uuidv7(), wanted, snapshot.record.timeZone);
+      const spec = withChannelIds(newRule(uuidv7(), wanted, snapshot.record.timeZone), snapshot.channels);
       await check(spec, snapshot);
       const rule = await rules.create(tenant, spec, actorOf(principal), now(), position);
       await tenancy.refresh(tenant);
@@ -100,9 +100,10 @@ async function changeRule(
     const { revision, rules: known } = await rules.set(tenant);
     const before = known.find((rule) => rule.id === id);
     if (!before) throw notFound('rule');
-    const spec = changedRule(before, body);
+    const snapshot = await tenancy.get(tenant);
+    const spec = withChannelIds(changedRule(before, body), snapshot.channels);
     // A rule that no longer works, because its panel is gone, can still be disabled.
-    if (!onlyDisables(body)) await check(spec, await tenancy.get(tenant));
+    if (!onlyDisables(body)) await check(spec, snapshot);
     const changed = await rules.update(tenant, spec, by, now(), revision);
     if (changed) return changed;
   }

@@ -152,8 +152,12 @@ export class AppendQueue {
   }
 
   #commit(batch: readonly Waiting[]): Promise<readonly Answer[]> {
-    const values = [JSON.stringify(batch.map(toJob))];
-    const append = { name: 'append', text: 'SELECT * FROM append_batch($1)', values };
+    const jobs = JSON.stringify(batch.map(toJob));
+    const wanted = batch.flatMap(toDeliveries);
+    const append =
+      wanted.length === 0
+        ? { name: 'append', text: 'SELECT * FROM append_batch($1)', values: [jobs] }
+        : { name: 'append-and-queue', text: appendAndQueue, values: [jobs, JSON.stringify(wanted)] };
     // One for itself, and one for what it may replace.
     return this.#write('all', 2 * batch.length, async (client) => (await client.query<Answer>(append)).rows);
   }
@@ -171,6 +175,26 @@ function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
   if (draft.key !== null) keys.push(`${tenant} key ${draft.key}`);
   if (idempotency) keys.push(`${tenant} retry ${idempotency.key}`);
   return keys;
+}
+
+/** The channel is locked until the commit, so that whoever deletes it sees what was queued for it. */
+const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_batch($1)),
+  wanted AS MATERIALIZED (
+    SELECT w.tenant, c.id AS channel, a.at_position, w.id, w.at FROM appended a
+    JOIN jsonb_to_recordset($2) w(n bigint, tenant bigint, id text, at bigint, channel text) ON w.n = a.job_n
+    JOIN channels c ON c.tenant = w.tenant AND c.id = w.channel AND c.enabled = 1
+    WHERE a.kind = 'stored' FOR KEY SHARE OF c
+  ),
+  queued AS (
+    INSERT INTO deliveries (tenant, channel, position, notification, state, queued_at)
+    SELECT tenant, channel, at_position, id, 'pending', at FROM wanted
+  )
+  SELECT * FROM appended ORDER BY job_n`;
+
+/** One for each channel that its route names. */
+function toDeliveries({ tenant, draft: { id, receivedAt, route, throttledOn } }: Waiting, n: number) {
+  if (throttledOn !== null) return [];
+  return (route.channels ?? []).map((channel) => ({ n, tenant, id, at: receivedAt, channel }));
 }
 
 /** As the type `append_job` of the schema has it. */

@@ -1,7 +1,8 @@
 import { limits } from '#contract/limits.ts';
-import type { Clear } from '#core/ports.ts';
+import type { Clear, Route } from '#core/ports.ts';
 import { reaches } from '#core/target.ts';
 import type { Db } from './database.ts';
+import { queueDeliveries } from './deliveries.ts';
 import { DictionaryWriter } from './dictionary.ts';
 import type { AppendResult, ChangeRow, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
@@ -112,7 +113,8 @@ export class LogWriter {
         .run(tenant, key, hash, id, until);
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
-    const position = this.insert(tenant, draft);
+    const { position, route } = this.insert(tenant, draft);
+    if (route.channels) queueDeliveries(this.sql, tenant, { ...draft, position, channels: route.channels });
     return { kind: 'stored', position, clears };
   }
 
@@ -226,11 +228,10 @@ export class LogWriter {
     return clears;
   }
 
-  /** Adds a notification without looking at its key; answers its position. */
-  insert(tenant: number, d: DraftRow): number {
+  /** Adds a notification without looking at its key, and without deliveries. */
+  insert(tenant: number, d: DraftRow): { readonly position: number; readonly route: Route } {
     const row = this.#nextRow;
-    const bytes = rowBytes(d.title, d.message);
-    const position = this.logs.next(tenant, row, bytes);
+    const position = this.logs.next(tenant, row, rowBytes(d.title, d.message));
     const { id: route, route: decided } = this.routes.use(tenant, d.route, this.#partition.id);
     const { time, rest } = toIdParts(d.id);
     const words = this.#dictionary;
@@ -258,7 +259,7 @@ export class LogWriter {
       const counted = findById(this.sql, tenant, d.throttledOn);
       if (counted) this.#saveState(counted.row, 'counted', [1], 'counted = counted + 1');
     }
-    return position;
+    return { position, route: decided };
   }
 
   #saveState(row: number, columns: string, values: readonly (string | number)[], onConflict: string): void {

@@ -145,7 +145,7 @@ function importPage(writer: LogWriter, tenant: TenantId, { entries, receipts }: 
 /** Answers the position at which it is stored. */
 function importEntry(writer: LogWriter, tenant: TenantId, entry: Entry): number {
   const route = JSON.stringify(entry.route);
-  if (entry.kind === 'notification') return writer.insert(tenant, toDraftRow(entry, route));
+  if (entry.kind === 'notification') return writer.insert(tenant, toDraftRow(entry, route)).position;
   const { id } = entry;
   const found = findById(writer.sql, tenant, id);
   if (found && entry.kind === 'clear')

@@ -8,6 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { AuditPage } from '#contract/audit.ts';
+import type { Channel } from '#contract/channel.ts';
 import type { Level } from '#contract/level.ts';
 import type { Invitation, Member } from '#contract/member.ts';
 import type { Overview } from '#contract/overview.ts';
@@ -80,6 +81,7 @@ function byName(levels: readonly Level[]): ReadonlyMap<string, Level> {
 
 export const panelPath = (id: string): string => `/api/panels/${encodeURIComponent(id)}`;
 export const panelsQuery = (tenant: Tenant) => listQuery<Panel>(tenant, 'panels');
+export const channelsQuery = (tenant: Tenant) => listQuery<Channel>(tenant, 'channels');
 const panelsRefreshMs = 4_000;
 
 /** As {@link panelsQuery}, refreshed while it is displayed; a long list less often. */

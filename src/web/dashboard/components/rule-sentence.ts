@@ -22,6 +22,7 @@ export interface RuleWords {
   weekday(day: (typeof weekdays)[number]): string;
   /** undefined until they have been read: they are not counted then. */
   readonly panels?: readonly Pick<Panel, 'id' | 'name' | 'tags'>[] | undefined;
+  readonly channels?: readonly { readonly id: string; readonly name: string }[] | undefined;
 }
 
 /** The fields that affect routing; the others have the server's defaults. */
@@ -84,6 +85,8 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   const done: Sentence[] = [];
   if (then.mute) done.push([word(t('mute'))]);
   if (then.panels !== undefined) done.push(panelsSentence(then.panels, words));
+  if (then.channels !== undefined)
+    done.push(fill(t('sendTo', valuesSlot), { values: channelNames(then.channels, words) }));
   if (then.setLevel !== undefined)
     done.push(fill(t('setLevel', valuesSlot), { values: [level(then.setLevel, words)] }));
   if (then.setTtl !== undefined) {
@@ -228,9 +231,21 @@ function panelsSentence(target: NonNullable<RuleCreate['then']['panels']>, words
     const count = panels.filter(({ tags }) => tags.some((tag) => target.tags.includes(tag))).length;
     return fill(t('taggedCount', { count, ...valuesSlot }), { values });
   }
-  const names = target.ids.map((id) => {
-    const known = panels?.find((panel) => panel.id === id);
-    return known ? value(known.name) : panels ? word(t('unknownPanel')) : mono(id);
+  return namesOf(target.ids, panels, t('unknownPanel'), words);
+}
+
+const channelNames = (ids: readonly string[], words: RuleWords): Sentence =>
+  namesOf(ids, words.channels, words.t('unknownChannel'), words);
+
+function namesOf(
+  ids: readonly string[],
+  known: readonly { readonly id: string; readonly name: string }[] | undefined,
+  unknown: string,
+  words: RuleWords,
+): Sentence {
+  const names = ids.map((id) => {
+    const found = known?.find((each) => each.id === id);
+    return found ? value(found.name) : known ? word(unknown) : mono(id);
   });
   return names.length > shownMost
     ? anyOf(names, words)

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { weekdays } from '#contract/weekdays.ts';
-import { panelsQuery } from '../api/queries.ts';
+import { channelsQuery, panelsQuery } from '../api/queries.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { localeOf, useFormats } from './formats.ts';
 import { useLevelLook } from './level-mark.tsx';
@@ -14,20 +14,23 @@ export function useRuleWords(): RuleWords {
   const { t, i18n } = useTranslation('ruleSentence');
   const formats = useFormats();
   const look = useLevelLook();
-  const { data: panels } = useQuery(panelsQuery(useTenant()));
+  const tenant = useTenant();
+  const { data: panels } = useQuery(panelsQuery(tenant));
+  const { data: channels } = useQuery(channelsQuery(tenant));
   const language = i18n.language;
   return useMemo(() => {
     const weekday = new Intl.DateTimeFormat(localeOf(language), { weekday: 'short', timeZone: 'UTC' });
     return {
       t,
       panels,
+      channels,
       level: (name) => look(name).word,
       duration: formats.duration,
       dateTime: formats.dateTime,
       // 5 January 1970 was a Monday.
       weekday: (day) => weekday.format((4 + weekdays.indexOf(day)) * 86_400_000),
     };
-  }, [t, formats, look, panels, language]);
+  }, [t, formats, look, panels, channels, language]);
 }
 
 /** A rule as a sentence, its values in another style than its words. */

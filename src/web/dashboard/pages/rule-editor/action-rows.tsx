@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { PanelsTarget } from '#contract/notification.ts';
 import { type RuleThen, throttleFields } from '#contract/rule.ts';
-import { panelsQuery } from '#web/dashboard/api/queries.ts';
+import { channelsQuery, panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
@@ -17,6 +17,7 @@ import { ValueField } from './value-field.tsx';
 
 const initialActions: Readonly<Required<RuleThen>> = {
   panels: 'all',
+  channels: [],
   mute: true,
   setLevel: 'error',
   setTtl: 30_000,
@@ -86,6 +87,14 @@ function ActionFields({
           problem={problem}
         />
       );
+    case 'channels':
+      return (
+        <ChannelFields
+          channels={then.channels ?? []}
+          onChange={(channels) => onChange({ ...then, channels })}
+          problem={problem}
+        />
+      );
     case 'mute':
       return (
         <>
@@ -125,6 +134,40 @@ function ActionFields({
         />
       );
   }
+}
+
+function ChannelFields({
+  channels,
+  onChange,
+  problem,
+}: {
+  channels: string[];
+  onChange: (channels: string[]) => void;
+  problem: FieldProblem | undefined;
+}) {
+  const { t } = useTranslation('rules');
+  const { data: known = [] } = useQuery(channelsQuery(useTenant()));
+  const names = new Map(known.map(({ id, name }) => [id, name]));
+  return (
+    <>
+      <span className={styles.field}>{t('sendTo')}</span>
+      <MultiSelect
+        size="xs"
+        className={styles.values ?? ''}
+        aria-label={t('action.channels')}
+        placeholder={channels.length === 0 ? t('channels.choose') : ''}
+        nothingFoundMessage={t('channels.none')}
+        error={problem !== undefined}
+        searchable
+        data={[...new Set([...names.keys(), ...channels])].map((id) => ({
+          value: id,
+          label: names.get(id) ?? id,
+        }))}
+        value={channels}
+        onChange={onChange}
+      />
+    </>
+  );
 }
 
 function TtlFields({ ms, onChange }: { ms: number; onChange: (ms: number) => void }) {

@@ -112,6 +112,7 @@ export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
   if (Object.keys(then).length === 0) missing.add('then');
   if (typeof then.panels === 'object' && Object.values(then.panels)[0]?.length === 0)
     missing.add('then.panels');
+  if (then.channels?.length === 0) missing.add('then.channels');
   return missing;
 }
 

@@ -32,6 +32,8 @@ export const ruleSentence: TranslatedPage<'ruleSentence'> = {
   taggedCount_one: '{{count}} Anzeige mit Tag {{values}}',
   taggedCount_other: '{{count}} Anzeigen mit Tag {{values}}',
   unknownPanel: 'eine gelöschte Anzeige',
+  unknownChannel: 'einen gelöschten Kanal',
+  sendTo: 'an {{values}} senden',
   setLevel: 'Stufe {{values}} setzen',
   showFor: '{{values}} lang zeigen',
   showUntilCleared: 'zeigen, bis erledigt',

@@ -31,6 +31,8 @@ export const ruleSentence = {
   taggedCount_one: '{{count}} panel tagged {{values}}',
   taggedCount_other: '{{count}} panels tagged {{values}}',
   unknownPanel: 'a deleted panel',
+  unknownChannel: 'a deleted channel',
+  sendTo: 'send to {{values}}',
   setLevel: 'set level to {{values}}',
   showFor: 'show for {{values}}',
   showUntilCleared: 'show until cleared',

@@ -1,0 +1,156 @@
+/** What is asked of an identity provider: its discovery document, and who a person is (OpenID Connect, code flow with PKCE). */
+
+import { findEmail } from '#core/email.ts';
+import { unavailable } from '#core/errors.ts';
+import type { Outbound, OutboundRequest } from '#outbound/outbound.ts';
+
+/** The identity provider that people sign in with. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** As the sign-in page calls it. */
+  readonly name: string;
+}
+
+const answered = { timeoutMs: 5_000, maxBytes: 1024 * 1024 };
+const isOk = (status: number) => status >= 200 && status < 300;
+
+/** What the provider says about itself: the parts of its discovery document that are used. */
+interface Metadata {
+  readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
+  readonly jwks_uri: string;
+  readonly userinfo_endpoint?: string;
+  readonly token_endpoint_auth_methods_supported?: readonly string[];
+}
+
+export interface Claims {
+  readonly sub: string;
+  readonly email: string | undefined;
+  readonly verified: boolean;
+  readonly name: string | undefined;
+}
+
+/** What came back from the provider, and what the journey there began with. */
+interface SignInCode {
+  readonly code: string;
+  readonly redirectUri: string;
+  readonly verifier: string;
+  readonly nonce: string;
+}
+
+export interface ProviderClient {
+  /** @throws AppError `unavailable` when the provider does not answer, or calls itself by another name. */
+  discover(): Promise<Metadata>;
+  /** Who the person is. @throws Error when any of it is not as OpenID Connect demands. */
+  exchange(metadata: Metadata, code: SignInCode): Promise<Claims>;
+}
+
+export function createProviderClient(settings: OidcSettings, outbound: Outbound): ProviderClient {
+  return {
+    discover: () => discover(outbound, settings.issuer),
+    exchange: (metadata, code) => exchange(outbound, settings, metadata, code),
+  };
+}
+
+/** The code and the client's secret travel to these addresses. @throws Error when one of them is not https. */
+function requireHttps({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }: Metadata) {
+  for (const url of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint]) {
+    if (url !== undefined && new URL(url).protocol !== 'https:')
+      throw new Error(`the identity provider names an address that is not https: ${url}`);
+  }
+}
+
+async function discover(outbound: Outbound, issuer: string): Promise<Metadata> {
+  try {
+    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const { status, body } = await outbound.request({ url }, answered);
+    const metadata = JSON.parse(body) as Metadata;
+    // Some write a slash at the end of their name, which a setting loses.
+    if (isOk(status) && (metadata.issuer === issuer || metadata.issuer === `${issuer}/`)) {
+      if (issuer.startsWith('https:')) requireHttps(metadata);
+      return metadata;
+    }
+  } catch (error) {
+    throw unavailable('the identity provider does not answer; try again, or sign in with a password', error);
+  }
+  throw unavailable(
+    'the identity provider calls itself by another name: BELFRY_OIDC_ISSUER must be exactly that',
+  );
+}
+
+async function exchange(
+  outbound: Outbound,
+  { clientId, clientSecret }: OidcSettings,
+  metadata: Metadata,
+  { code, redirectUri, verifier, nonce }: SignInCode,
+): Promise<Claims> {
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+  });
+  const headers: Record<string, string> = {
+    ...{ accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+  };
+  const inBody = metadata.token_endpoint_auth_methods_supported?.includes('client_secret_post');
+  if (clientSecret !== undefined && !inBody)
+    headers.authorization = `Basic ${Buffer.from([clientId, clientSecret].map(encodeURIComponent).join(':')).toString('base64')}`;
+  else {
+    form.set('client_id', clientId);
+    if (clientSecret !== undefined) form.set('client_secret', clientSecret);
+  }
+  const tokens = await getJson(outbound, {
+    ...{ url: metadata.token_endpoint, method: 'POST' },
+    ...{ headers, body: form.toString() },
+  });
+  const { createRemoteJWKSet, customFetch, jwtVerify } = await import('jose');
+  const { payload } = await jwtVerify(
+    String(tokens.id_token),
+    createRemoteJWKSet(new URL(metadata.jwks_uri), { [customFetch]: fetchKeysBy(outbound) }),
+    {
+      issuer: metadata.issuer,
+      audience: clientId,
+      requiredClaims: ['sub', 'exp', 'iat'],
+      clockTolerance: 30,
+    },
+  );
+  if (payload.nonce !== nonce) throw new Error('the ID token is not of this sign-in: its nonce differs');
+  if ((payload.azp ?? clientId) !== clientId) throw new Error('the ID token was issued to another client');
+  const { userinfo_endpoint } = metadata;
+  if (payload.email !== undefined || userinfo_endpoint === undefined) return claimsOf(payload);
+  const info = await getJson(outbound, {
+    url: userinfo_endpoint,
+    headers: { authorization: `Bearer ${String(tokens.access_token)}` },
+  });
+  if (info.sub !== payload.sub)
+    throw new Error('user info and ID token of the provider name different persons');
+  return claimsOf(info);
+}
+
+async function getJson(outbound: Outbound, request: OutboundRequest): Promise<Record<string, unknown>> {
+  const { status, body } = await outbound.request(request, answered);
+  if (!isOk(status)) throw new Error(`${new URL(request.url).origin} answered ${status}`);
+  return JSON.parse(body) as Record<string, unknown>;
+}
+
+/** As the library for ID tokens asks for the provider's keys. */
+const fetchKeysBy =
+  (outbound: Outbound) =>
+  async (url: string): Promise<Response> => {
+    const { status, body } = await outbound.request({ url }, answered);
+    return new Response(body, { status });
+  };
+
+/** An address that is not clearly verified is not, and it is kept in the form of our own. */
+function claimsOf({ sub, email, email_verified, name }: Record<string, unknown>): Claims {
+  return {
+    sub: String(sub),
+    email: findEmail(String(email ?? '')),
+    verified: email_verified === true,
+    name: typeof name === 'string' ? name : undefined,
+  };
+}

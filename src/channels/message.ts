@@ -1,0 +1,90 @@
+/** A notification as it leaves through a channel, and what the kinds make of it. */
+import { builtInStyles } from '#contract/level-styles.ts';
+import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
+
+export interface OutgoingNotification {
+  /** The same at every attempt: by it, receivers know a repeat. */
+  readonly id: string;
+  /** The tenant's name. */
+  readonly tenant: string;
+  readonly receivedAt: number;
+  readonly title: string;
+  readonly message: string;
+  readonly level: string;
+  readonly rank: number;
+  readonly ip: string | null;
+  readonly host: string | null;
+  readonly key: string | null;
+  readonly url: string | null;
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What a channel is set up with, secrets included. */
+export interface ChannelSetup {
+  readonly settings: Texts;
+  readonly secrets: Texts;
+}
+
+export interface SendResult {
+  /** `failed`: another attempt would fail, too. */
+  readonly outcome: 'delivered' | 'retry' | 'failed';
+  /** One sentence, without a secret. */
+  readonly answer: string;
+  /** The receiver asks for this pause. */
+  readonly retryAfterMs?: number;
+}
+
+/** A kind of channel that is one HTTP request. */
+export interface HttpKind {
+  request(setup: ChannelSetup, notification: OutgoingNotification, now: number): OutboundRequest;
+  /** The pause that the receiver asks for in its body, where it is not in `Retry-After`. */
+  readonly retryAfterMs?: (response: OutboundResponse) => number | undefined;
+}
+
+const ranks = builtInStyles;
+
+/** A custom level counts as the built-in one at or below its rank. */
+export function severityOf({ rank }: OutgoingNotification): keyof typeof builtInStyles {
+  if (rank >= ranks.critical.rank) return 'critical';
+  if (rank >= ranks.error.rank) return 'error';
+  if (rank >= ranks.warning.rank) return 'warning';
+  return rank >= ranks.info.rank ? 'info' : 'success';
+}
+
+export const colorOf = (notification: OutgoingNotification): string =>
+  builtInStyles[severityOf(notification)].color;
+
+/** The notification as JSON, as the webhook and MQTT carry it. */
+export function toJson({ receivedAt, ...notification }: OutgoingNotification) {
+  return { ...notification, receivedAt: new Date(receivedAt).toISOString() };
+}
+
+/** Level, host and key in one line, as in "error · db-1 · disk". */
+export function originOf({ level, host, ip, key }: OutgoingNotification): string {
+  return [level, host ?? ip, key].filter((part) => part !== null).join(' · ');
+}
+
+/** At most `most` characters; the last one says that there was more. */
+export function clip(text: string, most: number): string {
+  const characters = Array.from(text);
+  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** A JSON request. */
+export function jsonRequest(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): OutboundRequest {
+  return {
+    ...{ url, method: 'POST' },
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+/** The URL with a path added to its own. */
+export function urlWith(base: string, path: string): string {
+  return `${base.replace(/\/+$/, '')}${path}`;
+}

@@ -1,0 +1,95 @@
+/** The outgoing side, as routes and the wiring see it. */
+import { uuidv7 } from 'uuidv7';
+import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels.ts';
+import type { Directory } from '#core/directory.ts';
+import { AppError } from '#core/errors.ts';
+import type { History, TenantId } from '#core/ports.ts';
+import { createSealer } from '#core/sealing.ts';
+import { createOutbound } from '#outbound/outbound.ts';
+import { Dispatcher } from './dispatcher.ts';
+import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
+
+export interface ChannelServiceOptions {
+  readonly queue: DeliveryQueue;
+  readonly directory: Pick<Directory, 'channels' | 'tenants'>;
+  readonly history: Pick<History, 'find'>;
+  /** The server's key. */
+  readonly key: string;
+  /** Networks that channels may reach although they are not public. */
+  readonly allow: readonly string[];
+  readonly now: () => number;
+  readonly onFinished: (tenant: TenantId, state: 'delivered' | 'failed', count: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const stopMs = 2_000;
+type Secrets = Readonly<Record<string, string>>;
+
+export function createChannelService(options: ChannelServiceOptions): ChannelService {
+  const { directory, key, allow, now } = options;
+  const sealer = createSealer(key, 'channel secrets');
+  const outbound = createOutbound(allow);
+  /** Bound to its channel, so that nobody with the database alone can give it to another. */
+  const ownerOf = (tenant: TenantId, id: string) => `${tenant} ${id}`;
+
+  const open = ({ tenant, id, sealed }: Pick<ChannelRecord, 'tenant' | 'id' | 'sealed'>): Secrets => {
+    if (sealed === null) return {};
+    try {
+      return JSON.parse(sealer.open(sealed, ownerOf(tenant, id)).toString('utf8')) as Secrets;
+    } catch (error) {
+      const message =
+        "the channel's secrets were encrypted with another key: put the key file back, or enter them again";
+      throw new AppError('conflict', message, { cause: error });
+    }
+  };
+
+  const sendOne = async (
+    channel: ChannelRecord,
+    notification: Omit<OutgoingNotification, 'tenant'>,
+    signal: AbortSignal,
+  ): Promise<SendResult> => {
+    let setup: ChannelSetup;
+    try {
+      setup = { settings: channel.settings, secrets: open(channel) };
+    } catch (error) {
+      return { outcome: 'retry', answer: (error as Error).message };
+    }
+    const { name: tenant } = await directory.tenants.get(channel.tenant);
+    // Loaded with the first delivery.
+    const { send } = await import('./send.ts');
+    return send(channel.kind, setup, { ...outgoing(notification), tenant }, { outbound, now, signal });
+  };
+
+  const dispatcher = new Dispatcher({ ...options, channels: directory.channels, send: sendOne });
+
+  return {
+    open,
+    wake: () => void dispatcher.wake(),
+    stop: () => dispatcher.stop(stopMs),
+
+    seal(tenant, id, secrets) {
+      if (Object.keys(secrets).length === 0) return null;
+      return sealer.seal(Buffer.from(JSON.stringify(secrets)), ownerOf(tenant, id));
+    },
+
+    async test(channel, by) {
+      const began = performance.now();
+      const { outcome, answer } = await sendOne(channel, testNotification(by, now()), AbortSignal.any([]));
+      return { ok: outcome === 'delivered', answer, tookMs: Math.round(performance.now() - began) };
+    },
+  };
+}
+
+/** What goes out of a notification, and nothing else of its record. */
+function outgoing(notification: Omit<OutgoingNotification, 'tenant'>): Omit<OutgoingNotification, 'tenant'> {
+  const { id, receivedAt, title, message, level, rank, ip, host, key, url } = notification;
+  return { id, receivedAt, title, message, level, rank, ip, host, key, url };
+}
+
+function testNotification(by: string, receivedAt: number): Omit<OutgoingNotification, 'tenant'> {
+  return {
+    ...{ id: uuidv7(), receivedAt, title: 'Test of a channel' },
+    message: `This channel works. ${by} sent this test.`,
+    ...{ level: 'info', rank: 20, ip: null, host: null, key: null, url: null },
+  };
+}

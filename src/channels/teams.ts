@@ -1,0 +1,37 @@
+import { type HttpKind, jsonRequest, originOf, severityOf } from './message.ts';
+
+const colors = {
+  success: 'good',
+  info: 'accent',
+  warning: 'warning',
+  error: 'attention',
+  critical: 'attention',
+} as const;
+
+/** An adaptive card, as the workflow "Post to a channel when a webhook request is received" takes it. */
+export const teams: HttpKind = {
+  request({ secrets: { url = '' } }, notification) {
+    const text = (value: string, more: object = {}) => ({
+      type: 'TextBlock',
+      text: value,
+      wrap: true,
+      ...more,
+    });
+    const content = {
+      $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+      ...{ type: 'AdaptiveCard', version: '1.4' },
+      body: [
+        text(notification.title, {
+          ...{ size: 'Medium', weight: 'Bolder' },
+          color: colors[severityOf(notification)],
+        }),
+        text(notification.message),
+        text(originOf(notification), { isSubtle: true, size: 'Small' }),
+      ],
+      actions:
+        notification.url === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open', url: notification.url }],
+    };
+    const contentType = 'application/vnd.microsoft.card.adaptive';
+    return jsonRequest(url, { type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
+  },
+};

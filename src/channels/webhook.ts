@@ -1,0 +1,29 @@
+import { createHmac } from 'node:crypto';
+import { type HttpKind, jsonRequest, toJson } from './message.ts';
+
+/** A signed request, as Standard Webhooks has it: https://www.standardwebhooks.com. */
+export const webhook: HttpKind = {
+  request({ settings: { url = '' }, secrets: { signingKey = '', authorization } }, notification, now) {
+    const request = jsonRequest(url, {
+      type: 'notification.created',
+      timestamp: new Date(notification.receivedAt).toISOString(),
+      data: toJson(notification),
+    });
+    const seconds = Math.floor(now / 1000);
+    return {
+      ...request,
+      headers: {
+        ...request.headers,
+        'webhook-id': notification.id,
+        'webhook-timestamp': String(seconds),
+        'webhook-signature': sign(signingKey, `${notification.id}.${seconds}.${request.body ?? ''}`),
+        ...(authorization !== undefined && { authorization }),
+      },
+    };
+  },
+};
+
+function sign(signingKey: string, content: string): string {
+  const key = Buffer.from(signingKey.replace(/^whsec_/, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+}

@@ -1,0 +1,85 @@
+/** What each kind of channel is set up with, without schemas: pages load this file. */
+
+export const channelKinds = [
+  'webhook',
+  'email',
+  'ntfy',
+  'gotify',
+  'slack',
+  'teams',
+  'discord',
+  'telegram',
+  'pagerduty',
+  'mqtt',
+  'apprise',
+] as const;
+export type ChannelKind = (typeof channelKinds)[number];
+
+/** One field of a channel's settings, or one of its secrets. All are texts. */
+export interface ChannelField {
+  readonly name: string;
+  /** `url` is http or https; `emails` are addresses with commas in between. */
+  readonly type: 'text' | 'url' | 'email' | 'emails' | 'smtp' | 'mqtt' | 'signing-key';
+  readonly isRequired?: true;
+  /** Sealed, and never read back. */
+  readonly isSecret?: true;
+  /** What holds when it is left out, or how it may look. */
+  readonly example?: string;
+}
+
+const url = (over: Partial<ChannelField> = {}): ChannelField => ({ name: 'url', type: 'url', ...over });
+const text = (name: string, over: Partial<ChannelField> = {}): ChannelField => ({
+  name,
+  type: 'text',
+  ...over,
+});
+const required = { isRequired: true } as const;
+const secret = { isSecret: true } as const;
+const secretUrl = (example: string) => [url({ ...required, ...secret, example })];
+
+export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]>> = {
+  webhook: [
+    url({ ...required, example: 'https://example.org/hooks/belfry' }),
+    { name: 'signingKey', type: 'signing-key', ...secret, example: 'whsec_…' },
+    text('authorization', { ...secret, example: 'Bearer …' }),
+  ],
+  email: [
+    { name: 'to', type: 'emails', ...required, example: 'ops@example.org, night@example.org' },
+    { name: 'from', type: 'email', example: 'belfry@example.org' },
+    { name: 'server', type: 'smtp', example: 'smtps://mail.example.org:465' },
+    text('user'),
+    text('password', secret),
+  ],
+  ntfy: [
+    url({ example: 'https://ntfy.sh' }),
+    text('topic', { ...required, example: 'alerts' }),
+    text('token', { ...secret, example: 'tk_…' }),
+  ],
+  gotify: [
+    url({ ...required, example: 'https://gotify.example.org' }),
+    text('token', { ...required, ...secret }),
+  ],
+  slack: secretUrl('https://hooks.slack.com/services/…'),
+  teams: secretUrl('https://….logic.azure.com/workflows/…'),
+  discord: secretUrl('https://discord.com/api/webhooks/…'),
+  telegram: [
+    text('chat', { ...required, example: '-1001234567890' }),
+    text('token', { ...required, ...secret, example: '123456:ABC…' }),
+    url({ example: 'https://api.telegram.org' }),
+  ],
+  pagerduty: [
+    text('routingKey', { ...required, ...secret }),
+    url({ example: 'https://events.pagerduty.com' }),
+  ],
+  mqtt: [
+    { name: 'server', type: 'mqtt', ...required, example: 'mqtts://mqtt.example.org:8883' },
+    text('topic', { ...required, example: 'belfry/alerts' }),
+    text('user'),
+    text('password', secret),
+  ],
+  apprise: [
+    url({ ...required, example: 'https://apprise.example.org/notify/ops' }),
+    text('tag'),
+    text('urls', { ...secret, example: 'mailtos://…, tgram://…' }),
+  ],
+};

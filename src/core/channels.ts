@@ -1,0 +1,271 @@
+/** Channels: ways out of a tenant, and the queue of what is to be delivered through them. */
+import { randomBytes } from 'node:crypto';
+import type {
+  Channel,
+  ChannelCreate,
+  ChannelDelivery,
+  ChannelPatch,
+  ChannelTest,
+} from '#contract/channel.ts';
+import { type ChannelField, type ChannelKind, channelFields } from '#contract/channel-fields.ts';
+import type { Actor } from './audit.ts';
+import { findEmail } from './email.ts';
+import { badField } from './errors.ts';
+import type { TenantId } from './ports.ts';
+import { iso } from './stream/frames.ts';
+
+export interface ChannelRecord {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ChannelKind;
+  readonly enabled: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  /** The names of the secrets that are set. */
+  readonly secrets: readonly string[];
+  /** The secrets, encrypted with the server's key; null when there are none. */
+  readonly sealed: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly health: ChannelHealth;
+}
+
+/** How its deliveries go; no change of configuration. */
+export interface ChannelHealth {
+  /** Failed attempts since the last delivery. */
+  readonly failures: number;
+  readonly failingSince: number | null;
+  /** Nothing is attempted before this time; 0: at once. */
+  readonly retryAt: number;
+  readonly lastDeliveredAt: number | null;
+  readonly lastError: string | null;
+}
+
+export type ChannelChange = Partial<
+  Pick<ChannelRecord, 'name' | 'enabled' | 'settings' | 'secrets' | 'sealed'>
+>;
+
+/** The part of the directory. */
+export interface Channels {
+  /** By name. */
+  list(tenant: TenantId): Promise<readonly ChannelRecord[]>;
+  find(tenant: TenantId, id: string): Promise<ChannelRecord | undefined>;
+  /** @throws AppError `conflict` when the name is taken or there are as many as a tenant may have. */
+  create(record: Omit<ChannelRecord, 'health'>, by: Actor): Promise<void>;
+  /** What waits is attempted at once after it. @throws AppError `conflict` when the name is another channel's. */
+  update(
+    tenant: TenantId,
+    id: string,
+    change: ChannelChange,
+    by: Actor,
+    at: number,
+  ): Promise<ChannelRecord | undefined>;
+  /** With all that is queued for it, and the record of what was delivered. */
+  remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
+}
+
+/** One notification on its way to one channel. */
+export interface Delivery {
+  readonly channel: string;
+  /** The notification's position: deliveries of a channel are in this order. */
+  readonly position: number;
+  /** The notification's id. */
+  readonly notification: string;
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  readonly queuedAt: number;
+  readonly finishedAt: number | null;
+  /** What came of the last attempt, in one sentence. */
+  readonly answer: string | null;
+}
+
+/** A channel for which something is queued. */
+export interface WaitingChannel {
+  readonly tenant: TenantId;
+  readonly id: string;
+  /** When it may be attempted; another node's lease is respected. */
+  readonly readyAt: number;
+}
+
+/**
+ * Deliveries, written in the commit of their notification (see `History.append`) and kept until retention drops them.
+ * A channel is worked on by the holder of its lease alone. A result renews the lease.
+ */
+export interface DeliveryQueue {
+  /** Enabled channels with pending deliveries, the first to be ready first, at most 500. */
+  waiting(now: number): Promise<readonly WaitingChannel[]>;
+  /** Takes the lease for this node; false while another node has it, or nothing is to be attempted yet. */
+  claim(tenant: TenantId, channel: string, now: number): Promise<boolean>;
+  release(tenant: TenantId, channel: string): Promise<void>;
+  /** The oldest pending one. */
+  next(tenant: TenantId, channel: string): Promise<Delivery | undefined>;
+  /** Answers false when this node does not hold the lease any more; what is recorded stays recorded. */
+  finish(tenant: TenantId, delivery: Delivery, result: DeliveryResult, now: number): Promise<boolean>;
+  /** An attempt failed, and the channel rests until `retryAt`. */
+  retry(
+    tenant: TenantId,
+    delivery: Delivery,
+    failure: { readonly answer: string; readonly retryAt: number },
+    now: number,
+  ): Promise<void>;
+  /** Lets the oldest pending deliveries beyond the bound fail, and forgets old finished ones; answers how many failed. */
+  trim(tenant: TenantId, channel: string, now: number): Promise<number>;
+  /** The newest first. */
+  list(tenant: TenantId, channel: string, limit: number): Promise<readonly Delivery[]>;
+  /** Of one notification. */
+  of(tenant: TenantId, notification: string): Promise<readonly Delivery[]>;
+  /** How many are pending, by channel; channels with none are left out. */
+  pending(tenant: TenantId): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface DeliveryResult {
+  readonly state: 'delivered' | 'failed';
+  readonly answer: string;
+}
+
+/** What routes need of the outgoing side. */
+export interface ChannelService {
+  /** The record's secrets, encrypted. */
+  seal(tenant: TenantId, id: string, secrets: Readonly<Record<string, string>>): string | null;
+  /** @throws AppError `conflict` when they were encrypted with another key. */
+  open(record: Pick<ChannelRecord, 'tenant' | 'id' | 'sealed'>): Readonly<Record<string, string>>;
+  /** Sends a made-up notification past the queue. */
+  test(record: ChannelRecord, by: Actor): Promise<ChannelTest>;
+  /** There may be something to deliver. */
+  wake(): void;
+  /** Lets attempts under way end for a moment, and makes no others. */
+  stop(): Promise<void>;
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+/** `whsec_` and 24 to 64 bytes of base64, as Standard Webhooks has it. */
+const signingKeyForm = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
+export const newSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/**
+ * The settings and secrets of a new channel, checked: those of its kind, and all that must be there. A signing key that was
+ * not given is made.
+ *
+ * @throws AppError `bad-request` naming the field.
+ */
+export function newChannelFields({ kind, settings = {}, secrets = {} }: ChannelCreate): {
+  readonly settings: Texts;
+  readonly secrets: Texts;
+} {
+  const fields = channelFields[kind];
+  const made = fields.find(({ type, name }) => type === 'signing-key' && !secrets[name]);
+  return {
+    settings: checked(fields, 'settings', settings),
+    secrets: checked(fields, 'secrets', { ...secrets, ...(made && { [made.name]: newSigningKey() }) }),
+  };
+}
+
+/** As {@link newChannelFields}, of a channel that has `before`. */
+export function changedChannelFields(
+  kind: ChannelKind,
+  { settings, secrets }: Pick<ChannelPatch, 'settings' | 'secrets'>,
+  before: { readonly secrets: Texts },
+): { readonly settings?: Texts; readonly secrets?: Texts } {
+  const fields = channelFields[kind];
+  const merged: Record<string, string> = { ...before.secrets };
+  for (const [name, value] of Object.entries(secrets ?? {})) {
+    if (value === null) delete merged[name];
+    else merged[name] = value;
+  }
+  return {
+    ...(settings && { settings: checked(fields, 'settings', settings) }),
+    ...(secrets && { secrets: checked(fields, 'secrets', merged) }),
+  };
+}
+
+function checked(fields: readonly ChannelField[], part: 'settings' | 'secrets', given: Texts): Texts {
+  const own = fields.filter(({ isSecret = false }) => isSecret === (part === 'secrets'));
+  const unknown = Object.keys(given).find((name) => !own.some((field) => field.name === name));
+  if (unknown !== undefined)
+    throw badField(
+      `${part}.${unknown}`,
+      own.length === 0
+        ? `this kind has no ${part}`
+        : `this kind has ${own.map(({ name }) => name).join(', ')}`,
+    );
+  const values: Record<string, string> = {};
+  for (const { name, type, isRequired } of own) {
+    const value = given[name]?.trim() ?? '';
+    if (value !== '') values[name] = checkedValue(`${part}.${name}`, type, value);
+    else if (isRequired) throw badField(`${part}.${name}`, 'is needed');
+  }
+  return values;
+}
+
+/** Messages never repeat the value: it may be a secret. */
+function checkedValue(path: string, type: ChannelField['type'], value: string): string {
+  if (type === 'signing-key') {
+    if (signingKeyForm.test(value)) return value;
+    throw badField(path, 'must be whsec_ and 24 to 64 bytes of base64; leave it out, and one is made');
+  }
+  if (type === 'email' || type === 'emails') {
+    const addresses = value.split(',').map((each) => findEmail(each.trim()));
+    if (addresses.every((each) => each !== undefined) && addresses.length <= (type === 'email' ? 1 : 50))
+      return addresses.join(', ');
+    throw badField(
+      path,
+      type === 'email' ? 'must be one e-mail address' : 'must be e-mail addresses with commas in between',
+    );
+  }
+  if (/[\r\n\0]/.test(value)) throw badField(path, 'must be one line');
+  const protocols = urlForms[type];
+  if (!protocols) return value;
+  const url = URL.parse(value);
+  if (!url || !protocols.test(url.protocol) || url.hostname === '')
+    throw badField(path, `must be an absolute URL, as in ${urlExamples[type]}`);
+  if (url.username !== '' || url.password !== '')
+    throw badField(path, 'must hold no user and no password; there are fields for them');
+  return value;
+}
+
+const urlForms: Partial<Record<ChannelField['type'], RegExp>> = {
+  url: /^https?:$/,
+  smtp: /^smtps?:$/,
+  mqtt: /^mqtts?:$/,
+};
+const urlExamples: Partial<Record<ChannelField['type'], string>> = {
+  url: 'https://example.org/path',
+  smtp: 'smtps://mail.example.org:465 or smtp://mail.example.org:587',
+  mqtt: 'mqtts://mqtt.example.org:8883',
+};
+
+/** A channel as the API returns it. */
+export function channelView(record: ChannelRecord, pending: number, now: number): Channel {
+  const { health } = record;
+  const time = (at: number | null) => (at === null ? null : iso(at));
+  return {
+    id: record.id,
+    name: record.name,
+    kind: record.kind,
+    enabled: record.enabled,
+    settings: { ...record.settings },
+    secrets: [...record.secrets],
+    createdAt: iso(record.createdAt),
+    updatedAt: iso(record.updatedAt),
+    state: {
+      pending,
+      failures: health.failures,
+      failingSince: time(health.failingSince),
+      retryAt: health.retryAt > now ? iso(health.retryAt) : null,
+      lastDeliveredAt: time(health.lastDeliveredAt),
+      lastError: health.lastError,
+    },
+  };
+}
+
+/** A delivery as the API returns it. */
+export function deliveryView(delivery: Delivery, channelName: string, title: string | null): ChannelDelivery {
+  const { channel, notification, state, attempts, queuedAt, finishedAt, answer } = delivery;
+  return {
+    channel: { id: channel, name: channelName },
+    ...{ notification, title, state, attempts, answer },
+    queuedAt: iso(queuedAt),
+    finishedAt: finishedAt === null ? null : iso(finishedAt),
+  };
+}

@@ -1,0 +1,189 @@
+import { Type } from 'typebox';
+import { uuidv7 } from 'uuidv7';
+import {
+  Channel,
+  ChannelCreate,
+  ChannelCreated,
+  ChannelDeliveries,
+  ChannelList,
+  ChannelPatch,
+  ChannelTest,
+} from '#contract/channel.ts';
+import { actorOf } from '#core/access.ts';
+import {
+  type ChannelChange,
+  type ChannelRecord,
+  changedChannelFields,
+  channelView,
+  deliveryView,
+  newChannelFields,
+} from '#core/channels.ts';
+import { AppError, notFound } from '#core/errors.ts';
+import type { TenantId } from '#core/ports.ts';
+import { IdPath, NoContent, problems, readLimit, route } from '../route-schemas.ts';
+import type { App, Services } from '../services.ts';
+
+const policy = { role: 'admin' } as const;
+const mostDeliveries = 200;
+const notRunning = { failures: 0, failingSince: null, retryAt: 0, lastDeliveredAt: null, lastError: null };
+
+/** Channels: ways out of a tenant, beside its panels. */
+export function channelRoutes(app: App, services: Services): void {
+  const { directory, deliveries, tenancy, now } = services;
+  const { channels } = directory;
+  changeRoutes(app, services);
+
+  app.get(
+    '/api/channels',
+    route(
+      { role: 'viewer' },
+      { summary: 'All channels, by name, without secrets', response: { 200: ChannelList } },
+    ),
+    async ({ principal: { tenant } }) => {
+      const [records, pending] = await Promise.all([channels.list(tenant), deliveries.pending(tenant)]);
+      return { channels: records.map((record) => channelView(record, pending.get(record.id) ?? 0, now())) };
+    },
+  );
+
+  app.post(
+    '/api/channels/:id/test',
+    route(
+      policy,
+      {
+        summary: 'Send a test through a channel, at once and past its queue',
+        params: IdPath,
+        response: { 200: ChannelTest },
+      },
+      { expensive: 'channel test' },
+    ),
+    async ({ principal, params }) =>
+      services.channels.test(await find(services, principal.tenant, params.id), actorOf(principal)),
+  );
+
+  app.get(
+    '/api/channels/:id/deliveries',
+    route(
+      { role: 'viewer' },
+      {
+        summary: 'What was delivered through a channel, and what waits, the newest first',
+        params: IdPath,
+        querystring: Type.Object({
+          limit: Type.Optional(Type.String({ description: `1 to ${mostDeliveries}; 50 when not given.` })),
+        }),
+        response: { 200: ChannelDeliveries },
+      },
+    ),
+    async ({ principal: { tenant }, params, query }) => {
+      const { id, name } = await find(services, tenant, params.id);
+      const rows = await deliveries.list(tenant, id, readLimit(query.limit, mostDeliveries));
+      const titles = await Promise.all(
+        rows.map(
+          async ({ notification }) => (await services.history.find(tenant, notification))?.title ?? null,
+        ),
+      );
+      return { deliveries: rows.map((row, i) => deliveryView(row, name, titles[i] ?? null)) };
+    },
+  );
+
+  /** The tenant's own change is in force for the next notification. */
+  app.delete(
+    '/api/channels/:id',
+    route(policy, {
+      summary: 'Delete a channel; what waits for it is not delivered',
+      params: IdPath,
+      response: { 204: NoContent },
+    }),
+    async ({ principal, params }, reply) => {
+      const { tenant } = principal;
+      if (!(await channels.remove(tenant, params.id, actorOf(principal), now()))) throw notFound('channel');
+      await tenancy.refresh(tenant);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function changeRoutes(app: App, services: Services): void {
+  const { directory, deliveries, tenancy, now } = services;
+  const { channels } = directory;
+
+  app.post(
+    '/api/channels',
+    route(policy, {
+      summary: 'Create a channel',
+      description:
+        'The answer holds the signing key of a webhook if none was given; it is never shown again.',
+      body: ChannelCreate,
+      response: { 201: ChannelCreated, ...problems(409) },
+    }),
+    async ({ principal, body }, reply) => {
+      const { tenant } = principal;
+      const { settings, secrets } = newChannelFields(body);
+      const id = uuidv7();
+      const at = now();
+      const record = {
+        ...{ tenant, id, kind: body.kind, settings },
+        name: body.name.trim(),
+        enabled: body.enabled ?? true,
+        secrets: Object.keys(secrets),
+        sealed: services.channels.seal(tenant, id, secrets),
+        ...{ createdAt: at, updatedAt: at },
+      };
+      await channels.create(record, actorOf(principal));
+      await tenancy.refresh(tenant);
+      reply.code(201).header('cache-control', 'no-store');
+      const { signingKey } = secrets;
+      const wasMade = signingKey !== undefined && body.secrets?.signingKey === undefined;
+      return { ...channelView({ ...record, health: notRunning }, 0, at), ...(wasMade && { signingKey }) };
+    },
+  );
+
+  app.patch(
+    '/api/channels/:id',
+    route(policy, {
+      summary: 'Change a channel',
+      description:
+        'Fields that are not named keep their value; `settings` is replaced as a whole, of `secrets` those that are named. What waits is attempted at once.',
+      params: IdPath,
+      body: ChannelPatch,
+      response: { 200: Channel, ...problems(409) },
+    }),
+    async ({ principal, params, body }) => {
+      const { tenant } = principal;
+      const known = await find(services, tenant, params.id);
+      const changed = changedChannelFields(known.kind, body, {
+        secrets: openIfNeeded(services, known, body),
+      });
+      const change: ChannelChange = {
+        ...(body.name !== undefined && { name: body.name.trim() }),
+        ...(body.enabled !== undefined && { enabled: body.enabled }),
+        ...(changed.settings && { settings: changed.settings }),
+        ...(changed.secrets && {
+          secrets: Object.keys(changed.secrets),
+          sealed: services.channels.seal(tenant, known.id, changed.secrets),
+        }),
+      };
+      const record = await channels.update(tenant, known.id, change, actorOf(principal), now());
+      if (!record) throw notFound('channel');
+      await tenancy.refresh(tenant);
+      services.channels.wake();
+      return channelView(record, (await deliveries.pending(tenant)).get(record.id) ?? 0, now());
+    },
+  );
+}
+
+async function find({ directory }: Services, tenant: TenantId, id: string): Promise<ChannelRecord> {
+  const record = await directory.channels.find(tenant, id);
+  if (!record) throw notFound('channel');
+  return record;
+}
+
+/** Secrets of a lost key can be entered anew. */
+function openIfNeeded({ channels }: Services, record: ChannelRecord, { secrets }: ChannelPatch) {
+  if (!secrets) return {};
+  try {
+    return channels.open(record);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'conflict') return {};
+    throw error;
+  }
+}

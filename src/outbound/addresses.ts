@@ -1,0 +1,54 @@
+/** Which addresses the server may connect to on behalf of a tenant. */
+import { type LookupAddress, lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { compileAddressSet, findAddressKey, parseAddressRange } from '#core/addresses.ts';
+
+/** An address that may not be connected to, or a name that has no other. */
+export class ForbiddenAddress extends Error {
+  constructor(host: string) {
+    super(`${host} is no public address: the operator may allow its network with BELFRY_OUTBOUND_ALLOW`);
+    this.name = 'ForbiddenAddress';
+  }
+}
+
+/** Azure answers platform requests there, credentials among them, although the address is a public one. */
+const azurePlatform = '168.63.129.16';
+
+/** Whether an address may be connected to. Undefined stands for every address. */
+export type AddressGuard = ((address: string) => boolean) | undefined;
+
+/**
+ * Allows public unicast addresses, and those in `allow` (addresses and CIDR blocks). Loopback, private, link-local, shared
+ * (CGNAT) and documentation networks are none, nor is what contains an IPv4 address within IPv6 (mapped ones count as IPv4).
+ */
+export function createAddressGuard(allow: readonly string[]): (address: string) => boolean {
+  const isAllowed = compileAddressSet(allow.map(parseAddressRange));
+  return (address) => {
+    const key = findAddressKey(address);
+    if (!key) return false;
+    if (isAllowed(key)) return true;
+    const parsed = ipaddr.process(address);
+    return parsed.range() === 'unicast' && parsed.toString() !== azurePlatform;
+  };
+}
+
+/** @throws ForbiddenAddress when the host is an address that is not allowed. A name is judged by {@link guardedLookup}. */
+export function assertLiteralAllowed(host: string, guard: AddressGuard): void {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  if (guard && findAddressKey(address) && !guard(address)) throw new ForbiddenAddress(address);
+}
+
+/** Resolves names for the connection itself, so that a name cannot change between the check and the connection. */
+export function guardedLookup(guard: AddressGuard): LookupFunction {
+  return (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
+      if (error) return callback(error, []);
+      const allowed = guard ? found.filter(({ address }) => guard(address)) : found;
+      const [first] = allowed;
+      if (!first) return callback(new ForbiddenAddress(host), []);
+      if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

@@ -1,0 +1,137 @@
+/** The one client for connections that the server itself makes over HTTP, SMTP and MQTT. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
+
+export interface OutboundRequest {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface OutboundResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The beginning of the body, at most `maxBytes`. */
+  readonly body: string;
+}
+
+export interface OutboundOptions {
+  /** For the whole request, its answer included. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  readonly maxBytes?: number;
+}
+
+export interface OutboundEndpoint {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+}
+
+export interface Outbound {
+  /**
+   * Redirects are not followed: they are answered as they are.
+   * @throws ForbiddenAddress; Error when there is no answer in time.
+   */
+  request(request: OutboundRequest, options: OutboundOptions): Promise<OutboundResponse>;
+  /** A connection, with TLS if it is to be secure. @throws as {@link request}. */
+  connect(endpoint: OutboundEndpoint, options: Omit<OutboundOptions, 'maxBytes'>): Promise<Socket>;
+}
+
+const usualMaxBytes = 64 * 1024;
+
+/** For what tenants enter: it reaches public addresses, and those that the operator allows. */
+export const createOutbound = (allow: readonly string[]): Outbound => outboundWith(createAddressGuard(allow));
+
+/** For what the operator entered: it reaches every address. */
+export const createTrustedOutbound = (): Outbound => outboundWith(undefined);
+
+function outboundWith(guard: AddressGuard): Outbound {
+  const lookup = guardedLookup(guard);
+  return {
+    async request(
+      { url: text, method = 'GET', headers = {}, body },
+      { maxBytes = usualMaxBytes, ...options },
+    ) {
+      const url = new URL(text);
+      assertLiteralAllowed(url.hostname, guard);
+      // Imported when needed: an idle server does without.
+      const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
+      const signal = deadline(options);
+      return inTime(
+        options.timeoutMs,
+        () =>
+          new Promise<OutboundResponse>((resolve, reject) => {
+            const sent = request(
+              url,
+              {
+                ...{ method, lookup, signal, agent: false },
+                headers: {
+                  'user-agent': 'belfry',
+                  ...headers,
+                  ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+                },
+              },
+              (response) => readAnswer(response, maxBytes).then(resolve, reject),
+            );
+            sent.once('error', reject);
+            sent.end(body);
+          }),
+      );
+    },
+
+    async connect({ host, port, isSecure }, options) {
+      assertLiteralAllowed(host, guard);
+      const signal = deadline(options);
+      const [{ connect }, tls] = await Promise.all([import('node:net'), import('node:tls')]);
+      return inTime(
+        options.timeoutMs,
+        () =>
+          new Promise<Socket>((resolve, reject) => {
+            const to = { host, port, lookup };
+            const socket = isSecure ? tls.connect({ ...to, servername: host }) : connect(to);
+            const abort = () => socket.destroy(signal.reason as Error);
+            signal.addEventListener('abort', abort, { once: true });
+            socket.once('error', reject);
+            socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+              signal.removeEventListener('abort', abort);
+              socket.off('error', reject);
+              resolve(socket);
+            });
+            if (signal.aborted) abort();
+          }),
+      );
+    },
+  };
+}
+
+function deadline({ timeoutMs, signal }: Omit<OutboundOptions, 'maxBytes'>): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal ? AbortSignal.any([timeout, signal]) : timeout;
+}
+
+async function inTime<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { name, cause } = error as Error;
+    const isTimeout = name === 'TimeoutError' || (cause as Error | undefined)?.name === 'TimeoutError';
+    throw isTimeout ? new Error(`no answer within ${timeoutMs / 1000} s`) : error;
+  }
+}
+
+/** Reads until the end or the bound; what is beyond that is left where it is. */
+async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<OutboundResponse> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    parts.push(part);
+    size += part.length;
+    if (size >= maxBytes) break;
+  }
+  response.destroy();
+  const body = Buffer.concat(parts).subarray(0, maxBytes).toString('utf8');
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
+}

@@ -1,0 +1,51 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into what came
+  readonly json: any;
+}
+
+interface Reply {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/** An HTTP server that keeps what it is sent, and answers 200 or what it is told to. */
+export class Receiver {
+  readonly received: Received[] = [];
+  /** The next answers, in order; then 200. */
+  readonly replies: Reply[] = [];
+  /** Decides every answer, instead of `replies`. */
+  answer: ((received: Received) => Reply | Promise<Reply>) | undefined;
+  readonly #server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
+    const body = Buffer.concat(parts).toString('utf8');
+    const isJson = request.headers['content-type']?.includes('json');
+    const { url: path = '', headers } = request;
+    const received = { path, headers, body, json: isJson ? JSON.parse(body) : undefined };
+    this.received.push(received);
+    const reply = (await this.answer?.(received)) ?? this.replies.shift() ?? {};
+    response.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? 'ok');
+  });
+
+  static async start(): Promise<Receiver> {
+    const receiver = new Receiver();
+    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+}
