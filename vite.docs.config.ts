@@ -8,10 +8,13 @@ import { renderSite, type SitePage, siteBase } from './scripts/docs-site.ts';
 
 const root = import.meta.dirname;
 
+/** Pages in which words stand for other reasons than to be found. */
+const notSearched = /^(?:CHANGELOG|CONTRIBUTING|bench\/RESULTS|docs\/reliability|docs\/adr\/.*)\b/;
+
 /** What the search of the site reads: for each section its page, address, heading and text. */
 const searchText = (pages: readonly SitePage[]): string =>
   JSON.stringify(
-    pages.flatMap(({ title, address, sections }) =>
+    pages.filter(({ file }) => !notSearched.test(file)).flatMap(({ title, address, sections }) =>
       sections
         .filter(({ heading, text }) => heading || text)
         .map(({ heading, anchor, text }) => [title, `${address}${anchor && `#${anchor}`}`, heading, text]),

@@ -26,7 +26,6 @@ export const navigation: readonly PageGroup[] = [
       'docs/command-line.md',
       'docs/accounts.md',
       'docs/security.md',
-      'docs/monitoring.md',
       'docs/scale.md',
       'docs/performance.md',
       'docs/reliability.md',

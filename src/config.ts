@@ -59,8 +59,11 @@ const longestTimerMs = 2 ** 31 - 1;
 const variables = {
   BELFRY_HOST: setting('0.0.0.0', host, 'address to listen on'),
   BELFRY_PORT: setting('8080', port, 'port to listen on; 0 takes a free one'),
-  BELFRY_BASE_URL: optional(httpUrl, 'where people and panels reach this server, for the links it makes'),
-  BELFRY_TRUSTED_PROXIES: setting('', networks, 'proxies whose X-Forwarded-For and Forwarded are believed'),
+  BELFRY_BASE_URL: optional(
+    httpUrl,
+    'address at which people and panels reach this server; links and cookies depend on it',
+  ),
+  BELFRY_TRUSTED_PROXIES: setting('', networks, 'proxies whose X-Forwarded-For and Forwarded are trusted'),
   BELFRY_DATABASE_URL: {
     ...setting(
       'sqlite:./data/belfry.db',
@@ -111,41 +114,48 @@ const variables = {
   BELFRY_HEARTBEAT_MS: setting(
     '15000',
     wholeNumber(100, longestTimerMs),
-    'between two heartbeats of a stream',
+    'milliseconds between two heartbeats of a stream',
   ),
   BELFRY_DRAIN_MS: setting(
     '8000',
     wholeNumber(0, longestTimerMs),
-    'time to finish what was begun when told to stop',
+    'milliseconds to finish running requests when the server stops',
   ),
   BELFRY_LOG_LEVEL: setting(
     'info',
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-    'least serious log lines to write',
+    'lowest level of log lines that are written',
   ),
   BELFRY_LOG_FORMAT: setting(
     'auto',
     oneOf('auto', 'pretty', 'json'),
     'auto is pretty on a terminal, else json',
   ),
-  BELFRY_METRICS_TOKEN: optionalSecret(secret, 'bearer token that opens /metrics'),
-  BELFRY_METRICS_HOST: setting('127.0.0.1', host, 'address of the listener for /metrics alone'),
+  BELFRY_METRICS_TOKEN: optionalSecret(secret, 'bearer token for /metrics'),
+  BELFRY_METRICS_HOST: setting('127.0.0.1', host, 'address of the separate listener for /metrics'),
   BELFRY_METRICS_PORT: setting(
     'off',
     orOff(port),
-    'port of the listener for /metrics alone; 0 or off is none',
+    'port of the separate listener for /metrics; 0 or off for none',
   ),
-  BELFRY_ADMIN_EMAIL: optional(email, 'owner to make when there is no account yet'),
+  BELFRY_ADMIN_EMAIL: optional(
+    email,
+    'e-mail address of the owner that is created when there is no account yet',
+  ),
   BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'password of that owner'),
   BELFRY_OIDC_ISSUER: optional(issuerUrl, 'identity provider (OpenID Connect) that people may sign in with'),
-  BELFRY_OIDC_CLIENT_ID: optional(secret, 'what it knows this server by'),
+  BELFRY_OIDC_CLIENT_ID: optional(secret, 'client id of this server at the provider'),
   BELFRY_OIDC_CLIENT_SECRET: optionalSecret(
     secret,
-    'what this server proves itself with; none for a public client',
+    'client secret at the provider; none for a public client',
   ),
-  BELFRY_OIDC_NAME: setting('Single sign-on', label, 'what the sign-in page calls it'),
-  BELFRY_URL: setting('http://127.0.0.1:8080', httpUrl, 'server that belfry send and belfry tail talk to'),
-  BELFRY_TOKEN: optionalSecret(secret, 'API token that belfry send and belfry tail use'),
+  BELFRY_OIDC_NAME: setting('Single sign-on', label, 'name of the provider on the sign-in page'),
+  BELFRY_URL: setting(
+    'http://127.0.0.1:8080',
+    httpUrl,
+    'server that commands such as belfry send and belfry tail talk to',
+  ),
+  BELFRY_TOKEN: optionalSecret(secret, 'API token that these commands use'),
 };
 
 type Variables = typeof variables;
