@@ -14,11 +14,13 @@ const notSearched = /^(?:CHANGELOG|CONTRIBUTING|bench\/RESULTS|docs\/reliability
 /** What the search of the site reads: for each section its page, address, heading and text. */
 const searchText = (pages: readonly SitePage[]): string =>
   JSON.stringify(
-    pages.filter(({ file }) => !notSearched.test(file)).flatMap(({ title, address, sections }) =>
-      sections
-        .filter(({ heading, text }) => heading || text)
-        .map(({ heading, anchor, text }) => [title, `${address}${anchor && `#${anchor}`}`, heading, text]),
-    ),
+    pages
+      .filter(({ file }) => !notSearched.test(file))
+      .flatMap(({ title, address, sections }) =>
+        sections
+          .filter(({ heading, text }) => heading || text)
+          .map(({ heading, anchor, text }) => [title, `${address}${anchor && `#${anchor}`}`, heading, text]),
+      ),
   );
 
 /** Makes the pages, once the names of script and style are known. */

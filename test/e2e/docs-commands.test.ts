@@ -1,6 +1,7 @@
 /**
  * Every command and configuration in README.md and docs/ is run, checked by the tool it is for, or held against what it calls.
- * ```sh run is run, the blocks of a page one after the other; ```json rule is stored as a rule, ```text query searched for.
+ * ```sh run is run, the blocks of a page one after the other; ```json rule is stored as a rule, ```text query searched for;
+ * ```text output is an example of what a program prints.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +46,7 @@ const marked = (marker: string) => blocks.filter((block) => block.marker === mar
 test('every block names its language, and every marker means something', () => {
   expect(blocks.length).toBeGreaterThan(60);
   expect(blocks.filter(({ language }) => language === '').map(at)).toEqual([]);
-  const known = ['', 'run', 'rule', 'query', 'systemd'];
+  const known = ['', 'run', 'rule', 'query', 'systemd', 'output'];
   expect(blocks.filter(({ marker }) => !known.includes(marker)).map(at)).toEqual([]);
   for (const [page, file] of Object.entries(testedElsewhere))
     expect([page, readFileSync(join(root, file), 'utf8').includes(page)]).toEqual([page, true]);

@@ -58,7 +58,7 @@ test('every command with curl is taken, and its notification is stored', async (
     const head = await desk.head();
     const key = await desk.server.key('admin');
     const id = desk.token.split('_')[1] ?? '';
-    const env = machineEnvironment({ BELFRY_TOKEN: desk.token, BELFRY_KEY: key, TOKEN_ID: id });
+    const env = machineEnvironment({ BELFRY_TOKEN: desk.token, KEY: key, TOKEN_ID: id });
     const answer = await Terminal.run(own(command.replace('curl', 'curl -sS --fail-with-body')), env);
     const stored = /signing-secret|api\/mappings/.test(command) ? 0 : 1;
     expect([command, answer, await desk.head()]).toEqual([command, answer, head + stored]);

@@ -21,11 +21,14 @@ export function guides(): string[] {
 
 export function fencedBlocks(file: string): FencedBlock[] {
   const source = readFileSync(join(root, file), 'utf8');
-  return Array.from(source.matchAll(/^ {0,3}```(\w*) ?(\w*)\n(.*?)^ {0,3}```$/gms), ({ index, ...found }) => ({
-    file,
-    line: source.slice(0, index).split('\n').length,
-    language: found[1] ?? '',
-    marker: found[2] ?? '',
-    text: found[3] ?? '',
-  }));
+  return Array.from(
+    source.matchAll(/^ {0,3}```(\w*) ?(\w*)\n(.*?)^ {0,3}```$/gms),
+    ({ index, ...found }) => ({
+      file,
+      line: source.slice(0, index).split('\n').length,
+      language: found[1] ?? '',
+      marker: found[2] ?? '',
+      text: found[3] ?? '',
+    }),
+  );
 }
