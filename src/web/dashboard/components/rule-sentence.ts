@@ -86,7 +86,11 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   if (then.mute) done.push([word(t('mute'))]);
   if (then.panels !== undefined) done.push(panelsSentence(then.panels, words));
   if (then.channels !== undefined)
-    done.push(fill(t('sendTo', valuesSlot), { values: channelNames(then.channels, words) }));
+    done.push(
+      fill(t('sendTo', valuesSlot), {
+        values: namesOf(then.channels, words.channels, t('unknownChannel'), words),
+      }),
+    );
   if (then.setLevel !== undefined)
     done.push(fill(t('setLevel', valuesSlot), { values: [level(then.setLevel, words)] }));
   if (then.setTtl !== undefined) {
@@ -234,9 +238,6 @@ function panelsSentence(target: NonNullable<RuleCreate['then']['panels']>, words
   return namesOf(target.ids, panels, t('unknownPanel'), words);
 }
 
-const channelNames = (ids: readonly string[], words: RuleWords): Sentence =>
-  namesOf(ids, words.channels, words.t('unknownChannel'), words);
-
 function namesOf(
   ids: readonly string[],
   known: readonly { readonly id: string; readonly name: string }[] | undefined,
@@ -247,12 +248,8 @@ function namesOf(
     const found = known?.find((each) => each.id === id);
     return found ? value(found.name) : known ? word(unknown) : mono(id);
   });
-  return names.length > shownMost
-    ? anyOf(names, words)
-    : join(
-        names.map((name) => [name]),
-        ', ',
-      );
+  const each = names.map((name) => [name]);
+  return names.length > shownMost ? anyOf(names, words) : join(each, ', ');
 }
 
 /** Days in a row as a span. */
