@@ -75,6 +75,11 @@ const rows: Record<string, Row> = {
     steps: [history, [new URL('./search.ts', import.meta.url), 'FOLDER/history.db']],
     plain: true,
   },
+  'search-postgres': {
+    about: `the same on PostgreSQL, with ${historyRows} notifications`,
+    steps: [history, [new URL('./search-postgres.ts', import.meta.url), 'FOLDER/history.db']],
+    plain: true,
+  },
   histogram: {
     about: 'histograms and completion, with a million notifications',
     steps: [million, [new URL('./histogram.ts', import.meta.url), 'FOLDER/million.db']],

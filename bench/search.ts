@@ -1,8 +1,10 @@
 /**
  * How long a page of history takes, for each filter of the query language and for their pairs, on a history made by
- * history-data.ts. Run: node bench/search.ts FILE [SEARCHES PER KIND]
+ * history-data.ts. Run: node bench/search.ts FILE [SEARCHES PER KIND]. Instead of a file it may be the URL of a PostgreSQL
+ * database to which `belfry migrate` copied the history; processor time is then that of this process alone.
  */
 import { parseQuery } from '#core/search/search.ts';
+import { openPostgres } from '#storage/postgres/open.ts';
 import { openReadOnly } from '#storage/sqlite/database.ts';
 import { Statements } from '#storage/sqlite/partitions.ts';
 import { RowReader } from '#storage/sqlite/rows.ts';
@@ -17,9 +19,31 @@ if (!file) {
   process.exit(2);
 }
 const each = Number(process.argv[3] ?? 40);
-const db = openReadOnly(file);
-const sql = new Statements(db);
-const open = { sql, reader: new RowReader(sql) };
+const options = { limit: pageLimit, now: newest };
+const { page, close } = file.startsWith('postgres:') ? await onPostgres(file) : onSqlite(file);
+
+interface Searched {
+  page(text: string): unknown;
+  close(): unknown;
+}
+
+function onSqlite(path: string): Searched {
+  const db = openReadOnly(path);
+  const sql = new Statements(db);
+  const open = { sql, reader: new RowReader(sql) };
+  return {
+    page: (text) => searchPage(open, { tenant, query: parseQuery(text, context), options }),
+    close: () => db.close(),
+  };
+}
+
+async function onPostgres(url: string): Promise<Searched> {
+  const storage = await openPostgres({ url, queueCapacity: 1, onProblem: () => undefined });
+  return {
+    page: (text) => storage.history.search(tenant, parseQuery(text, context), options),
+    close: () => storage.close(),
+  };
+}
 
 interface Timed {
   readonly name: string;
@@ -29,17 +53,13 @@ interface Timed {
   slowest: string;
 }
 
-function time(name: string, make: () => string, runs: number): Timed {
+async function time(name: string, make: () => string, runs: number): Promise<Timed> {
   const timed: Timed = { name, times: [], busy: [], slowest: '' };
   for (let run = 0; run < runs; run++) {
     const text = make();
     const cpu = process.cpuUsage();
     const started = performance.now();
-    searchPage(open, {
-      tenant,
-      query: parseQuery(text, context),
-      options: { limit: pageLimit, now: newest },
-    });
+    await page(text);
     const ms = performance.now() - started;
     const { user, system } = process.cpuUsage(cpu);
     const busyMs = (user + system) / 1000;
@@ -61,22 +81,23 @@ const print = ({ name, times, busy, slowest }: Timed) => {
 
 console.log(`${'milliseconds'.padEnd(32)}      p50     p99 cpu p50 cpu p99   slowest`);
 // The first searches meet cold pages, as those after a start do; they are timed apart.
-const cold = time('first of each kind, cold', () => '', 0);
+const cold = await time('first of each kind, cold', () => '', 0);
 for (const make of Object.values(kinds)) {
-  const { times, busy } = time('', make, 1);
+  const { times, busy } = await time('', make, 1);
   cold.times.push(...times);
   cold.busy.push(...busy);
 }
 print(cold);
 console.log('\nfilters');
-const single = Object.entries(kinds).map(([name, make]) => time(name, make, each));
+const single: Timed[] = [];
+for (const [name, make] of Object.entries(kinds)) single.push(await time(name, make, each));
 for (const timed of single) print(timed);
 console.log('\nslowest pairs');
 const pairs: Timed[] = [];
 const entries = Object.entries(kinds).filter(([name]) => name !== 'everything');
 for (const [i, [name, make]] of entries.entries()) {
   for (const [other, makeOther] of entries.slice(i + 1)) {
-    pairs.push(time(`${name} + ${other}`, () => `${make()} ${makeOther()}`, Math.ceil(each / 4)));
+    pairs.push(await time(`${name} + ${other}`, () => `${make()} ${makeOther()}`, Math.ceil(each / 4)));
   }
 }
 pairs.sort((a, b) => at(b.busy, 0.99) - at(a.busy, 0.99));
@@ -92,4 +113,4 @@ print(summed(`all ${single.length} filters`, single));
 print(summed(`all ${pairs.length} pairs`, pairs));
 const over = (share: number, ms: number) => pairs.filter(({ busy }) => at(busy, share) > ms).length;
 console.log(`pairs over 100 ms of processor at p99: ${over(0.99, 100)}; over 20 ms at p50: ${over(0.5, 20)}`);
-db.close();
+await close();

@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { append } from '#test/e2e/history-seed.ts';
+import { Cli } from '#test/support/cli.ts';
+import { FakeIo } from '#test/support/fake-io.ts';
+import { onStorage } from '#test/support/storage.ts';
+import { run } from './run.ts';
+
+const cli = new Cli();
+afterEach(() => cli.remove());
+
+test('on a terminal, the progress is one bar that is drawn over itself; elsewhere a line for each tenth', async () => {
+  await onStorage(cli.folder, async ({ storage, directory }) => {
+    const tenant = (await directory.tenants.findByName('default'))?.id ?? 0;
+    await append(storage.history, tenant, 2_500);
+  });
+  const copyTo = async (name: string, terminal?: { columns: number; rows: number }) => {
+    const io = new FakeIo({ ...(terminal && { terminal }) });
+    const [from, to] = [cli.database, join(cli.folder, name)].map((path) => `sqlite:${path}`) as [
+      string,
+      string,
+    ];
+    expect(await run(['migrate', from, to], io), io.err).toBe(0);
+    return io.out;
+  };
+  const drawn = (await copyTo('a.db', { columns: 80, rows: 24 })).split('\r');
+  expect(drawn.at(-1)).toMatch(
+    /^checking {2}\[#{30}\] 100 % of 2,500 entries\ncopied and compared: 1 tenant, 2,500 entries of history/,
+  );
+  const bars = drawn.filter((text) => text.startsWith('copying'));
+  expect(bars.at(-1)).toBe(`copying   [${'#'.repeat(30)}] 100 % of 2,500 entries`);
+  for (const bar of bars) {
+    const [, filled = '', percent] = /\[(#*)\.*\] +(\d+) %/.exec(bar) ?? [];
+    expect(filled).toHaveLength(Math.round((30 * Number(percent)) / 100));
+    expect(bar).not.toContain('\n');
+  }
+  const lines = (await copyTo('b.db')).split('\n');
+  expect(lines.slice(0, -2)).toEqual(
+    ['copying', 'checking'].flatMap((step) =>
+      ['0', '40', '80', '100'].map((share) => `${step}: ${share} % of 2,500 entries`),
+    ),
+  );
+});
