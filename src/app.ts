@@ -69,6 +69,8 @@ export interface RunningServer {
   /** Stands behind # in the link with which the first account is made; undefined when there is one. */
   readonly setUpSecret: string | undefined;
   readonly routes: Server['routes'];
+  /** Listeners of other protocols, by name. */
+  readonly ports: Readonly<Record<string, number>>;
   /** Resolves with the reason when nothing can be stored any more: the server is to be stopped and started again. */
   readonly failed: Promise<Error>;
   /** As {@link shutDown}. */
@@ -78,6 +80,7 @@ export interface RunningServer {
 /** As many connections as the system lets wait: a herd of panels that comes back at once would lose seconds to a full queue. */
 const backlog = 65_535;
 const lockWaitMs = 500;
+const listenersCloseMs = 2_000;
 
 /** Opens the database, makes it when it is new, and makes sure that the tenant `default` exists. */
 export async function openStorage(
@@ -151,12 +154,13 @@ async function serve(
   const clock = await watchClock(opened.clockMemory, logger, services.now);
   // From the first request on, other nodes and commands know that this one runs.
   await services.presence.report();
-  const { url, metricsListener } = await listen(config, services, server);
+  const { url, metricsListener, listeners } = await listen(config, { services, server, logger });
   const stopGivingBack = giveBackIdleMemory();
   services.schedule.start();
   const stopLoops = startLoops(config, logger, services, { ...opened, clock });
   const stop = async () => {
     stopGivingBack();
+    await settlesWithin(Promise.all(listeners.map((listener) => listener.close())), listenersCloseMs);
     const ended = await shutDown({
       logger,
       services,
@@ -180,14 +184,22 @@ async function serve(
   };
   const { directory, accounts } = opened;
   const { failed } = opened.storage;
-  return { url, directory, accounts, setUpSecret, routes: server.routes, failed, stop };
+  const ports = Object.fromEntries(listeners.map(({ name, port }) => [name, port]));
+  return { url, directory, accounts, setUpSecret, routes: server.routes, ports, failed, stop };
 }
 
 /** Opens the listeners: all of them, or none. */
-async function listen(config: Config, services: Services, { app }: Server) {
+async function listen(
+  config: Config,
+  { services, server, logger }: { services: Services; server: Server; logger: Logger },
+) {
+  const { app, intake } = server;
   try {
     const url = await app.listen({ host: config.host, port: config.port, backlog });
-    return { url, metricsListener: await startMetricsListener(config.metrics, services) };
+    const metricsListener = await startMetricsListener(config.metrics, services);
+    if (!config.listeners) return { url, metricsListener, listeners: [] };
+    const { openListeners } = await import('./listeners/listeners.ts');
+    return { url, metricsListener, listeners: await openListeners(config.listeners, intake, logger) };
   } catch (error) {
     await app.close();
     services.tenantStreams.close();

@@ -87,6 +87,8 @@ describe('a setting', () => {
     ['BELFRY_RETENTION_DAYS', '7', { retention: { days: 7 } }],
     ['BELFRY_RETENTION_COUNT', 'off', { retention: { count: 'off' } }],
     ['BELFRY_BASE_URL', 'https://belfry.example.org/', { baseUrl: 'https://belfry.example.org' }],
+    ['BELFRY_SMTP', ':2525', { listeners: { smtp: { host: undefined, port: 2525 } } }],
+    ['BELFRY_SMTP', '[::1]:25', { listeners: { smtp: { host: '::1', port: 25 } } }],
     ['BELFRY_MIN_FREE_BYTES', '0', { minFreeBytes: 0 }],
     ['BELFRY_MIN_FREE_BYTES', '1 GB', { minFreeBytes: 1e9 }],
     ['BELFRY_MIN_FREE_BYTES', '2gib', { minFreeBytes: 2 ** 31 }],
@@ -117,6 +119,12 @@ describe('a setting', () => {
     ['BELFRY_BUS_URL', 'redis://bus', 'must be auto'],
     ['BELFRY_BUS_URL', 'nats://a:4222,tls://b:4222', 'for all servers'],
     ['BELFRY_BUS_URL', 'nats://a:4222,nats://user:password@b:4222', 'in the first only'],
+    ['BELFRY_SMTP', '25', 'must be an address and a port'],
+    ['BELFRY_SMTP', '::1:25', 'must be an address and a port'],
+    ['BELFRY_SMTP', '[a]:25', 'must be an address and a port'],
+    ['BELFRY_SMTP', ':65536', 'must be an address and a port'],
+    ['BELFRY_SMTP', 'a b:25', 'must be a host name'],
+    ['BELFRY_SYSLOG_SEVERITY', 'loud', 'one of emerg, alert'],
     ['BELFRY_RATE_TOKEN', '20', 'as in 20:200'],
     ['BELFRY_RATE_TOKEN', '0:200', 'above zero'],
     ['BELFRY_RATE_TOKEN', '20:0', 'or off'],
@@ -212,6 +220,18 @@ describe('settings that belong together', () => {
     [
       { BELFRY_ADMIN_EMAIL: 'a@example.org' },
       'BELFRY_ADMIN_EMAIL and BELFRY_ADMIN_PASSWORD belong together: set both, or neither',
+    ],
+    [
+      { BELFRY_SYSLOG_UDP: ':5514' },
+      'BELFRY_SYSLOG_TOKEN is needed for syslog: set it to a token with the scope notify',
+    ],
+    [
+      { BELFRY_TLS_CERT_FILE: 'x' },
+      'BELFRY_TLS_CERT_FILE and BELFRY_TLS_KEY_FILE belong together: set both, or neither',
+    ],
+    [
+      { BELFRY_SYSLOG_TLS: ':6514', BELFRY_SYSLOG_TOKEN: 'x' },
+      'BELFRY_TLS_CERT_FILE and BELFRY_TLS_KEY_FILE are needed for BELFRY_SYSLOG_TLS',
     ],
     [
       { BELFRY_OIDC_CLIENT_ID: 'x' },

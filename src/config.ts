@@ -1,5 +1,6 @@
 /** The environment, read once and completely: nothing else of the server looks at it. */
 import { readFileSync } from 'node:fs';
+import { listenerProblems, listenersOf, listenerVariables } from './config-listeners.ts';
 import { adminOf, oidcOf, problemsBetween } from './config-people.ts';
 import {
   busUrl,
@@ -15,42 +16,14 @@ import {
   oneOf,
   orOff,
   password,
-  type Reader,
   rate,
   secret,
   UnfitValue,
   wholeNumber,
   withoutPassword,
 } from './config-values.ts';
+import { optional, optionalSecret, setting, type Variable } from './config-variable.ts';
 import { offerNearest } from './core/search/search-nearest.ts';
-
-interface Variable<T, D extends string | undefined> {
-  readonly read: Reader<T>;
-  /** As it would be written; undefined: not set. */
-  readonly default: D;
-  /** Never printed, and has a `…_FILE` form. */
-  readonly secret: boolean;
-  /** What of a secret may be printed. */
-  readonly show?: (text: string) => string;
-  readonly about: string;
-}
-
-const setting = <T>(value: string, read: Reader<T>, about: string): Variable<T, string> => ({
-  read,
-  default: value,
-  secret: false,
-  about,
-});
-const optional = <T>(read: Reader<T>, about: string): Variable<T, undefined> => ({
-  read,
-  default: undefined,
-  secret: false,
-  about,
-});
-const optionalSecret = <T>(read: Reader<T>, about: string): Variable<T, undefined> => ({
-  ...optional(read, about),
-  secret: true,
-});
 
 const port = wholeNumber(0, 65_535);
 /** Node fires a longer timer at once. */
@@ -150,6 +123,7 @@ const variables = {
     'client secret at the provider; none for a public client',
   ),
   BELFRY_OIDC_NAME: setting('Single sign-on', label, 'name of the provider on the sign-in page'),
+  ...listenerVariables,
   BELFRY_URL: setting(
     'http://127.0.0.1:8080',
     httpUrl,
@@ -212,7 +186,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push(`${name} ${shown(env[name], isSecret)}${error.message}`);
     }
   }
-  problems.push(...problemsBetween(settings));
+  problems.push(...problemsBetween(settings), ...listenerProblems(settings));
   if (problems.length > 0) throw new ConfigError(problems);
   return arrange(settings as Settings, effective);
 }
@@ -299,6 +273,7 @@ function arrange(of: Settings, effective: readonly Effective[]) {
     }),
     admin: adminOf(of),
     oidc: oidcOf(of),
+    listeners: listenersOf(of),
     client: Object.freeze({ url: of.BELFRY_URL, token: of.BELFRY_TOKEN }),
     effective: Object.freeze(effective),
   });

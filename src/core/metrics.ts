@@ -40,6 +40,13 @@ export class Metrics {
     help: 'Notifications refused because those taken before waited too long.',
     registers: [],
   });
+  /** Messages that came by another protocol than HTTP; some are refused before their tenant is known. */
+  readonly listened = new Counter({
+    name: 'belfry_listener_messages_total',
+    help: 'Messages by syslog and SMTP: stored, refused, or dropped because too many came.',
+    labelNames: ['listener', 'result'],
+    registers: [],
+  });
   /** When the counters started at 0, in Unix milliseconds. */
   readonly since: number;
   readonly #byTenant = new Map<TenantId, TenantMetrics>();

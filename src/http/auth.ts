@@ -8,7 +8,7 @@ import type { Sender } from '#core/own-sender.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/secrets.ts';
 import { ApiLimits } from './api-limits.ts';
 import { People } from './people.ts';
-import { rateHeaders } from './rate-headers.ts';
+import { type HeaderSink, rateHeaders } from './rate-headers.ts';
 import { bearerOf } from './sender-credential.ts';
 import type { Services } from './services.ts';
 import { addressSet, networkOf, sourceAddressReader } from './source-address.ts';
@@ -97,6 +97,20 @@ export class Authenticator {
     const sourceIp = this.#sourceOf(request);
     const sender = this.#recognise(request.headers.authorization, sourceIp);
     return sender?.kind === 'token' && allows(policy, sender) ? { sender, sourceIp } : undefined;
+  }
+
+  /**
+   * The sender of a token with the scope notify that came by another protocol.
+   * @throws AppError `rate-limited` after too many failures.
+   */
+  async findByToken(token: string, source: string, mode?: 'failures count'): Promise<Sender | undefined> {
+    const header = `Bearer ${token}`;
+    const found = this.#recognise(header, source) ?? (await this.#identify(header, source));
+    if (found?.kind === 'token' && allows({ scope: 'notify' }, found)) return found;
+    if (mode === undefined) return undefined;
+    const refusal = this.refuse(source, { header: () => undefined });
+    if (refusal.code === 'rate-limited') throw refusal;
+    return undefined;
   }
 
   /** The sender of a token by its id alone, if {@link check} would admit the token itself. Nothing is proved by it. */
@@ -226,7 +240,7 @@ export class Authenticator {
   }
 
   /** What a failed authentication is answered with. It counts against its source address. */
-  refuse(source: string, reply: FastifyReply): AppError {
+  refuse(source: string, reply: HeaderSink): AppError {
     const { rateAuth } = this.#services.settings;
     if (rateAuth === 'off') return unauthorized();
     const state = this.#failures.take(networkOf(source), rateAuth, this.#services.now());

@@ -33,6 +33,7 @@ import { notificationRoutes } from './history/notifications.ts';
 import { overviewRoutes } from './history/overview.ts';
 import { searchRoutes } from './history/searches.ts';
 import { integrationRoutes } from './intake/integrations.ts';
+import { ListenerIntake } from './intake/listener-intake.ts';
 import { notifyRoutes } from './intake/notify.ts';
 import { NotifyLimits } from './intake/notify-limits.ts';
 import { IntakeGate } from './intake/overload.ts';
@@ -69,6 +70,8 @@ export interface Server {
   readonly app: App;
   /** Every route with its policy, for tests that go through all of them. */
   readonly routes: readonly RouteEntry[];
+  /** For listeners of other protocols. */
+  readonly intake: ListenerIntake;
   /** Ends every connection without a running request, including those that never had one. */
   closeIdleConnections(): void;
 }
@@ -160,7 +163,8 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     app.server.closeIdleConnections();
     closeSilent();
   };
-  return { app, routes: routes.seal(), closeIdleConnections };
+  const intake = new ListenerIntake(services, authenticator, control);
+  return { app, routes: routes.seal(), intake, closeIdleConnections };
 }
 
 function createApp(logger: FastifyBaseLogger): App {

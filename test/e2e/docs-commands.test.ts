@@ -22,6 +22,7 @@ import { machineEnvironment, Terminal } from './terminal.ts';
 /** Pages with a test of their own, in which it runs or checks each block. */
 const testedElsewhere: Readonly<Record<string, string>> = {
   'docs/integrations.md': 'test/e2e/integrations-guide.test.ts',
+  'docs/listeners.md': 'test/e2e/listeners.test.ts',
 };
 
 const blocks = guides().flatMap(fencedBlocks);

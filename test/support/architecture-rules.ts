@@ -25,6 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   channels: ['core', 'contract', 'outbound'],
   outbound: ['core', 'contract'],
   integrations: ['core', 'contract'],
+  listeners: ['core', 'contract', 'integrations'],
   client: ['contract'],
   cli: ['client', 'contract', 'app.ts'],
   web: ['client', 'contract'],

@@ -62,6 +62,7 @@ export function serverRegistry(
       },
     });
   registry.registerMetric(services.metrics.overload);
+  registry.registerMetric(services.metrics.listened);
   gauge('write_queue', 'Writes accepted and not yet durable.', () => services.storage.queueDepth());
   gauge('ready', '1 while notifications can be stored and panels be served.', () =>
     notReady(services) === undefined ? 1 : 0,

@@ -1,0 +1,79 @@
+/** The settings of listeners for other protocols than HTTP; none of them is open by default. */
+import { isIP } from 'node:net';
+import { filePath, host, networks, oneOf, type Reader, secret, UnfitValue } from './config-values.ts';
+import { optional, optionalSecret, setting } from './config-variable.ts';
+
+export interface ListenAddress {
+  /** Undefined: every address of this machine. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+const listenAddress: Reader<ListenAddress> = (text) => {
+  const [, name = '', digits = ''] = /^(.*):(\d{1,5})$/.exec(text) ?? [];
+  const bare = /^\[(.*)\]$/.exec(name)?.[1] ?? name;
+  const isValid = digits !== '' && Number(digits) <= 65_535 && (name === bare || isIP(bare) === 6);
+  if (!isValid || (name === bare && bare.includes(':')))
+    throw new UnfitValue('must be an address and a port, as in :5514, 127.0.0.1:5514 or [::1]:5514');
+  return { host: bare === '' ? undefined : host(bare), port: Number(digits) };
+};
+
+const privateNetworks = '127.0.0.0/8,::1/128,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7,fe80::/10';
+
+export const listenerVariables = {
+  BELFRY_SYSLOG_UDP: optional(listenAddress, 'address for syslog over UDP, as in :5514'),
+  BELFRY_SYSLOG_TCP: optional(listenAddress, 'address for syslog over TCP, as in :5514'),
+  BELFRY_SYSLOG_TLS: optional(listenAddress, 'address for syslog over TLS, as in :6514'),
+  BELFRY_SYSLOG_TOKEN: optionalSecret(secret, 'API token that syslog messages are stored with'),
+  BELFRY_SYSLOG_ALLOW: setting(
+    privateNetworks,
+    networks,
+    'networks that may send syslog; by default the private ones',
+  ),
+  BELFRY_SYSLOG_SEVERITY: setting(
+    'notice',
+    oneOf('emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'),
+    'least serious syslog messages to store',
+  ),
+  BELFRY_SMTP: optional(listenAddress, 'address for e-mail over SMTP, as in :2525'),
+  BELFRY_TLS_CERT_FILE: optional(filePath, 'certificates in PEM for syslog over TLS and STARTTLS'),
+  BELFRY_TLS_KEY_FILE: optional(filePath, 'private key of BELFRY_TLS_CERT_FILE, in PEM'),
+};
+
+type Variables = typeof listenerVariables;
+export type ListenerSettings = {
+  readonly [N in keyof Variables]: Variables[N]['default'] extends string
+    ? ReturnType<Variables[N]['read']>
+    : ReturnType<Variables[N]['read']> | undefined;
+};
+
+/** Problems between settings that are valid on their own; settings with an error are left out. */
+export function listenerProblems(of: Partial<ListenerSettings>): string[] {
+  const problems: string[] = [];
+  const isOpen = of.BELFRY_SYSLOG_UDP ?? of.BELFRY_SYSLOG_TCP ?? of.BELFRY_SYSLOG_TLS;
+  if (isOpen && 'BELFRY_SYSLOG_TOKEN' in of && of.BELFRY_SYSLOG_TOKEN === undefined)
+    problems.push('BELFRY_SYSLOG_TOKEN is needed for syslog: set it to a token with the scope notify');
+  const [cert, key] = ['BELFRY_TLS_CERT_FILE', 'BELFRY_TLS_KEY_FILE'] as const;
+  if (cert in of && key in of && (of[cert] === undefined) !== (of[key] === undefined))
+    problems.push(`${cert} and ${key} belong together: set both, or neither`);
+  if (of.BELFRY_SYSLOG_TLS && cert in of && of[cert] === undefined)
+    problems.push(`${cert} and ${key} are needed for BELFRY_SYSLOG_TLS`);
+  return problems;
+}
+
+/** Undefined when none is open. */
+export function listenersOf(of: ListenerSettings) {
+  const { BELFRY_SYSLOG_UDP: udp, BELFRY_SYSLOG_TCP: tcp, BELFRY_SYSLOG_TLS: tls, BELFRY_SMTP: smtp } = of;
+  if (!(udp ?? tcp ?? tls ?? smtp)) return undefined;
+  const { BELFRY_TLS_CERT_FILE: certFile, BELFRY_TLS_KEY_FILE: keyFile } = of;
+  return Object.freeze({
+    syslog: Object.freeze({
+      ...{ udp, tcp, tls },
+      token: of.BELFRY_SYSLOG_TOKEN ?? '',
+      allow: of.BELFRY_SYSLOG_ALLOW,
+      least: of.BELFRY_SYSLOG_SEVERITY,
+    }),
+    smtp,
+    tlsFiles: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
+  });
+}

@@ -1,0 +1,30 @@
+/** One variable of the environment, and how it is declared. */
+import type { Reader } from './config-values.ts';
+
+export interface Variable<T, D extends string | undefined> {
+  readonly read: Reader<T>;
+  /** As it would be written; undefined: not set. */
+  readonly default: D;
+  /** Never printed, and has a `…_FILE` form. */
+  readonly secret: boolean;
+  /** What of a secret may be printed. */
+  readonly show?: (text: string) => string;
+  readonly about: string;
+}
+
+export const setting = <T>(value: string, read: Reader<T>, about: string): Variable<T, string> => ({
+  read,
+  default: value,
+  secret: false,
+  about,
+});
+export const optional = <T>(read: Reader<T>, about: string): Variable<T, undefined> => ({
+  read,
+  default: undefined,
+  secret: false,
+  about,
+});
+export const optionalSecret = <T>(read: Reader<T>, about: string): Variable<T, undefined> => ({
+  ...optional(read, about),
+  secret: true,
+});

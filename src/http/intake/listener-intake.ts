@@ -1,0 +1,56 @@
+/** The way in for listeners of other protocols: the same tokens, limits and counters as over HTTP. */
+import type { RetryKey, Sender } from '#core/intake.ts';
+import type { CheckedFields } from '#core/notification.ts';
+import type { Authenticator } from '../auth.ts';
+import { toAppError } from '../errors.ts';
+import type { HeaderSink } from '../rate-headers.ts';
+import type { Services } from '../services.ts';
+import type { IntakeControl } from './integration-handler.ts';
+import { reasonOf } from './notify-handler.ts';
+
+/** Other protocols have no headers for limits. */
+const nowhere: HeaderSink = { header: () => undefined };
+
+export class ListenerIntake {
+  readonly #services: Services;
+  readonly #authenticator: Authenticator;
+  readonly #control: IntakeControl;
+
+  constructor(services: Services, authenticator: Authenticator, control: IntakeControl) {
+    this.#services = services;
+    this.#authenticator = authenticator;
+    this.#control = control;
+  }
+
+  /** The sender of a token with the scope notify. @throws AppError `rate-limited` after too many failures. */
+  findSender(token: string, source: string, mode?: 'failures count'): Promise<Sender | undefined> {
+    return this.#authenticator.findByToken(token, source, mode);
+  }
+
+  /** Resolves once it is durable. @throws AppError. */
+  async accept(
+    sender: Sender,
+    source: string,
+    fields: CheckedFields,
+    retryKey: RetryKey | null,
+  ): Promise<string> {
+    const { intake, metrics } = this.#services;
+    const { rates, gate } = this.#control;
+    await rates.load(sender);
+    const underWay = gate.enter();
+    try {
+      rates.take(nowhere, sender, fields.level);
+      return await intake.accept(sender, source, fields, retryKey);
+    } catch (error) {
+      const known = toAppError(error);
+      metrics.of(sender.tenant).rejected(reasonOf(known));
+      throw error;
+    } finally {
+      gate.leave(underWay);
+    }
+  }
+
+  count(listener: string, result: string): void {
+    this.#services.metrics.listened.inc({ listener, result });
+  }
+}

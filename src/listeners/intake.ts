@@ -1,0 +1,53 @@
+/** What listeners get to work with: the way in of notifications, whatever protocol they come by. */
+import type { RetryKey, Sender } from '#core/intake.ts';
+import type { CheckedFields } from '#core/notification.ts';
+import { fieldsOf, type Incoming, retryKeyOf } from '#integrations/incoming.ts';
+import { parseLevelMap } from '#integrations/severity.ts';
+
+export type ListenerName = 'syslog-udp' | 'syslog-tcp' | 'syslog-tls' | 'smtp';
+export type MessageResult = 'stored' | 'refused' | 'dropped';
+
+export interface ListenerIntake {
+  /** The sender of a token with the scope notify; undefined for any other text. */
+  findSender(
+    token: string,
+    source: string,
+    /** A wrong token of the sender's own counts as a failed sign-in; the one of a setting does not. */
+    mode?: 'failures count',
+  ): Promise<Sender | undefined>;
+  /** Resolves once it is durable. @throws AppError with `retryAfterSeconds` when it may be sent again. */
+  accept(sender: Sender, source: string, fields: CheckedFields, retryKey: RetryKey | null): Promise<string>;
+  /** Counts messages by what came of them. */
+  count(listener: ListenerName, result: MessageResult): void;
+}
+
+export interface ListenAddress {
+  /** Undefined: every address of this machine. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+export interface Listener {
+  readonly name: ListenerName;
+  readonly port: number;
+  /** Takes nothing more; resolves once what was taken is stored, or after a moment. */
+  close(): Promise<void>;
+}
+
+export interface ListenerLog {
+  info(message: string): void;
+  warn(details: object, message: string): void;
+}
+
+const noMap = parseLevelMap([]);
+
+/** Stores one item. @throws AppError as {@link ListenerIntake.accept}, and `bad-request` for an item without a text. */
+export async function storeItem(
+  intake: ListenerIntake,
+  sender: Sender,
+  { source, listener }: { readonly source: string; readonly listener: string },
+  item: Incoming,
+): Promise<string> {
+  const fields = fieldsOf(item, noMap);
+  return intake.accept(sender, source, fields, retryKeyOf(listener, item, fields));
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { itemOfSyslog, parseSyslog } from './syslog-message.ts';
+
+const parse = (text: string | Buffer) => parseSyslog(Buffer.from(text));
+
+describe('a message of RFC 5424', () => {
+  it.each([
+    [
+      `<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - \ufeff'su root' failed for lonvick on /dev/pts/8`,
+      {
+        severity: 'crit',
+        host: 'mymachine.example.com',
+        program: 'su',
+        text: "'su root' failed for lonvick on /dev/pts/8",
+      },
+    ],
+    [
+      "<165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - - %% It's time to make the do-nuts.",
+      { severity: 'notice', host: '192.0.2.1', program: 'myproc', text: "%% It's time to make the do-nuts." },
+    ],
+    [
+      '<165>1 2003-10-11T22:14:15.003Z db-01 evntslog - ID47 [exampleSDID@32473 iut="3" eventSource="A \\"b\\" \\]"][b@1 x="y"] An event',
+      { severity: 'notice', host: 'db-01', program: 'evntslog', text: 'An event' },
+    ],
+    [
+      '<11>1 - - - - - - only a text',
+      { severity: 'err', host: undefined, program: undefined, text: 'only a text' },
+    ],
+  ])('is read: %s', (text, expected) => {
+    expect(parse(text)).toEqual(expected);
+  });
+
+  it('without a text is none', () => {
+    for (const text of [
+      '<34>1 - h p - - -',
+      '<34>1 - h p - - [a b="c"]',
+      '<34>1 - h p - - ',
+      '',
+      '\n',
+      '<34>',
+    ])
+      expect([text, parse(text)]).toEqual([text, undefined]);
+  });
+});
+
+describe('a message of RFC 3164', () => {
+  it.each([
+    [
+      "<34>Oct 11 22:14:15 mymachine su: 'su root' failed",
+      { severity: 'crit', host: 'mymachine', program: 'su', text: "'su root' failed" },
+    ],
+    [
+      '<13>Feb  5 17:32:18 10.0.0.99 Use the BFG!',
+      { severity: 'notice', host: '10.0.0.99', program: undefined, text: 'Use the BFG!' },
+    ],
+    [
+      '<30>Oct  9 22:33:20 hlfedora auditd[1787]: The audit daemon is exiting.',
+      { severity: 'info', host: 'hlfedora', program: 'auditd', text: 'The audit daemon is exiting.' },
+    ],
+    [
+      '<11>2026-11-23T00:00:00+01:00 nas kernel: oops',
+      { severity: 'err', host: 'nas', program: 'kernel', text: 'oops' },
+    ],
+    [
+      '<12>Nov 23 00:00:00 sshd[7]: no host',
+      { severity: 'warning', host: undefined, program: 'sshd', text: 'no host' },
+    ],
+    ['<12>backup: no time', { severity: 'warning', host: undefined, program: 'backup', text: 'no time' }],
+    ['just a text\n', { severity: 'notice', host: undefined, program: undefined, text: 'just a text' }],
+    ['<999>too high', { severity: 'notice', host: undefined, program: undefined, text: 'too high' }],
+  ])('is read: %s', (text, expected) => {
+    expect(parse(text)).toEqual(expected);
+  });
+});
+
+it('becomes a notification of its host, or else of where it came from', () => {
+  const message = { severity: 'alert', host: 'db-01', program: 'raid', text: 'disk 3 failed\nmore' } as const;
+  expect(itemOfSyslog(message, '10.0.0.9')).toEqual({
+    title: 'raid: disk 3 failed',
+    message: 'disk 3 failed\nmore',
+    severity: 'alert',
+    level: 'critical',
+    source: 'db-01',
+  });
+  const bare = { severity: 'err', host: undefined, program: undefined, text: 'x' } as const;
+  expect(itemOfSyslog(bare, '10.0.0.9')).toMatchObject({ title: 'x', level: 'error', source: '10.0.0.9' });
+});
+
+it('is read from any bytes, and from texts that are no UTF-8', () => {
+  expect(parse(Buffer.from('<11>caf\xe9', 'latin1'))).toMatchObject({ text: 'café' });
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (bytes, text) => {
+      parse(Buffer.from(bytes));
+      parse(`<34>1 - h p - - [${text}`);
+      parse(`<34>Oct 11 22:14:15 ${text}`);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('takes time in proportion to its length', () => {
+  for (const text of [
+    `<34>1 - h p - - ${'[a b="c"]'.repeat(7_000)}x`,
+    `<34>1 - h p - - [a b="${'\\"'.repeat(30_000)}`,
+    `<34>${'a '.repeat(30_000)}`,
+  ])
+    parse(text);
+});
