@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
-import type { Sender } from '#core/intake.ts';
+import type { Sender } from '#core/own-sender.ts';
 import type { Incoming } from '#integrations/incoming.ts';
 import {
   type ListenAddress,

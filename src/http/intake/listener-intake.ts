@@ -1,6 +1,7 @@
 /** The way in for listeners of other protocols: the same tokens, limits and counters as over HTTP. */
-import type { RetryKey, Sender } from '#core/intake.ts';
+import type { RetryKey } from '#core/intake.ts';
 import type { CheckedFields } from '#core/notification.ts';
+import type { Sender } from '#core/own-sender.ts';
 import type { Authenticator } from '../auth.ts';
 import { toAppError } from '../errors.ts';
 import type { HeaderSink } from '../rate-headers.ts';
