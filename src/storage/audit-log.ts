@@ -10,7 +10,7 @@ const sweepSlice = 500;
 export function createAuditLog(db: Builder, executor: SqlExecutor): AuditLog {
   return {
     async page(query) {
-      const rows = await executor.read(auditPage(db, query));
+      const rows = await executor.read(auditPage(db, query), query.tenant);
       return { entries: rows.slice(0, query.limit).map(toEntry), more: rows.length > query.limit };
     },
 

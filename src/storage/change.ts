@@ -37,13 +37,10 @@ export async function change<Row>(
   const { entry, locks = [], when = always, effects, after } = wanted;
   const mark = auditMark(db, entry, when);
   const before = [lockTenant(db, entry.tenant), ...locks];
-  const results = await executor.write([
-    ...before,
-    mark.insert,
-    ...countChange(db, entry.tenant, mark.written),
-    ...effects(mark.written),
-    after,
-  ]);
+  const results = await executor.write(
+    [...before, mark.insert, ...countChange(db, entry.tenant, mark.written), ...effects(mark.written), after],
+    entry.tenant,
+  );
   return { done: results[before.length]?.changes === 1, row: results.at(-1)?.rows[0] as Row | undefined };
 }
 

@@ -62,6 +62,7 @@ export function createCredentials(db: Builder, executor: SqlExecutor): Credentia
           .orderBy('created_at')
           .orderBy('id')
           .compile(),
+        tenant,
       );
       return rows.map(toCredential);
     },

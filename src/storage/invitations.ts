@@ -85,7 +85,7 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
     },
 
     async find(tenant, id, at) {
-      const [row] = await executor.read(one(tenant, id, at));
+      const [row] = await executor.read(one(tenant, id, at), tenant);
       return row && toInvitation(row);
     },
 
@@ -101,7 +101,7 @@ export function createInvitations(db: Builder, executor: SqlExecutor): Invitatio
     },
 
     async withdraw(tenant, id, by, at) {
-      const [known] = await executor.read(one(tenant, id, at));
+      const [known] = await executor.read(one(tenant, id, at), tenant);
       if (!known) return false;
       const { role, email } = known;
       const { done } = await change(db, executor, {

@@ -16,12 +16,12 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
 
   return {
     async list(tenant) {
-      const rows = await executor.read(of(tenant).compile());
+      const rows = await executor.read(of(tenant).compile(), tenant);
       return rows.map(toLevel).sort(compareLevels);
     },
 
     async deleted(tenant) {
-      const rows = await executor.read(deletions(db, tenant, 'level.delete'));
+      const rows = await executor.read(deletions(db, tenant, 'level.delete'), tenant);
       const ranks = new Map<string, number>();
       for (const { subject, detail } of rows)
         if (!ranks.has(subject)) ranks.set(subject, (JSON.parse(detail) as Pick<Level, 'rank'>).rank);

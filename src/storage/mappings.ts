@@ -12,7 +12,7 @@ export function createMappings(db: Builder, executor: SqlExecutor): Mappings {
 
   return {
     async list(tenant) {
-      return (await executor.read(of(tenant).orderBy('name').compile())).map(toMapping);
+      return (await executor.read(of(tenant).orderBy('name').compile(), tenant)).map(toMapping);
     },
 
     async put(tenant, name, wanted, by, at) {

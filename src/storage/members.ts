@@ -24,7 +24,10 @@ export function createMembers(db: Builder, executor: SqlExecutor): Members {
 
   return {
     async list(tenant) {
-      const rows = await executor.read(of(tenant).orderBy('people.name').orderBy('people.email').compile());
+      const rows = await executor.read(
+        of(tenant).orderBy('people.name').orderBy('people.email').compile(),
+        tenant,
+      );
       return rows.map(toMember);
     },
 
@@ -36,7 +39,7 @@ export function createMembers(db: Builder, executor: SqlExecutor): Members {
     },
 
     async find(tenant, person) {
-      const [row] = await executor.read(one(tenant, person));
+      const [row] = await executor.read(one(tenant, person), tenant);
       return row && toMember(row);
     },
 

@@ -18,11 +18,11 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
 
   return {
     async list(tenant) {
-      return (await executor.read(of(tenant).orderBy('name').compile())).map(toPanel);
+      return (await executor.read(of(tenant).orderBy('name').compile(), tenant)).map(toPanel);
     },
 
     async deleted(tenant) {
-      const rows = await executor.read(deletions(db, tenant, 'panel.delete'));
+      const rows = await executor.read(deletions(db, tenant, 'panel.delete'), tenant);
       return rows.map(({ subject, detail, at }) => {
         const { name, tags } = JSON.parse(detail) as Pick<PanelRecord, 'name' | 'tags'>;
         return { id: subject, name, tags, deletedAt: at };
@@ -30,7 +30,7 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
     },
 
     async find(tenant, id) {
-      const [row] = await executor.read(of(tenant).where('id', '=', id).compile());
+      const [row] = await executor.read(of(tenant).where('id', '=', id).compile(), tenant);
       return row && toPanel(row);
     },
 

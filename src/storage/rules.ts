@@ -36,7 +36,7 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
 
   return {
     async list(tenant) {
-      return (await executor.read(inForce(tenant).orderBy('rules.ordinal').compile())).map(toRecord);
+      return (await executor.read(inForce(tenant).orderBy('rules.ordinal').compile(), tenant)).map(toRecord);
     },
 
     async formerNames(tenant) {

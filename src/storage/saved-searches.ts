@@ -13,7 +13,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
 
   return {
     async list(tenant) {
-      return (await executor.read(of(tenant).orderBy('name').compile())).map(toSearch);
+      return (await executor.read(of(tenant).orderBy('name').compile(), tenant)).map(toSearch);
     },
 
     async add(tenant, search, by, at) {
@@ -43,7 +43,7 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
     },
 
     async remove(tenant, id, by, at) {
-      const [known] = await executor.read(of(tenant).where('id', '=', id).compile());
+      const [known] = await executor.read(of(tenant).where('id', '=', id).compile(), tenant);
       if (!known) return false;
       const { done } = await change(db, executor, {
         entry: {

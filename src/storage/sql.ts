@@ -1,4 +1,5 @@
 import type { CompiledQuery } from 'kysely';
+import type { TenantId } from '#core/ports.ts';
 
 export interface SqlResult {
   readonly rows: readonly Record<string, unknown>[];
@@ -8,7 +9,8 @@ export interface SqlResult {
 
 /** How the directory reaches its database: SQLite's threads, or a pool of PostgreSQL connections. */
 export interface SqlExecutor {
-  read<T>(query: CompiledQuery<T>): Promise<T[]>;
-  /** Runs all of them in one durable transaction, or none; answers each one's result. */
-  write(queries: readonly CompiledQuery[]): Promise<readonly SqlResult[]>;
+  /** `tenant`: sees rows of that tenant alone, where the database can hold a statement to it; without it, of all. */
+  read<T>(query: CompiledQuery<T>, tenant?: TenantId): Promise<T[]>;
+  /** Runs all of them in one durable transaction, or none; answers each one's result. `tenant`: as with `read`. */
+  write(queries: readonly CompiledQuery[], tenant?: TenantId): Promise<readonly SqlResult[]>;
 }

@@ -9,9 +9,9 @@ const attempts = 5;
 /** How the directory reaches PostgreSQL. */
 export function createExecutor(reads: Connections, writes: Connections): SqlExecutor {
   return {
-    read: ({ sql, parameters }) => reads.query('all', '', sql, parameters),
-    write: (queries) =>
-      writes.run('all', async (client) => {
+    read: ({ sql, parameters }, tenant) => reads.query(tenant ?? 'all', '', sql, parameters),
+    write: (queries, tenant) =>
+      writes.run(tenant ?? 'all', async (client) => {
         for (let attempt = 1; ; attempt++) {
           try {
             return await transaction(client, async () => {
