@@ -112,7 +112,8 @@ export async function createServices(
     onStored,
     onError,
   });
-  attention.handleWith(intake);
+  const presence = new Presence({ tenantStreams, bus, nodes: storage.nodes, onError });
+  attention.handleWith(intake, { panels: directory.panels, presence, usage });
   return {
     directory,
     history,
@@ -123,7 +124,7 @@ export async function createServices(
     bus,
     tenancy,
     tenantStreams,
-    presence: new Presence({ tenantStreams, bus, nodes: storage.nodes, onError }),
+    presence,
     limits: new Limits(storage.limits),
     signatures: new WebhookSignatures(key),
     mappings: new MappingReader(directory, tenancy),

@@ -21,13 +21,24 @@ const style = {
     description: 'How long panels show a notification that names no ttl; 0 stays until cleared.',
   }),
 };
+const repeatMs = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: 86_400_000,
+    description:
+      'Panels play the sound again after this time until the notification is acknowledged or gone, at least every 5 s; 0 or absent: once.',
+  }),
+);
 
 export const Level = Type.Object(
-  { name: LevelName, builtIn: Type.Boolean(), ...style },
+  { name: LevelName, builtIn: Type.Boolean(), ...style, repeatMs },
   { title: 'Level', additionalProperties: false },
 );
 export type Level = Static<typeof Level>;
 
 /** What PUT takes: omitted fields keep their value, or the look of info for a new level. */
-export const LevelPut = Type.Partial(Type.Object(style), { additionalProperties: false, title: 'LevelPut' });
+export const LevelPut = Type.Partial(Type.Object({ ...style, repeatMs }), {
+  additionalProperties: false,
+  title: 'LevelPut',
+});
 export type LevelPut = Static<typeof LevelPut>;

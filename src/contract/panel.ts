@@ -21,6 +21,14 @@ export const DisplaySettings = Type.Object(
     dimUntil: Type.Optional(Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' })),
     timeZone: Type.Optional(Type.String({ maxLength: 64 })),
     locale: Type.Optional(Type.String({ maxLength: 35 })),
+    alertWhenLostMs: Type.Optional(
+      Type.Integer({
+        minimum: 5_000,
+        maximum: 604_800_000,
+        description:
+          'Belfry sends a notification when no screen of the panel has been connected for so long.',
+      }),
+    ),
   },
   { title: 'DisplaySettings', additionalProperties: false },
 );

@@ -139,11 +139,15 @@ function likeInfo(db: Builder, tenant: TenantId, name: string, when: Expression<
 }
 
 function toColumns(style: LevelPut): Partial<LevelRow> {
-  const { durationMs, ...same } = style;
-  return durationMs === undefined ? same : { ...same, duration_ms: durationMs };
+  const { durationMs, repeatMs, ...same } = style;
+  return {
+    ...same,
+    ...(durationMs !== undefined && { duration_ms: durationMs }),
+    ...(repeatMs !== undefined && { repeat_ms: repeatMs === 0 ? null : repeatMs }),
+  };
 }
 
-function toLevel({ name, rank, color, icon, sound, duration_ms }: LevelRow): Level {
+function toLevel({ name, rank, color, icon, sound, duration_ms, repeat_ms }: LevelRow): Level {
   return {
     name,
     builtIn: isBuiltInLevel(name),
@@ -152,5 +156,6 @@ function toLevel({ name, rank, color, icon, sound, duration_ms }: LevelRow): Lev
     icon: icon as Level['icon'],
     sound: sound as Level['sound'],
     durationMs: duration_ms,
+    ...(repeat_ms !== null && { repeatMs: repeat_ms }),
   };
 }

@@ -74,6 +74,7 @@ export interface LevelRow {
   icon: string;
   sound: string;
   duration_ms: number;
+  repeat_ms: number | null;
 }
 
 /** One version of a rule: in force from revision `since` on, before revision `until`. */

@@ -163,3 +163,30 @@ test('a rule that cannot escalate is refused', async () => {
     expect([status, json.error]).toEqual([400, expect.stringMatching(message)]);
   }
 });
+
+test('a panel without a screen for its time is told of, and so is its return', async () => {
+  const { token, call, found } = await newTenant();
+  const { stream: wall } = await server.panel(token, 'Wall');
+  const { id, stream: screen } = await server.panel(token, 'Lobby');
+  const display = { scheme: 'dark', alertWhenLostMs: 5_000 };
+  const { json } = await call('PATCH', `/api/panels/${id}`, { display });
+  expect(json.display).toEqual(display);
+  expect((await call('PATCH', `/api/panels/${id}`, { display: { alertWhenLostMs: 4_999 } })).status).toBe(
+    400,
+  );
+  screen.close();
+  const lost = await wall.next(({ data }) => data.title === 'Panel Lobby is lost');
+  expect(lost.data).toMatchObject({
+    level: 'error',
+    key: `belfry:panel:${id}`,
+    message: 'No screen of it has been connected for 5 s.',
+  });
+  const again = await server.panel(token, 'Lobby');
+  const back = await wall.next(({ data }) => data.title === 'Panel Lobby is back');
+  expect(back.data).toMatchObject({ level: 'success', key: `belfry:panel:${id}` });
+  expect((await found('token:"belfry:panel"')).map(({ state }: { state: string }) => state)).toEqual([
+    'live',
+    'cleared',
+  ]);
+  for (const stream of [wall, again.stream]) stream.close();
+});

@@ -149,7 +149,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'DELETE /api/expectations': of(async (world, _, fresh) => {
       const key = fresh ? 'expected' : world.canary;
       const sent = { title: 't', message: 'm', key, expectEvery: '1d' };
-      await made(world, '/api/notify', sent, world.token);
+      if (fresh) await made(world, '/api/notify', sent, world.token);
       return { path: `/api/expectations?key=${key}` };
     }),
     'POST /api/notifications/:id/acknowledge': of(({ sent, canary }, { name }) => ({

@@ -4,6 +4,7 @@ import type { Bus, History } from '../ports.ts';
 import type { DueTimes } from './due-times.ts';
 import { escalate, escalateLater } from './escalations.ts';
 import { expectNext, raiseMissing } from './expectations.ts';
+import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
 import { Schedule } from './schedule.ts';
 
 interface AttentionOptions {
@@ -20,7 +21,10 @@ export interface AttentionParts {
   readonly schedule: Schedule;
   readonly forIntake: Attention;
   /** To be called before the schedule starts. */
-  handleWith(intake: Pick<Intake, 'raise' | 'findEarlier'>): void;
+  handleWith(
+    intake: Pick<Intake, 'raise' | 'findEarlier'>,
+    panels: Pick<LostPanelContext, 'panels' | 'presence' | 'usage'>,
+  ): void;
 }
 
 export function createAttention(options: AttentionOptions): AttentionParts {
@@ -33,10 +37,12 @@ export function createAttention(options: AttentionOptions): AttentionParts {
       escalate: (tenant, draft, escalation) =>
         escalateLater({ schedule, history, now }, tenant, draft, escalation),
     },
-    handleWith(intake) {
+    handleWith(intake, ofPanels) {
       const context = { schedule, intake, history, bus, now };
       schedule.handle('expectation', (due) => raiseMissing(context, due));
       schedule.handle('escalation', (due) => escalate(context, due));
+      const lost = { ...context, ...ofPanels, startedAt: now() };
+      schedule.handle('panel', (due) => lookAtPanel(lost, due));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { Panel, PanelList, PanelPatch, PanelRegister } from '#contract/panel.ts';
 import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
+import { watchPanel } from '#core/attention/lost-panels.ts';
 import type { PanelRecord } from '#core/directory.ts';
 import { badRequest, forbidden, notFound } from '#core/errors.ts';
 import { tooManyPanels } from '#core/pairing.ts';
@@ -40,7 +41,7 @@ function readRoutes(app: App, services: Services): void {
 }
 
 function writeRoutes(app: App, services: Services): void {
-  const { directory, tenancy, now } = services;
+  const { directory, tenancy, now, schedule } = services;
 
   app.post(
     '/api/panels',
@@ -85,6 +86,8 @@ function writeRoutes(app: App, services: Services): void {
     async ({ principal, params, body }) => {
       const { tenant } = principal;
       await checkDisplay(services, tenant, body.display);
+      if (body.display && (await directory.panels.find(tenant, params.id)))
+        await watchPanel(schedule, { tenant, id: params.id }, body.display.alertWhenLostMs);
       if (!(await directory.panels.update(tenant, params.id, body, actorOf(principal), now())))
         throw notFound('panel');
       await tenancy.refresh(tenant);

@@ -6,10 +6,10 @@ import type { SettingsEvent } from '#contract/panel-events.ts';
 import { createTranslate } from '../language.ts';
 import { Sound } from '../sound.ts';
 import { createPainter } from './painter.ts';
+import { type Hearing, PanelSound } from './panel-sound.ts';
 import { type CommandEvent, type EndReason, Session } from './session.ts';
 import { type Clock, createClock, isWithin } from './state/clock.ts';
 import { type Look, lookOf, type OwnChoices } from './state/look.ts';
-import { soundFor } from './state/sound-choice.ts';
 import type { ScreenStore, StoredPairing } from './stored-pairing.ts';
 import type { PanelTexts, PanelTranslate } from './texts/en.ts';
 import { pixelShift, reloadIfNew, reloadOnCommand } from './unattended.ts';
@@ -57,6 +57,7 @@ class PanelPage {
   readonly #session: Session;
   readonly #painter = createPainter(() => this.#paint());
   readonly #sound = new Sound(() => this.#painter.paint('soon'));
+  readonly #panelSound: PanelSound;
   readonly #overlay = createOverlay(() => this.#painter.paint('now'));
   readonly #stop = new AbortController();
   readonly #light = matchMedia('(prefers-color-scheme: light)');
@@ -82,6 +83,7 @@ class PanelPage {
       onCommand: (command) => this.#runCommand(command),
       onReturn: () => void reloadIfNew().catch(() => undefined),
     });
+    this.#panelSound = new PanelSound(this.#session, this.#sound);
     this.#look = this.#readLook();
     this.#clock = createClock(this.#look.locale, this.#look.timeZone);
     this.#view = this.#createView();
@@ -113,7 +115,7 @@ class PanelPage {
   #changed(changes: readonly BoardChange[]): void {
     const added = changes.flatMap(({ kind, card }) => (kind === 'added' ? [card] : []));
     this.#applySettings();
-    this.#playSound(added);
+    this.#panelSound.arrived(added, this.#hearing());
     const fresh = added.filter(({ notification }) => !this.#session.isKnown(notification.id));
     const isUrgent = fresh.some(({ notification }) => notification.rank >= urgentRank);
     const announced = fresh.findLast(({ notification }) => notification.rank >= announceRank);
@@ -122,22 +124,16 @@ class PanelPage {
     this.#painter.paint(isUrgent ? 'now' : 'soon');
   }
 
-  #playSound(added: Parameters<typeof soundFor>[0]): void {
-    if (added.length === 0 || !this.#look.sound) return;
-    const { board } = this.#session;
+  #hearing(): Hearing {
     const serverTime = this.#serverTime();
-    const { quiet } = this.#look;
-    const chosen = soundFor(added, {
-      serverTime,
-      quiet: quiet !== undefined && isWithin(quiet, this.#clock.minuteOfDay(serverTime)),
-      level: (name) => board.level(name),
-      known: (id) => this.#session.isKnown(id),
-    });
-    if (chosen) this.#sound.play(chosen.sound, chosen.rank);
+    const { sound, quiet } = this.#look;
+    const isQuiet = quiet !== undefined && isWithin(quiet, this.#clock.minuteOfDay(serverTime));
+    return { isOn: sound, isQuiet, serverTime };
   }
 
   #tick(): void {
     this.#session.expire();
+    this.#panelSound.repeat(this.#hearing(), this.#elapsed.now());
     this.#painter.paint('soon');
     this.#view.tick();
     this.#overlay.tick(this.#clock.time(this.#serverTime()));

@@ -2,7 +2,7 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { isCode } from '#client/api-error.ts';
-import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
+import type { AcknowledgeAccepted, HistoryNotification, HistoryPage } from '#contract/notification.ts';
 import type { Histogram } from '#contract/overview.ts';
 import type { NotificationDetail } from '#contract/routing.ts';
 import { type Api, isStatus } from './call.ts';
@@ -115,6 +115,24 @@ export function useClear(): (notification: HistoryNotification) => Promise<void>
       .then(({ trace: _trace, deliveries: _deliveries, ...known }) => known)
       .catch(() => ({ ...notification, state: 'cleared' as const }));
     for (const pages of tenant.lists.values()) pages.update(row);
+  };
+}
+
+/** Says that this person takes care of a notification; its rows say so at once. Answers who was first. */
+export function useAcknowledge(): (
+  notification: HistoryNotification,
+  note: string,
+) => Promise<AcknowledgeAccepted> {
+  const tenant = useTenant();
+  const client = useQueryClient();
+  return async (notification, note) => {
+    const { id } = notification;
+    const path = `/api/notifications/${encodeURIComponent(id)}/acknowledge`;
+    const answer = await tenant.api.post<AcknowledgeAccepted>(path, note === '' ? {} : { note });
+    const row = { ...notification, acknowledged: answer.acknowledged };
+    for (const pages of tenant.lists.values()) pages.update(row);
+    void client.invalidateQueries({ queryKey: [...tenant.key, 'notification', id] });
+    return answer;
   };
 }
 

@@ -1,4 +1,5 @@
 import excludeIcon from 'virtual:icon/circle-minus';
+import seenIcon from 'virtual:icon/eye-check';
 import { type MouseEvent, memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
@@ -123,7 +124,7 @@ function RowTime({ at, dayStart, short = false }: { at: string; dayStart: number
 /** On how many of its panels it was shown, or why on none of them. */
 function ShownOn({ notification }: { notification: HistoryNotification }) {
   const { t } = useTranslation('history');
-  const { state, receipts, panelCount } = notification;
+  const { state, receipts, panelCount, acknowledged } = notification;
   if (state === 'muted' || state === 'throttled' || state === 'unrouted')
     return <span title={t(`state.${state}`)}>{t(`short.${state}`)}</span>;
   const shown = Math.min(receipts.shown, panelCount);
@@ -133,6 +134,8 @@ function ShownOn({ notification }: { notification: HistoryNotification }) {
       title={`${t('shownOn', { shown, count: panelCount })} · ${t(`state.${state}`)}`}
     >
       {state === 'live' && <span className={styles.live} aria-hidden="true" />}
+      {acknowledged && <Icon paths={seenIcon} size={14} />}
+      {acknowledged && <span className="hidden">{t('seenBy', { by: acknowledged.by })}</span>}
       {panelCount === 0 ? '–' : `${shown}/${panelCount}`}
       <span className="hidden">{t(`state.${state}`)}</span>
     </span>

@@ -19,7 +19,16 @@ export const queryKeys = [
 ] as const;
 export type QueryKey = (typeof queryKeys)[number];
 
-export const states = ['live', 'unseen', 'cleared', 'expired', 'muted', 'throttled', 'unrouted'] as const;
+export const states = [
+  'live',
+  'unseen',
+  'acknowledged',
+  'cleared',
+  'expired',
+  'muted',
+  'throttled',
+  'unrouted',
+] as const;
 
 /** What to complete: a key or a value by its prefix, and the text it would replace. */
 export interface CompletionRequest {

@@ -15,7 +15,7 @@ export interface SoundContext {
 /** Older notifications arrived while the screen was offline; they are shown without a sound. */
 const freshMs = 60_000;
 /** Sounds from this rank on are played in quiet hours too. */
-const alwaysRank = 50;
+export const alwaysRank = 50;
 
 export interface ChosenSound {
   readonly sound: SoundName;

@@ -1,5 +1,5 @@
 import chevronIcon from 'virtual:icon/chevron-down';
-import { Button, Menu } from '@mantine/core';
+import { Button, Menu, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryNotification } from '#contract/notification.ts';
@@ -34,11 +34,15 @@ export function DrawerActions({
 }) {
   const { t } = useTranslation('history');
   const [choosing, setChoosing] = useState(false);
+  const [acknowledging, setAcknowledging] = useState(false);
   const { timeZone } = useTenant();
   const muteFor = (until: number) => void actions.muteUntil(notification, new Date(until));
   const subject = notification.host !== null ? 'host' : notification.ip !== null ? 'ip' : 'title';
   return (
     <footer className={styles.foot}>
+      {actions.mayClear && notification.acknowledged === null && (
+        <Button onClick={() => setAcknowledging(true)}>{t('acknowledge')}</Button>
+      )}
       {actions.mayClear && (
         <Button disabled={notification.state !== 'live'} onClick={() => void actions.clear(notification)}>
           {t('clear')}
@@ -66,6 +70,15 @@ export function DrawerActions({
         </div>
       )}
       <Button onClick={() => actions.explain(notification)}>{t('explain')}</Button>
+      {acknowledging && (
+        <Acknowledge
+          onClose={() => setAcknowledging(false)}
+          onAcknowledge={(note) => {
+            setAcknowledging(false);
+            void actions.acknowledge(notification, note);
+          }}
+        />
+      )}
       {choosing && (
         <MuteUntil
           subject={subjectOf(notification)}
@@ -77,6 +90,36 @@ export function DrawerActions({
         />
       )}
     </footer>
+  );
+}
+
+function Acknowledge({
+  onClose,
+  onAcknowledge,
+}: {
+  onClose: () => void;
+  onAcknowledge: (note: string) => void;
+}) {
+  const { t } = useTranslation('history');
+  const [note, setNote] = useState('');
+  return (
+    <Dialog onClose={onClose} title={t('acknowledgeTitle')}>
+      <DialogForm
+        action={t('acknowledge')}
+        request={{ error: null, isPending: false }}
+        onSubmit={() => onAcknowledge(note.trim())}
+        onClose={onClose}
+      >
+        <TextInput
+          label={t('note')}
+          description={t('noteHint')}
+          maxLength={500}
+          value={note}
+          onChange={({ currentTarget }) => setNote(currentTarget.value)}
+          data-autofocus
+        />
+      </DialogForm>
+    </Dialog>
   );
 }
 

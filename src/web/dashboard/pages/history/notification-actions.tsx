@@ -3,9 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { createElement, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryNotification } from '#contract/notification.ts';
+import type { AcknowledgeAccepted, HistoryNotification } from '#contract/notification.ts';
 import { sentenceOf } from '#web/dashboard/api/call.ts';
-import { useClear } from '#web/dashboard/api/history.ts';
+import { useAcknowledge, useClear } from '#web/dashboard/api/history.ts';
 import { mute, unmute, whenSame } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
@@ -17,6 +17,7 @@ export interface RowActions {
   readonly mayClear: boolean;
   readonly mayMute: boolean;
   clear(row: HistoryNotification): Promise<void>;
+  acknowledge(row: HistoryNotification, note: string): Promise<void>;
   muteUntil(row: HistoryNotification, until: Date): Promise<void>;
   /** Until the next 08:00 of the tenant's day. */
   muteUntilMorning(row: HistoryNotification): Promise<void>;
@@ -34,6 +35,7 @@ export function useRowActions(): RowActions {
   const navigate = useNavigate();
   const client = useQueryClient();
   const clear = useClear();
+  const acknowledge = useAcknowledge();
   const formats = useFormats();
   return useMemo(() => {
     const say = (message: string) => showToast({ message });
@@ -76,6 +78,11 @@ export function useRowActions(): RowActions {
         if (row.state !== 'live') return void say(t('notLive'));
         await clear(row).then(() => say(t('cleared', { title: clip(row.title, 80) })), fail);
       },
+      async acknowledge(row, note) {
+        const told = ({ first, acknowledged: { by } }: AcknowledgeAccepted) =>
+          say(first ? t('acknowledged', { title: clip(row.title, 80) }) : t('acknowledgedBefore', { by }));
+        await acknowledge(row, note).then(told, fail);
+      },
       muteUntilMorning: (row) => muteUntil(row, new Date(nextClock(Date.now(), tenant.timeZone, 8))),
       explain: (row) =>
         void navigate({
@@ -84,7 +91,7 @@ export function useRowActions(): RowActions {
           search: { explain: row.id },
         }),
     };
-  }, [t, general, tenant, client, navigate, clear, formats]);
+  }, [t, general, tenant, client, navigate, clear, acknowledge, formats]);
 }
 
 const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);

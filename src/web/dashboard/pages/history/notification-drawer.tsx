@@ -110,7 +110,8 @@ function useFocusAsSheet(target: { readonly current: HTMLElement | null }): void
 function DrawerFields({ notification, onRefine }: { notification: HistoryNotification; onRefine: OnRefine }) {
   const { t } = useTranslation('history');
   const formats = useFormats();
-  const { host, ip, sourceIp, token, key, url, ttl, sent, level, rules, position } = notification;
+  const { host, ip, sourceIp, token, key, url, ttl, sent, level, rules, position, acknowledged } =
+    notification;
   const chip = (refineKey: RefineKey, value: string, label?: string) => (
     <RefineChip refineKey={refineKey} value={value} onRefine={onRefine}>
       <bdi>{label ?? value}</bdi>
@@ -137,6 +138,22 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
         />
       )}
       {url !== null && <Field name={t('field.link')} value={<ExternalLink url={url} />} />}
+      {acknowledged && (
+        <Field
+          name={t('field.acknowledged')}
+          value={
+            <>
+              <bdi>{acknowledged.by}</bdi>
+              {acknowledged.note !== null && (
+                <>
+                  {': '}
+                  <bdi>{acknowledged.note}</bdi>
+                </>
+              )}
+            </>
+          }
+        />
+      )}
       <Field name={t('field.position')} value={<span className={styles.quiet}>{position}</span>} />
     </dl>
   );

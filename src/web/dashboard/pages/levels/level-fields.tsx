@@ -19,6 +19,7 @@ export const isBuiltIn = (name: string): name is keyof typeof builtInStyles =>
 
 const swatches = [...Object.values(builtInStyles).map(({ color }) => color), '#a78bfa', '#2dd4bf', '#97a3b6'];
 const defaultDurationMs = 30_000;
+const defaultRepeatMs = 60_000;
 
 /** The fields of a level's style, below a preview of the level on a panel. */
 export function LevelFields({
@@ -33,7 +34,7 @@ export function LevelFields({
 }) {
   const { t } = useTranslation('levels');
   const shown = levelOf(level, form.values);
-  const { durationMs, sound } = form.values;
+  const { durationMs, sound, repeatMs } = form.values;
   return (
     <Stack gap="md" pb="lg">
       <CardPreviews level={shown} />
@@ -73,6 +74,29 @@ export function LevelFields({
           <SoundButton sound={sound} level={level.name} />
         </Group>
       </Group>
+      {sound !== 'none' && (
+        <Stack gap={8}>
+          <SegmentedField
+            label={t('repeat')}
+            description={t('repeatHint')}
+            value={repeatMs === 0 ? 'once' : 'repeat'}
+            onChange={(kind) => form.setFieldValue('repeatMs', kind === 'once' ? 0 : defaultRepeatMs)}
+            options={[
+              ['once', t('repeat.once')],
+              ['repeat', t('repeat.repeat')],
+            ]}
+          />
+          {repeatMs !== 0 && (
+            <DurationField
+              label={t('repeat')}
+              ms={repeatMs}
+              onChange={(ms) => form.setFieldValue('repeatMs', ms)}
+              error={form.errors.repeatMs as string | undefined}
+              longest="h"
+            />
+          )}
+        </Stack>
+      )}
       <Stack gap={8}>
         <SegmentedField
           label={t('duration')}

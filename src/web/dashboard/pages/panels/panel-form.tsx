@@ -53,6 +53,16 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
             maxLength={200}
             {...form.getInputProps('location')}
           />
+          <NumberInput
+            label={t('lost')}
+            description={t('lostHint')}
+            placeholder={t('lostNone')}
+            suffix={t('lostUnit')}
+            min={1}
+            max={10_080}
+            clampBehavior="none"
+            {...form.getInputProps('lostMinutes')}
+          />
         </Stack>
       </section>
       <section className={styles.part} aria-labelledby="panel-look">

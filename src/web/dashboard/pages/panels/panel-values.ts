@@ -11,6 +11,7 @@ export interface PanelValues {
   readonly maxCards: number | string;
   readonly scalePercent: number | string;
   readonly sound: boolean;
+  readonly lostMinutes: number | string;
   readonly quietFrom: string;
   readonly quietUntil: string;
   readonly dimFrom: string;
@@ -24,6 +25,7 @@ export type PanelProblem =
   | 'tagsWrong'
   | 'maxCardsWrong'
   | 'scaleWrong'
+  | 'lostWrong'
   | 'windowHalf'
   | 'localeWrong';
 
@@ -44,6 +46,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
     maxCards: display.maxCards ?? '',
     scalePercent: display.scale === undefined ? '' : Math.round(display.scale * 100),
     sound: display.sound ?? true,
+    lostMinutes: display.alertWhenLostMs === undefined ? '' : display.alertWhenLostMs / 60_000,
     quietFrom: display.quietFrom ?? '',
     quietUntil: display.quietUntil ?? '',
     dimFrom: display.dimFrom ?? '',
@@ -55,7 +58,7 @@ export function valuesOf({ name, tags, location, display }: Editable): PanelValu
 
 /** Display settings are replaced as a whole: an empty field unsets its setting. */
 export function patchOf(values: PanelValues): PanelPatch {
-  const { scheme, minLevel, maxCards, scalePercent, sound } = values;
+  const { scheme, minLevel, maxCards, scalePercent, sound, lostMinutes } = values;
   const texts = ['quietFrom', 'quietUntil', 'dimFrom', 'dimUntil', 'timeZone', 'locale'] as const;
   const display: DisplaySettings = {
     ...(scheme !== '' && { scheme }),
@@ -63,6 +66,7 @@ export function patchOf(values: PanelValues): PanelPatch {
     ...(maxCards !== '' && { maxCards: Number(maxCards) }),
     ...(scalePercent !== '' && { scale: Number(scalePercent) / 100 }),
     ...(!sound && { sound }),
+    ...(lostMinutes !== '' && { alertWhenLostMs: Math.round(Number(lostMinutes) * 60_000) }),
     ...Object.fromEntries(
       texts.flatMap((key) => (values[key].trim() === '' ? [] : [[key, values[key].trim()]])),
     ),
@@ -85,11 +89,16 @@ export function problemsOf(values: PanelValues): Partial<Record<keyof PanelValue
     ...(!values.tags.every(isTag) && { tags: 'tagsWrong' }),
     ...(!within(values.maxCards, 1, 100) && { maxCards: 'maxCardsWrong' }),
     ...(!within(values.scalePercent, 50, 400) && { scalePercent: 'scaleWrong' }),
+    ...(!isLostTime(values.lostMinutes) && { lostMinutes: 'lostWrong' }),
     ...((values.quietFrom === '') !== (values.quietUntil === '') && { quietUntil: 'windowHalf' }),
     ...((values.dimFrom === '') !== (values.dimUntil === '') && { dimUntil: 'windowHalf' }),
     ...(!isLocale(values.locale) && { locale: 'localeWrong' }),
   };
 }
+
+/** Five seconds to a week, in minutes. */
+const isLostTime = (minutes: number | string): boolean =>
+  minutes === '' || (Number(minutes) * 12 >= 1 && Number(minutes) <= 10_080);
 
 function isLocale(text: string): boolean {
   try {

@@ -105,6 +105,12 @@ export const panels: TranslatedPage<'panels'> = {
   'scheme.dark': 'Dunkel',
   'scheme.light': 'Hell',
   'scheme.auto': 'System',
+  lost: 'Melden bei Ausfall nach',
+  lostHint:
+    'Belfry sendet eine Meldung, wenn so lange kein Bildschirm verbunden war, und eine weitere, wenn einer zurück ist.',
+  lostNone: 'Nie',
+  lostUnit: ' Min.',
+  lostWrong: 'Geben Sie 1 bis 10.080 Minuten (eine Woche) ein.',
   scale: 'Größe',
   scaleHint: 'Größer für entfernte Bildschirme.',
   scaleWrong: 'Geben Sie 50 bis 400 Prozent ein.',

@@ -101,6 +101,12 @@ export const panels = {
   'scheme.dark': 'Dark',
   'scheme.light': 'Light',
   'scheme.auto': 'System',
+  lost: 'Notify when lost for',
+  lostHint:
+    'Belfry sends a notification when no screen has been connected for this long, and another when one is back.',
+  lostNone: 'Never',
+  lostUnit: ' min',
+  lostWrong: 'Enter 1 to 10,080 minutes (a week).',
   scale: 'Size',
   scaleHint: 'Use a larger size for distant screens.',
   scaleWrong: 'Enter 50 to 400 percent.',

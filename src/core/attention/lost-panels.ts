@@ -1,0 +1,122 @@
+/** Tells when no screen of a panel has been connected for as long as its setting says, and when one is back. */
+import type { Directory, PanelRecord } from '../directory.ts';
+import type { Intake } from '../intake.ts';
+import type { CheckedFields } from '../notification.ts';
+import { ownSenderId } from '../own-sender.ts';
+import type { Bus, History, TenantId } from '../ports.ts';
+import type { Presence } from '../presence.ts';
+import type { UsageRecorder } from '../usage-recorder.ts';
+import type { DueTime } from './due-times.ts';
+import { durationText } from './expectations.ts';
+import type { Schedule } from './schedule.ts';
+
+interface Watched {
+  /** The notification that tells that it is lost; null while it is not. */
+  readonly raised: string | null;
+}
+
+export interface LostPanelContext {
+  readonly schedule: Schedule;
+  readonly intake: Pick<Intake, 'raise' | 'findEarlier'>;
+  readonly history: Pick<History, 'clear'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly panels: Pick<Directory['panels'], 'find'>;
+  readonly presence: Pick<Presence, 'online'>;
+  readonly usage: Pick<UsageRecorder, 'lastContact'>;
+  readonly now: () => number;
+  /** When this node started: panels may need the same time to connect to it. */
+  readonly startedAt: number;
+}
+
+const kind = 'panel';
+/** So soon it is noticed that a lost panel is back. */
+const backMs = 5_000;
+
+/** To be called before the setting is stored; undefined: it is no longer watched. */
+export async function watchPanel(
+  schedule: Schedule,
+  { tenant, id }: { readonly tenant: TenantId; readonly id: string },
+  alertWhenLostMs: number | undefined,
+): Promise<void> {
+  const subject = { tenant, kind, subject: id } as const;
+  const watched = await schedule.dueTimes.find(subject);
+  // What is watched no more is dropped when it is due, with what it raised.
+  if (alertWhenLostMs === undefined && !watched) return;
+  const data = (watched?.data as Watched | undefined) ?? { raised: null };
+  await schedule.put(subject, alertWhenLostMs ?? 0, data);
+}
+
+export async function lookAtPanel(context: LostPanelContext, due: DueTime): Promise<void> {
+  const { panels, presence } = context;
+  const { tenant, subject: id } = due;
+  const { raised } = due.data as Watched;
+  const panel = await panels.find(tenant, id);
+  const lostMs = panel?.display.alertWhenLostMs;
+  if (!panel || lostMs === undefined) {
+    if (raised !== null) await takeOff(context, tenant, raised);
+    return void (await context.schedule.dueTimes.settle(due, undefined));
+  }
+  const isOnline = (await presence.online(tenant, id)).panels.has(id);
+  if (!isOnline) return lookAtAbsent(context, due, panel, lostMs);
+  if (raised !== null) await context.intake.raise(tenant, own(due, backFields(panel)));
+  await lookAgain(context, due, { afterMs: lostMs, raised: null });
+}
+
+async function lookAtAbsent(
+  context: LostPanelContext,
+  due: DueTime,
+  panel: PanelRecord,
+  lostMs: number,
+): Promise<void> {
+  const { intake, usage, now, startedAt } = context;
+  const { tenant } = due;
+  const { raised } = due.data as Watched;
+  if (raised !== null) return lookAgain(context, due, { afterMs: backMs, raised });
+  const lost = own(due, lostFields(panel, lostMs));
+  const earlier = await intake.findEarlier(tenant, lost.fields, lost.retryKey);
+  const seenAt = usage.lastContact(panel)?.at ?? panel.lastSeenAt ?? panel.createdAt;
+  const leftMs = Math.max(seenAt, startedAt) + lostMs - now();
+  if (earlier === undefined && leftMs > 0) return lookAgain(context, due, { afterMs: leftMs, raised: null });
+  const id = earlier ?? (await intake.raise(tenant, lost));
+  await lookAgain(context, due, { afterMs: backMs, raised: id });
+}
+
+async function lookAgain(
+  { schedule }: LostPanelContext,
+  due: DueTime,
+  { afterMs, raised }: Watched & { readonly afterMs: number },
+): Promise<void> {
+  const dueAt = (await schedule.now()) + afterMs;
+  if (await schedule.dueTimes.settle(due, { dueAt, data: { raised } })) schedule.wakeAt(dueAt);
+}
+
+async function takeOff(
+  { history, bus, now }: LostPanelContext,
+  tenant: TenantId,
+  raised: string,
+): Promise<void> {
+  const outcome = await history.clear(tenant, raised, ownSenderId(kind), now());
+  if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
+}
+
+const own = ({ version }: DueTime, fields: CheckedFields) =>
+  ({ by: kind, fields, retryKey: { key: `belfry:${kind}:${version}` } }) as const;
+
+/** The same key for both: that it is back takes the place of that it is lost. */
+const fieldsFor = ({ id }: PanelRecord) => ({ ip: null, host: null, key: `belfry:panel:${id}`, url: null });
+
+const lostFields = (panel: PanelRecord, lostMs: number): CheckedFields => ({
+  title: `Panel ${panel.name} is lost`,
+  message: `No screen of it has been connected for ${durationText(lostMs)}.`,
+  level: 'error',
+  ttl: 0,
+  ...fieldsFor(panel),
+});
+
+const backFields = (panel: PanelRecord): CheckedFields => ({
+  title: `Panel ${panel.name} is back`,
+  message: 'A screen of it is connected again.',
+  level: 'success',
+  ttl: null,
+  ...fieldsFor(panel),
+});
