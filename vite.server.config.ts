@@ -6,6 +6,7 @@ import { cpSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
 import manifest from './package.json' with { type: 'json' };
+import { manualPage } from './scripts/manual-page.ts';
 
 const source = join(import.meta.dirname, 'src');
 const target = join(import.meta.dirname, 'dist/server');
@@ -43,7 +44,15 @@ function filesBesideSources(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,
-  plugins: [filesBesideSources()],
+  plugins: [
+    filesBesideSources(),
+    {
+      name: 'belfry-manual-page',
+      generateBundle() {
+        this.emitFile({ type: 'asset', fileName: 'belfry.1', source: manualPage(manifest.version) });
+      },
+    },
+  ],
   ssr: { noExternal: true, external: Object.keys(manifest.dependencies) },
   build: {
     ssr: true,

@@ -1,4 +1,4 @@
-/** What is built into dist/ from the sources: the pages, the documentation, and the server of the package; each when it is not what they say. */
+/** What is built into dist/ from the sources: the pages, the documentation, the server and the client of the package; each when it is not what they say. */
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -15,7 +15,7 @@ import { runQuietly } from './child.mjs';
 import { withLock } from './lock.mjs';
 import { SetupError } from './setup-error.mjs';
 
-/** @typedef {'pages' | 'server' | 'docs'} Product */
+/** @typedef {'pages' | 'server' | 'docs' | 'client'} Product */
 /** @typedef {{ folder: string, config: string, sources: string[], except?: string }} Recipe */
 
 /**
@@ -35,6 +35,7 @@ const RECIPES = {
     sources: [
       'docs',
       'deploy',
+      'examples',
       'src/web/docs',
       'src/web/tokens.css',
       'src/web/icon.svg',
@@ -50,10 +51,15 @@ const RECIPES = {
     ],
     except: 'deploy/secrets',
   },
+  client: {
+    folder: 'client',
+    config: 'vite.client.config.ts',
+    sources: ['src/client', 'src/contract', 'scripts/client-types.ts', 'package-lock.json'],
+  },
   server: {
     folder: 'server',
     config: 'vite.server.config.ts',
-    sources: ['src', 'package.json', 'package-lock.json'],
+    sources: ['src', 'scripts/manual-page.ts', 'package.json', 'package-lock.json'],
     except: 'src/web',
   },
 };

@@ -35,7 +35,7 @@ export const targets = {
   check: () => [...lint, { argv: [...vitest, '--project', 'unit'] }],
   'check:fix': () => [{ argv: [...biome, '--write'] }],
   // All of dist/, for the package and the container image.
-  build: () => [{ built: ['pages', 'docs', 'server'] }],
+  build: () => [{ built: ['pages', 'docs', 'server', 'client'] }],
   torture: (args) => [
     {
       argv: ['--disable-warning=ExperimentalWarning', 'test/torture/run.ts', ...args],

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ApiError } from '#client/api-error.ts';
-import { backoffMs, pause } from '#client/backoff.ts';
 import type { Client, NotificationToSend } from '#client/client.ts';
+import { isPassing, type Outgoing, sendUntil } from '#client/send-until.ts';
 import { parseDurationOrMs } from '#contract/duration.ts';
 import type { Io } from './io.ts';
 import type { ServerClient } from './server-client.ts';
-import { type Outgoing, Spool } from './spool.ts';
+import { Spool } from './spool.ts';
 import { visibleText } from './terminal-text.ts';
 
 export interface DeliveryOptions {
@@ -63,29 +63,6 @@ async function sendSpooled(io: Io, client: Client, spool: Spool, until: number):
     }
     spool.remove(spooled);
   }
-}
-
-async function sendUntil(
-  client: Client,
-  { notification, idempotencyKey }: Outgoing,
-  until: number,
-): Promise<string> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return (await client.send(notification, { idempotencyKey })).id;
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      const askedMs = (error.retryAfterSeconds ?? 0) * 1_000;
-      const waitMs = Math.max(askedMs, backoffMs(attempt, { baseMs: 250, capMs: 4_000 }));
-      if (performance.now() + waitMs > until) throw error;
-      await pause(waitMs, undefined);
-    }
-  }
-}
-
-/** Whether the same may succeed later: there is no answer, or one that says so. */
-function isPassing(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
 function readDuration(text: string): number {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAcknowledge } from './acknowledge.ts';
 import { addBackup, addRestore } from './backup.ts';
+import { addCompletion } from './completion.ts';
 import { addConfig } from './config.ts';
 import { addApply, addDiff, addExport } from './configuration-commands.ts';
 import { addKey, addToken } from './credentials.ts';
@@ -32,7 +33,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-function createProgram(io: Io): Command {
+/** The whole command line. */
+export function createProgram(io: Io): Command {
   const program = new Command('belfry')
     .description(
       'Notifications that reach the screen: takes them, keeps them, routes them, shows them on panels.',
@@ -66,6 +68,7 @@ function createProgram(io: Io): Command {
     addExport,
     addDiff,
     addApply,
+    addCompletion,
     addConfig,
   ]) {
     add(program, io);

@@ -2,14 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NotificationToSend } from '#client/client.ts';
+import type { Outgoing } from '#client/send-until.ts';
 import { Failure } from './failure.ts';
-
-/** A notification with the key that makes sending it again safe. */
-export interface Outgoing {
-  readonly notification: NotificationToSend;
-  readonly idempotencyKey: string;
-}
 
 export interface Spooled extends Outgoing {
   readonly file: string;

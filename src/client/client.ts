@@ -37,7 +37,7 @@ export interface Client {
   /** Resolves once the notification is durable. A repeat with the same idempotency key stores nothing. */
   send(
     notification: NotificationToSend,
-    options?: { readonly idempotencyKey?: string },
+    options?: { readonly idempotencyKey?: string; readonly signal?: AbortSignal },
   ): Promise<NotifyAccepted>;
   /** Returns the panel of that name, and creates it when there is none. */
   registerPanel(panel: PanelRegister): Promise<RegisteredPanel>;
@@ -50,7 +50,7 @@ export interface Client {
   receipts(panelId: string, receipts: Receipts, options?: Pick<CallOptions, 'signal'>): Promise<number>;
   /** Revokes the token of this client, which it got by pairing. */
   unpair(panelId: string, options?: Pick<CallOptions, 'signal'>): Promise<void>;
-  history(request?: HistoryRequest): Promise<HistoryPage>;
+  history(request?: HistoryRequest, options?: Pick<CallOptions, 'signal'>): Promise<HistoryPage>;
   /** A panel's events, until the caller stops; see panelEvents. */
   panelEvents(panelId: string, options?: PanelEventsOptions): AsyncGenerator<PanelEvent, void, void>;
 }
@@ -64,9 +64,10 @@ export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientO
   const encode = (id: string) => encodeURIComponent(id);
 
   return {
-    send: (body, { idempotencyKey } = {}) =>
+    send: (body, { idempotencyKey, signal } = {}) =>
       request('POST', '/api/notify', {
         body,
+        signal,
         ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
       }),
     registerPanel: (body) => request('POST', '/api/panels', { body }),
@@ -86,7 +87,7 @@ export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientO
         call('POST', `/api/panels/${encode(panelId)}/unpair`, { signal: limited }),
       );
     },
-    history: (query = {}) => request('GET', `/api/history${queryOf(query)}`),
+    history: (query = {}, options = {}) => request('GET', `/api/history${queryOf(query)}`, options),
     panelEvents: (panelId, events) => panelEvents(call, panelId, events),
   };
 }

@@ -19,6 +19,8 @@ export type Connection =
 export interface StreamEvent {
   readonly type: string;
   readonly data: unknown;
+  /** Where another stream can resume after it. */
+  readonly id?: string | undefined;
 }
 
 export interface EventStreamOptions {
@@ -126,7 +128,7 @@ async function* connection(
         memory.heartbeatMs = parsed.heartbeatMs ?? memory.heartbeatMs;
       }
       if (event === 'bye') memory.retryInMs = parsed.reconnectMs;
-      yield { type: event, data: parsed };
+      yield { type: event, data: parsed, id };
       // After the yield: an event that the caller has not got yet must come again.
       if (id) memory.lastEventId = id;
     }

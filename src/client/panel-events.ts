@@ -34,7 +34,7 @@ interface DataOf {
 
 /** One event of a panel's stream. */
 export type PanelEvent = {
-  [K in keyof DataOf]: { readonly type: K; readonly data: DataOf[K] };
+  [K in keyof DataOf]: { readonly type: K; readonly data: DataOf[K]; readonly id?: string | undefined };
 }[keyof DataOf];
 
 const known: Readonly<Record<keyof DataOf, true>> = {

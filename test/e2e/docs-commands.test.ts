@@ -5,6 +5,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -159,6 +160,7 @@ test('every other configuration can be read, and is taken by the program it is f
     const { language, text } = block;
     if (language === 'yaml') expect([at(block), typeof parseYaml(text)]).toEqual([at(block), 'object']);
     else if (language === 'json') expect([at(block), typeof JSON.parse(text)]).toEqual([at(block), 'object']);
+    else if (language === 'js') expect([at(block), stripTypeScriptTypes(text)]).toEqual([at(block), text]);
     else if (language === 'ini')
       expect([at(block), text.split('\n').filter((line) => !/^(?:[#;].*|\w+ = .*|)$/.test(line))]).toEqual([
         at(block),

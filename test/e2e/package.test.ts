@@ -1,5 +1,5 @@
 /** The package as `npm pack` makes it, installed in an empty folder, as its users have it. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -30,6 +30,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
+const manifest = () => JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { man: string };
 const files = () =>
   readdirSync(installed, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -42,6 +43,7 @@ test('has the server, the pages and the migrations, and no source', () => {
     'README.md',
     'dist/server/main.js',
     'dist/server/licenses.md',
+    'dist/client/client.js',
     'dist/web/panel/index.html',
     'dist/web/dashboard/index.html',
   ])
@@ -51,7 +53,7 @@ test('has the server, the pages and the migrations, and no source', () => {
     expect(migrations(join(installed, 'dist/server/storage', store, 'migrations'))).toEqual(
       migrations(join(root, 'src/storage', store, 'migrations')),
     );
-  expect(all.filter((file) => /\.tsx?$|\.test\.|^src\//.test(file))).toEqual([]);
+  expect(all.filter((file) => /(?<!\.d)\.tsx?$|\.test\.|^src\//.test(file))).toEqual([]);
 });
 
 test('is installed without build tools: no package runs a script at its installation, here or in the checkout', () => {
@@ -117,6 +119,43 @@ test('serves, sends, shows the pages and searches', async () => {
   // npx passes no signal on; one from the keyboard reaches the server itself.
   process.kill(Number(/"pid":(\d+)/.exec(server.output)?.[1]), 'SIGTERM');
   expect(await server.exited, server.output).toMatchObject({ code: 0 });
+});
+
+test('has a manual page with every command', () => {
+  const page = readFileSync(join(installed, manifest().man), 'utf8');
+  for (const command of ['serve', 'token create', 'apply'])
+    expect(page).toContain(`\n.SS belfry ${command} `);
+  expect(page).not.toMatch(/undefined|^\.(?!TH|SH|SS|TP|B|I|RI)/m);
+});
+
+const program = `
+import { createClient, ApiError, type PanelEvent } from 'belfry/client';
+
+const client = createClient({ url: 'http://127.0.0.1:1', token: 'bfy_x' });
+const titles: string[] = [];
+export async function follow(): Promise<PanelEvent['type'] | undefined> {
+  for await (const event of client.subscribe({ panel: 'x' })) {
+    if (event.type === 'notification') titles.push(event.data.title, String(event.data.remainingMs));
+    if (event.type === 'clear') titles.push(event.data.reason);
+    // @ts-expect-error: a heartbeat has no title
+    if (event.type === 'heartbeat') titles.push(event.data.title);
+  }
+  for await (const { rules, token } of client.history({ q: 'x' })) titles.push(token.name, ...rules.map(({ id }) => id));
+  // @ts-expect-error: a message is missing
+  await client.send({ title: 'x' });
+  return undefined;
+}
+const failed = await client.send({ title: 'x', message: 'y' }, { retryMs: 0 }).catch((error: unknown) => error);
+console.log(failed instanceof ApiError && failed.status);
+`;
+
+test('has a client with types of its own, which another package imports', async () => {
+  writeFileSync(join(app, 'program.mts'), program);
+  const options =
+    '--noEmit --strict --exactOptionalPropertyTypes --target es2022 --lib es2023,dom,dom.asynciterable';
+  const tsc = `${join(root, 'node_modules/.bin/tsc')} --module nodenext --skipLibCheck false --types ''`;
+  expect(await run(`${tsc} ${options} program.mts`)).toBe('');
+  expect(await run('node program.mts')).toBe('0\n');
 });
 
 test('names itself as it was called', async () => {

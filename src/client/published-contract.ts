@@ -1,0 +1,15 @@
+/** What `belfry/client` has of the contract. The package carries these types as scripts/client-types.ts writes them out. */
+import type { Static } from 'typebox';
+import type { HistoryNotification as HistoryNotificationSchema, NotifyBody } from '#contract/notification.ts';
+import type { PanelEvent } from './panel-events.ts';
+
+/** A notification to send. */
+export type Notification = Static<typeof NotifyBody>;
+
+/** A notification as history has it. */
+export type HistoryNotification = Static<typeof HistoryNotificationSchema>;
+
+/** The data of each event of a panel. */
+export type PanelEventData = {
+  [Type in PanelEvent['type']]: Extract<PanelEvent, { type: Type }>['data'];
+};

@@ -1,0 +1,73 @@
+/** `belfry/client`: what the package offers to programs, in Node, browsers and Deno. Its types are in published-types.d.ts. */
+import { createCall } from './call.ts';
+import { createClient as createApiClient } from './client.ts';
+import { panelEvents } from './panel-events.ts';
+import type {
+  BelfryClient,
+  BelfryClientOptions,
+  HistoryQuery,
+  SubscribeOptions,
+} from './published-types.d.ts';
+import { sendUntil } from './send-until.ts';
+
+export { ApiError } from './api-error.ts';
+
+const usualRetryMs = 60_000;
+const pageSize = 200;
+
+export function createClient(options: BelfryClientOptions): BelfryClient {
+  const client = createApiClient(options);
+  const call = createCall(options);
+
+  async function panelId({ panel, panelId: id, signal }: SubscribeOptions): Promise<string | undefined> {
+    if (id !== undefined) return id;
+    if (panel === undefined) throw new TypeError('subscribe needs panel, a name, or panelId');
+    return signal?.aborted ? undefined : (await client.registerPanel({ name: panel })).id;
+  }
+
+  return {
+    async send(notification, { idempotencyKey = randomKey(), retryMs = usualRetryMs, signal } = {}) {
+      signal?.throwIfAborted();
+      const outgoing = { notification, idempotencyKey };
+      try {
+        return { id: await sendUntil(client, outgoing, performance.now() + retryMs, signal) };
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw error;
+      }
+    },
+
+    async *subscribe({ cursor, onConnection, ...options }) {
+      const { signal } = options;
+      const id = await panelId(options);
+      if (id === undefined) return;
+      yield* panelEvents(call, id, {
+        ...(signal && { signal }),
+        ...(cursor !== undefined && { lastEventId: cursor }),
+        ...(onConnection && { onConnection }),
+      });
+    },
+
+    async *history({ q, signal }: HistoryQuery = {}) {
+      let next: string | null = null;
+      do {
+        signal?.throwIfAborted();
+        const page = await client.history(
+          { limit: pageSize, ...(q !== undefined && { q }), ...(next !== null && { cursor: next }) },
+          signal && { signal },
+        );
+        yield* page.notifications;
+        next = page.nextCursor;
+      } while (next !== null);
+    },
+
+    clear: (id) => client.clear(id),
+  };
+}
+
+/** crypto.randomUUID exists only on pages that were loaded over HTTPS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}

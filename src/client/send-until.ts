@@ -1,0 +1,39 @@
+import { ApiError } from './api-error.ts';
+import { backoffMs, pause } from './backoff.ts';
+import type { Client, NotificationToSend } from './client.ts';
+
+/** A notification with the key that makes sending it again safe. */
+export interface Outgoing {
+  readonly notification: NotificationToSend;
+  readonly idempotencyKey: string;
+}
+
+/**
+ * Sends a notification, again and again while the server is away or busy, until the monotonic time `until`. Returns its id.
+ *
+ * @throws ApiError of the last attempt.
+ */
+export async function sendUntil(
+  client: Pick<Client, 'send'>,
+  { notification, idempotencyKey }: Outgoing,
+  until: number,
+  signal?: AbortSignal,
+): Promise<string> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return (await client.send(notification, { idempotencyKey, ...(signal && { signal }) })).id;
+    } catch (error) {
+      if (!isPassing(error) || signal?.aborted) throw error;
+      const askedMs = (error.retryAfterSeconds ?? 0) * 1_000;
+      const waitMs = Math.max(askedMs, backoffMs(attempt, { baseMs: 250, capMs: 4_000 }));
+      if (performance.now() + waitMs > until) throw error;
+      await pause(waitMs, signal);
+      if (signal?.aborted) throw error;
+    }
+  }
+}
+
+/** Whether the same may succeed later: there is no answer, or one that says so. */
+export function isPassing(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
+}
