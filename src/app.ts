@@ -22,6 +22,7 @@ import { tryServerLock } from './storage/sqlite/lock.ts';
 import { openSqlite, type SqliteOptions } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { assertComplete } from './storage/transfer-mark.ts';
+import { version } from './version.ts';
 
 // What the command line may use of the other folders comes through here.
 export { hashNewPassword, newPerson } from './accounts/passwords.ts';
@@ -148,7 +149,8 @@ async function serve(
   opened: OpenedStorage,
   lock: { release(): void },
 ): Promise<RunningServer> {
-  const services = await createServices(config, logger, opened);
+  const tracing = await openTracing(config, logger);
+  const services = await createServices(config, logger, opened, tracing);
   const setUpSecret = await prepareFirstAccount(config, services);
   const server = await createServer({ services, logger });
   const clock = await watchClock(opened.clockMemory, logger, services.now);
@@ -170,7 +172,7 @@ async function serve(
         await Promise.all([stopLoops(), services.schedule.stop()]);
         await services.presence.leave();
       },
-      closeMetrics: async () => metricsListener?.close(),
+      closeMetrics: async () => void (await Promise.all([metricsListener?.close(), tracing?.close()])),
       closeStorage: async (withinMs) => {
         const [ended] = await Promise.all([
           opened.close(withinMs),
@@ -186,6 +188,13 @@ async function serve(
   const { failed } = opened.storage;
   const ports = Object.fromEntries(listeners.map(({ name, port }) => [name, port]));
   return { url, directory, accounts, setUpSecret, routes: server.routes, ports, failed, stop };
+}
+
+/** Nothing of it is loaded where no collector is configured. */
+async function openTracing({ tracing }: Config, logger: Logger) {
+  if (!tracing) return undefined;
+  const { openOtlpTracing } = await import('./otlp-tracing.ts');
+  return openOtlpTracing({ ...tracing, version, onProblem: (message) => logger.warn(message) });
 }
 
 /** Opens the listeners: all of them, or none. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { listenerProblems, listenersOf, listenerVariables } from './config-listeners.ts';
 import { adminOf, oidcOf, problemsBetween } from './config-people.ts';
+import { tracingOf, tracingVariables } from './config-tracing.ts';
 import {
   busUrl,
   bytes,
@@ -124,6 +125,7 @@ const variables = {
   ),
   BELFRY_OIDC_NAME: setting('Single sign-on', label, 'name of the provider on the sign-in page'),
   ...listenerVariables,
+  ...tracingVariables,
   BELFRY_URL: setting(
     'http://127.0.0.1:8080',
     httpUrl,
@@ -274,6 +276,7 @@ function arrange(of: Settings, effective: readonly Effective[]) {
     admin: adminOf(of),
     oidc: oidcOf(of),
     listeners: listenersOf(of),
+    tracing: tracingOf(of),
     client: Object.freeze({ url: of.BELFRY_URL, token: of.BELFRY_TOKEN }),
     effective: Object.freeze(effective),
   });

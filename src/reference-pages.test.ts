@@ -50,7 +50,7 @@ ${found.flat().join('\n')}`;
 
 test('the page of the configuration has each setting, with its default and its meaning', () => {
   const page = readFileSync(join(docs, 'configuration.md'), 'utf8');
-  const rows = Array.from(page.matchAll(/^\| `(BELFRY_\w+)`.*$/gm), ([row]) => row);
+  const rows = Array.from(page.matchAll(/^\| `((?:BELFRY|OTEL)_\w+)`.*$/gm), ([row]) => row);
   const wanted = readConfig({}).effective.map(
     ({ name, text, about }) => `| \`${name}\` | ${text && `\`${text}\``} | ${about} |`,
   );

@@ -28,6 +28,7 @@ import { WebhookSignatures } from './core/webhook-signatures.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 import { openBus } from './open-bus.ts';
+import type { OtlpTracing } from './otlp-tracing.ts';
 import { createOutbound } from './outbound/outbound.ts';
 import { createDeliveryQueue } from './storage/deliveries.ts';
 import { createDueTimes } from './storage/due-times.ts';
@@ -50,9 +51,11 @@ export async function createServices(
   config: Config,
   logger: Logger,
   { storage, directory, accounts }: Opened,
+  tracing?: Pick<OtlpTracing, 'tracer' | 'traceCalls'>,
 ): Promise<Services> {
   const now = Date.now;
-  const { history } = storage;
+  const tracer = tracing?.tracer;
+  const history = tracing ? tracing.traceCalls(storage.history, ['append', 'search']) : storage.history;
   const onError = (error: unknown) => logger.error({ err: error }, 'a background task failed; it goes on');
   const key = await openKey(config, storage);
   const bus = await openBus(config, key, logger, onError);
@@ -64,7 +67,7 @@ export async function createServices(
   const usage = new UsageRecorder(directory);
   const deliveries = createDeliveryQueue(storage.builder, storage.executor, leaseHolder(storage));
   const channels = createChannelService({
-    ...{ queue: deliveries, directory, history, key, now, onError },
+    ...{ queue: deliveries, directory, history, key, now, onError, tracer },
     allow: config.outboundAllow,
     onFinished: (tenant, state, count) => metrics.of(tenant).leftThroughChannel(state, count),
   });
@@ -91,6 +94,7 @@ export async function createServices(
     heartbeatMs: config.heartbeatMs,
     onSent: (tenant, frames) => metrics.of(tenant).delivered('sent', frames),
     onContact: (tenant, panel) => usage.recordContact({ tenant, ...panel, at: now() }),
+    tracer,
   });
   const attention = createAttention({
     dueTimes: createDueTimes(storage.builder, storage.executor),
@@ -111,6 +115,7 @@ export async function createServices(
     now,
     onStored,
     onError,
+    tracer,
   });
   const presence = new Presence({ tenantStreams, bus, nodes: storage.nodes, onError });
   attention.handleWith(intake, { panels: directory.panels, presence, usage });
@@ -129,6 +134,7 @@ export async function createServices(
     signatures: new WebhookSignatures(key),
     mappings: new MappingReader(directory, tenancy),
     metrics,
+    tracer,
     usage,
     accounts,
     signIn: createAccounts({

@@ -5,6 +5,7 @@ import type { Directory } from '#core/directory.ts';
 import { AppError } from '#core/errors.ts';
 import type { History, TenantId } from '#core/ports.ts';
 import { createSealer } from '#core/sealing.ts';
+import type { Tracer } from '#core/tracing.ts';
 import { createOutbound } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
@@ -20,6 +21,7 @@ export interface ChannelServiceOptions {
   readonly now: () => number;
   readonly onFinished: (tenant: TenantId, state: 'delivered' | 'failed', count: number) => void;
   readonly onError: (error: unknown) => void;
+  readonly tracer?: Tracer | undefined;
 }
 
 const stopMs = 2_000;
@@ -57,7 +59,15 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     const { name: tenant } = await directory.tenants.get(channel.tenant);
     // Loaded with the first delivery.
     const { send } = await import('./send.ts');
-    return send(channel.kind, setup, { ...outgoing(notification), tenant }, { outbound, now, signal });
+    const span = options.tracer?.start('deliver', { 'belfry.channel.kind': channel.kind });
+    const result = await send(
+      channel.kind,
+      setup,
+      { ...outgoing(notification), tenant },
+      { outbound, now, signal },
+    );
+    span?.end(result.outcome === 'delivered' ? undefined : new Error());
+    return result;
   };
 
   const dispatcher = new Dispatcher({ ...options, channels: directory.channels, send: sendOne });

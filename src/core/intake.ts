@@ -20,6 +20,7 @@ import type { RoutingSubject } from './routing/subject.ts';
 import { claimsOf, type Throttle, type ThrottleDemand, type Throttled } from './routing/throttle.ts';
 import type { Target } from './target.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
+import type { Tracer } from './tracing.ts';
 
 export interface IntakeOptions {
   readonly history: Pick<History, 'append' | 'findRepeat'>;
@@ -33,6 +34,7 @@ export interface IntakeOptions {
   /** Hears of what was stored, for counting; nothing waits for it. */
   readonly onStored: (tenant: number, draft: NotificationDraft) => void;
   readonly onError: (error: unknown) => void;
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface Attention {
@@ -208,7 +210,8 @@ export class Intake {
 
   /** Or what to wait for before it is tried again. */
   #draft({ sender, sourceIp, fields, escalated }: Arrival, { router }: TenantSnapshot): Made | Promise<void> {
-    const { throttle, now } = this.#options;
+    const { throttle, now, tracer } = this.#options;
+    const routing = tracer?.start('route');
     const receivedAt = now();
     const id = newNotificationId(receivedAt);
     const started = router.regexWeight > 0 ? performance.now() : 0;
@@ -216,6 +219,7 @@ export class Intake {
     const decided = router.route(subject, receivedAt, this.#regexTime.allowance(sender.tenant, receivedAt));
     const decision = escalated ? escalatedDecision(decided, subject, escalated.target) : decided;
     if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
+    routing?.end();
     const on = throttle.find(sender.tenant, decision.throttle, receivedAt);
     const undecided = on === undefined ? undefined : this.#undecided.get(on);
     if (undecided) return undecided;

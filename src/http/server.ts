@@ -59,6 +59,7 @@ import { mappingRoutes } from './tenant/mappings.ts';
 import { memberRoutes } from './tenant/members.ts';
 import { tenantRoutes } from './tenant/tenant.ts';
 import { tokenRoutes } from './tenant/tokens.ts';
+import { traceRequests } from './tracing.ts';
 import { webRoutes } from './web.ts';
 
 export interface ServerOptions {
@@ -98,6 +99,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     reply.header('allow', allow.join(', '));
     return new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`);
   };
+  if (services.tracer) traceRequests(app, services.tracer);
   app.addHook('onRequest', (request, reply, done) => {
     // On the reply it costs senders less; on the raw response the headers also apply to streams, which bypass the reply.
     if (isNotify(request.raw.url ?? '')) reply.header(...noSniffing);

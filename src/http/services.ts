@@ -27,6 +27,7 @@ import type { Statistics } from '#core/statistics.ts';
 import type { TenantStreams } from '#core/stream/tenant-streams.ts';
 import type { Tenancy } from '#core/tenancy.ts';
 import type { Rate } from '#core/tenants.ts';
+import type { Tracer } from '#core/tracing.ts';
 import type { UsageRecorder } from '#core/usage-recorder.ts';
 import type { WebhookSignatures } from '#core/webhook-signatures.ts';
 
@@ -48,6 +49,8 @@ export interface Services {
   readonly signatures: WebhookSignatures;
   readonly mappings: MappingReader;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
   readonly usage: UsageRecorder;
   readonly accounts: AccountStore;
   readonly signIn: SignIn & OwnAccount;

@@ -1,4 +1,5 @@
 import { setTimeout as wait, setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Tracer } from '../tracing.ts';
 
 /** How long a flush may block the event loop. */
 const sliceMs = 2;
@@ -12,6 +13,7 @@ interface FlushSchedulerOptions {
   readonly streams: () => Iterable<{ pump(): void }>;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicNow: () => number;
+  readonly tracer?: Tracer | undefined;
 }
 
 /**
@@ -52,7 +54,7 @@ export class FlushScheduler {
 
   /** Returns how long the writing took, in ms. */
   async #flush(): Promise<number> {
-    const { streams, monotonicNow } = this.#options;
+    const { streams, monotonicNow, tracer } = this.#options;
     let spentMs = 0;
     let began = monotonicNow();
     let pumped = 0;
@@ -64,6 +66,8 @@ export class FlushScheduler {
       await yieldToEventLoop();
       began = monotonicNow();
     }
-    return spentMs + monotonicNow() - began;
+    spentMs += monotonicNow() - began;
+    if (pumped > 0) tracer?.record('flush', spentMs, { 'belfry.streams': pumped });
+    return spentMs;
   }
 }

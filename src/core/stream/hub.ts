@@ -27,3 +27,13 @@ export function sayBye(hub: Hub | undefined): void {
   for (const stream of hub?.connections.keys() ?? [])
     stream.end(encodeSse({ event: 'bye', data: { reconnectMs: 500 + Math.floor(Math.random() * 4_500) } }));
 }
+
+/** A hub that is open, or opens. */
+export interface HubSlot {
+  /** Rejects if the log cannot be read; connecting panels wait for it. */
+  readonly opening: Promise<Hub>;
+  /** Set once open. Only connecting panels wait for `opening`: a slow read for one tenant must not delay the others. */
+  hub: Hub | undefined;
+  /** Streams that are connected or connecting; the hub is kept while there are any. */
+  users: number;
+}

@@ -3,6 +3,7 @@ import { AppError, notFound } from '../errors.ts';
 import type { NodePanels } from '../nodes.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
+import type { Tracer } from '../tracing.ts';
 import {
   type ConnectRequest,
   connectedPanels,
@@ -14,7 +15,7 @@ import { FlushScheduler } from './flush-scheduler.ts';
 import { follow, pollHeads } from './follow.ts';
 import { FrameBuffer } from './frame-buffer.ts';
 import { framesOf } from './frames.ts';
-import { type ConnectionState, type Hub, retryMs, sayBye } from './hub.ts';
+import { type ConnectionState, type Hub, type HubSlot, retryMs, sayBye } from './hub.ts';
 import { PanelStream, type Sink } from './panel-stream.ts';
 
 export interface TenantStreamsOptions {
@@ -31,6 +32,7 @@ export interface TenantStreamsOptions {
   readonly onSent: (tenant: TenantId, notifications: number) => void;
   /** Called when a panel connects and disconnects, and regularly in between. */
   readonly onContact: (tenant: TenantId, panel: PanelContact) => void;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** One connected screen of a panel. */
@@ -39,15 +41,6 @@ export interface Connection {
   readonly stream: PanelStream;
   /** To be called when the client has disconnected. */
   disconnected(): void;
-}
-
-interface HubSlot {
-  /** Rejects if the log cannot be read; connecting panels wait for it. */
-  readonly opening: Promise<Hub>;
-  /** Set once open. Only connecting panels wait for `opening`: a slow read for one tenant must not delay the others. */
-  hub: Hub | undefined;
-  /** Streams that are connected or connecting; the hub is kept while there are any. */
-  users: number;
 }
 
 /** A hub without streams is kept this long, so that panels that reconnect find their frames in memory. */
@@ -241,12 +234,12 @@ export class TenantStreams {
   }
 
   async #open(tenant: TenantId): Promise<Hub> {
-    const { history, bus, now, monotonicNow, onError } = this.#options;
+    const { history, bus, now, monotonicNow, onError, tracer } = this.#options;
     const epoch = this.#epoch;
     const { head } = await history.bounds(tenant);
     const buffer = new FrameBuffer(epoch, head);
     const connections = new Map<PanelStream, ConnectionState>();
-    const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow });
+    const scheduler = new FlushScheduler({ streams: () => connections.keys(), monotonicNow, tracer });
     const deliver = (entries: readonly Entry[]) => {
       buffer.push(framesOf(epoch, entries, now(), onError), entries.at(-1)?.position ?? buffer.head);
       scheduler.schedule();

@@ -9,6 +9,7 @@ import { type CheckedFields, checkFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
 import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
 import type { Services } from '../services.ts';
+import { traceRequest } from '../tracing.ts';
 import { readFields, readHeader } from './notify-fields.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import type { IntakeGate } from './overload.ts';
@@ -53,13 +54,13 @@ class NotifyCall {
 }
 
 export class NotifyHandler {
-  readonly #services: Pick<Services, 'intake' | 'metrics'>;
+  readonly #services: Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>;
   readonly #rates: NotifyLimits;
   readonly #gate: IntakeGate;
   readonly #log: FastifyBaseLogger;
 
   constructor(
-    services: Pick<Services, 'intake' | 'metrics'>,
+    services: Pick<Services, 'intake' | 'metrics'> & Partial<Pick<Services, 'tracer'>>,
     { rates, gate, log }: { rates: NotifyLimits; gate: IntakeGate; log: FastifyBaseLogger },
   ) {
     this.#services = services;
@@ -71,10 +72,14 @@ export class NotifyHandler {
   /** Answers the request, or ends its connection. `sender` may send notifications. */
   handle(request: IncomingMessage, response: ServerResponse, sender: Sender, sourceIp: string): void {
     const call = new NotifyCall(request, response, sender);
-    this.#answer(call, sourceIp).catch((error: unknown) => {
-      this.#log.error({ err: error }, 'a notification could not be answered');
-      response.destroy();
-    });
+    const answer = () =>
+      this.#answer(call, sourceIp).catch((error: unknown) => {
+        this.#log.error({ err: error }, 'a notification could not be answered');
+        response.destroy();
+      });
+    const { tracer } = this.#services;
+    if (tracer) void traceRequest(tracer, { name: 'POST /api/notify', request, response }, answer);
+    else void answer();
   }
 
   async #answer(call: NotifyCall, sourceIp: string): Promise<void> {
@@ -104,7 +109,9 @@ export class NotifyHandler {
     const underWay = this.#gate.enter();
     try {
       this.#rates.refuseUsual(call, sender, () => mayBeCritical(request, body));
+      const parsing = this.#services.tracer?.start('parse');
       const fields = this.#readAndTake(call, body);
+      parsing?.end();
       return await this.#services.intake.accept(sender, sourceIp, fields, retryKey(request));
     } finally {
       this.#gate.leave(underWay);

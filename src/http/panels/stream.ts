@@ -40,7 +40,9 @@ as in panel/0.1.0, names the screen's program; it is shown with the panel.`,
       const screen = { client: readClient(request.headers['belfry-client']), address: request.sourceIp };
       const sink = openSse(request, reply);
       const snapshot = await tenancy.get(principal.tenant);
+      const span = services.tracer?.start('stream open', { 'belfry.resumes': from !== undefined });
       const opening = tenantStreams.connect(snapshot, panel, sink, { from, screen });
+      if (span) opening.then(() => span.end(), span.end.bind(span));
       const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {
         stopChecking();

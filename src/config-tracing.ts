@@ -1,0 +1,55 @@
+/** The settings of traces, under the names that OpenTelemetry gave them. */
+import { httpUrl, label, type Reader, UnfitValue } from './config-values.ts';
+import { optional, optionalSecret, setting } from './config-variable.ts';
+
+const share: Reader<number> = (text) => {
+  const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 0 && value <= 1) return value;
+  throw new UnfitValue('must be a number from 0 to 1, as in 0.1');
+};
+
+/** `name=value,name=value`, values percent-encoded. */
+const headerList: Reader<Readonly<Record<string, string>>> = (text) => {
+  try {
+    const pairs = text
+      .split(',')
+      .map((pair) => pair.split(/=(.*)/s).map((part) => decodeURIComponent(part.trim())));
+    return Object.fromEntries(
+      new Headers(pairs.map(([name = '', value = '']): [string, string] => [name, value])),
+    );
+  } catch {
+    throw new UnfitValue('must be names and values of headers, as in name=value,name=value');
+  }
+};
+
+export const tracingVariables = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    httpUrl,
+    'OpenTelemetry collector that gets traces, as OTLP over HTTP in JSON; none are made without it',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: optionalSecret(
+    headerList,
+    'headers of each request to the collector, as in name=value,name=value',
+  ),
+  OTEL_SERVICE_NAME: setting('belfry', label, 'name of this server in traces'),
+  OTEL_TRACES_SAMPLER_ARG: setting(
+    '1',
+    share,
+    'share of the traces that begin here and are sent, from 0 to 1',
+  ),
+};
+
+interface TracingSettings {
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_HEADERS: Readonly<Record<string, string>> | undefined;
+  readonly OTEL_SERVICE_NAME: string;
+  readonly OTEL_TRACES_SAMPLER_ARG: number;
+}
+
+/** Undefined: nothing is traced. */
+export function tracingOf(of: TracingSettings) {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = {} } = of;
+  if (endpoint === undefined) return undefined;
+  const [serviceName, ratio] = [of.OTEL_SERVICE_NAME, of.OTEL_TRACES_SAMPLER_ARG];
+  return Object.freeze({ endpoint, headers, serviceName, ratio });
+}

@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Tracer } from '#core/tracing.ts';
+import type { App } from './services.ts';
+
+/** Streams stay open for hours; a span of their own says how long opening them took. */
+const isStream = (url: string) => /\/(?:events|stream)$/.test(url);
+
+interface TracedRequest {
+  /** Method and route. */
+  readonly name: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Runs `work` in the span of a request, which ends with its response. */
+export function traceRequest<T>(
+  tracer: Tracer,
+  { name, request, response }: TracedRequest,
+  work: () => T,
+): T {
+  const { traceparent } = request.headers;
+  return tracer.serve(name, typeof traceparent === 'string' ? traceparent : undefined, (span) => {
+    const [method = '', route = ''] = name.split(' ');
+    span.set('http.request.method', method);
+    span.set('http.route', route);
+    response.once('close', () => {
+      span.set('http.response.status_code', response.statusCode);
+      span.end(response.statusCode >= 500 ? new Error() : undefined);
+    });
+    return work();
+  });
+}
+
+/** A span for each request that has a route. Notifications have theirs in their handler, whichever way they come. */
+export function traceRequests(app: App, tracer: Tracer): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { url = '' } = request.routeOptions;
+    if (request.is404 || isStream(url) || url === '/api/notify') return done();
+    traceRequest(
+      tracer,
+      { name: `${request.method} ${url}`, request: request.raw, response: reply.raw },
+      () => done(),
+    );
+  });
+}
