@@ -69,13 +69,13 @@ const spans = () =>
     body.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans)),
   );
 const named = (name: string) => spans().filter((span) => span.name === name);
-const valueOf = ({ attributes }: Pick<CollectedSpan, 'attributes'>, key: string) =>
+const attributeOf = ({ attributes }: Pick<CollectedSpan, 'attributes'>, key: string) =>
   Object.values(attributes.find((each) => each.key === key)?.value ?? {})[0];
 
 test('a notification is a span below that of its caller, with one for each of its parts', () => {
   const request = named('POST /api/notify').find(({ traceId }) => traceId === caller.traceId);
   expect(request).toMatchObject({ parentSpanId: caller.spanId, kind: 2, status: {} });
-  expect(request && valueOf(request, 'http.response.status_code')).toBe('200');
+  expect(request && attributeOf(request, 'http.response.status_code')).toBe('200');
   const parts = spans().filter(({ parentSpanId }) => parentSpanId === request?.spanId);
   expect(parts.map(({ name }) => name)).toEqual(['parse', 'route', 'append']);
   for (const { startTimeUnixNano, endTimeUnixNano } of parts) {
@@ -88,7 +88,7 @@ test('a notification is a span below that of its caller, with one for each of it
 test('a caller that does not sample is not traced, and one whose header is not valid begins a trace of its own', () => {
   const requests = named('POST /api/notify');
   expect(requests.length).toBe(3);
-  const refused = requests.find((span) => valueOf(span, 'http.response.status_code') === '400');
+  const refused = requests.find((span) => attributeOf(span, 'http.response.status_code') === '400');
   expect(refused?.parentSpanId).toBeUndefined();
   expect(new Set(requests.map(({ traceId }) => traceId)).size).toBe(3);
 });
@@ -99,14 +99,14 @@ test('searches, opened streams and flushes to panels have spans', () => {
   expect(search?.parentSpanId).toBe(request?.spanId);
   expect(request?.parentSpanId).toBe(caller.spanId);
   expect(named('stream open').length).toBe(1);
-  expect(named('flush').map((span) => valueOf(span, 'belfry.streams'))).toContain('1');
+  expect(named('flush').map((span) => attributeOf(span, 'belfry.streams'))).toContain('1');
 });
 
 test('the collector learns who sends, and no word of a notification or a query', () => {
   expect(new Set(exports.map(({ path }) => path))).toEqual(new Set(['/v1/traces']));
   expect(exports[0]?.key).toBe('a b');
   const resource = exports[0]?.body.resourceSpans[0]?.resource;
-  expect(resource && valueOf(resource, 'service.name')).toBe('belfry-1');
+  expect(resource && attributeOf(resource, 'service.name')).toBe('belfry-1');
   expect(JSON.stringify(exports)).not.toMatch(/Secret words|bfy_|bfk_|q=t/);
 });
 
