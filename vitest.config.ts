@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { patienceMs } from './test/support/patience.ts';
 import { RunSummary } from './test/support/run-summary.ts';
 import { SlowestFirst } from './test/support/slowest-first.ts';
-import { alsoOnPostgres, sqliteAlone } from './test/support/sqlite-alone.ts';
+import { alsoOnPostgres, needsPostgres, sqliteAlone } from './test/support/sqlite-alone.ts';
 import { full } from './test/torture/counts.ts';
 
 // A developer's own settings (a database URL above all) must never reach a test's server.
@@ -28,8 +28,13 @@ const shared = {
   expect: { poll: { timeout: patienceMs } },
 } as const;
 
-/** `TEST_STORE=postgres npm test -- --project e2e` runs the tests of a running server on PostgreSQL. */
-const notOnThisStore = process.env.TEST_STORE === 'postgres' ? Object.keys(sqliteAlone) : [];
+/**
+ * `TEST_STORE=postgres npm test -- --project e2e` runs the tests of a running server on PostgreSQL, `TEST_STORE=sqlite npm test`
+ * all tests that need no PostgreSQL.
+ */
+const store = process.env.TEST_STORE;
+const withoutPostgres = store === 'sqlite' ? needsPostgres : [];
+const notOnThisStore = store === 'postgres' ? Object.keys(sqliteAlone) : withoutPostgres;
 
 // Time limits only end what hangs: they leave room for a machine several times as slow. What has to be soon, its test measures.
 export default defineConfig({
@@ -49,6 +54,7 @@ export default defineConfig({
             'test/security-table.test.ts',
             'test/conformance/**/*.test.ts',
           ],
+          ...(withoutPostgres.length > 0 && { exclude: [...withoutPostgres] }),
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -69,7 +75,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'e2e-postgres',
-          include: [...alsoOnPostgres],
+          include: store === 'sqlite' ? [] : [...alsoOnPostgres],
           env: { TEST_STORE: 'postgres' },
           globalSetup: 'test/support/postgres-store-setup.ts',
           testTimeout: 180_000,

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { passwordCost } from '#accounts/passwords.ts';
 import { type RunningServer, startServer } from '#app.ts';
 import { readConfig } from '#config.ts';
 import type { Role, Scope } from '#contract/token.ts';
 import type { CredentialRecord } from '#core/directory.ts';
 import type { RateSetting } from '#core/tenants.ts';
 import { createLogger } from '#log.ts';
+import { full } from '../torture/counts.ts';
 import { noteOutput } from './failure-notes.ts';
 import { type OpenApiCheck, openApiCheckOf } from './openapi-check.ts';
 import { openStream, type SseReader } from './sse-client.ts';
@@ -27,6 +29,9 @@ export interface CallOptions {
   readonly body?: string | Buffer;
   readonly json?: unknown;
 }
+
+/** The usual cost is held by src/accounts/passwords.test.ts. */
+if (!full) passwordCost.memory = 1_024;
 
 const documents = new Map<string, Promise<string>>();
 

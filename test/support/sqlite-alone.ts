@@ -13,6 +13,14 @@ export const sqliteAlone: Readonly<Record<string, string>> = {
   'test/e2e/start-failing.test.ts': 'files, folders and locks of SQLite',
 };
 
+/** Tests that start a PostgreSQL or NATS server: they do not run with TEST_STORE=sqlite. */
+export const needsPostgres: readonly string[] = [
+  '**/*postgres*.test.ts',
+  'test/conformance/bus.nats.test.ts',
+  'test/e2e/{cli-migrate,nodes,nodes-limits}.test.ts',
+  'test/torture/nodes/**',
+];
+
 /** What runs on PostgreSQL too in every run of the tests; all the others do with TEST_STORE=postgres. */
 export const alsoOnPostgres: readonly string[] = [
   'test/e2e/history-{histogram,pages,query,values}.test.ts',

@@ -4,13 +4,13 @@
  */
 const counts = {
   /** Processes killed under load. */
-  kills: { short: 12, full: 1_000 },
+  kills: { short: 8, full: 1_000 },
   /** Processes killed under load, and how soon each is back. */
   readyAgain: { short: 4, full: 100 },
   /** Power cuts under load. */
-  cuts: { short: 6, full: 200 },
+  cuts: { short: 4, full: 200 },
   /** Servers told to stop under load. */
-  drains: { short: 4, full: 200 },
+  drains: { short: 3, full: 200 },
   /** Answers watched for the fsync before them. */
   answers: { short: 200, full: 10_000 },
   /** Times that a disk fills up, of each kind of disk. */
@@ -18,9 +18,9 @@ const counts = {
   /** System calls that fail, of each kind. */
   flaws: { short: 4, full: 100 },
   /** Damaged copies of a write-ahead log. */
-  damages: { short: 40, full: 400 },
+  damages: { short: 24, full: 400 },
   /** Streams that are broken off five times each. */
-  streams: { short: 100, full: 10_000 },
+  streams: { short: 60, full: 10_000 },
   /** Panels behind a network that swallows packets. */
   blackHoled: { short: 30, full: 500 },
   /** Panels that come back all at once after a restart. */
@@ -30,7 +30,7 @@ const counts = {
   /** MiB published past them. */
   publishedMib: { short: 8, full: 128 },
   /** Seconds under each kind of overload. */
-  overloadSeconds: { short: 2, full: 30 },
+  overloadSeconds: { short: 1, full: 30 },
   /** Requests made up from the OpenAPI document, and requests with broken bytes. */
   fuzzedRequests: { short: 3_000, full: 900_000 },
   brokenRequests: { short: 1_000, full: 100_000 },
@@ -39,17 +39,17 @@ const counts = {
   /** Messages of 16 kB for slow readers. */
   messagesToRead: { short: 200, full: 2_000 },
   /** Searches that may be none. */
-  searches: { short: 2_000, full: 10_000 },
+  searches: { short: 1_000, full: 10_000 },
   /** Requests and streams of three tenants at once, in rounds. */
   tenantRounds: { short: 1, full: 25 },
   /** Rows of the database that is upgraded, and kills on the way. */
-  upgradedRows: { short: 20_000, full: 1_000_000 },
+  upgradedRows: { short: 5_000, full: 1_000_000 },
   upgradeKills: { short: 3, full: 20 },
   /** Nodes killed under load, PostgreSQL stopped immediately, synchronous standbys promoted, and a NATS server restarted. */
-  nodeKills: { short: 3, full: 100 },
-  postgresStops: { short: 3, full: 50 },
+  nodeKills: { short: 2, full: 100 },
+  postgresStops: { short: 2, full: 50 },
   promotions: { short: 1, full: 20 },
-  natsRestarts: { short: 3, full: 50 },
+  natsRestarts: { short: 2, full: 50 },
   /** Seconds of load at 1,000 a second while backups are taken. */
   backupSeconds: { short: 2, full: 60 },
 } as const;

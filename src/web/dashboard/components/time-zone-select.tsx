@@ -19,7 +19,7 @@ export function TimeZoneSelect({
       onChange={(zone) => onChange?.(zone ?? '')}
       searchable
       clearButtonProps={{ 'aria-label': t('timeZone.clear') }}
-      limit={60}
+      limit={30}
       maxDropdownHeight={280}
       filter={({ options, search }) => {
         const wanted = plain(search);
@@ -44,8 +44,22 @@ function zonesWith(chosen: string): string[] {
   return chosen === '' || known.includes(chosen) ? known : [chosen, ...known];
 }
 
+let textsAt = 0;
+/** What was worked out in this minute: a formatter takes long to make, and a list of zones is drawn again and again. */
+const texts = new Map<string, string>();
+
 /** As in 21:47; nothing for a zone that this browser does not know. */
 export function timeIn(timeZone: string, language: string, at = Date.now()): string {
+  const minute = Math.floor(at / 60_000);
+  if (minute !== textsAt) texts.clear();
+  textsAt = minute;
+  const name = `${language} ${timeZone}`;
+  const text = texts.get(name) ?? written(timeZone, language, at);
+  texts.set(name, text);
+  return text;
+}
+
+function written(timeZone: string, language: string, at: number): string {
   try {
     return new Intl.DateTimeFormat(localeOf(language), {
       timeZone,
