@@ -170,7 +170,7 @@ export class PostgresHistory implements History, ReceiptStore {
       // With what comes behind the limit it would read megabytes for each page of long texts.
       `SELECT * FROM (
          SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth, count(*) OVER () AS found,
-           sum(${charsBySenderSql}) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) - ${charsBySenderSql} AS chars_before
+           sum(${fewestCharsSql}) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) - ${fewestCharsSql} AS chars_before
          FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
          JOIN log n ON n.tenant = $1 AND n.position = w.position
          JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
@@ -265,9 +265,9 @@ export class PostgresHistory implements History, ReceiptStore {
 /** Positions looked up in one statement. */
 const positionsARead = 500;
 
-/** At most what {@link charsBySender} answers: PostgreSQL counts a surrogate pair as one. */
-const charsBySenderSql = `(length(n.title) + length(n.message) + coalesce(length(n.host), 0) + coalesce(length(n.key), 0)
-  + coalesce(length(n.url), 0))`;
+/** At most what {@link charsBySender} answers: a character has up to four bytes, which are known without unpacking a text. */
+const fewestCharsSql = `(octet_length(n.title) + octet_length(n.message) + coalesce(octet_length(n.host), 0)
+  + coalesce(octet_length(n.key), 0) + coalesce(octet_length(n.url), 0)) / 4`;
 
 const charsBySender = ({ title, message, host, key, url }: NotificationRow) =>
   title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);
