@@ -22,13 +22,16 @@ export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
   return {
     async put({ tenant, kind, subject, dueAt, data }) {
       const changed = { due_at: dueAt, version: randomUUID(), data: JSON.stringify(data) };
-      await executor.write([
-        db
-          .insertInto('due_times')
-          .values({ tenant, kind, subject, ...changed })
-          .onConflict((conflict) => conflict.columns(['tenant', 'kind', 'subject']).doUpdateSet(changed))
-          .compile(),
-      ]);
+      await executor.write(
+        [
+          db
+            .insertInto('due_times')
+            .values({ tenant, kind, subject, ...changed })
+            .onConflict((conflict) => conflict.columns(['tenant', 'kind', 'subject']).doUpdateSet(changed))
+            .compile(),
+        ],
+        tenant,
+      );
     },
 
     async settle(due, next) {
@@ -42,12 +45,12 @@ export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
             .where('version', '=', due.version)
             .compile()
         : without(due).where('version', '=', due.version).compile();
-      const [result] = await executor.write([query]);
+      const [result] = await executor.write([query], due.tenant);
       return result?.changes === 1;
     },
 
     async find(subject) {
-      const [row] = await executor.read(of(subject).compile());
+      const [row] = await executor.read(of(subject).compile(), subject.tenant);
       return row && toDueTime(row);
     },
 
@@ -61,12 +64,13 @@ export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
           .orderBy('subject')
           .limit(limit)
           .compile(),
+        tenant,
       );
       return rows.map(toDueTime);
     },
 
     async remove(subject) {
-      const [result] = await executor.write([without(subject).returningAll().compile()]);
+      const [result] = await executor.write([without(subject).returningAll().compile()], subject.tenant);
       const row = result?.rows[0] as DueTimeRow | undefined;
       return row && toDueTime(row);
     },
@@ -79,6 +83,7 @@ export function createDueTimes(db: Builder, executor: SqlExecutor): DueTimes {
           .where('tenant', '=', tenant)
           .where('kind', '=', kind)
           .compile(),
+        tenant,
       );
       return row?.count ?? 0;
     },
