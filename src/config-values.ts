@@ -126,6 +126,13 @@ export function withoutPassword(text: string): string {
 
 export const filePath: Reader<string> = (text) => text;
 
+/** A mail server, with the user and password that it wants. */
+export const smtpUrl: Reader<string> = (text) => {
+  const url = URL.parse(text);
+  if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== '') return text;
+  throw new UnfitValue('must be smtp: or smtps:, as in smtp://user:password@mail.example.org:587');
+};
+
 /**
  * How nodes wake each other. `auto`: over PostgreSQL, or within the process on SQLite, which only one process uses. `urls`: the
  * servers of one NATS cluster.

@@ -1,5 +1,6 @@
 /** The environment, read once and completely: nothing else of the server looks at it. */
 import { readFileSync } from 'node:fs';
+import { channelsOf, channelVariables } from './config-channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './config-listeners.ts';
 import { adminOf, oidcOf, problemsBetween } from './config-people.ts';
 import { tracingOf, tracingVariables } from './config-tracing.ts';
@@ -60,11 +61,7 @@ const variables = {
     secret: true,
     show: (text: string) => text.split(',').map(withoutPassword).join(','),
   },
-  BELFRY_OUTBOUND_ALLOW: setting(
-    '',
-    networks,
-    'networks that channels may reach although they are not public, as in 10.0.0.0/8',
-  ),
+  ...channelVariables,
   BELFRY_RATE_TOKEN: setting('20:200', orOff(rate), 'notifications of one token, per second : burst'),
   BELFRY_RATE_TENANT: setting('200:2000', orOff(rate), 'notifications of one tenant, per second : burst'),
   BELFRY_RATE_AUTH: setting(
@@ -253,7 +250,7 @@ function arrange(of: Settings, effective: readonly Effective[]) {
     baseUrl: of.BELFRY_BASE_URL,
     trustedProxies: Object.freeze(of.BELFRY_TRUSTED_PROXIES),
     database: Object.freeze(of.BELFRY_DATABASE_URL),
-    outboundAllow: Object.freeze(of.BELFRY_OUTBOUND_ALLOW),
+    channels: channelsOf(of),
     keyFile: of.BELFRY_KEY_FILE,
     bus: of.BELFRY_BUS_URL,
     rate: Object.freeze({

@@ -18,6 +18,9 @@ export interface OutgoingNotification {
   readonly url: string | null;
 }
 
+/** Of one attempt, whatever the kind; a lease lasts longer. */
+export const attemptMs = 15_000;
+
 type Texts = Readonly<Record<string, string>>;
 
 /** What a channel is set up with, secrets included. */

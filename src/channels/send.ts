@@ -3,8 +3,15 @@ import type { ChannelKind } from '#contract/channel-fields.ts';
 import type { Outbound, OutboundResponse } from '#outbound/outbound.ts';
 import { apprise } from './apprise.ts';
 import { discord } from './discord.ts';
+import { type MailServer, sendMail } from './email.ts';
 import { gotify } from './gotify.ts';
-import type { ChannelSetup, HttpKind, OutgoingNotification, SendResult } from './message.ts';
+import {
+  attemptMs,
+  type ChannelSetup,
+  type HttpKind,
+  type OutgoingNotification,
+  type SendResult,
+} from './message.ts';
 import { ntfy } from './ntfy.ts';
 import { pagerduty } from './pagerduty.ts';
 import { slack } from './slack.ts';
@@ -12,7 +19,7 @@ import { teams } from './teams.ts';
 import { telegram } from './telegram.ts';
 import { webhook } from './webhook.ts';
 
-const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email' | 'mqtt'>, HttpKind>> = {
+const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email'>, HttpKind>> = {
   webhook,
   ntfy,
   gotify,
@@ -24,8 +31,6 @@ const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email' | 'mqtt'>, HttpKin
   apprise,
 };
 
-/** Of one attempt, whatever the kind; a lease lasts longer. */
-export const attemptMs = 15_000;
 /** The message itself is refused, and would be again. */
 const refusals = [400, 413, 415, 422];
 const answerChars = 160;
@@ -33,6 +38,7 @@ const longestRetryAfterMs = 3_600_000;
 
 export interface SendOptions {
   readonly outbound: Outbound;
+  readonly mail: MailServer | undefined;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -45,7 +51,7 @@ export async function send(
   options: SendOptions,
 ): Promise<SendResult> {
   try {
-    if (kind === 'email' || kind === 'mqtt') throw new Error(`${kind} is not there yet`);
+    if (kind === 'email') return await sendMail(setup, notification, options);
     return await sendOverHttp(httpKinds[kind], setup, notification, options);
   } catch (error) {
     return { outcome: 'retry', answer: error instanceof Error ? error.message : String(error) };

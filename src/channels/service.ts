@@ -8,6 +8,7 @@ import { createSealer } from '#core/sealing.ts';
 import type { Tracer } from '#core/tracing.ts';
 import { createOutbound } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
+import type { MailServer } from './email.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
 
 export interface ChannelServiceOptions {
@@ -18,6 +19,8 @@ export interface ChannelServiceOptions {
   readonly key: string;
   /** Networks that channels may reach although they are not public. */
   readonly allow: readonly string[];
+  /** The installation's own mail server. */
+  readonly mail: MailServer | undefined;
   readonly now: () => number;
   readonly onFinished: (tenant: TenantId, state: 'delivered' | 'failed', count: number) => void;
   readonly onError: (error: unknown) => void;
@@ -28,7 +31,7 @@ const stopMs = 2_000;
 type Secrets = Readonly<Record<string, string>>;
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
-  const { directory, key, allow, now } = options;
+  const { directory, key, allow, mail, now } = options;
   const sealer = createSealer(key, 'channel secrets');
   const outbound = createOutbound(allow);
   /** Bound to its channel, so that nobody with the database alone can give it to another. */
@@ -64,7 +67,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       channel.kind,
       setup,
       { ...outgoing(notification), tenant },
-      { outbound, now, signal },
+      { outbound, mail, now, signal },
     );
     span?.end(result.outcome === 'delivered' ? undefined : new Error());
     return result;

@@ -10,7 +10,6 @@ export const channelKinds = [
   'discord',
   'telegram',
   'pagerduty',
-  'mqtt',
   'apprise',
 ] as const;
 export type ChannelKind = (typeof channelKinds)[number];
@@ -19,7 +18,7 @@ export type ChannelKind = (typeof channelKinds)[number];
 export interface ChannelField {
   readonly name: string;
   /** `url` is http or https; `emails` are addresses with commas in between. */
-  readonly type: 'text' | 'url' | 'email' | 'emails' | 'smtp' | 'mqtt' | 'signing-key';
+  readonly type: 'text' | 'url' | 'email' | 'emails' | 'smtp' | 'signing-key';
   readonly isRequired?: true;
   /** Sealed, and never read back. */
   readonly isSecret?: true;
@@ -70,12 +69,6 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
   pagerduty: [
     text('routingKey', { ...required, ...secret }),
     url({ example: 'https://events.pagerduty.com' }),
-  ],
-  mqtt: [
-    { name: 'server', type: 'mqtt', ...required, example: 'mqtts://mqtt.example.org:8883' },
-    text('topic', { ...required, example: 'belfry/alerts' }),
-    text('user'),
-    text('password', secret),
   ],
   apprise: [
     url({ ...required, example: 'https://apprise.example.org/notify/ops' }),

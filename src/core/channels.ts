@@ -227,12 +227,10 @@ function checkedValue(path: string, type: ChannelField['type'], value: string): 
 const urlForms: Partial<Record<ChannelField['type'], RegExp>> = {
   url: /^https?:$/,
   smtp: /^smtps?:$/,
-  mqtt: /^mqtts?:$/,
 };
 const urlExamples: Partial<Record<ChannelField['type'], string>> = {
   url: 'https://example.org/path',
   smtp: 'smtps://mail.example.org:465 or smtp://mail.example.org:587',
-  mqtt: 'mqtts://mqtt.example.org:8883',
 };
 
 /** A channel as the API returns it. */

@@ -146,6 +146,12 @@ const tokens = createRoute({
   validateSearch: readTokensSearch,
   component: page(() => import('./pages/tokens/tokens-page.tsx'), 'TokensPage', 'tokens', 'welcome'),
 });
+const channels = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/channels',
+  validateSearch: readLevelsSearch,
+  component: page(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage', 'channels'),
+});
 const levels = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/levels',
@@ -218,6 +224,7 @@ const routeTree = root.addChildren([
       panels,
       rules,
       tokens,
+      channels,
       levels,
       members,
       tenantSettings,

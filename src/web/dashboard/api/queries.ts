@@ -8,7 +8,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { AuditPage } from '#contract/audit.ts';
-import type { Channel } from '#contract/channel.ts';
+import type { Channel, ChannelDeliveries } from '#contract/channel.ts';
 import type { Level } from '#contract/level.ts';
 import type { Invitation, Member } from '#contract/member.ts';
 import type { Overview } from '#contract/overview.ts';
@@ -81,8 +81,18 @@ function byName(levels: readonly Level[]): ReadonlyMap<string, Level> {
 
 export const panelPath = (id: string): string => `/api/panels/${encodeURIComponent(id)}`;
 export const panelsQuery = (tenant: Tenant) => listQuery<Panel>(tenant, 'panels');
+export const channelPath = (id: string): string => `/api/channels/${encodeURIComponent(id)}`;
 export const channelsQuery = (tenant: Tenant) => listQuery<Channel>(tenant, 'channels');
 const panelsRefreshMs = 4_000;
+
+/** As {@link channelsQuery}, refreshed while it is displayed. */
+export const liveChannelsQuery = (tenant: Tenant) =>
+  queryOptions({ ...channelsQuery(tenant), refetchInterval: panelsRefreshMs });
+export const channelDeliveriesQuery = (tenant: Tenant, id: string) =>
+  queryOptions({
+    ...resource<ChannelDeliveries>(tenant, `${channelPath(id)}/deliveries`, 'channels', id, 'deliveries'),
+    refetchInterval: panelsRefreshMs,
+  });
 
 /** As {@link panelsQuery}, refreshed while it is displayed; a long list less often. */
 export const livePanelsQuery = (tenant: Tenant) =>

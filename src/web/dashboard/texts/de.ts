@@ -1,4 +1,5 @@
 import { account } from './de/account.ts';
+import { channels } from './de/channels.ts';
 import { entry } from './de/entry.ts';
 import { history } from './de/history.ts';
 import { levels } from './de/levels.ts';
@@ -16,6 +17,7 @@ import type { Translated } from './en.ts';
 /** The same in German: a page without its German is an error of types. Pages are loaded one by one all the same. */
 export const de: Translated = {
   account,
+  channels,
   entry,
   history,
   levels,

@@ -1,5 +1,6 @@
 /** Everything the dashboard says, in English, a file a page. Every other language has the same keys. */
 import { account } from './en/account.ts';
+import { channels } from './en/channels.ts';
 import { entry } from './en/entry.ts';
 import { history } from './en/history.ts';
 import { levels } from './en/levels.ts';
@@ -15,6 +16,7 @@ import { welcome } from './en/welcome.ts';
 
 export const en = {
   account,
+  channels,
   entry,
   history,
   levels,

@@ -7,6 +7,7 @@ export const shell: TranslatedPage<'shell'> = {
   rules: 'Regeln',
   settings: 'Einstellungen',
   tokens: 'API-Tokens',
+  channels: 'Kanäle',
   levels: 'Stufen',
   members: 'Mitglieder',
   tenant: 'Mandant',

@@ -6,6 +6,7 @@ export const shell = {
   rules: 'Routing Rules',
   settings: 'Settings',
   tokens: 'API Tokens',
+  channels: 'Channels',
   levels: 'Levels',
   members: 'Members',
   tenant: 'Tenant',

@@ -1,0 +1,33 @@
+/** The settings of what leaves the server through channels. */
+import { email, networks, smtpUrl, withoutPassword } from './config-values.ts';
+import { optional, optionalSecret, setting } from './config-variable.ts';
+
+export const channelVariables = {
+  BELFRY_OUTBOUND_ALLOW: setting(
+    '',
+    networks,
+    'networks that channels may reach although they are not public, as in 10.0.0.0/8',
+  ),
+  BELFRY_SMTP_URL: {
+    ...optionalSecret(
+      smtpUrl,
+      'mail server for channels that name none, as in smtp://user:password@host:587',
+    ),
+    show: withoutPassword,
+  },
+  BELFRY_SMTP_FROM: optional(email, 'address that its mails come from'),
+};
+
+interface ChannelSettings {
+  readonly BELFRY_OUTBOUND_ALLOW: readonly string[];
+  readonly BELFRY_SMTP_URL: string | undefined;
+  readonly BELFRY_SMTP_FROM: string | undefined;
+}
+
+export function channelsOf(of: ChannelSettings) {
+  const { BELFRY_SMTP_URL: url, BELFRY_SMTP_FROM: from } = of;
+  return Object.freeze({
+    allow: Object.freeze(of.BELFRY_OUTBOUND_ALLOW),
+    mail: url === undefined ? undefined : Object.freeze({ url, from }),
+  });
+}

@@ -1,0 +1,240 @@
+import { Button, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Channel, ChannelCreated, ChannelTest } from '#contract/channel.ts';
+import {
+  type ChannelField,
+  type ChannelKind,
+  channelFields,
+  channelKinds,
+} from '#contract/channel-fields.ts';
+import { channelDeliveriesQuery, channelPath } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Ago } from '#web/dashboard/components/ago.tsx';
+import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
+import { Confirm, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import styles from './channels.module.css';
+
+interface Values {
+  readonly name: string;
+  readonly kind: ChannelKind;
+  readonly enabled: boolean;
+  /** Settings and secrets; an empty secret keeps what is set. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+interface DrawerProps {
+  /** undefined: a new one. */
+  readonly channel: Channel | undefined;
+  readonly onCreated?: (id: string) => void;
+  readonly onClose: () => void;
+}
+
+/** One channel: what it is set up with, a test, and what it delivered. */
+export function ChannelDrawer(props: DrawerProps) {
+  const { t } = useTranslation('channels');
+  const { channel, onClose } = props;
+  const { may } = useTenant();
+  return (
+    <SideDrawer onClose={onClose} title={channel ? <bdi>{channel.name}</bdi> : t('create')}>
+      {may('admin') && <ChannelForm {...props} />}
+      {channel && <Deliveries channel={channel} />}
+    </SideDrawer>
+  );
+}
+
+function ChannelForm({ channel, onCreated, onClose }: DrawerProps) {
+  const { t } = useTranslation('channels');
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const [made, setMade] = useState<{ readonly id: string; readonly key: string }>();
+  const edit = useEditForm<Values>({
+    saved: valuesOf(channel),
+    validate: (values) => problemsOf(values, channel, t('needed')),
+    async save(values) {
+      const body = bodyOf(values);
+      const saved: ChannelCreated = channel
+        ? await tenant.api.patch<Channel>(channelPath(channel.id), body)
+        : await tenant.api.post<ChannelCreated>('/api/channels', { ...body, kind: values.kind });
+      await client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
+      if (saved.signingKey !== undefined) setMade({ id: saved.id, key: saved.signingKey });
+      else if (!channel) leave(() => onCreated?.(saved.id));
+    },
+  });
+  const { question, leave } = useUnsavedQuestion(edit.isDirty && !made);
+  const { form } = edit;
+  if (made)
+    return (
+      <div className={styles.form}>
+        <CopyField label={t('signingKey')} text={made.key} />
+        <Remark>{t('signingKeyOnce')}</Remark>
+        <Button variant="filled" onClick={() => leave(() => onCreated?.(made.id))}>
+          {t('signingKeySaved')}
+        </Button>
+      </div>
+    );
+  return (
+    <form className={styles.form} onSubmit={edit.submit}>
+      {!channel && (
+        <NativeSelect
+          label={t('kind')}
+          data={channelKinds.map((kind) => ({ value: kind, label: t(`kind.${kind}`) }))}
+          {...form.getInputProps('kind')}
+        />
+      )}
+      <TextInput label={t('name')} maxLength={100} required {...form.getInputProps('name')} />
+      {channelFields[form.values.kind].map((field) => (
+        <FieldInput
+          key={field.name}
+          field={field}
+          isSet={channel?.secrets.includes(field.name) === true}
+          props={form.getInputProps(`fields.${field.name}`)}
+        />
+      ))}
+      <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
+      {channel && <TestButton channel={channel} isDisabled={edit.isDirty} />}
+      <EditFoot edit={edit}>
+        {channel ? <DeleteButton channel={channel} onDeleted={() => leave(onClose)} /> : <span />}
+      </EditFoot>
+      {question}
+    </form>
+  );
+}
+
+function FieldInput({ field, isSet, props }: { field: ChannelField; isSet: boolean; props: object }) {
+  const { t } = useTranslation('channels');
+  const { name, isSecret, isRequired, example, type } = field;
+  const label = t(`field.${name}` as 'field.url');
+  const common = {
+    label,
+    required: isRequired === true && !isSet,
+    placeholder: isSet ? t('keepsValue') : (example ?? ''),
+    ...props,
+  };
+  if (isSecret)
+    return (
+      <PasswordInput
+        {...common}
+        autoComplete="off"
+        description={type === 'signing-key' && t('signingKeyHint')}
+      />
+    );
+  return <TextInput {...common} />;
+}
+
+function valuesOf(channel: Channel | undefined): Values {
+  const names = Object.values(channelFields).flatMap((fields) => fields.map(({ name }) => name));
+  const empty = Object.fromEntries(names.map((name) => [name, '']));
+  if (!channel) return { name: '', kind: 'webhook', enabled: true, fields: empty };
+  const { name, kind, enabled, settings } = channel;
+  return { name, kind, enabled, fields: { ...empty, ...settings } };
+}
+
+function problemsOf({ name, kind, fields }: Values, channel: Channel | undefined, needed: string) {
+  const missing = channelFields[kind].filter(
+    (field) =>
+      field.isRequired &&
+      !fields[field.name]?.trim() &&
+      !(field.isSecret && channel?.secrets.includes(field.name)),
+  );
+  return {
+    ...Object.fromEntries(missing.map((field) => [`fields.${field.name}`, needed])),
+    ...(name.trim() === '' && { name: needed }),
+  };
+}
+
+function bodyOf({ name, kind, enabled, fields }: Values) {
+  const filled = channelFields[kind].filter((field) => fields[field.name]?.trim());
+  const part = (isSecret: boolean) =>
+    Object.fromEntries(
+      filled
+        .filter((field) => (field.isSecret ?? false) === isSecret)
+        .map((field) => [field.name, fields[field.name] ?? '']),
+    );
+  const secrets = part(true);
+  return { name, enabled, settings: part(false), ...(Object.keys(secrets).length > 0 && { secrets }) };
+}
+
+function TestButton({ channel, isDisabled }: { channel: Channel; isDisabled: boolean }) {
+  const { t } = useTranslation('channels');
+  const { api } = useTenant();
+  const test = useMutation({
+    mutationFn: () => api.post<ChannelTest>(`${channelPath(channel.id)}/test`, {}),
+  });
+  return (
+    <div>
+      <Button disabled={isDisabled} loading={test.isPending} onClick={() => test.mutate()}>
+        {t('test')}
+      </Button>
+      <div role="status" className={styles.log}>
+        {test.data && (
+          <span>
+            {t(test.data.ok ? 'testOk' : 'testFailed', { ms: test.data.tookMs })}{' '}
+            <bdi>{test.data.answer}</bdi>
+          </span>
+        )}
+      </div>
+      {test.error && <ErrorNotice error={test.error} title={t('testFailed', { ms: 0 })} />}
+    </div>
+  );
+}
+
+function DeleteButton({ channel, onDeleted }: { channel: Channel; onDeleted: () => void }) {
+  const { t } = useTranslation('channels');
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const [isConfirming, setConfirming] = useState(false);
+  const remove = async () => {
+    await tenant.api.delete(channelPath(channel.id));
+    onDeleted();
+    await client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
+  };
+  return (
+    <>
+      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
+        {t('delete')}
+      </Button>
+      {isConfirming && (
+        <Confirm
+          title={t('deleteTitle', { name: channel.name })}
+          action={t('deleteDo')}
+          onConfirm={remove}
+          onClose={() => setConfirming(false)}
+        >
+          {t('deleteAbout')}
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Deliveries({ channel }: { channel: Channel }) {
+  const { t } = useTranslation('channels');
+  const { data } = useQuery(channelDeliveriesQuery(useTenant(), channel.id));
+  if (!data) return null;
+  return (
+    <section aria-label={t('log')}>
+      <h3>{t('log')}</h3>
+      {data.deliveries.length === 0 && <p className="muted">{t('logEmpty')}</p>}
+      <ul className={styles.log}>
+        {data.deliveries.map((each) => (
+          <li key={each.notification}>
+            <strong>
+              <bdi>{each.title ?? t('logGone')}</bdi>
+            </strong>{' '}
+            {t(`delivery.${each.state}`)} · <Ago at={each.finishedAt ?? each.queuedAt} />
+            {each.answer !== null && (
+              <>
+                {' · '}
+                <bdi className="muted">{each.answer}</bdi>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
