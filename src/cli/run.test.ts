@@ -58,6 +58,10 @@ test('every command explains itself, with an example', async () => {
     'backup',
     'restore',
     'migrate',
+    'export',
+    'diff',
+    'apply',
+    'completion',
     'config',
   ]);
   const groups = {
@@ -73,7 +77,7 @@ test('every command explains itself, with an example', async () => {
         .find(([group]) => group === name)?.[1]
         .map((sub) => [name, sub]) ?? [[name]],
   );
-  expect(paths).toHaveLength(21);
+  expect(paths).toHaveLength(25);
   for (const path of paths) {
     const { code, stdout, stderr } = await called([...path, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

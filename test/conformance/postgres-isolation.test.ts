@@ -193,6 +193,7 @@ async function fill(database: HistoryDatabase, name: string): Promise<number> {
   await store(history, tenant, { title: `title ${name}`, host: name, key: 'replaced' });
   const { id } = await store(history, tenant, { title: name, host: name });
   await receipts.record(tenant, lobby, [{ id, state: 'shown', at: now }]);
+  await history.acknowledge(tenant, id, { at: now, by: 'anna', note: null });
   await history.append(tenant, draft({ title: name }), { key: 'k', hash: 'h' });
   return tenant;
 }
