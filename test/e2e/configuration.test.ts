@@ -135,6 +135,23 @@ describe('a file', () => {
     expect(await other.run(['apply', '-'], { input: exported })).toMatchObject({ stdout: 'No changes.\n' });
   });
 
+  test('names channels, and a repeat of 0 is none', async () => {
+    const { run, post } = await tenant('channels');
+    const made = await post('/api/channels', {
+      name: 'ops',
+      kind: 'webhook',
+      settings: { url: 'https://receiver.example.org/hook' },
+    });
+    expect(made.id).toEqual(expect.any(String));
+    const path = file(`version: 1
+levels: [{ name: error, repeatMs: 0 }]
+rules: [{ name: x, then: { channels: [ops] } }]
+`);
+    expect(await run(['apply', path])).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(['diff', path])).toMatchObject({ code: 0, stdout: 'No changes.\n' });
+    expect(parse((await run(['export'])).stdout).rules[0].then).toEqual({ channels: ['ops'] });
+  });
+
   test('keeps what it does not name; --prune deletes that, asks before, and needs --yes without a terminal', async () => {
     const { run, get } = await tenant('pruned');
     await run(['apply', file(whole)]);

@@ -1,4 +1,5 @@
 /** What a server has, in the form of the file, where things are known by their names. */
+import type { Channel } from '#contract/channel.ts';
 import type { LevelEntry, PanelEntry, RuleEntry, SearchEntry, Section } from '#contract/configuration.ts';
 import type { Level } from '#contract/level.ts';
 import type { Panel } from '#contract/panel.ts';
@@ -14,6 +15,7 @@ export interface Current {
   readonly rules: readonly Rule[];
   readonly searches: readonly SavedSearch[];
   readonly tokens: readonly Pick<Token, 'id' | 'name'>[];
+  readonly channels: readonly Pick<Channel, 'id' | 'name'>[];
 }
 
 /** The default of each field of a rule that has one; the time zone's is the tenant's. */
@@ -34,9 +36,11 @@ export type WholeRule = RuleEntry & Required<Omit<RuleEntry, 'timeZone'>>;
 export class Names {
   readonly #panelNames: ReadonlyMap<string, string>;
   readonly #tokenNames: ReadonlyMap<string, string>;
+  readonly #channelNames: ReadonlyMap<string, string>;
 
-  constructor({ panels, tokens }: Pick<Current, 'panels' | 'tokens'>) {
+  constructor({ panels, tokens, channels }: Pick<Current, 'panels' | 'tokens' | 'channels'>) {
     this.#panelNames = new Map(panels.map(({ id, name }) => [id, name]));
+    this.#channelNames = new Map(channels.map(({ id, name }) => [id, name]));
     const uses = Map.groupBy(tokens, ({ name }) => name);
     const unique = tokens.filter(({ name }) => uses.get(name)?.length === 1);
     this.#tokenNames = new Map(unique.map(({ id, name }) => [id, name]));
@@ -64,10 +68,13 @@ export class Names {
     });
   }
 
-  /** With the defaults of what is left out, and tokens by their names, so that two of one meaning are equal. */
+  /** With the defaults of what is left out, and tokens and channels by their names, so that two of one meaning are equal. */
   wholeRule(entry: RuleEntry): WholeRule {
     const whole = { ...ruleDefaults, ...entry, name: entry.name.trim() } as WholeRule;
-    return { ...whole, when: this.#withTokenNames(whole.when) };
+    const { channels } = whole.then;
+    const named = channels?.map((channel) => this.#channelNames.get(channel) ?? channel);
+    const then = named ? { ...whole.then, channels: named } : whole.then;
+    return { ...whole, when: this.#withTokenNames(whole.when), then };
   }
 
   #withTokenNames(when: RuleWhen): RuleWhen {
@@ -98,7 +105,7 @@ export function ruleToSend(
   return { ...rule, then: { ...effects, ...(panels !== undefined && { panels }) } };
 }
 
-export const levelEntry = ({ builtIn: _, ...level }: Level): LevelEntry => level;
+export const levelEntry = ({ builtIn: _, ...level }: Level): LevelEntry => ({ repeatMs: 0, ...level });
 
 export const panelEntry = ({ name, tags, location, display }: Panel): PanelEntry => ({
   name,

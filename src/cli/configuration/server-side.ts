@@ -8,14 +8,15 @@ import { type ConfigurationFile, pathOfPointer } from './file.ts';
 import type { Plan, PlannedRule } from './plan.ts';
 
 export async function readCurrent({ request }: Connection): Promise<Current> {
-  const [{ levels }, { panels }, { rules }, { searches }, { tokens }] = await Promise.all([
+  const [{ levels }, { panels }, { rules }, { searches }, { tokens }, { channels }] = await Promise.all([
     request<Pick<Current, 'levels'>>('GET', '/api/levels'),
     request<Pick<Current, 'panels'>>('GET', '/api/panels'),
     request<Pick<Current, 'rules'>>('GET', '/api/rules'),
     request<Pick<Current, 'searches'>>('GET', '/api/searches'),
     request<Pick<Current, 'tokens'>>('GET', '/api/tokens'),
+    request<Pick<Current, 'channels'>>('GET', '/api/channels'),
   ]);
-  return { levels, panels, rules, searches, tokens };
+  return { levels, panels, rules, searches, tokens, channels };
 }
 
 export interface ApplyOptions {
