@@ -105,8 +105,9 @@ test('every other command is complete, and names commands, options, settings, ca
     ({ method, url }) =>
       [method, new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`)] as const,
   );
-  for (const block of others.filter(({ language }) => language === 'sh')) {
-    const text = block.text.replaceAll('npm run --silent belfry --', 'belfry').replace(/\\\n/g, ' ');
+  for (const block of others.filter(({ language }) => language === 'sh' || language === 'crontab')) {
+    const commands = block.language === 'crontab' ? block.text.replace(/^(?:\S+\s+){5}/gm, '') : block.text;
+    const text = commands.replaceAll('npm run --silent belfry --', 'belfry').replace(/\\\n/g, ' ');
     const complete = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });
     expect([at(block), complete.stderr]).toEqual([at(block), '']);
     for (const [name] of text.matchAll(/\bBELFRY_[A-Z_]+/g))
@@ -125,7 +126,8 @@ test('every other command is complete, and names commands, options, settings, ca
         .exec(request)?.[1]
         ?.replaceAll(/\$\w+/g, 'x');
       if (path === undefined) continue;
-      const method = /-X (\w+)/.exec(request)?.[1] ?? (/\s(?:-d|--json)\s/.test(request) ? 'POST' : 'GET');
+      const method =
+        /-X (\w+)/.exec(request)?.[1] ?? (/(?:^|\s)(?:-d|--json)\s/.test(request) ? 'POST' : 'GET');
       const exists = calls.some(([verb, url]) => verb === method && url.test(path));
       expect([at(block), method, path, exists]).toEqual([at(block), method, path, true]);
     }
@@ -169,7 +171,7 @@ test('every other configuration can be read, and is taken by the program it is f
     // What is quoted from the program is compared with it: src/reference-pages.test.ts.
     else if (language === 'text')
       expect([at(block), block.file]).toEqual([at(block), 'docs/command-line.md']);
-    else expect([at(block), language]).toEqual([at(block), 'sh']);
+    else expect([at(block), /^(?:sh|crontab)$/.test(language)]).toEqual([at(block), true]);
   }
   for (const { text } of marked('systemd')) {
     const unit = join(home, 'panel.service');

@@ -55,7 +55,7 @@ test('every metric of ours in the alerts and the dashboard is one that a server 
   const named = (texts: readonly string[]) =>
     new Set(texts.join(' ').match(/\b(?:belfry|nodejs|process)_\w+/g));
   // A counter with labels that has counted nothing has its type alone.
-  const isMetric = (name: string) => new RegExp(`^(?:# TYPE )?${name}(?:\\{| )`, "m").test(metrics);
+  const isMetric = (name: string) => new RegExp(`^(?:# TYPE )?${name}(?:\\{| )`, 'm').test(metrics);
   const missing = [...named([...expressions, ...drawn, ...variables])].filter((name) => !isMetric(name));
   expect(missing).toEqual([]);
   const ours = Array.from(metrics.matchAll(/^# TYPE (belfry_\w+) (\w+)$/gm), ([, name = '', type]) =>
