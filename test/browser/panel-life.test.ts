@@ -76,7 +76,9 @@ test('a card is cleared from the screen itself, and expires by its ttl; each is 
   await expect.poll(() => receipt(expired)).toMatchObject({ shownAt: at, expiredAt: at, clearedAt: null });
   expect(await titles(screen)).toEqual(['to clear']);
   await cards(screen).first().hover();
-  await cards(screen).getByRole('button').click();
+  await cards(screen).getByRole('button', { name: 'Acknowledge “to clear”' }).click();
+  await expect.poll(() => cards(screen).locator('.seen').textContent()).toMatch(/^Acknowledged by token /);
+  await cards(screen).getByRole('button', { name: 'Clear “to clear”' }).click();
   await expect.poll(() => titles(screen)).toEqual([]);
   await expect.poll(() => receipt(cleared)).toMatchObject({ shownAt: at, expiredAt: null, clearedAt: at });
 });
