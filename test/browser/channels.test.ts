@@ -30,13 +30,9 @@ test('a channel is made, tried, chosen in a rule and looked after, on a phone to
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await faultsInBothSchemes(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
-  if (process.env.CHANNEL_PICTURES)
-    await page.screenshot({ path: `${process.env.CHANNEL_PICTURES}/drawer.png` });
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Ops hook' }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(await faultsInBothSchemes(page)).toEqual([]);
-  if (process.env.CHANNEL_PICTURES)
-    await page.screenshot({ path: `${process.env.CHANNEL_PICTURES}/list.png` });
   await close();
 });

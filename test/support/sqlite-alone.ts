@@ -1,5 +1,7 @@
 /** Tests of what only SQLite has: they do not run with TEST_STORE=postgres. The reason stands beside each. */
 export const sqliteAlone: Readonly<Record<string, string>> = {
+  'test/e2e/channels-kill.test.ts':
+    'on PostgreSQL another node goes on after a minute, when the lease has run out; the conformance suite has leases',
   'test/e2e/cli-backup.test.ts': 'backup and restore are for the file of SQLite',
   'test/e2e/cli-migrate-progress.test.ts': 'copies from SQLite to SQLite; cli-migrate.test.ts does the rest',
   'test/e2e/damaged-pages.test.ts': 'damages pages of the file',

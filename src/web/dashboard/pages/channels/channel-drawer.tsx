@@ -119,7 +119,7 @@ function FieldInput({ field, isSet, props }: { field: ChannelField; isSet: boole
       <PasswordInput
         {...common}
         autoComplete="off"
-        description={type === 'signing-key' && t('signingKeyHint')}
+        description={type === 'signing-key' && !isSet && t('signingKeyHint')}
       />
     );
   return <TextInput {...common} />;
