@@ -176,7 +176,7 @@ test('the schemas of /openapi.json are named, and a client that sends headers al
   const { requestBody, parameters } = json.paths['/api/notify'].post;
   expect(requestBody.required).toBe(false);
   expect(json.components.schemas.NotifyBody.required).toBeUndefined();
-  expect(parameters.filter((each: { in: string }) => each.in === 'header')).toHaveLength(9);
+  expect(parameters.filter((each: { in: string }) => each.in === 'header')).toHaveLength(11);
   expect(parameters).toContainEqual(expect.objectContaining({ name: 'X-Title', required: false }));
 });
 
