@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { limits } from '#contract/limits.ts';
 import type { Directory } from './directory.ts';
-import { AppError, badRequest, unavailable } from './errors.ts';
+import { badRequest, unavailable } from './errors.ts';
+import { idempotencyOf, idOf, type RetryKey, withTime } from './idempotency.ts';
 import type { CheckedFields } from './notification.ts';
 import { newNotificationId } from './notification-id.ts';
 import { escalatedDecision, type OwnSender, ownSender, type Sender } from './own-sender.ts';
@@ -49,13 +49,6 @@ export interface OwnNotification {
   readonly retryKey: RetryKey;
   /** Comes instead of the panels that rules name. */
   readonly target?: Target | undefined;
-}
-
-/** By what a notification that is sent again is known. */
-export interface RetryKey {
-  readonly key: string;
-  /** Set: the key names an alert and this its state. The newest state is a repeat for an hour, and only until it expires. */
-  readonly state?: string;
 }
 
 /** As long as a commit may take at most; see `write-queue.ts`. */
@@ -119,14 +112,14 @@ export class Intake {
   }
 
   async #accept(arrival: Arrival): Promise<string> {
-    const { history, tenancy, attention } = this.#options;
+    const { tenancy, attention } = this.#options;
     const { sender, fields, idempotency } = arrival;
     const { tenant } = sender;
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
     if (!snapshot.levels.has(fields.level)) {
       // What will not be stored registers no level either.
-      const repeat = idempotency && (await history.findRepeat(tenant, idempotency, this.#options.now()));
-      if (repeat) return idOf(repeat, idempotency);
+      const repeat = await this.#findRepeat(tenant, idempotency);
+      if (repeat !== undefined) return repeat;
       snapshot = await this.#register(sender, fields.level);
     }
     for (;;) {
@@ -136,12 +129,23 @@ export class Intake {
         await made;
         made = this.#draft(arrival, tenancy.peek(tenant) ?? snapshot);
       }
-      if (made.escalation) await attention.escalate(tenant, made.draft, made.escalation);
+      if (made.escalation) {
+        // What is not stored again changes no escalation.
+        const repeat = await this.#findRepeat(tenant, idempotency);
+        if (repeat !== undefined) return repeat;
+        await attention.escalate(tenant, made.draft, made.escalation);
+      }
       const outcome = await this.#store(tenant, made, idempotency);
       // Another node shows one like it: the next draft is counted on that.
       if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
       snapshot = tenancy.peek(tenant) ?? snapshot;
     }
+  }
+
+  async #findRepeat(tenant: TenantId, idempotency: Idempotency | null): Promise<string | undefined> {
+    const { history, now } = this.#options;
+    const repeat = idempotency && (await history.findRepeat(tenant, idempotency, now()));
+    return repeat ? idOf(repeat, idempotency) : undefined;
   }
 
   /** The id that `accept` would return because this is a repeat. */
@@ -266,30 +270,4 @@ function subjectOf(sender: Sender, sourceIp: string, fields: CheckedFields, rank
   const { title, message, level, ttl, ip, host, key } = fields;
   const { id: tokenId, name: tokenName } = sender;
   return { title, message, level, rank, ttl, ip, sourceIp, host, key, tokenId, tokenName };
-}
-
-/** A state counts as repeated for an hour, and only while it is shown. */
-function withTime(
-  idempotency: Idempotency | null,
-  { receivedAt, expiresAt }: NotificationDraft,
-): Idempotency | null {
-  if (!idempotency?.isState) return idempotency;
-  return { ...idempotency, until: Math.min(receivedAt + limits.stateRepeatMs, expiresAt ?? Infinity) };
-}
-
-function idempotencyOf({ key, state }: RetryKey, fields: CheckedFields): Idempotency {
-  const content = state === undefined ? fields : [state, fields];
-  const hash = createHash('sha256').update(JSON.stringify(content)).digest('base64url');
-  return { key, hash, ...(state !== undefined && { isState: true }) };
-}
-
-function idOf(
-  outcome: Exclude<AppendOutcome, { kind: 'throttled' }>,
-  idempotency: Idempotency | null,
-): string {
-  if (outcome.kind !== 'conflict') return outcome.id;
-  throw new AppError(
-    'conflict',
-    `Idempotency-Key "${idempotency?.key}" was used with other content: use a new key for a new notification`,
-  );
 }

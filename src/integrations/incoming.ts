@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { badRequest } from '#core/errors.ts';
-import type { RetryKey } from '#core/intake.ts';
+import type { RetryKey } from '#core/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/notification.ts';
 import type { LevelMap } from './severity.ts';
 

@@ -1,5 +1,5 @@
 /** What listeners get to work with: the way in of notifications, whatever protocol they come by. */
-import type { RetryKey } from '#core/intake.ts';
+import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
 import { fieldsOf, type Incoming, retryKeyOf } from '#integrations/incoming.ts';

@@ -131,7 +131,11 @@ test('what was acknowledged, cleared or resolved is not escalated, and a repeat 
   await send({ level: 'success', title: 'up', key: 'resolved' });
   await send({ level: 'error', title: 'expired', ttl: 100 });
   await send({ level: 'error', title: 'throttled', key: 'again' });
-  const last = await send({ level: 'error', title: 'again', key: 'again' });
+  const last = await send({ level: 'error', title: 'again', key: 'again' }, { 'idempotency-key': 'one' });
+  // A sender that had no answer sends the same again: that is not stored, and the first is still escalated.
+  expect(await send({ level: 'error', title: 'again', key: 'again' }, { 'idempotency-key': 'one' })).toBe(
+    last,
+  );
   const alone = await send({ level: 'error', title: 'alone' });
   const escalated = await eventually(async () => {
     const all = await found('token:"belfry:escalation"');

@@ -409,39 +409,21 @@ describe('a payload that is signed', () => {
   });
 });
 
-it('a message of SNS that AWS did not sign is refused, and a certificate is asked for at SNS alone', async () => {
+it('a message of SNS whose certificate is not at SNS, or of another kind, is refused', async () => {
   const to = '/api/integrations/sns';
   const message = {
     Type: 'Notification',
-    ...{
-      MessageId: 'm',
-      TopicArn: 'a:b',
-      Message: 'x',
-      Timestamp: 't',
-      SignatureVersion: '1',
-      Signature: 'eA==',
-    },
+    MessageId: 'm',
+    TopicArn: 'a:b',
+    Message: 'x',
+    Timestamp: 't',
+    SignatureVersion: '1',
+    Signature: 'eA==',
+    SigningCertURL: `${desk.server.url}/x.pem`,
   };
   const head = await desk.head();
-  const { fetch } = globalThis;
-  const asked: string[] = [];
-  globalThis.fetch = async (...[url, init]: Parameters<typeof fetch>) => {
-    if (String(url).startsWith(desk.server.url)) return fetch(url, init);
-    asked.push(String(url));
-    return new Response('x'.repeat(70_000));
-  };
-  try {
-    const SigningCertURL = `https://sns.us-east-1.amazonaws.com/SimpleNotificationService-${'a'.repeat(32)}.pem`;
-    for (const [json, status] of [
-      [{ ...message, SigningCertURL: `${desk.server.url}/x.pem` }, 400],
-      [{ ...message, SigningCertURL }, 503],
-      [{ ...message, Type: 'x', SigningCertURL }, 400],
-    ] as const)
-      expect([json, (await post({ json }, to)).status]).toEqual([json, status]);
-    expect(asked).toEqual([SigningCertURL]);
-  } finally {
-    globalThis.fetch = fetch;
-  }
+  for (const json of [message, { ...message, Type: 'x' }])
+    expect([json, (await post({ json }, to)).status]).toEqual([json, 400]);
   expect(await desk.head()).toBe(head);
 });
 

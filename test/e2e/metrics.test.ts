@@ -37,6 +37,8 @@ const names: Record<string, [string, string[]]> = {
   belfry_history_notifications: ['gauge', []],
   belfry_history_bytes: ['gauge', []],
   belfry_tokens: ['gauge', ['state']],
+  belfry_channel_deliveries_total: ['counter', ['outcome']],
+  belfry_channel_deliveries_pending: ['gauge', []],
 };
 
 test('every name of the interface is there, of its type, with help and its labels and no others', async () => {

@@ -81,7 +81,7 @@ describe('every route, by the table the server was built from', () => {
     const owner = await desk.server.key('owner');
     const scoped = routes().filter(({ policy }) => roleOf(policy) === undefined);
     expect(scoped.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['/api/notify', '/api/panels', '/tenant-metrics']),
+      expect.arrayContaining(['/api/notify', '/tenant-metrics']),
     );
     for (const { method, path } of scoped)
       expect(await call(method, path, owner), `${method} ${path}`).toBe(403);

@@ -168,6 +168,7 @@ test('a notification event holds all that the sender and the service said of it'
     expiresAt: new Date(Date.parse(data.receivedAt) + 5_000).toISOString(),
     remainingMs: expect.any(Number),
     count: 0,
+    acknowledged: null,
   });
   expect(parseCursor(cursor as string)?.position).toBe(1);
   stream.close();

@@ -28,14 +28,14 @@ export interface AttentionParts {
 }
 
 export function createAttention(options: AttentionOptions): AttentionParts {
-  const { history, bus, now } = options;
+  const { history, bus, now, onError } = options;
   const schedule = new Schedule(options);
   return {
     schedule,
     forIntake: {
       expect: (sender, fields) => expectNext(schedule, sender, fields),
       escalate: (tenant, draft, escalation) =>
-        escalateLater({ schedule, history, now }, tenant, draft, escalation),
+        escalateLater({ schedule, history, now, onError }, tenant, draft, escalation),
     },
     handleWith(intake, ofPanels) {
       const context = { schedule, intake, history, bus, now };

@@ -1,5 +1,6 @@
 /** What happens when nobody takes a notification in time: rules say so by `then.escalate`. */
 import type { EscalationStep } from '#contract/rule.ts';
+import { AppError } from '../errors.ts';
 import type { Intake } from '../intake.ts';
 import type { CheckedFields } from '../notification.ts';
 import { ownSenderId } from '../own-sender.ts';
@@ -13,6 +14,8 @@ import type { Schedule } from './schedule.ts';
 interface Escalating {
   /** The notification that is on panels now: the first one, its newest repeat, or the last step's. */
   readonly id: string;
+  /** What `id` was to replace; it still counts when `id` was not stored. */
+  readonly replaced?: string;
   /** Which step is next. */
   readonly step: number;
   readonly steps: readonly EscalationStep[];
@@ -32,11 +35,19 @@ export interface EscalationContext {
 const kind = 'escalation';
 
 /**
- * Remembers that a notification is to be escalated, before it is stored. One that replaces a notification of its key goes on
+ * Remembers that a notification is to be escalated, before it is stored. Without room for one more, that is reported and the
+ * notification is stored all the same. One that replaces a notification of its key goes on
  * with that one's time: a sender that repeats an alarm does not put its escalation off.
  */
 export async function escalateLater(
-  { schedule, history, now }: Pick<EscalationContext, 'schedule' | 'history' | 'now'>,
+  {
+    schedule,
+    history,
+    now,
+    onError,
+  }: Pick<EscalationContext, 'schedule' | 'history' | 'now'> & {
+    readonly onError: (error: unknown) => void;
+  },
   tenant: TenantId,
   draft: Pick<NotificationDraft, 'id' | 'key'>,
   { rule, steps }: Escalation,
@@ -46,15 +57,20 @@ export async function escalateLater(
   const earlier = key === null ? undefined : await schedule.dueTimes.find(subject);
   if (earlier) {
     const data = earlier.data as Escalating;
-    const replaced = await history.find(tenant, data.id);
+    const replaced = await findCurrent(history, tenant, data);
     if (replaced && isLive(replaced, now())) {
       const isAcknowledged = data.isAcknowledged || replaced.acknowledged !== null;
-      const next = { dueAt: earlier.dueAt, data: { ...data, id, isAcknowledged } };
+      const next = { dueAt: earlier.dueAt, data: { ...data, id, replaced: replaced.id, isAcknowledged } };
       if (await schedule.dueTimes.settle(earlier, next)) return;
     }
   }
   const data: Escalating = { id, step: 0, steps, rule, isAcknowledged: false };
-  await schedule.put(subject, (steps[0] as EscalationStep).afterMs, data);
+  try {
+    await schedule.put(subject, (steps[0] as EscalationStep).afterMs, data);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+    onError(error);
+  }
 }
 
 /** Sends the next step, unless somebody took the notification or it is no longer on panels. */
@@ -63,7 +79,7 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const { tenant, version } = due;
   const data = due.data as Escalating;
   const step = data.steps[data.step];
-  const record = await history.find(tenant, data.id);
+  const record = await findCurrent(history, tenant, data);
   if (!step || !record) return void (await schedule.dueTimes.settle(due, undefined));
   const fields = fieldsOf(record, step);
   const retryKey = { key: `belfry:${kind}:${version}` };
@@ -89,6 +105,16 @@ async function lookAgain(schedule: Schedule, due: DueTime, { afterMs }: Escalati
   if (due.subject.startsWith('id ')) return void (await schedule.dueTimes.settle(due, undefined));
   const dueAt = (await schedule.now()) + afterMs;
   if (await schedule.dueTimes.settle(due, { dueAt, data: due.data })) schedule.wakeAt(dueAt);
+}
+
+async function findCurrent(
+  history: Pick<History, 'find'>,
+  tenant: TenantId,
+  { id, replaced }: Escalating,
+): Promise<HistoryRecord | undefined> {
+  return (
+    (await history.find(tenant, id)) ?? (replaced === undefined ? undefined : history.find(tenant, replaced))
+  );
 }
 
 function isLive({ cleared, expiresAt }: HistoryRecord, now: number): boolean {

@@ -1,7 +1,7 @@
 /** A payload of a sender with a format of its own, from its body to its answer: each item is a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, forbidden, unavailable } from '#core/errors.ts';
-import type { RetryKey } from '#core/intake.ts';
+import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
 import {

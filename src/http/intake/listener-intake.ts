@@ -1,5 +1,5 @@
 /** The way in for listeners of other protocols: the same tokens, limits and counters as over HTTP. */
-import type { RetryKey } from '#core/intake.ts';
+import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
 import type { Authenticator } from '../auth.ts';

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { limits } from '#contract/limits.ts';
 import type { RejectionReason } from '#contract/overview.ts';
 import { type AppError, badRequest } from '#core/errors.ts';
-import type { RetryKey } from '#core/intake.ts';
+import type { RetryKey } from '#core/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
 import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
