@@ -69,7 +69,7 @@ export async function createFuzzWorld(): Promise<FuzzWorld> {
       return world.sessions;
     },
     tidy: () => tidy(world),
-    sentByTidying: stock,
+    sentByTidying: sentByFurnishing * stock,
     async counts() {
       const db = new Database(join(folder, 'belfry.db'), { readonly: true });
       const audited = db
@@ -141,6 +141,13 @@ async function signUp(server: ServerProcess): Promise<People> {
   };
 }
 
+/** Nothing is delivered to it: its address is not public. */
+const channelDraft = (name: string): Json => ({
+  name,
+  kind: 'webhook',
+  settings: { url: 'https://127.0.0.1/hook' },
+});
+
 /** One of everything in a tenant. */
 async function furnish(call: Call, { token, key }: { token: string; key: string }): Promise<Known> {
   const name = randomUUID();
@@ -149,6 +156,10 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
   const panel = await made('/api/panels', { name, tags: ['front'] }, token);
   const rule = await made('/api/rules', mute);
   const sent = await made('/api/notify', { title: 'T', message: 'M', ttl: 0 }, token);
+  await made('/api/notify', { title: 'T', message: 'M', key: 'expected', expectEvery: '1d' }, token);
+  await call('PUT', '/api/mappings/mapped', { items: '/items', fields: { title: '{/t}' } }, key);
+  // Kept as what came last; it stores nothing.
+  await call('POST', '/api/integrations/custom/mapped', { items: [] }, token);
   const pairing = await call('POST', '/api/pairings');
   const invitation = await call('POST', '/api/invitations', { role: 'viewer' }, key);
   return {
@@ -167,6 +178,11 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
     code: [String(pairing.code)],
     name: ['error', 'made-up'],
     'integrations.name': [...webhookNames],
+    'integrations.mapping': ['mapped'],
+    'mappings.name': ['mapped'],
+    'channels.id': [await made('/api/channels', channelDraft(name))],
+    key: ['expected'],
+    payload: ['{"t":"x"}', '{}'],
     email: [`${randomUUID()}@example.org`],
     password: [owner.password],
     last_event_id: ['aaaaaaaaaa-1'],
@@ -174,9 +190,10 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
   };
 }
 
-const collections = ['panels', 'rules', 'tokens', 'keys', 'searches', 'invitations', 'members'];
+const collections = ['channels', 'panels', 'rules', 'tokens', 'keys', 'searches', 'invitations', 'members'];
 /** As requests delete what they find, there must be some to find. */
 const stock = 5;
+const sentByFurnishing = 2;
 
 interface Workshop {
   readonly call: Call;
@@ -206,7 +223,7 @@ async function tidy(world: Workshop): Promise<number> {
   for (let i = 0; i < stock; i++) {
     for (const [name, values] of Object.entries(await furnish(call, { token, key })))
       fresh[name] = [...(fresh[name] ?? []), ...values];
-    changes += 7;
+    changes += 9;
   }
   // People are few: each is a password to hash.
   await world.people.accept(fresh.secrets?.at(-1) ?? '');

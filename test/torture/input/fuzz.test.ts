@@ -10,11 +10,13 @@ import { Fuzzer } from './fuzzer.ts';
 const requests = countOf('fuzzedRequests');
 /**
  * Succeeding takes what nobody can make up: a password, a code, a passkey's signature, a provider, the link of the first
- * start, the ids of all rules in a row, another program's payload.
+ * start, the ids of all rules in a row, another program's payload or signature, the settings of a kind of channel.
  */
 const beyondReach = [
   'PUT /api/rules/order',
   'POST /api/integrations/{name}',
+  'POST /api/integrations/{name}/{tokenId}',
+  'POST /api/channels',
   'POST /api/session',
   'POST /api/session/two-factor',
   'POST /api/session/passkey',
@@ -30,7 +32,7 @@ const beyondReach = [
   'DELETE /api/account/passkeys/{id}',
 ];
 /** In the short form some routes are tried a few times only; of those that let nobody in there would be dozens. */
-const missedByChance = 8;
+const missedByChance = 12;
 /** What was made up is taken away so often, or lists grow and every answer with them. */
 const tidyEvery = full ? 4_000 : 1_000;
 
