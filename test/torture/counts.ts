@@ -4,11 +4,11 @@
  */
 const counts = {
   /** Processes killed under load. */
-  kills: { short: 8, full: 1_000 },
+  kills: { short: 25, full: 1_000 },
   /** Processes killed under load, and how soon each is back. */
   readyAgain: { short: 4, full: 100 },
   /** Power cuts under load. */
-  cuts: { short: 4, full: 200 },
+  cuts: { short: 6, full: 200 },
   /** Servers told to stop under load. */
   drains: { short: 3, full: 200 },
   /** Answers watched for the fsync before them. */
