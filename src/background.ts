@@ -100,6 +100,7 @@ export function startLoops(
     loop('sweep', sweepMs, sweep),
     loop('audit', retentionMs, forget),
     loop('retention', retentionMs, retain),
+    loop('deliveries', retentionMs, () => services.channels.trim(signal)),
   ];
   // What was left by the last run.
   services.channels.wake();

@@ -74,7 +74,7 @@ export async function createServices(
   const onStored = (tenant: number, draft: NotificationDraft) => {
     const ofTenant = metrics.of(tenant);
     ofTenant.received(draft.sentLevel);
-    if (draft.route.channels && draft.throttledOn === null) channels.wake();
+    if (draft.route.channels && draft.throttledOn === null) channels.wake(tenant);
     if (draft.route.muted) ofTenant.muted();
     else if (isEmpty(draft.route.target)) ofTenant.unrouted();
     usage.recordHits(

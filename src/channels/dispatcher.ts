@@ -1,7 +1,14 @@
 /** Delivers what is queued for channels: in order on each, several channels at once. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
-import type { ChannelRecord, Channels, Delivery, DeliveryQueue, WaitingChannel } from '#core/channels.ts';
+import type {
+  ChannelRecord,
+  Channels,
+  Delivery,
+  DeliveryQueue,
+  DeliveryResult,
+  WaitingChannel,
+} from '#core/channels.ts';
 import { coalesced } from '#core/coalesced.ts';
 import type { History, HistoryRecord, TenantId } from '#core/ports.ts';
 import type { SendResult } from './message.ts';
@@ -13,8 +20,15 @@ const firstRetryMs = 2_000;
 const longestRetryMs = 10 * 60_000;
 /** After an error of this server itself, as when the database is away. */
 const errorPauseMs = 5_000;
-/** Deliveries between two looks at the bounds of the queue. */
-const trimEvery = 100;
+/** A run ends after so many deliveries or so long: others may be waiting for its place. */
+const deliveriesOfRun = 50;
+const runMs = 20_000;
+/** Attempts at a message that is refused while its channel is failing: the channel may be what is wrong. */
+const refusedAttempts = 4;
+/** Between two looks that a timer begins. */
+const shortestPauseMs = 100;
+/** Beyond so many, a look is at all tenants. */
+const tenantsInLook = 100;
 
 export interface DispatcherOptions {
   readonly queue: DeliveryQueue;
@@ -34,7 +48,7 @@ export interface DispatcherOptions {
 
 /**
  * A channel that fails rests, longer with each failure, and is then tried with its oldest notification alone: while it
- * fails, nothing else is sent to it. A notification that has waited for a day fails.
+ * fails, nothing else is sent to it. A message that is refused by a channel that works fails at once. A notification that has waited for a day fails.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
@@ -43,18 +57,33 @@ export class Dispatcher {
   readonly #stopping = new AbortController();
   readonly #aborting = new AbortController();
   #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+  /** What the next look is for. */
+  #tenants = new Set<TenantId>();
+  #all = false;
+  /** Something was ready and found no room: the end of a run is to look for all. */
+  #leftOut = false;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
   }
 
-  /** Looks for what there is to deliver; a call during a look begins one more after it. */
-  readonly wake = coalesced(async () => {
+  /** Looks for what there is to deliver, for this tenant or for all; calls during a look begin one more after it. */
+  wake(tenant?: TenantId): void {
+    if (tenant === undefined || this.#tenants.size >= tenantsInLook) this.#all = true;
+    else this.#tenants.add(tenant);
+    void this.#lookSoon();
+  }
+
+  readonly #lookSoon = coalesced(async () => {
+    const tenants = this.#all ? undefined : [...this.#tenants];
+    this.#all = false;
+    this.#tenants.clear();
     try {
-      await this.#look();
+      await this.#look(tenants);
     } catch (error) {
       this.#options.onError(error);
-      this.#wakeIn(errorPauseMs);
+      this.#wakeAt(this.#options.now() + errorPauseMs);
     }
   });
 
@@ -67,20 +96,21 @@ export class Dispatcher {
     clearTimeout(timer);
   }
 
-  async #look(): Promise<void> {
+  async #look(tenants: readonly TenantId[] | undefined): Promise<void> {
     const { queue, now } = this.#options;
-    if (this.#stopping.signal.aborted) return;
-    const waiting = await queue.waiting(now());
+    if (this.#stopping.signal.aborted || tenants?.length === 0) return;
+    if (!tenants) this.#leftOut = false;
+    const waiting = await queue.waiting(now(), tenants);
     const at = now();
     for (const each of waiting) {
       if (this.#runs.has(nameOf(each))) continue;
       if (each.readyAt > at) {
         // The first of those that are to wait: they are in order.
-        this.#wakeIn(each.readyAt - at);
+        this.#wakeAt(each.readyAt);
         return;
       }
-      // The end of a run looks again.
       if (this.#hasRoom(each.tenant)) this.#start(each);
+      else this.#leftOut = true;
     }
   }
 
@@ -89,10 +119,16 @@ export class Dispatcher {
     return this.#runs.size < runsAtOnce && own.length < runsOfTenant;
   }
 
-  #wakeIn(ms: number): void {
+  /** A timer that is to fire sooner stays: its look sets the next one. */
+  #wakeAt(at: number): void {
+    if (this.#stopping.signal.aborted || this.#timerAt <= at) return;
     clearTimeout(this.#timer);
-    if (this.#stopping.signal.aborted) return;
-    this.#timer = setTimeout(this.wake, ms).unref();
+    this.#timerAt = at;
+    const ms = Math.max(shortestPauseMs, at - this.#options.now());
+    this.#timer = setTimeout(() => {
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.wake();
+    }, ms).unref();
   }
 
   #start(channel: WaitingChannel): void {
@@ -105,8 +141,8 @@ export class Dispatcher {
       })
       .then(() => {
         this.#runs.delete(nameOf(channel));
-        // Another node may have queued something between the last look and the release.
-        void this.wake();
+        // Something may have been queued between the last look and the release.
+        this.wake(this.#leftOut ? undefined : channel.tenant);
       });
     this.#runs.set(nameOf(channel), { tenant: channel.tenant, ended });
   }
@@ -114,45 +150,44 @@ export class Dispatcher {
   async #run({ tenant, id }: WaitingChannel): Promise<void> {
     const { queue, now } = this.#options;
     if (!(await queue.claim(tenant, id, now()))) return;
+    const until = now() + runMs;
+    let isHeld = true;
     try {
-      for (let count = 0; !this.#stopping.signal.aborted; count += 1) {
-        if (count % trimEvery === 0) this.#count(tenant, 'failed', await queue.trim(tenant, id, now()));
-        const delivery = await queue.next(tenant, id);
-        if (!delivery || !(await this.#deliver(tenant, delivery))) return;
+      for (let count = 0; count < deliveriesOfRun && now() < until; count += 1) {
+        const delivery = this.#stopping.signal.aborted ? undefined : await queue.next(tenant, id);
+        const outcome = delivery && (await this.#deliver(tenant, delivery));
+        isHeld = outcome !== 'given up';
+        if (outcome !== 'next') return;
       }
     } finally {
-      await queue.release(tenant, id);
+      if (isHeld) await queue.release(tenant, id, now());
     }
   }
 
-  /** Answers whether the next one may follow. */
-  async #deliver(tenant: TenantId, delivery: Delivery): Promise<boolean> {
+  /** Answers whether the next one may follow, or what became of the lease. */
+  async #deliver(tenant: TenantId, delivery: Delivery): Promise<'next' | 'given up' | 'held'> {
     const { queue, channels, history, send, now } = this.#options;
-    const fail = async (answer: string) => {
-      this.#count(tenant, 'failed', 1);
-      return queue.finish(tenant, delivery, { state: 'failed', answer }, now());
+    const finish = async (result: DeliveryResult) => {
+      this.#count(tenant, result.state, 1);
+      return (await queue.finish(tenant, delivery, result, now())) ? 'next' : 'given up';
     };
-    if (now() - delivery.queuedAt > limits.deliveryMs)
-      return fail(
-        `given up after 24 hours${delivery.answer === null ? '' : `; the last attempt: ${delivery.answer}`}`,
-      );
+    if (now() - delivery.queuedAt > limits.deliveryMs) return finish(givenUp(delivery));
     const [channel, notification] = await Promise.all([
       channels.find(tenant, delivery.channel),
       history.find(tenant, delivery.notification),
     ]);
-    if (!channel?.enabled) return false;
-    if (!notification) return fail('history no longer has the notification');
+    if (!channel?.enabled) return 'held';
+    if (!notification) return finish({ state: 'failed', answer: 'history no longer has the notification' });
     const { signal } = this.#aborting;
     const { outcome, answer, retryAfterMs = 0 } = await send(channel, notification, signal);
-    if (signal.aborted) return false;
-    if (outcome === 'failed') return fail(answer);
-    if (outcome === 'delivered') {
-      this.#count(tenant, 'delivered', 1);
-      return queue.finish(tenant, delivery, { state: 'delivered', answer }, now());
-    }
-    const waitMs = Math.max(retryAfterMs, this.#backOffMs(channel.health.failures));
-    await queue.retry(tenant, delivery, { answer, retryAt: now() + waitMs }, now());
-    return false;
+    if (outcome === 'delivered') return finish({ state: 'delivered', answer });
+    if (signal.aborted) return 'held';
+    const { failures } = channel.health;
+    if (outcome === 'failed' && (failures === 0 || delivery.attempts + 1 >= refusedAttempts))
+      return finish({ state: 'failed', answer, isRefused: true });
+    const retryAt = now() + Math.max(retryAfterMs, this.#backOffMs(failures));
+    await queue.retry(tenant, delivery, { answer, retryAt, updatedAt: channel.updatedAt }, now());
+    return 'given up';
   }
 
   #count(tenant: TenantId, state: 'delivered' | 'failed', count: number): void {
@@ -166,5 +201,10 @@ export class Dispatcher {
     return Math.round(most * (0.5 + random() / 2));
   }
 }
+
+const givenUp = ({ answer }: Delivery): DeliveryResult => ({
+  state: 'failed',
+  answer: `given up after 24 hours${answer === null ? '' : `; the last attempt: ${answer}`}`,
+});
 
 const nameOf = ({ tenant, id }: WaitingChannel) => `${tenant} ${id}`;

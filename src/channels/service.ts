@@ -77,7 +77,13 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
 
   return {
     open,
-    wake: () => void dispatcher.wake(),
+    wake: (tenant) => dispatcher.wake(tenant),
+    trim: (signal) =>
+      options.queue.trim({
+        now: now(),
+        signal,
+        onFailed: (tenant, count) => options.onFinished(tenant, 'failed', count),
+      }),
     stop: () => dispatcher.stop(stopMs),
 
     seal(tenant, id, secrets) {

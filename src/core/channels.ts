@@ -83,7 +83,7 @@ export interface Delivery {
 export interface WaitingChannel {
   readonly tenant: TenantId;
   readonly id: string;
-  /** When it may be attempted; another node's lease is respected. */
+  /** When it may be attempted, 0: now; another node's lease is respected. */
   readonly readyAt: number;
 }
 
@@ -92,24 +92,38 @@ export interface WaitingChannel {
  * A channel is worked on by the holder of its lease alone. A result renews the lease.
  */
 export interface DeliveryQueue {
-  /** Enabled channels with pending deliveries, the first to be ready first, at most 500. */
-  waiting(now: number): Promise<readonly WaitingChannel[]>;
+  /**
+   * Enabled channels with pending deliveries, of all tenants or of these, at most 500: first those that are ready, the one
+   * that was not worked on for the longest time first, then the others in the order of their time.
+   */
+  waiting(now: number, tenants?: readonly TenantId[]): Promise<readonly WaitingChannel[]>;
   /** Takes the lease for this node; false while another node has it, or nothing is to be attempted yet. */
   claim(tenant: TenantId, channel: string, now: number): Promise<boolean>;
-  release(tenant: TenantId, channel: string): Promise<void>;
+  release(tenant: TenantId, channel: string, now: number): Promise<void>;
   /** The oldest pending one. */
   next(tenant: TenantId, channel: string): Promise<Delivery | undefined>;
-  /** Answers false when this node does not hold the lease any more; what is recorded stays recorded. */
+  /**
+   * Answers whether this node still has the lease: it was lost, or given up in the same transaction because nothing else is
+   * pending. What is recorded stays recorded.
+   */
   finish(tenant: TenantId, delivery: Delivery, result: DeliveryResult, now: number): Promise<boolean>;
-  /** An attempt failed, and the channel rests until `retryAt`. */
+  /** An attempt failed: the lease is given up, and the channel rests until `retryAt`, unless it was changed meanwhile. */
   retry(
     tenant: TenantId,
     delivery: Delivery,
-    failure: { readonly answer: string; readonly retryAt: number },
+    failure: {
+      readonly answer: string;
+      readonly retryAt: number;
+      /** Of the channel's record that the attempt was made with. */
+      readonly updatedAt: number;
+    },
     now: number,
   ): Promise<void>;
-  /** Lets the oldest pending deliveries beyond the bound fail, and forgets old finished ones; answers how many failed. */
-  trim(tenant: TenantId, channel: string, now: number): Promise<number>;
+  /**
+   * For every channel: lets the pending deliveries that are too old fail, and the oldest of those that are too many; forgets
+   * finished ones beyond their bounds.
+   */
+  trim(options: TrimOptions): Promise<void>;
   /** The newest first. */
   list(tenant: TenantId, channel: string, limit: number): Promise<readonly Delivery[]>;
   /** Of one notification. */
@@ -118,9 +132,17 @@ export interface DeliveryQueue {
   pending(tenant: TenantId): Promise<ReadonlyMap<string, number>>;
 }
 
+export interface TrimOptions {
+  readonly now: number;
+  readonly signal?: AbortSignal;
+  readonly onFailed: (tenant: TenantId, count: number) => void;
+}
+
 export interface DeliveryResult {
   readonly state: 'delivered' | 'failed';
   readonly answer: string;
+  /** The receiver refused it: the channel counts as failing until it delivers. */
+  readonly isRefused?: boolean;
 }
 
 /** What routes need of the outgoing side. */
@@ -131,8 +153,10 @@ export interface ChannelService {
   open(record: Pick<ChannelRecord, 'tenant' | 'id' | 'sealed'>): Readonly<Record<string, string>>;
   /** Sends a made-up notification past the queue. */
   test(record: ChannelRecord, by: Actor): Promise<ChannelTest>;
-  /** There may be something to deliver. */
-  wake(): void;
+  /** There may be something to deliver, for this tenant or for any. */
+  wake(tenant?: TenantId): void;
+  /** Holds the queue to its bounds. */
+  trim(signal: AbortSignal): Promise<void>;
   /** Lets attempts under way end for a moment, and makes no others. */
   stop(): Promise<void>;
 }

@@ -58,7 +58,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
             effects: (guard) => [
               db
                 .updateTable('channels')
-                .set({ ...columns, updated_at: at, retry_at: 0 })
+                .set({ ...columns, updated_at: at, retry_at: 0, failures: 0, failing_since: null })
                 .where('tenant', '=', tenant)
                 .where('id', '=', id)
                 .where(guard)

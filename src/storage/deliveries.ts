@@ -1,8 +1,8 @@
 /** The queue of what channels are to deliver: see `DeliveryQueue`. The log's writer adds to it. */
-import { type RawBuilder, sql } from 'kysely';
-import { limits } from '#contract/limits.ts';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Delivery, DeliveryQueue, WaitingChannel } from '#core/channels.ts';
 import type { TenantId } from '#core/ports.ts';
+import { trimDeliveries } from './delivery-bounds.ts';
 import type { Builder, DeliveryRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -31,22 +31,33 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
       .where('position', '=', position)
       .where('state', '=', 'pending');
 
+  /** Nobody holds it; `lease_until` is when it was last worked on. */
+  const released = (tenant: TenantId, channel: string, now: number) =>
+    ofChannel(tenant, channel)
+      .set({ lease_holder: null, lease_until: clock(now) })
+      .where('lease_holder', '=', holder.name);
+
   return {
-    async waiting(now) {
+    async waiting(now, tenants) {
+      const ofTenants = tenants ? sql`c.tenant in (${sql.join(tenants)})` : sql`1 = 1`;
       const rows = await executor.read(
         sql<{ tenant: number; id: string; retry_at: number; leased: number | null }>`
-          select c.tenant, c.id, c.retry_at,
-            case when c.lease_holder <> ${holder.name} then c.lease_until - ${clock(now)} end as leased
-          from channels c where c.enabled = 1 and exists (
-            select 1 from deliveries d where d.tenant = c.tenant and d.channel = c.id and d.state = 'pending')
-          order by c.retry_at limit ${waitingAtOnce}`.compile(db),
+          select tenant, id, retry_at, leased from (
+            select c.tenant, c.id, c.retry_at, c.lease_until,
+              case when c.lease_holder <> ${holder.name} and c.lease_until > ${clock(now)}
+                then c.lease_until - ${clock(now)} end as leased
+            from channels c where ${ofTenants} and c.enabled = 1 and exists (
+              select 1 from deliveries d where d.tenant = c.tenant and d.channel = c.id and d.state = 'pending')) w
+          order by case when retry_at <= ${now} and leased is null then 0 else 1 end,
+            case when retry_at <= ${now} then lease_until else retry_at end
+          limit ${waitingAtOnce}`.compile(db),
       );
       return rows
         .map(
           ({ tenant, id, retry_at, leased }): WaitingChannel => ({
             tenant,
             id,
-            readyAt: Math.max(retry_at, leased === null ? 0 : now + leased),
+            readyAt: Math.max(retry_at > now ? retry_at : 0, leased === null ? 0 : now + leased),
           }),
         )
         .sort((a, b) => a.readyAt - b.readyAt);
@@ -70,13 +81,8 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
       return claimed?.changes === 1;
     },
 
-    async release(tenant, channel) {
-      await executor.write([
-        ofChannel(tenant, channel)
-          .set({ lease_holder: null, lease_until: 0 })
-          .where('lease_holder', '=', holder.name)
-          .compile(),
-      ]);
+    async release(tenant, channel, now) {
+      await executor.write([released(tenant, channel, now).compile()]);
     },
 
     async next(tenant, channel) {
@@ -91,7 +97,7 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
       return row && toDelivery(row);
     },
 
-    async finish(tenant, delivery, { state, answer }, now) {
+    async finish(tenant, delivery, { state, answer, isRefused = false }, now) {
       const isDelivered = state === 'delivered';
       const results = await executor.write([
         ofDelivery(tenant, delivery)
@@ -103,31 +109,35 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
             ...(isDelivered
               ? { failures: 0, failing_since: null, last_delivered_at: now }
               : { last_error: cut(answer) }),
+            ...(isRefused && failure(now)),
           })
           .where('lease_holder', '=', holder.name)
           .compile(),
+        released(tenant, delivery.channel, now)
+          .where(
+            sql<SqlBool>`not exists (select 1 from deliveries where tenant = ${tenant} and channel = ${delivery.channel}
+              and state = 'pending')`,
+          )
+          .compile(),
       ]);
-      return results[1]?.changes === 1;
+      return results[1]?.changes === 1 && results[2]?.changes === 0;
     },
 
-    async retry(tenant, delivery, { answer, retryAt }, now) {
+    async retry(tenant, delivery, { answer, retryAt, updatedAt }, now) {
       await executor.write([
         ofDelivery(tenant, delivery)
           .set({ attempts: delivery.attempts + 1, answer: cut(answer) })
           .compile(),
         ofChannel(tenant, delivery.channel)
-          .set({
-            failures: sql`failures + 1`,
-            failing_since: sql`coalesce(failing_since, cast(${now} as bigint))`,
-            retry_at: retryAt,
-            last_error: cut(answer),
-          })
+          .set({ ...failure(now), retry_at: retryAt, last_error: cut(answer) })
           .where('lease_holder', '=', holder.name)
+          .where('updated_at', '=', updatedAt)
           .compile(),
+        released(tenant, delivery.channel, now).compile(),
       ]);
     },
 
-    trim: (tenant, channel, now) => trim(db, executor, { tenant, channel, now }),
+    trim: (options) => trimDeliveries({ db, executor }, options),
 
     async list(tenant, channel, limit) {
       const rows = of(tenant).where('channel', '=', channel).orderBy('position', 'desc').limit(limit);
@@ -149,28 +159,10 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
   };
 }
 
-/** As {@link DeliveryQueue.trim}. Each bound is the position of the newest row that is too many. */
-async function trim(
-  db: Builder,
-  executor: SqlExecutor,
-  { tenant, channel, now }: { readonly tenant: TenantId; readonly channel: string; readonly now: number },
-): Promise<number> {
-  const beyond = (state: RawBuilder<unknown>, kept: number) => sql`coalesce((select position from deliveries
-    where tenant = ${tenant} and channel = ${channel} and ${state} order by position desc limit 1 offset ${kept}), 0)`;
-  const isPending = sql`state = 'pending'`;
-  const isFinished = sql`state <> 'pending'`;
-  const [failed] = await executor.write([
-    sql`update deliveries set state = 'failed', finished_at = ${now},
-        answer = ${`more than ${limits.pendingPerChannel} notifications were waiting, and this was the oldest`}
-      where tenant = ${tenant} and channel = ${channel} and ${isPending}
-        and position <= ${beyond(isPending, limits.pendingPerChannel)}`.compile(db),
-    sql`delete from deliveries where tenant = ${tenant} and channel = ${channel} and ${isFinished}
-      and (finished_at < ${now - limits.deliveryLogMs} or position <= ${beyond(isFinished, limits.deliveryLog)})`.compile(
-      db,
-    ),
-  ]);
-  return failed?.changes ?? 0;
-}
+const failure = (now: number) => ({
+  failures: sql<number>`failures + 1`,
+  failing_since: sql<number>`coalesce(failing_since, cast(${now} as bigint))`,
+});
 
 const cut = (answer: string) => answer.slice(0, answerChars);
 

@@ -122,7 +122,12 @@ export function channelsConformance(lab: () => DirectoryLab): void {
       [100, 400],
     ] as const) {
       expect(await queue.claim(tenant, 'c', at)).toBe(true);
-      await queue.retry(tenant, await next(queue, tenant), { answer: 'no answer', retryAt }, at);
+      await queue.retry(
+        tenant,
+        await next(queue, tenant),
+        { answer: 'no answer', retryAt, updatedAt: 5 },
+        at,
+      );
     }
     expect((await channels.find(tenant, 'c'))?.health).toMatchObject({
       ...{ failures: 2, failingSince: 10, retryAt: 400, lastError: 'no answer' },
@@ -131,7 +136,14 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     expect(await waitingOf(queue, tenant, 399)).toEqual([{ tenant, id: 'c', readyAt: 400 }]);
     expect(await queue.claim(tenant, 'c', 399)).toBe(false);
     await channels.update(tenant, 'c', { name: 'mended' }, 'x', 120);
+    expect((await channels.find(tenant, 'c'))?.health).toMatchObject({ failures: 0, failingSince: null });
     expect(await queue.claim(tenant, 'c', 121)).toBe(true);
+    // An attempt that was made before the change says nothing of the channel as it is now.
+    const late = { answer: 'no answer', retryAt: 900, updatedAt: 5 };
+    await queue.retry(tenant, await next(queue, tenant), late, 122);
+    expect((await channels.find(tenant, 'c'))?.health).toMatchObject({ failures: 0, retryAt: 0 });
+    expect(await next(queue, tenant)).toMatchObject({ attempts: 3 });
+    expect(await queue.claim(tenant, 'c', 123)).toBe(true);
     await queue.finish(tenant, await next(queue, tenant), { state: 'delivered', answer: '' }, 130);
     expect((await channels.find(tenant, 'c'))?.health).toMatchObject({ failures: 0, failingSince: null });
   });
@@ -160,23 +172,33 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     // The first one comes back: what it has sent counts, and it does not go on.
     expect(await holder.finish(tenant, await next(holder, tenant), result, 2 * minuteMs)).toBe(false);
     expect(await next(other, tenant)).toMatchObject({ position: 3 });
-    await holder.release(tenant, 'c');
+    await holder.release(tenant, 'c', 2 * minuteMs);
     expect(await holder.claim(tenant, 'c', 2 * minuteMs)).toBe(false);
-    await other.release(tenant, 'c');
+    await other.release(tenant, 'c', 2 * minuteMs);
     expect(await holder.claim(tenant, 'c', 2 * minuteMs)).toBe(true);
   });
 
   test('beyond the bounds the oldest that waits fails, and old finished ones are forgotten', async () => {
     const [tenant, queue] = [await made(), queueOf()];
-    const { pendingPerChannel: most, deliveryLog, deliveryLogMs } = limits;
+    const { pendingPerChannel: most, deliveryLog, deliveryLogMs, deliveryMs } = limits;
     await lab().execute(
       `insert into deliveries (tenant, channel, position, notification, state, queued_at)
        with recursive number (n) as (select cast(? as bigint) union all select n + 1 from number where n < ?)
        select cast(? as bigint), 'c', n, 'x', 'pending', 0 from number`,
       [1, most + deliveryLog + 3, tenant],
     );
-    expect(await queue.trim(tenant, 'c', 50)).toBe(deliveryLog + 3);
-    expect(await queue.trim(tenant, 'c', 60)).toBe(0);
+    const trimmed = async (now: number) => {
+      let failed = 0;
+      await queue.trim({
+        now,
+        onFailed: (of, count) => {
+          if (of === tenant) failed += count;
+        },
+      });
+      return failed;
+    };
+    expect(await trimmed(50)).toBe(deliveryLog + 3);
+    expect(await trimmed(60)).toBe(0);
     expect(await next(queue, tenant)).toMatchObject({ position: deliveryLog + 4 });
     const rows = await queue.list(tenant, 'c', 20_000);
     expect(rows).toHaveLength(most + deliveryLog);
@@ -185,7 +207,57 @@ export function channelsConformance(lab: () => DirectoryLab): void {
       answer: expect.stringContaining('10000'),
       position: 4,
     });
-    expect(await queue.trim(tenant, 'c', 51 + deliveryLogMs)).toBe(0);
-    expect(await queue.list(tenant, 'c', 20_000)).toHaveLength(most);
+    // Whatever its channel does: nothing is delivered here.
+    await lab().directory.channels.update(tenant, 'c', { enabled: false }, 'x', 1);
+    expect(await trimmed(1 + deliveryMs)).toBe(most);
+    expect(await queue.next(tenant, 'c')).toBeUndefined();
+    expect(await queue.list(tenant, 'c', 20_000)).toHaveLength(deliveryLog);
+    expect((await queue.list(tenant, 'c', 1))[0]).toMatchObject({
+      answer: 'given up after 24 hours',
+      finishedAt: 1 + deliveryMs,
+    });
+    expect(await trimmed(2 + deliveryMs + deliveryLogMs)).toBe(0);
+    expect(await queue.list(tenant, 'c', 20_000)).toEqual([]);
+  });
+
+  test('of those that are ready, the one that was not worked on for the longest time is first', async () => {
+    const [tenant, queue] = [await made(), queueOf()];
+    for (const id of ['a', 'b']) await lab().directory.channels.create(channel(tenant, id), 'ann');
+    for (const id of ['a', 'b', 'c']) for (const position of [1, 2]) await add(tenant, position, 1_000, id);
+    const order = async (now: number) => (await waitingOf(queue, tenant, now)).map(({ id }) => id);
+    const delivered = { state: 'delivered', answer: '' } as const;
+    for (const [id, at] of [
+      ['c', 100],
+      ['a', 200],
+    ] as const) {
+      expect(await queue.claim(tenant, id, at)).toBe(true);
+      expect(await queue.finish(tenant, (await queue.next(tenant, id)) as Delivery, delivered, at)).toBe(
+        true,
+      );
+      await queue.release(tenant, id, at);
+    }
+    expect(await order(300)).toEqual(['b', 'c', 'a']);
+    expect(await queue.claim(tenant, 'b', 300)).toBe(true);
+    const failure = { answer: 'no', retryAt: 400, updatedAt: 5 };
+    await queue.retry(tenant, (await queue.next(tenant, 'b')) as Delivery, failure, 300);
+    expect(await order(399)).toEqual(['c', 'a', 'b']);
+    expect(await queue.waiting(399, [tenant])).toHaveLength(3);
+    expect(await queue.waiting(399, [tenant + 1_000_000])).toEqual([]);
+  });
+
+  test('the last result gives the lease up; a refused message marks the channel until it delivers', async () => {
+    const { channels } = lab().directory;
+    const [tenant, queue, other] = [await made(), queueOf(), queueOf('other')];
+    await add(tenant, 1);
+    expect(await queue.claim(tenant, 'c', 10)).toBe(true);
+    const refused = { state: 'failed', answer: 'answered 400', isRefused: true } as const;
+    expect(await queue.finish(tenant, await next(queue, tenant), refused, 20)).toBe(false);
+    expect((await channels.find(tenant, 'c'))?.health).toMatchObject({
+      ...{ failures: 1, failingSince: 20, retryAt: 0, lastError: 'answered 400' },
+    });
+    await add(tenant, 2);
+    expect(await other.claim(tenant, 'c', 30)).toBe(true);
+    await other.finish(tenant, await next(other, tenant), { state: 'delivered', answer: '' }, 40);
+    expect((await channels.find(tenant, 'c'))?.health).toMatchObject({ failures: 0, failingSince: null });
   });
 }

@@ -165,7 +165,7 @@ function changeRoutes(app: App, services: Services): void {
       const record = await channels.update(tenant, known.id, change, actorOf(principal), now());
       if (!record) throw notFound('channel');
       await tenancy.refresh(tenant);
-      services.channels.wake();
+      services.channels.wake(tenant);
       return channelView(record, (await deliveries.pending(tenant)).get(record.id) ?? 0, now());
     },
   );

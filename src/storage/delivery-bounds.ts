@@ -1,0 +1,107 @@
+/** Holds the queue of deliveries to its bounds, in short transactions: intake comes first. See `DeliveryQueue.trim`. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RawBuilder, sql } from 'kysely';
+import { limits } from '#contract/limits.ts';
+import type { TrimOptions } from '#core/channels.ts';
+import type { TenantId } from '#core/ports.ts';
+import type { Builder } from './schema.ts';
+import type { SqlExecutor } from './sql.ts';
+
+/** Channels looked at in one read; each may have 11,000 rows to count. */
+const channelsAtOnce = 20;
+const rowsAStep = 1_000;
+const pauseMs = 20;
+
+interface Store {
+  readonly db: Builder;
+  readonly executor: SqlExecutor;
+}
+
+/** Positions are those of the newest row that is too many; null: there is none. */
+interface Bounds {
+  readonly tenant: TenantId;
+  readonly id: string;
+  readonly forgotten: number | null;
+  readonly overflow: number | null;
+  readonly logged: number | null;
+  readonly queued: number | null;
+  readonly finished: number | null;
+}
+
+const isPending = sql`state = 'pending'`;
+const isFinished = sql`state <> 'pending'`;
+
+export async function trimDeliveries(store: Store, options: TrimOptions): Promise<void> {
+  let page: readonly Bounds[] = [];
+  do {
+    page = await readBounds(store, page.at(-1) ?? { tenant: 0, id: '' });
+    for (const bounds of page) {
+      const failed = await trim(store, bounds, options);
+      if (failed > 0) options.onFailed(bounds.tenant, failed);
+    }
+  } while (page.length === channelsAtOnce && !options.signal?.aborted);
+}
+
+function readBounds({ db, executor }: Store, after: Pick<Bounds, 'tenant' | 'id'>): Promise<Bounds[]> {
+  const of = (column: string, rest: RawBuilder<unknown>) =>
+    sql`(select ${sql.ref(column)} from deliveries d where d.tenant = c.tenant and d.channel = c.id ${rest})`;
+  const beyond = (state: RawBuilder<unknown>, kept: number) =>
+    of('position', sql`and ${state} order by position desc limit 1 offset ${sql.lit(kept)}`);
+  return executor.read(
+    sql<Bounds>`select c.tenant, c.id,
+        ${beyond(isPending, limits.pendingPerChannel + limits.deliveryLog)} as forgotten,
+        ${beyond(isPending, limits.pendingPerChannel)} as overflow,
+        ${beyond(isFinished, limits.deliveryLog)} as logged,
+        ${of('queued_at', sql`and ${isPending} order by position limit 1`)} as queued,
+        ${of('finished_at', sql`order by position limit 1`)} as finished
+      from channels c where c.tenant > ${after.tenant} or (c.tenant = ${after.tenant} and c.id > ${after.id})
+      order by c.tenant, c.id limit ${sql.lit(channelsAtOnce)}`.compile(db),
+  );
+}
+
+/** Answers how many failed. */
+async function trim(store: Store, bounds: Bounds, { now, signal }: TrimOptions): Promise<number> {
+  const { tenant, id, forgotten, overflow, logged, queued, finished } = bounds;
+  const { db, executor } = store;
+  const inSteps = async (statement: RawBuilder<unknown>, which: RawBuilder<unknown>) => {
+    let all = 0;
+    while (!signal?.aborted) {
+      const [step] = await executor.write([
+        // One bound, and no list of positions: without statistics PostgreSQL compares each row with each of a list.
+        sql`${statement} where tenant = ${tenant} and channel = ${id} and ${which} and position <= (
+          select max(position) from (select position from deliveries where tenant = ${tenant} and channel = ${id}
+            and ${which} order by position limit ${sql.lit(rowsAStep)}) step)`.compile(db),
+      ]);
+      all += step?.changes ?? 0;
+      if ((step?.changes ?? 0) < rowsAStep) break;
+      await sleep(pauseMs, undefined, { ref: false });
+    }
+    return all;
+  };
+  const remove = sql`delete from deliveries`;
+  const fail = (answer: RawBuilder<unknown>) =>
+    sql`update deliveries set state = 'failed', finished_at = cast(${now} as bigint), answer = ${answer}`;
+  let failed = 0;
+  // The record would forget these at once.
+  if (forgotten !== null) failed += await inSteps(remove, sql`${isPending} and position <= ${forgotten}`);
+  if (overflow !== null) {
+    const answer = sql.lit(
+      `more than ${limits.pendingPerChannel} notifications were waiting, and this was the oldest`,
+    );
+    failed += await inSteps(fail(answer), sql`${isPending} and position <= ${overflow}`);
+  }
+  const tooOld = now - limits.deliveryMs;
+  if (queued !== null && queued < tooOld) {
+    const answer = sql`substr('given up after 24 hours' || coalesce('; the last attempt: ' || answer, ''), 1, 300)`;
+    failed += await inSteps(fail(answer), sql`${isPending} and queued_at < ${tooOld}`);
+  }
+  if (failed > 0 || logged !== null) {
+    const newest = sql`select position from deliveries where tenant = ${tenant} and channel = ${id} and ${isFinished}
+      order by position desc limit 1 offset ${sql.lit(limits.deliveryLog)}`;
+    await inSteps(remove, sql`${isFinished} and position <= (${newest})`);
+  }
+  const forgetBefore = now - limits.deliveryLogMs;
+  if (finished !== null && finished < forgetBefore)
+    await inSteps(remove, sql`${isFinished} and finished_at < ${forgetBefore}`);
+  return failed;
+}
