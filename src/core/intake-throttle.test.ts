@@ -45,7 +45,7 @@ function createIntake() {
     directory: { levels: {} as never },
     tenancy: { peek: () => ({ router, levels }) } as unknown as Tenancy,
     throttle: new Throttle(),
-    attention: { expect: async () => undefined, escalate: async () => undefined },
+    attention: {} as never,
     now: () => 1_000,
     onStored: () => undefined,
     onError: () => undefined,

@@ -35,7 +35,7 @@ function failingAfterStored(failing: { publish?: () => void; onStored?: () => vo
     directory: {} as never,
     tenancy: { peek: () => snapshot } as unknown as Tenancy,
     throttle: new Throttle(),
-    attention: { expect: async () => undefined, escalate: async () => undefined },
+    attention: {} as never,
     now: () => 1_000_000,
     onStored: failing.onStored ?? (() => undefined),
     onError: (error) => errors.push(error),

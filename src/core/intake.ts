@@ -1,10 +1,17 @@
 import { limits } from '#contract/limits.ts';
+import { type Attention, attend, type ToAttend } from './attention/attend.ts';
 import type { Directory } from './directory.ts';
 import { badRequest, unavailable } from './errors.ts';
 import { idempotencyOf, idOf, type RetryKey, withTime } from './idempotency.ts';
 import type { CheckedFields } from './notification.ts';
 import { newNotificationId } from './notification-id.ts';
-import { escalatedDecision, type OwnSender, ownSender, type Sender } from './own-sender.ts';
+import {
+  type EscalatedRoute,
+  escalatedDecision,
+  type OwnSender,
+  ownSender,
+  type Sender,
+} from './own-sender.ts';
 import type {
   AppendOutcome,
   Bus,
@@ -15,10 +22,8 @@ import type {
   TenantId,
 } from './ports.ts';
 import { RegexTime } from './routing/regex-budget.ts';
-import type { Escalation } from './routing/router.ts';
 import type { RoutingSubject } from './routing/subject.ts';
-import { claimsOf, type Throttle, type ThrottleDemand, type Throttled } from './routing/throttle.ts';
-import type { Target } from './target.ts';
+import { claimsOf, type Throttle, type ThrottleDemand } from './routing/throttle.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
 import type { Tracer } from './tracing.ts';
 
@@ -37,18 +42,13 @@ export interface IntakeOptions {
   readonly tracer?: Tracer | undefined;
 }
 
-export interface Attention {
-  expect(sender: Sender, fields: CheckedFields): Promise<void>;
-  escalate(tenant: TenantId, draft: NotificationDraft, escalation: Escalation): Promise<void>;
-}
-
 /** What Belfry itself sends, and what that is known by when it is sent again. */
 export interface OwnNotification {
   readonly by: OwnSender;
   readonly fields: CheckedFields;
   readonly retryKey: RetryKey;
-  /** Comes instead of the panels that rules name. */
-  readonly target?: Target | undefined;
+  /** Of an escalation. */
+  readonly to?: EscalatedRoute;
 }
 
 /** As long as a commit may take at most; see `write-queue.ts`. */
@@ -59,15 +59,12 @@ interface Arrival {
   readonly sourceIp: string;
   readonly fields: CheckedFields;
   readonly idempotency: Idempotency | null;
-  /** Set for an escalation: rules decide neither its level nor, if given, its panels; none throttles or escalates it. */
-  readonly escalated?: { readonly target: Target | undefined };
+  /** Set for an escalation: rules do not decide its level, and only add panels and channels; none throttles or escalates it. */
+  readonly escalatedTo?: EscalatedRoute | undefined;
 }
 
-interface Made {
-  readonly draft: NotificationDraft;
+interface Made extends ToAttend {
   readonly demands: readonly ThrottleDemand[];
-  readonly counted: Throttled | undefined;
-  readonly escalation: Escalation | undefined;
 }
 
 /** The way of one notification, from checked fields to the log. */
@@ -94,12 +91,17 @@ export class Intake {
     retryKey: RetryKey | null,
   ): Promise<string> {
     const idempotency = retryKey && idempotencyOf(retryKey, fields);
-    if (fields.expect) await this.#options.attention.expect(sender, fields);
+    if (fields.expect) {
+      // What is not stored again says nothing of the next one.
+      const repeat = await this.#findRepeat(sender.tenant, idempotency);
+      if (repeat !== undefined) return repeat;
+      await this.#options.attention.expect(sender, fields);
+    }
     return this.#accept({ sender, sourceIp, fields, idempotency });
   }
 
   /** As {@link accept}, of what Belfry itself sends. A level that the tenant does not have becomes `error`. */
-  async raise(tenant: TenantId, { by, fields, retryKey, target }: OwnNotification): Promise<string> {
+  async raise(tenant: TenantId, { by, fields, retryKey, to }: OwnNotification): Promise<string> {
     const { levels } = await this.#options.tenancy.get(tenant);
     const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
     return this.#accept({
@@ -107,12 +109,12 @@ export class Intake {
       sourceIp: '127.0.0.1',
       fields: known,
       idempotency: idempotencyOf(retryKey, fields),
-      ...(by === 'escalation' && { escalated: { target } }),
+      escalatedTo: to,
     });
   }
 
   async #accept(arrival: Arrival): Promise<string> {
-    const { tenancy, attention } = this.#options;
+    const { tenancy } = this.#options;
     const { sender, fields, idempotency } = arrival;
     const { tenant } = sender;
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
@@ -128,12 +130,6 @@ export class Intake {
       while (made instanceof Promise) {
         await made;
         made = this.#draft(arrival, tenancy.peek(tenant) ?? snapshot);
-      }
-      if (made.escalation) {
-        // What is not stored again changes no escalation.
-        const repeat = await this.#findRepeat(tenant, idempotency);
-        if (repeat !== undefined) return repeat;
-        await attention.escalate(tenant, made.draft, made.escalation);
       }
       const outcome = await this.#store(tenant, made, idempotency);
       // Another node shows one like it: the next draft is counted on that.
@@ -159,16 +155,18 @@ export class Intake {
     return repeat?.kind === 'repeated' ? repeat.id : undefined;
   }
 
-  async #store(
-    tenant: TenantId,
-    { draft, demands, counted }: Omit<Made, 'escalation'>,
-    idempotency: Idempotency | null,
-  ): Promise<AppendOutcome> {
-    const { history, throttle, now } = this.#options;
+  async #store(tenant: TenantId, made: Made, idempotency: Idempotency | null): Promise<AppendOutcome> {
+    const { history, attention, throttle, now } = this.#options;
+    const { demands, counted } = made;
+    const { id } = made.draft;
     const isFirst = demands.length > 0 && !counted;
-    const decided = isFirst ? this.#hold(draft.id) : undefined;
+    const decided = isFirst ? this.#hold(id) : undefined;
     let outcome: AppendOutcome | undefined;
     try {
+      // What is not stored again changes no escalation.
+      if (made.escalation && idempotency) outcome = await history.findRepeat(tenant, idempotency, now());
+      if (outcome) return outcome;
+      const draft = await attend(attention, tenant, made);
       const claims = isFirst ? claimsOf(demands) : [];
       outcome = await history.append(tenant, draft, withTime(idempotency, draft), claims);
       if (outcome.kind === 'stored') this.#announce(tenant, draft, outcome.entries);
@@ -177,9 +175,9 @@ export class Intake {
       if (outcome?.kind === 'throttled') {
         // The other node's clock may be ahead.
         const shownAt = Math.min(outcome.shownAt, now());
-        throttle.adopt(tenant, demands, draft.id, { ...outcome, shownAt });
+        throttle.adopt(tenant, demands, id, { ...outcome, shownAt });
       } else if (outcome?.kind !== 'stored') {
-        throttle.forget(tenant, demands, draft.id, counted);
+        throttle.forget(tenant, demands, id, counted);
       }
       decided?.();
     }
@@ -213,7 +211,10 @@ export class Intake {
   }
 
   /** Or what to wait for before it is tried again. */
-  #draft({ sender, sourceIp, fields, escalated }: Arrival, { router }: TenantSnapshot): Made | Promise<void> {
+  #draft(
+    { sender, sourceIp, fields, escalatedTo }: Arrival,
+    { router }: TenantSnapshot,
+  ): Made | Promise<void> {
     const { throttle, now, tracer } = this.#options;
     const routing = tracer?.start('route');
     const receivedAt = now();
@@ -221,7 +222,7 @@ export class Intake {
     const started = router.regexWeight > 0 ? performance.now() : 0;
     const subject = subjectOf(sender, sourceIp, fields, router.rankOf(fields.level));
     const decided = router.route(subject, receivedAt, this.#regexTime.allowance(sender.tenant, receivedAt));
-    const decision = escalated ? escalatedDecision(decided, subject, escalated.target) : decided;
+    const decision = escalatedTo ? escalatedDecision(decided, subject, escalatedTo) : decided;
     if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
     routing?.end();
     const on = throttle.find(sender.tenant, decision.throttle, receivedAt);
@@ -250,8 +251,7 @@ export class Intake {
       throttledOn: counted?.on ?? null,
       throttleCount: counted?.count ?? 0,
     };
-    const escalation = counted ? undefined : decision.escalation;
-    return { draft, demands: decision.throttle, counted, escalation };
+    return { draft, demands: decision.throttle, counted, escalation: decision.escalation };
   }
 
   /** Makes an unknown level the tenant's own. */

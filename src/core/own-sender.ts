@@ -1,9 +1,9 @@
 /** Who sends a notification: a token, or Belfry itself. */
 import type { Principal } from './access.ts';
-import type { Ref, TenantId } from './ports.ts';
+import type { Ref, Route, TenantId } from './ports.ts';
 import type { Decision } from './routing/router.ts';
 import type { RoutingSubject } from './routing/subject.ts';
-import type { Target } from './target.ts';
+import { unite } from './target.ts';
 
 export type Sender = Extract<Principal, { kind: 'token' }>;
 
@@ -22,16 +22,25 @@ export function ownSender(tenant: TenantId, by: OwnSender): Sender {
   return { kind: 'token', tenant, id, name: id, scopes: ['notify'], rate: 'off', panelId: null };
 }
 
-/** The sender's level and the given panels instead of those of rules; what rules mute stays muted. */
+/** Where the notification is that is escalated, and where its step sends it. */
+export type EscalatedRoute = Pick<Route, 'target' | 'channels'>;
+
+/**
+ * The sender's level, and the panels and channels it is escalated to with those that rules name for it; what rules mute stays
+ * muted. Rules may have found the notification by what an escalation has not: its token, its address, its level.
+ */
 export function escalatedDecision(
   decided: Decision,
   { level, rank }: RoutingSubject,
-  target?: Target,
+  to: EscalatedRoute,
 ): Decision {
   const { route } = decided;
+  const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
+  // Every panel: no rule named any.
+  const target = route.target.all ? to.target : unite(to.target, route.target);
   return {
     ...decided,
     ...{ level, rank, throttle: [], escalation: undefined },
-    route: target && !route.muted ? { ...route, target } : route,
+    route: route.muted ? route : { ...route, target, ...(channels.length > 0 && { channels }) },
   };
 }

@@ -22,6 +22,13 @@ export function reaches(target: Target, panel: PanelAddress): boolean {
   );
 }
 
+/** Whatever either of them reaches. */
+export function unite(a: Target, b: Target): Target {
+  if (a.all || b.all) return everyPanel;
+  const ids = [...new Set([...a.ids, ...b.ids])];
+  return { all: false, ids, tags: [...new Set([...a.tags, ...b.tags])] };
+}
+
 export function isEmpty(target: Target): boolean {
   return !target.all && target.ids.length === 0 && target.tags.length === 0;
 }

@@ -94,23 +94,23 @@ const rule = (escalate: unknown, over: object = {}) => ({
 test('what nobody acknowledged is escalated, step by step, and no further', async () => {
   const { token, send, call, found } = await newTenant();
   const { id: chief } = (await server.panel(token, 'Chief')) as { id: string };
-  const { stream } = await server.panel(token, 'Wall');
+  const { id: wall, stream } = await server.panel(token, 'Wall');
   const steps = [
     { afterMs: 1_000, setLevel: 'critical' },
     { afterMs: 1_000, panels: { ids: [chief] } },
   ];
-  expect((await call('POST', '/api/rules', rule(steps))).status).toBe(201);
+  expect((await call('POST', '/api/rules', rule(steps, { panels: { ids: [wall] } }))).status).toBe(201);
   const id = await send({ title: 'Disk', level: 'error', key: 'disk' });
   const first = await stream.next(({ data }) =>
     data.message?.startsWith('Nobody acknowledged this within 1 s.\nm'),
   );
   expect(first.data).toMatchObject({ title: 'Disk', level: 'critical', key: 'disk' });
   await stream.next(({ event, data }) => event === 'clear' && data.id === id && data.by === first.data.id);
-  // The last step is for another panel: this one only hears that its card was replaced.
+  // The last step is for another panel, too.
   await stream.next(({ event, data }) => event === 'clear' && data.id === first.data.id);
   const escalated = await found('token:"belfry:escalation"');
   expect(escalated).toMatchObject([
-    { level: 'critical', target: { all: false, ids: [chief] }, state: 'live' },
+    { level: 'critical', target: { all: false, ids: [wall, chief] }, state: 'live' },
     { id: first.data.id, rules: [{ name: 'on call' }] },
   ]);
   const { json } = await call('POST', '/api/rules/explain', { notification: { level: 'error' } });

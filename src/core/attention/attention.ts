@@ -1,8 +1,11 @@
 /** Puts together what sees to it that somebody hears of a notification. */
-import type { Attention, Intake } from '../intake.ts';
+
+import { AppError } from '../errors.ts';
+import type { Intake } from '../intake.ts';
 import type { Bus, History } from '../ports.ts';
+import type { Attention } from './attend.ts';
 import type { DueTimes } from './due-times.ts';
-import { escalate, escalateLater } from './escalations.ts';
+import { escalate, escalateLater, findEscalating } from './escalations.ts';
 import { expectNext, raiseMissing } from './expectations.ts';
 import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
 import { Schedule } from './schedule.ts';
@@ -30,12 +33,18 @@ export interface AttentionParts {
 export function createAttention(options: AttentionOptions): AttentionParts {
   const { history, bus, now, onError } = options;
   const schedule = new Schedule(options);
+  /** The notification is stored all the same. */
+  const reportTooMany = (error: unknown): undefined => {
+    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
+    onError(error);
+  };
   return {
     schedule,
     forIntake: {
-      expect: (sender, fields) => expectNext(schedule, sender, fields),
+      expect: (sender, fields) => expectNext(schedule, sender, fields).catch(reportTooMany),
       escalate: (tenant, draft, escalation) =>
-        escalateLater({ schedule, history, now, onError }, tenant, draft, escalation),
+        escalateLater({ schedule, history, now }, { tenant, draft, escalation }).catch(reportTooMany),
+      findEscalating: (tenant, key) => findEscalating({ schedule, history, now }, tenant, key),
     },
     handleWith(intake, ofPanels) {
       const context = { schedule, intake, history, bus, now };

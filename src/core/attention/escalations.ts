@@ -1,12 +1,12 @@
 /** What happens when nobody takes a notification in time: rules say so by `then.escalate`. */
 import type { EscalationStep } from '#contract/rule.ts';
-import { AppError } from '../errors.ts';
 import type { Intake } from '../intake.ts';
 import type { CheckedFields } from '../notification.ts';
 import { ownSenderId } from '../own-sender.ts';
-import type { Bus, Entry, History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
+import type { Bus, History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import { targetNamed } from '../routing/router.ts';
+import { noPanel, unite } from '../target.ts';
 import type { DueTime } from './due-times.ts';
 import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';
@@ -16,12 +16,14 @@ interface Escalating {
   readonly id: string;
   /** What `id` was to replace; it still counts when `id` was not stored. */
   readonly replaced?: string;
-  /** Which step is next. */
+  /** Which step is next; after the last one, their number. */
   readonly step: number;
   readonly steps: readonly EscalationStep[];
   readonly rule: Ref;
   /** Somebody acknowledged an earlier notification of the key, which has been on panels since. */
   readonly isAcknowledged: boolean;
+  /** As `isAcknowledged`: a panel has shown one. */
+  readonly isShown?: boolean;
 }
 
 export interface EscalationContext {
@@ -33,44 +35,57 @@ export interface EscalationContext {
 }
 
 const kind = 'escalation';
+/** So often it is looked whether one that is over has left the panels. */
+const restMs = 3_600_000;
+
+type Memory = Pick<EscalationContext, 'schedule' | 'history' | 'now'>;
 
 /**
- * Remembers that a notification is to be escalated, before it is stored. Without room for one more, that is reported and the
- * notification is stored all the same. One that replaces a notification of its key goes on
- * with that one's time: a sender that repeats an alarm does not put its escalation off.
+ * Remembers that a notification is to be escalated, before it is stored. One that replaces a notification of its key goes on
+ * with that one's time and steps: a sender that repeats an alarm neither puts its escalation off nor begins it anew.
+ *
+ * @returns the notification it replaces, if that is an escalation, or replaced one.
+ * @throws AppError `conflict` when there is no room for one more.
  */
 export async function escalateLater(
+  { schedule, history, now }: Memory,
   {
-    schedule,
-    history,
-    now,
-    onError,
-  }: Pick<EscalationContext, 'schedule' | 'history' | 'now'> & {
-    readonly onError: (error: unknown) => void;
+    tenant,
+    draft: { id, key },
+    escalation: { rule, steps },
+  }: {
+    readonly tenant: TenantId;
+    readonly draft: Pick<NotificationDraft, 'id' | 'key'>;
+    readonly escalation: Escalation;
   },
-  tenant: TenantId,
-  draft: Pick<NotificationDraft, 'id' | 'key'>,
-  { rule, steps }: Escalation,
-): Promise<void> {
-  const { id, key } = draft;
+): Promise<HistoryRecord | undefined> {
   const subject = { tenant, kind, subject: key === null ? `id ${id}` : `key ${key}` } as const;
-  const earlier = key === null ? undefined : await schedule.dueTimes.find(subject);
-  if (earlier) {
-    const data = earlier.data as Escalating;
-    const replaced = await findCurrent(history, tenant, data);
-    if (replaced && isLive(replaced, now())) {
-      const isAcknowledged = data.isAcknowledged || replaced.acknowledged !== null;
-      const next = { dueAt: earlier.dueAt, data: { ...data, id, replaced: replaced.id, isAcknowledged } };
-      if (await schedule.dueTimes.settle(earlier, next)) return;
-    }
+  for (;;) {
+    const earlier = key === null ? undefined : await schedule.dueTimes.find(subject);
+    const data = earlier?.data as Escalating | undefined;
+    const replaced = data && (await findCurrent(history, tenant, data));
+    if (!earlier || !data || !replaced || !isLive(replaced, now())) break;
+    const isAcknowledged = data.isAcknowledged || replaced.acknowledged !== null;
+    const isShown = data.isShown === true || replaced.receipts.shown > 0;
+    const next = { ...data, id, replaced: replaced.id, isAcknowledged, isShown };
+    const isCurrent = await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next });
+    // A step is being sent: the notification is to replace that.
+    if (!isCurrent) continue;
+    return data.step > 0 ? replaced : undefined;
   }
   const data: Escalating = { id, step: 0, steps, rule, isAcknowledged: false };
-  try {
-    await schedule.put(subject, (steps[0] as EscalationStep).afterMs, data);
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'conflict')) throw error;
-    onError(error);
-  }
+  await schedule.put(subject, (steps[0] as EscalationStep).afterMs, data);
+  return undefined;
+}
+
+export async function findEscalating(
+  { schedule, history, now }: Memory,
+  tenant: TenantId,
+  key: string,
+): Promise<HistoryRecord | undefined> {
+  const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
+  const record = due && (await findCurrent(history, tenant, due.data as Escalating));
+  return record && isLive(record, now()) ? record : undefined;
 }
 
 /** Sends the next step, unless somebody took the notification or it is no longer on panels. */
@@ -80,31 +95,38 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const data = due.data as Escalating;
   const step = data.steps[data.step];
   const record = await findCurrent(history, tenant, data);
-  if (!step || !record) return void (await schedule.dueTimes.settle(due, undefined));
-  const fields = fieldsOf(record, step);
+  if (!record) return void (await schedule.dueTimes.settle(due, undefined));
   const retryKey = { key: `belfry:${kind}:${version}` };
-  let id = await intake.findEarlier(tenant, fields, retryKey);
+  const fields = step && fieldsOf(record, step);
+  let id = fields && (await intake.findEarlier(tenant, fields, retryKey));
   if (id === undefined) {
     if (!isLive(record, now())) return void (await schedule.dueTimes.settle(due, undefined));
-    if (isTaken(record, data, step)) return await lookAgain(schedule, due, step);
-    const target = step.panels === undefined ? undefined : targetNamed([step.panels]);
-    id = await intake.raise(tenant, { by: kind, fields, retryKey, target });
+    if (!fields || isTaken(record, data, step)) return void (await settleFor(schedule, due, data));
+    const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
+    const to = { ...record.route, target: unite(record.route.target, named) };
+    id = await intake.raise(tenant, { by: kind, fields, retryKey, to });
   }
-  await carryOver(context, { tenant, from: record, to: id });
-  const next = data.steps[data.step + 1];
-  const dueAt = next && (await schedule.now()) + next.afterMs;
-  const isCurrent = await schedule.dueTimes.settle(
-    due,
-    next && dueAt !== undefined ? { dueAt, data: { ...data, id, step: data.step + 1 } } : undefined,
-  );
-  if (isCurrent) schedule.wakeAt(dueAt ?? null);
+  const isOver = await carryOver(context, { tenant, from: record, to: id });
+  const { afterMs } = data.steps[data.step + 1] ?? {};
+  const isCurrent = await settleFor(schedule, due, { ...data, id, step: data.step + 1 }, afterMs);
+  if (isCurrent && isOver) await clear(context, { tenant, id, by: ownSenderId(kind) });
 }
 
-/** One with a key stays taken while it, or what replaces it, is on panels. */
-async function lookAgain(schedule: Schedule, due: DueTime, { afterMs }: EscalationStep): Promise<void> {
-  if (due.subject.startsWith('id ')) return void (await schedule.dueTimes.settle(due, undefined));
-  const dueAt = (await schedule.now()) + afterMs;
-  if (await schedule.dueTimes.settle(due, { dueAt, data: due.data })) schedule.wakeAt(dueAt);
+/**
+ * Without a time, nothing more is to come: then one with a key is remembered for as long as it, or what replaces it, is on
+ * panels, so that a repeat does not begin anew.
+ */
+async function settleFor(
+  schedule: Schedule,
+  due: DueTime,
+  data: Escalating,
+  afterMs?: number,
+): Promise<boolean> {
+  if (afterMs === undefined && due.subject.startsWith('id ')) return schedule.dueTimes.settle(due, undefined);
+  const dueAt = (await schedule.now()) + (afterMs ?? restMs);
+  const isCurrent = await schedule.dueTimes.settle(due, { dueAt, data });
+  if (isCurrent) schedule.wakeAt(dueAt);
+  return isCurrent;
 }
 
 async function findCurrent(
@@ -122,7 +144,7 @@ function isLive({ cleared, expiresAt }: HistoryRecord, now: number): boolean {
 }
 
 function isTaken({ acknowledged, receipts }: HistoryRecord, data: Escalating, { unless }: EscalationStep) {
-  if (unless === 'shown' && receipts.shown > 0) return true;
+  if (unless === 'shown' && (data.isShown || receipts.shown > 0)) return true;
   return acknowledged !== null || data.isAcknowledged;
 }
 
@@ -139,22 +161,32 @@ function fieldsOf(record: HistoryRecord, { afterMs, unless, setLevel }: Escalati
   };
 }
 
-/** What somebody did to the notification in the moment of its escalation holds for the escalation. One without a key is taken off. */
+/**
+ * What somebody did to the notification in the moment of its escalation holds for the escalation. One without a key is taken off.
+ *
+ * @returns whether something else, as an "up", had taken its place already.
+ */
 async function carryOver(
-  { history, bus, now }: EscalationContext,
+  context: EscalationContext,
   { tenant, from, to }: { readonly tenant: TenantId; readonly from: HistoryRecord; readonly to: string },
-): Promise<void> {
-  const publish = (entry: Entry) => bus.publish(tenant, [entry]);
-  const clear = async (id: string, by: string) => {
-    const outcome = await history.clear(tenant, id, by, now());
-    if (outcome.kind === 'cleared') publish(outcome.entry);
-  };
-  if (from.key === null) await clear(from.id, ownSenderId(kind));
+): Promise<boolean> {
+  const { history, bus } = context;
+  if (from.key === null) await clear(context, { tenant, id: from.id, by: ownSenderId(kind) });
   const latest = await history.find(tenant, from.id);
   if (latest?.acknowledged) {
     const outcome = await history.acknowledge(tenant, to, latest.acknowledged);
-    if (outcome.kind === 'acknowledged') publish(outcome.entry);
+    if (outcome.kind === 'acknowledged') bus.publish(tenant, [outcome.entry]);
   }
-  const isOthers = latest?.cleared?.reason === 'cleared' && latest.cleared.by !== ownSenderId(kind);
-  if (isOthers) await clear(to, latest.cleared.by);
+  const { reason, by } = latest?.cleared ?? {};
+  if (reason === 'cleared' && by !== undefined && by !== ownSenderId(kind))
+    await clear(context, { tenant, id: to, by });
+  return reason === 'replaced' && by !== to;
+}
+
+async function clear(
+  { history, bus, now }: Pick<EscalationContext, 'history' | 'bus' | 'now'>,
+  { tenant, id, by }: { readonly tenant: TenantId; readonly id: string; readonly by: string },
+): Promise<void> {
+  const outcome = await history.clear(tenant, id, by, now());
+  if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
 }

@@ -70,7 +70,9 @@ export async function raiseMissing(
   const id = await intake.raise(tenant, { by: kind, fields, retryKey });
   const isCurrent = await schedule.dueTimes.settle(due, { dueAt: null, data: { ...data, raised: id } });
   if (isCurrent) return;
-  // It came, or was ended, in this moment.
+  // It came, or was ended, in this moment; or another node raised the same.
+  const latest = await schedule.dueTimes.find(due);
+  if ((latest?.data as Expected | undefined)?.raised === id) return;
   await takeOff({ history, bus, now }, tenant, id);
 }
 

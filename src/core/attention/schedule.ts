@@ -40,6 +40,8 @@ export class Schedule {
   readonly #counts = new Map<string, { count: number; readonly until: number }>();
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
+  /** The earliest that was put since the last look began: that one may not have seen it. */
+  #asked = Number.POSITIVE_INFINITY;
   #run: Promise<void> | undefined;
   #isStopped = true;
   /** The wall clock less the monotonic one, as last seen. */
@@ -88,7 +90,9 @@ export class Schedule {
 
   /** To be called when something else than {@link put} made a due time. */
   wakeAt(at: number | null): void {
-    if (this.#isStopped || at === null || at >= this.#wakesAt) return;
+    if (at === null) return;
+    this.#asked = Math.min(this.#asked, at);
+    if (this.#isStopped || at >= this.#wakesAt) return;
     clearTimeout(this.#timer);
     this.#wakesAt = at;
     const ms = Math.min(longestSleepMs, Math.max(0, at - this.#options.now()));
@@ -116,6 +120,7 @@ export class Schedule {
 
   #look(): void {
     this.#wakesAt = Number.NEGATIVE_INFINITY;
+    this.#asked = Number.POSITIVE_INFINITY;
     this.#run = this.#work()
       .catch((error: unknown) => {
         this.#options.onError(error);
@@ -123,7 +128,7 @@ export class Schedule {
       })
       .then((next) => {
         this.#wakesAt = Number.POSITIVE_INFINITY;
-        this.wakeAt(next);
+        this.wakeAt(Math.min(next ?? Number.POSITIVE_INFINITY, this.#asked));
       });
   }
 

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import type { RuleThen, RuleWhen } from '#contract/rule.ts';
+import { levels } from '#test/support/arbitrary-rules.ts';
+import { ruleSpecWith } from '#test/support/rule-spec.ts';
+import { Intake } from '../intake.ts';
+import type { CheckedFields } from '../notification.ts';
+import type { Sender } from '../own-sender.ts';
+import type { History, HistoryRecord, NotificationDraft } from '../ports.ts';
+import { compileRules } from '../routing/compile-rules.ts';
+import { Throttle } from '../routing/throttle.ts';
+import type { Tenancy } from '../tenancy.ts';
+import { createAttention } from './attention.ts';
+import type { DueTime, DueTimes, NewDueTime } from './due-times.ts';
+
+const sender = { kind: 'token', tenant: 1, id: 'hr', name: 'hr' } as unknown as Sender;
+const minute = 60_000;
+
+/** A server's attention and intake on a log and due times in memory; time passes only by `pass`. */
+function createLab(when: RuleWhen, then: RuleThen) {
+  let at = 1_000_000;
+  const log: (HistoryRecord & { cleared: HistoryRecord['cleared'] })[] = [];
+  const find = async (_tenant: number, id: string) => log.find((record) => record.id === id);
+  const shown = () => log.filter(({ cleared, throttledOn }) => cleared === null && throttledOn === null);
+  const history = {
+    find,
+    findRepeat: async () => undefined,
+    append: async (_tenant: number, draft: NotificationDraft) => {
+      for (const record of shown())
+        if (draft.key !== null && record.key === draft.key && record.id !== draft.throttledOn)
+          Object.assign(record, { cleared: { at, by: draft.id, reason: 'replaced' } });
+      const receipts = { shown: 0, expired: 0, cleared: 0 };
+      log.push({ ...draft, cleared: null, acknowledged: null, receipts } as unknown as HistoryRecord);
+      return { kind: 'stored', id: draft.id, entries: [] };
+    },
+    clear: async () => ({ kind: 'gone' }),
+    acknowledge: async (_tenant: number, id: string, given: HistoryRecord['acknowledged']) => {
+      Object.assign((await find(1, id)) ?? {}, { acknowledged: given });
+      return { kind: 'again' };
+    },
+  } as unknown as History;
+  const rows = new Map<string, DueTime>();
+  let versions = 0;
+  const write = (due: NewDueTime) => {
+    versions += 1;
+    rows.set(due.subject, { ...due, version: String(versions) });
+  };
+  const dueTimes = {
+    put: async (due: NewDueTime) => write(due),
+    find: async ({ subject }: DueTime) => rows.get(subject),
+    count: async () => rows.size,
+    settle: async (due: DueTime, next: Pick<DueTime, 'dueAt' | 'data'> | undefined) => {
+      if (rows.get(due.subject)?.version !== due.version) return false;
+      if (next) write({ ...due, ...next });
+      else rows.delete(due.subject);
+      return true;
+    },
+  } as unknown as DueTimes;
+  const clock = { now: () => at, monotonicNow: () => at };
+  const bus = { publish: () => undefined };
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const attention = createAttention({ dueTimes, history, bus, ...clock, isShared: false, onError });
+  const router = compileRules({ revision: 1, rules: [ruleSpecWith({ id: 'r', when, then })] }, { levels });
+  const tenancy = { peek: () => ({ router, levels }), get: async () => ({ router, levels }) };
+  const intake = new Intake({
+    ...{ history, bus, throttle: new Throttle(), attention: attention.forIntake, now: clock.now, onError },
+    ...{ tenancy: tenancy as unknown as Tenancy, directory: {} as never, onStored: () => undefined },
+  });
+  const handlers = new Map<string, (due: DueTime) => Promise<void>>();
+  attention.schedule.handle = (kind, handler) => void handlers.set(kind, handler);
+  attention.handleWith(intake, {} as never);
+  const send = (over: Partial<CheckedFields> = {}) => {
+    const fields = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
+    return intake.accept(sender, '192.0.2.1', { ...fields, key: 'k', ...over }, null);
+  };
+  const pass = async (ms: number) => {
+    at += ms;
+    for (const due of [...rows.values()])
+      if (due.dueAt !== null && due.dueAt <= at) await handlers.get(due.kind)?.(due);
+  };
+  const escalations = () => log.filter(({ tokenId }) => tokenId === 'belfry:escalation');
+  return { send, pass, shown, escalations, rows, errors, history };
+}
+
+const once: RuleThen = { escalate: [{ afterMs: 5 * minute, setLevel: 'critical' }] };
+
+test('after the last step repeats begin nothing anew, until the key has been off the panels', async () => {
+  const { send, pass, shown, escalations, rows, history } = createLab({ minLevel: 'error' }, once);
+  for (let i = 0; i < 30; i += 1) {
+    await send();
+    await pass(minute);
+  }
+  expect(escalations()).toHaveLength(1);
+  await send({ level: 'success' });
+  await send();
+  await pass(5 * minute);
+  expect(escalations()).toHaveLength(2);
+  await history.acknowledge(1, shown()[0]?.id as string, { by: 'Ada', at: 0, note: null });
+  for (let i = 0; i < 30; i += 1) {
+    await send();
+    await pass(minute);
+  }
+  expect(escalations()).toHaveLength(2);
+  // What is over is forgotten once it is off the panels.
+  await send({ level: 'success' });
+  await pass(60 * minute);
+  expect(rows.size).toBe(0);
+});
+
+test('an escalation stays on the panels and channels of a rule that does not match it, and adds its own', async () => {
+  const { send, pass, escalations } = createLab(
+    { token: ['hr'], level: ['error'] },
+    {
+      panels: { tags: ['hr'] },
+      channels: ['hr-pager'],
+      escalate: [
+        { afterMs: minute, setLevel: 'critical' },
+        { afterMs: minute, panels: { ids: ['boss'] } },
+      ],
+    },
+  );
+  await send({ key: null });
+  await pass(minute);
+  await pass(minute);
+  expect(escalations().map(({ level, route }) => [level, route.target, route.channels])).toEqual([
+    ['critical', { all: false, ids: [], tags: ['hr'] }, ['hr-pager']],
+    ['critical', { all: false, ids: ['boss'], tags: ['hr'] }, ['hr-pager']],
+  ]);
+});
+
+test('a repeat keeps the level and the panels it was escalated to', async () => {
+  const escalate = [{ afterMs: minute, setLevel: 'critical', panels: { ids: ['boss'] } }];
+  const { send, pass, shown } = createLab({ minLevel: 'error' }, { panels: { tags: ['ops'] }, escalate });
+  await send();
+  await pass(minute);
+  const id = await send({ message: 'again' });
+  expect(shown()).toMatchObject([
+    { id, level: 'critical', route: { target: { all: false, ids: ['boss'], tags: ['ops'] } } },
+  ]);
+  expect(shown()[0]?.sentLevel).toBe('error');
+});
+
+test('a repeat that a throttle counts leaves the escalation on its panels, and the next step comes', async () => {
+  const [{ afterMs }] = once.escalate as [{ afterMs: number }];
+  const { send, pass, shown, escalations } = createLab(
+    { minLevel: 'error' },
+    { throttle: { by: ['key'], perMs: 60 * minute }, escalate: [{ afterMs }, { afterMs }] },
+  );
+  for (let i = 0; i < 12; i += 1) {
+    await send();
+    await pass(minute);
+    expect(shown()).toHaveLength(1);
+  }
+  expect(escalations()).toHaveLength(2);
+  expect(shown()[0]?.id).toBe(escalations()[1]?.id);
+});
+
+test('with too many expectations, the notification is stored and the error reported', async () => {
+  const { send, rows, errors, shown } = createLab({ minLevel: 'error' }, {});
+  for (let i = 0; i < 1_000; i += 1) rows.set(`${i}`, {} as DueTime);
+  await send({ expect: { everyMs: minute, level: 'error' } });
+  expect(shown()).toHaveLength(1);
+  expect(errors).toMatchObject([{ code: 'conflict' }]);
+});
