@@ -45,7 +45,7 @@ test('a name is judged by what it resolves to, for the connection itself', async
         done(error ? error.message : found),
       ),
     );
-  expect(await resolve([], true)).toContain('localhost is no public address');
+  expect(await resolve([], true)).toContain('localhost is not a public address');
   expect(await resolve(['127.0.0.0/8'], true)).toEqual([[{ address: '127.0.0.1', family: 4 }]]);
   expect(await resolve(['127.0.0.0/8'], false)).toEqual(['127.0.0.1', 4]);
 });

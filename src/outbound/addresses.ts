@@ -7,7 +7,7 @@ import { compileAddressSet, findAddressKey, parseAddressRange } from '#core/addr
 /** An address that may not be connected to, or a name that has no other. */
 export class ForbiddenAddress extends Error {
   constructor(host: string) {
-    super(`${host} is no public address: the operator may allow its network with BELFRY_OUTBOUND_ALLOW`);
+    super(`${host} is not a public address. Ask the operator to allow its network in BELFRY_OUTBOUND_ALLOW.`);
     this.name = 'ForbiddenAddress';
   }
 }

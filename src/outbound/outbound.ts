@@ -61,6 +61,7 @@ function outboundWith(guard: AddressGuard): Outbound {
       const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
       const signal = deadline(options);
       return inTime(
+        signal,
         options.timeoutMs,
         () =>
           new Promise<OutboundResponse>((resolve, reject) => {
@@ -76,7 +77,12 @@ function outboundWith(guard: AddressGuard): Outbound {
               },
               (response) => readAnswer(response, maxBytes).then(resolve, reject),
             );
-            sent.once('error', reject);
+            // Without a listener, Node ends such a request in silence.
+            sent.once('upgrade', (_response, socket) => {
+              socket.destroy();
+              reject(new Error('the receiver answered 101'));
+            });
+            sent.on('error', reject);
             sent.end(body);
           }),
       );
@@ -87,6 +93,7 @@ function outboundWith(guard: AddressGuard): Outbound {
       const signal = deadline(options);
       const [{ connect }, tls] = await Promise.all([import('node:net'), import('node:tls')]);
       return inTime(
+        signal,
         options.timeoutMs,
         () =>
           new Promise<Socket>((resolve, reject) => {
@@ -94,10 +101,10 @@ function outboundWith(guard: AddressGuard): Outbound {
             const socket = isSecure ? tls.connect({ ...to, servername: host }) : connect(to);
             const abort = () => socket.destroy(signal.reason as Error);
             signal.addEventListener('abort', abort, { once: true });
-            socket.once('error', reject);
+            // It stays: an error before the caller listens must not end the server.
+            socket.on('error', reject);
             socket.once(isSecure ? 'secureConnect' : 'connect', () => {
               signal.removeEventListener('abort', abort);
-              socket.off('error', reject);
               resolve(socket);
             });
             if (signal.aborted) abort();
@@ -107,18 +114,27 @@ function outboundWith(guard: AddressGuard): Outbound {
   };
 }
 
-function deadline({ timeoutMs, signal }: Omit<OutboundOptions, 'maxBytes'>): AbortSignal {
+export function deadline({ timeoutMs, signal }: Omit<OutboundOptions, 'maxBytes'>): AbortSignal {
   const timeout = AbortSignal.timeout(timeoutMs);
   return signal ? AbortSignal.any([timeout, signal]) : timeout;
 }
 
-async function inTime<T>(timeoutMs: number, work: () => Promise<T>): Promise<T> {
+/** Settles with the signal at the latest: a connection that was destroyed may report nothing. */
+export async function inTime<T>(signal: AbortSignal, timeoutMs: number, work: () => Promise<T>): Promise<T> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
   try {
-    return await work();
+    return await Promise.race([work(), aborted]);
   } catch (error) {
     const { name, cause } = error as Error;
     const isTimeout = name === 'TimeoutError' || (cause as Error | undefined)?.name === 'TimeoutError';
     throw isTimeout ? new Error(`no answer within ${timeoutMs / 1000} s`) : error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }
 
