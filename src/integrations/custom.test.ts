@@ -92,4 +92,12 @@ describe('a mapping', () => {
     const [item] = read(customFormat({ fields: { title: '{/a}', message: '{/a}'.repeat(20) } }), big);
     expect([...(item?.message ?? '')].length).toBe(16_384);
   });
+
+  it('holds no value that is longer than a field, however many items name it', () => {
+    const format = customFormat({ items: '/list', fields: { title: 'x{^/big}', message: '{^/big}{^/big}' } });
+    const body = { big: 'y'.repeat(900_000), list: Array(10).fill({}) };
+    const payload = { body, header: () => undefined, query: new URLSearchParams(), params: {} };
+    for (const { title, message } of format.read(payload))
+      expect([title?.length, message?.length]).toEqual([20_000, 20_000]);
+  });
 });

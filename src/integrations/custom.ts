@@ -16,7 +16,7 @@ type Template = (subject: Subject) => string;
 const mostPlaceholders = 20;
 /** Of one pointer. */
 const mostSteps = 20;
-/** As long a text as any field can hold: the rest would be cut. */
+/** Longer than any field may be. Each value is cut to it, so that many items cannot hold one long value many times. */
 const longestText = 20_000;
 
 /**
@@ -71,11 +71,10 @@ function compile(path: string, text: string): Template {
   return ({ item, payload }) => {
     let result = '';
     for (const part of parts) {
-      if (result.length > longestText) break;
-      result +=
-        typeof part === 'string'
-          ? part
-          : (textOf(valueAt(part.ofPayload ? payload : item, part.pointer)) ?? '');
+      const value =
+        typeof part === 'string' ? part : textOf(valueAt(part.ofPayload ? payload : item, part.pointer));
+      result += value?.slice(0, longestText - result.length) ?? '';
+      if (result.length >= longestText) break;
     }
     return result;
   };
