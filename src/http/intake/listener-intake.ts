@@ -1,4 +1,5 @@
 /** The way in for listeners of other protocols: the same tokens, limits and counters as over HTTP. */
+import { unavailable } from '#core/errors.ts';
 import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
@@ -28,6 +29,14 @@ export class ListenerIntake {
     return this.#authenticator.findByToken(token, source, mode);
   }
 
+  /** Before anything is read or parsed. @throws AppError `rate-limited` or `unavailable` when nothing could be stored. */
+  async admit(sender: Sender): Promise<void> {
+    const { rates } = this.#control;
+    this.#refuseOverload();
+    await rates.load(sender);
+    rates.refuseAnyLevel(nowhere, sender);
+  }
+
   /** Resolves once it is durable. @throws AppError. */
   async accept(
     sender: Sender,
@@ -37,6 +46,7 @@ export class ListenerIntake {
   ): Promise<string> {
     const { intake, metrics } = this.#services;
     const { rates, gate } = this.#control;
+    this.#refuseOverload();
     await rates.load(sender);
     const underWay = gate.enter();
     try {
@@ -49,6 +59,12 @@ export class ListenerIntake {
     } finally {
       gate.leave(underWay);
     }
+  }
+
+  #refuseOverload(): void {
+    if (!this.#control.gate.isShut) return;
+    this.#services.metrics.overload.inc();
+    throw unavailable('not stored: more is being sent than can be stored; try again');
   }
 
   count(listener: string, result: string): void {

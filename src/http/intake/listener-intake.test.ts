@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import type { CheckedFields } from '#core/notification.ts';
+import type { Sender } from '#core/own-sender.ts';
+import type { Authenticator } from '../auth.ts';
+import type { Services } from '../services.ts';
+import { ListenerIntake } from './listener-intake.ts';
+import type { NotifyLimits } from './notify-limits.ts';
+import { IntakeGate } from './overload.ts';
+
+it('refuses under overload as HTTP does, and adds nothing to what waits', async () => {
+  let now = 0;
+  const gate = new IntakeGate(() => now);
+  const first = Array.from({ length: 300 }, () => gate.enter());
+  let overloads = 0;
+  const services = {
+    intake: { accept: async () => 'an-id' },
+    metrics: { overload: { inc: () => overloads++ } },
+  } as unknown as Services;
+  const rates = { load: () => undefined, take: () => undefined, refuseAnyLevel: () => undefined };
+  const control = { gate, rates: rates as unknown as NotifyLimits };
+  const intake = new ListenerIntake(services, {} as Authenticator, control);
+  const accept = () => intake.accept({ tenant: 1 } as Sender, '', { level: 'info' } as CheckedFields, null);
+  expect(await accept()).toBe('an-id');
+  now = 1_000;
+  const refusal = expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 1 });
+  await expect(accept()).rejects.toEqual(refusal);
+  await expect(intake.admit({ tenant: 1 } as Sender)).rejects.toEqual(refusal);
+  expect(overloads).toBe(2);
+  for (const one of first) gate.leave(one);
+  expect(await accept()).toBe('an-id');
+});
