@@ -16,6 +16,8 @@ export interface ListenerIntake {
     /** A wrong token of the sender's own counts as a failed sign-in; the one of a setting does not. */
     mode?: 'failures count',
   ): Promise<Sender | undefined>;
+  /** Before anything is read or parsed. @throws AppError with `retryAfterSeconds` when nothing could be stored now. */
+  admit(sender: Sender): Promise<void>;
   /** Resolves once it is durable. @throws AppError with `retryAfterSeconds` when it may be sent again. */
   accept(sender: Sender, source: string, fields: CheckedFields, retryKey: RetryKey | null): Promise<string>;
   /** Counts messages by what came of them. */

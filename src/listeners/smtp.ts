@@ -1,13 +1,9 @@
 /** Listener for e-mail. The password of AUTH is the token, or the name of the recipient's address is. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import PostalMime from 'postal-mime';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
-import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
-import type { Sender } from '#core/own-sender.ts';
-import type { Incoming } from '#integrations/incoming.ts';
 import {
   type ListenAddress,
   type Listener,
@@ -15,20 +11,27 @@ import {
   type ListenerLog,
   storeItem,
 } from './intake.ts';
+import { itemOfMail, MailStart } from './mail.ts';
 
 export interface TlsFiles {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** Of a whole message with its attachments, of which nothing is kept. */
+/** Of a whole message with its attachments; what stands behind its text is not kept. */
 const mailBytes = 5 * 1024 * 1024;
 const mostConnections = 200;
+const mostOfAddress = 20;
 const silentMs = 60_000;
+/** Until it must have named a token. */
+const signInMs = 60_000;
 
-/** Only what this connection has proved; the session of the library goes from mail to mail. */
+/** Tokens that were good when they were given; whether they still are is asked for each mail. */
 interface Session {
-  sender?: Sender | undefined;
+  /** Of AUTH: for all mails of the connection. */
+  password?: string;
+  /** In the address of the recipients of the mail that is under way. */
+  recipient?: string | undefined;
 }
 
 /** A reply with its code: 4xx is sent again by the sender, 5xx is not. */
@@ -51,22 +54,35 @@ export async function listenSmtp(
     sessions.set(session, known);
     return known;
   };
-  /** Of the mail that is under way, where its recipient names the token. */
-  const recipients = new WeakMap<SMTPServerSession, Sender>();
-  const find = async (token: string, session: SMTPServerSession) => {
+  /** @throws Reply also when its sender could store nothing now. */
+  const find = async (token: string | null | undefined, { remoteAddress }: SMTPServerSession) => {
     try {
-      return await intake.findSender(token, canonicalAddress(session.remoteAddress) ?? '', 'failures count');
+      const source = canonicalAddress(remoteAddress) ?? '';
+      const sender = token && (await intake.findSender(token, source, 'failures count'));
+      if (!sender) return undefined;
+      await intake.admit(sender);
+      return sender;
     } catch (error) {
       throw replyTo(error);
     }
   };
-  const receive = async (
-    stream: SMTPServerDataStream,
-    session: SMTPServerSession,
-    sender: Sender | undefined,
-  ) => {
+  const addRecipient = async (address: string, session: SMTPServerSession) => {
+    const known = of(session);
+    if (known.password !== undefined) return;
+    if (session.envelope.rcptTo.length === 0) known.recipient = undefined;
+    const name = address.slice(0, Math.max(address.lastIndexOf('@'), 0));
+    const mayBeToken = (tls === undefined || session.secure) && name.startsWith('bfy_');
+    if (!mayBeToken || !(await find(name, session))) throw signInFirst();
+    // The mail would be stored for one of them only; so its sender sends it once more, for the other.
+    if (known.recipient !== undefined && known.recipient !== name)
+      throw new Reply(452, 'one token for each mail: send it once more');
+    known.recipient = name;
+  };
+  const receive = async (stream: SMTPServerDataStream, session: SMTPServerSession) => {
     const bytes = await readMail(stream);
-    if (!sender) throw new Reply(530, 'sign in first: the password is a token');
+    const { password, recipient } = of(session);
+    const sender = await find(password ?? recipient, session);
+    if (!sender) throw signInFirst();
     const source = canonicalAddress(session.remoteAddress) ?? '';
     const item = await itemOfMail(bytes);
     return storeItem(
@@ -76,6 +92,9 @@ export async function listenSmtp(
       { ...item, source: item.source ?? source },
     );
   };
+  const connections = new Connections((session) => {
+    for (const connection of server.connections) if (connection.session === session) connection.close();
+  });
   const server = new SMTPServer({
     ...(tls ?? { hideSTARTTLS: true, disabledCommands: ['STARTTLS'] }),
     name: 'belfry',
@@ -90,30 +109,26 @@ export async function listenSmtp(
     socketTimeout: silentMs,
     closeTimeout: 1_000,
     logger: false,
+    onConnect(session, callback) {
+      callback(connections.add(session) ? null : new Reply(421, 'too many connections from your address'));
+    },
+    onClose: (session) => connections.delete(session),
     onAuth({ password }, session, callback) {
-      find(password ?? '', session).then((sender) => {
+      find(password, session).then((sender) => {
         if (!sender) return callback(new Reply(535, 'the password must be a token with the scope notify'));
-        of(session).sender = sender;
+        of(session).password = password ?? '';
+        connections.prove(session);
         return callback(null, { user: sender.id });
       }, callback);
     },
     onRcptTo({ address }, session, callback) {
-      if (of(session).sender) return callback();
-      const mayBeToken = tls === undefined || session.secure;
-      const name = address.slice(0, Math.max(address.lastIndexOf('@'), 0));
-      (mayBeToken && name.startsWith('bfy_') ? find(name, session) : Promise.resolve(undefined)).then(
-        (sender) => {
-          if (!sender) return callback(new Reply(530, 'sign in first: the password is a token'));
-          recipients.set(session, sender);
-          return callback();
-        },
-        callback,
-      );
+      addRecipient(address, session).then(() => {
+        connections.prove(session);
+        callback();
+      }, callback);
     },
     onData(stream, session, callback) {
-      const sender = of(session).sender ?? recipients.get(session);
-      recipients.delete(session);
-      receive(stream, session, sender).then(
+      receive(stream, session).then(
         (id) => {
           intake.count('smtp', 'stored');
           callback(null, `stored as ${id}`);
@@ -141,60 +156,53 @@ export async function listenSmtp(
 
 /** The whole stream is read, so that the sender reads the answer. @throws Reply when it is too long. */
 async function readMail(stream: SMTPServerDataStream): Promise<Buffer> {
-  const parts: Buffer[] = [];
+  const start = new MailStart();
   let bytes = 0;
   for await (const part of stream as AsyncIterable<Buffer>) {
     bytes += part.length;
-    if (bytes <= mailBytes) parts.push(part);
+    start.push(part);
   }
   if (bytes > mailBytes || stream.sizeExceeded) throw new Reply(552, `a message may have ${mailBytes} bytes`);
-  return Buffer.concat(parts);
+  return start.bytes;
 }
 
-/** Its subject and text; the priority that the sender gave chooses the level. */
-export async function itemOfMail(bytes: Buffer): Promise<Incoming> {
-  const mail = await PostalMime.parse(new Uint8Array(bytes), {
-    maxNestingDepth: 20,
-    maxHeadersSize: 64 * 1024,
-  });
-  const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value?.trim();
-  const priority = /^[1-5]/.exec(header('x-priority') ?? '')?.[0];
-  const importance = header('importance')?.toLowerCase();
-  const severity =
-    header('x-level')?.toLowerCase() ??
-    (priority === '1' || priority === '2' || importance === 'high' ? 'high' : 'message');
-  const text = mail.text?.trim() || textOfHtml(mail.html ?? '');
-  return {
-    title: mail.subject || mail.from?.address || 'E-mail',
-    message: text.slice(0, 2 * limits.messageChars),
-    severity,
-    level:
-      limits.levelPattern.test(severity) && header('x-level')
-        ? severity
-        : severity === 'high'
-          ? 'error'
-          : 'info',
-    key: header('x-key'),
-    source: header('x-host'),
-    url: header('x-url'),
-    identity: mail.messageId,
-  };
+/** Nobody holds all connections: each address has some, and a token must come soon. */
+class Connections {
+  readonly #end: (session: SMTPServerSession) => void;
+  readonly #countOf = new Map<string, number>();
+  readonly #open = new Set<SMTPServerSession>();
+  readonly #waiting = new Map<SMTPServerSession, NodeJS.Timeout>();
+
+  constructor(end: (session: SMTPServerSession) => void) {
+    this.#end = end;
+  }
+
+  /** False: there are too many from its address. Either way it is deleted when it closes. */
+  add(session: SMTPServerSession): boolean {
+    this.#open.add(session);
+    const count = (this.#countOf.get(session.remoteAddress) ?? 0) + 1;
+    this.#countOf.set(session.remoteAddress, count);
+    this.#waiting.set(session, setTimeout(() => this.#end(session), signInMs).unref());
+    return count <= mostOfAddress;
+  }
+
+  /** It has named a good token. */
+  prove(session: SMTPServerSession): void {
+    clearTimeout(this.#waiting.get(session));
+    this.#waiting.delete(session);
+  }
+
+  delete(session: SMTPServerSession): void {
+    this.prove(session);
+    // Connections that the library refuses were never added.
+    if (!this.#open.delete(session)) return;
+    const count = (this.#countOf.get(session.remoteAddress) ?? 0) - 1;
+    if (count > 0) this.#countOf.set(session.remoteAddress, count);
+    else this.#countOf.delete(session.remoteAddress);
+  }
 }
 
-/** Good enough to be read: mail that has no text of its own is rare. */
-function textOfHtml(html: string): string {
-  return html
-    .slice(0, 200_000)
-    .replace(/<(style|script|head)\b[\s\S]*?<\/\1>/gi, '')
-    .replace(/<(?:br|\/p|\/div|\/tr|\/h\d|\/li)\b[^>]*>/gi, '\n')
-    .replace(/<[^>]*>/g, '')
-    .replaceAll('&nbsp;', ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .replace(/\n\s*\n\s*/g, '\n\n')
-    .trim();
-}
+const signInFirst = () => new Reply(530, 'sign in first: the password is a token');
 
 function replyTo(error: unknown): Reply {
   if (error instanceof Reply) return error;

@@ -1,55 +1,66 @@
 /** Messages in a stream (RFC 6587): each behind its length in bytes, or each ended by a line feed or a zero byte. */
 
-export class FrameTooLong extends Error {}
+export interface Frames {
+  readonly frames: readonly Buffer[];
+  /** A message is too long: nobody can say where the next one begins. Those before it are given all the same. */
+  readonly isBroken: boolean;
+}
+
+/** A message begins with its priority; a text that begins with a number has no length. */
+const counted = /^([1-9]\d{0,7}) </;
+const mayBecomeCounted = /^[1-9]\d{0,7} ?$/;
 
 /** Takes a stream as it comes; holds back what is not complete, at most one message. */
 export class SyslogFrames {
   readonly #maxBytes: number;
   #rest = Buffer.alloc(0);
+  /** So much of the rest is known to hold no end of a line. */
+  #scanned = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The messages that are complete now. @throws FrameTooLong: what follows can no longer be told apart. */
-  push(chunk: Buffer): Buffer[] {
+  /** The messages that are complete now. */
+  push(chunk: Buffer): Frames {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const frames: Buffer[] = [];
     let at = 0;
     for (;;) {
-      const end = this.#next(bytes, at);
-      if (!end) break;
-      if (end.to > end.from) frames.push(bytes.subarray(end.from, end.to));
-      at = end.next;
+      const found = this.#next(bytes, at);
+      if (found === 'too long') return { frames, isBroken: true };
+      if (!found) break;
+      if (found.to > found.from) frames.push(bytes.subarray(found.from, found.to));
+      at = found.next;
     }
-    if (bytes.length - at > this.#maxBytes + 10) throw new FrameTooLong();
     this.#rest = Buffer.from(bytes.subarray(at));
-    return frames;
+    return { frames, isBroken: this.#rest.length > this.#maxBytes + 10 };
   }
 
   /** What came before the end of the stream without an end of its own. */
-  end(): Buffer[] {
-    const isCounted = /^[1-9]\d{0,7} /.test(this.#rest.toString('latin1', 0, 10));
-    return this.#rest.length === 0 || isCounted ? [] : [this.#rest];
+  end(): Frames {
+    const isCounted = counted.test(this.#rest.toString('latin1', 0, 10));
+    const isBroken = this.#rest.length > this.#maxBytes;
+    return { frames: this.#rest.length === 0 || isCounted || isBroken ? [] : [this.#rest], isBroken };
   }
 
-  #next(bytes: Buffer, at: number): { from: number; to: number; next: number } | undefined {
+  #next(bytes: Buffer, at: number): { from: number; to: number; next: number } | 'too long' | undefined {
     const head = bytes.toString('latin1', at, at + 10);
-    const length = /^([1-9]\d{0,7}) /.exec(head);
-    if (length) {
-      const from = at + length[0].length;
-      const to = from + Number(length[1]);
-      if (to - from > this.#maxBytes) throw new FrameTooLong();
+    const length = counted.exec(head)?.[1];
+    if (length !== undefined) {
+      const from = at + length.length + 1;
+      const to = from + Number(length);
+      if (to - from > this.#maxBytes) return 'too long';
       return to <= bytes.length ? { from, to, next: to } : undefined;
     }
-    // It may still become a length.
-    if (/^[1-9]\d{0,7}$/.test(head)) return undefined;
-    for (let to = at; to < bytes.length; to++) {
+    if (mayBecomeCounted.test(head)) return undefined;
+    for (let to = at + this.#scanned; to < bytes.length; to++) {
       if (bytes[to] === 0x0a || bytes[to] === 0) {
-        if (to - at > this.#maxBytes) throw new FrameTooLong();
-        return { from: at, to, next: to + 1 };
+        this.#scanned = 0;
+        return to - at > this.#maxBytes ? 'too long' : { from: at, to, next: to + 1 };
       }
     }
+    this.#scanned = bytes.length - at;
     return undefined;
   }
 }

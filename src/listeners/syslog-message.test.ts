@@ -104,6 +104,7 @@ it('takes time in proportion to its length', () => {
     `<34>1 - h p - - ${'[a b="c"]'.repeat(7_000)}x`,
     `<34>1 - h p - - [a b="${'\\"'.repeat(30_000)}`,
     `<34>${'a '.repeat(30_000)}`,
+    `<34>${'\r'.repeat(60_000)}x`,
   ])
     parse(text);
 });

@@ -14,8 +14,14 @@ import {
   type ListenerName,
   storeItem,
 } from './intake.ts';
-import { FrameTooLong, SyslogFrames } from './syslog-frames.ts';
-import { itemOfSyslog, parseSyslog, type SyslogSeverity, syslogSeverities } from './syslog-message.ts';
+import { type Frames, SyslogFrames } from './syslog-frames.ts';
+import {
+  itemOfSyslog,
+  parseSyslog,
+  type SyslogMessage,
+  type SyslogSeverity,
+  syslogSeverities,
+} from './syslog-message.ts';
 
 export interface SyslogOptions {
   readonly token: string;
@@ -28,10 +34,23 @@ export interface SyslogOptions {
 /** So many datagrams wait for the disk: UDP cannot be slowed down, so what comes beyond is lost and counted. */
 const mostDatagrams = 1_000;
 const mostConnections = 1_000;
+const mostOfAddress = 100;
+/** So many messages of a connection are stored together; the next wait for those that the rate limit holds back. */
+const atOnce = 32;
 /** A connection must bring its first message in this time; afterwards it may be silent for as long as it likes. */
 const firstMessageMs = 60_000;
 const longestRetryMs = 10_000;
 const closeMs = 1_000;
+
+/** The messages of one connection. */
+interface Stream {
+  /** Resolves once what was read is stored. */
+  stored(): Promise<void>;
+  /** Reads nothing more; resolves as `stored`. */
+  close(): Promise<void>;
+}
+
+const sourceOf = ({ remoteAddress = '' }: Socket) => canonicalAddress(remoteAddress) ?? '';
 
 export class SyslogReceiver {
   readonly #intake: ListenerIntake;
@@ -60,9 +79,7 @@ export class SyslogReceiver {
       if (!this.#isAllowed(source)) return this.#intake.count(name, 'refused');
       if (underWay.size >= mostDatagrams || bytes.length > limits.bodyBytes)
         return this.#intake.count(name, 'dropped');
-      const storing = this.#store(name, bytes, source, { retries: false }).finally(() =>
-        underWay.delete(storing),
-      );
+      const storing = this.#storeOnce(name, bytes, source).finally(() => underWay.delete(storing));
       underWay.add(storing);
     });
     socket.on('error', (error) => this.#log.warn({ err: error }, `${name}: the socket failed`));
@@ -79,15 +96,13 @@ export class SyslogReceiver {
   }
 
   async listenTcp(address: ListenAddress): Promise<Listener> {
-    const server = createServer((socket) => this.#serve('syslog-tcp', socket));
+    const server = createServer({ allowHalfOpen: true });
     return this.#listen('syslog-tcp', server, address);
   }
 
   async listenTls(address: ListenAddress, { cert, key }: { cert: Buffer; key: Buffer }): Promise<Listener> {
     const { createServer: createTlsServer } = await import('node:tls');
-    const server = createTlsServer({ cert, key, handshakeTimeout: 10_000 }, (socket) =>
-      this.#serve('syslog-tls', socket),
-    );
+    const server = createTlsServer({ cert, key, handshakeTimeout: 10_000, allowHalfOpen: true });
     // A handshake that fails is the sender's affair.
     server.on('tlsClientError', () => undefined);
     return this.#listen('syslog-tls', server, address);
@@ -96,13 +111,22 @@ export class SyslogReceiver {
   async #listen(name: ListenerName, server: Server, { host, port }: ListenAddress): Promise<Listener> {
     server.maxConnections = mostConnections;
     const sockets = new Set<Socket>();
+    const streams = new Set<Stream>();
     // For TLS this is before the handshake.
     server.on('connection', (socket: Socket) => {
+      const source = sourceOf(socket);
+      const others = [...sockets].filter((each) => sourceOf(each) === source).length;
       sockets.add(socket.once('close', () => sockets.delete(socket)));
       socket.on('error', () => socket.destroy());
-      if (this.#isAllowed(canonicalAddress(socket.remoteAddress ?? '') ?? '')) return;
+      if (this.#isAllowed(source) && others < mostOfAddress) return;
       this.#intake.count(name, 'refused');
       socket.destroy();
+    });
+    server.on(name === 'syslog-tls' ? 'secureConnection' : 'connection', (socket: Socket) => {
+      if (socket.destroyed) return;
+      const stream = this.#serve(name, socket);
+      streams.add(stream);
+      socket.once('close', () => void stream.stored().finally(() => streams.delete(stream)));
     });
     server.listen({ port, ...(host !== undefined && { host }) });
     await once(server, 'listening');
@@ -113,6 +137,8 @@ export class SyslogReceiver {
       close: async () => {
         const closed = once(server, 'close');
         server.close();
+        const stored = Promise.all([...streams].map((stream) => stream.close()));
+        await Promise.race([stored, sleep(closeMs, undefined, { ref: false })]);
         for (const socket of sockets) socket.destroy();
         await closed;
       },
@@ -120,64 +146,95 @@ export class SyslogReceiver {
   }
 
   /** While messages are stored, nothing more is read: a sender that is too fast waits. */
-  #serve(name: ListenerName, socket: Socket): void {
-    const source = canonicalAddress(socket.remoteAddress ?? '') ?? '';
+  #serve(name: ListenerName, socket: Socket): Stream {
+    const source = sourceOf(socket);
     const frames = new SyslogFrames(limits.bodyBytes);
-    socket.setKeepAlive(true, 60_000);
-    socket.setTimeout(firstMessageMs, () => socket.destroy());
-    socket.on('error', () => socket.destroy());
-    const storeAll = async (messages: readonly Buffer[]) => {
-      await Promise.all(messages.map((bytes) => this.#store(name, bytes, source, { retries: true, socket })));
-    };
-    socket.on('data', (chunk: Buffer) => {
-      let messages: Buffer[];
-      try {
-        messages = frames.push(chunk);
-      } catch (error) {
-        if (!(error instanceof FrameTooLong)) throw error;
-        this.#intake.count(name, 'dropped');
-        socket.destroy();
-        return;
-      }
-      if (messages.length === 0) return;
-      socket.setTimeout(0);
+    let storing: Promise<void> = Promise.resolve();
+    let isClosing = false;
+    const silent = setTimeout(() => socket.destroy(), firstMessageMs).unref();
+    const take = ({ frames: messages, isBroken }: Frames, isLast: boolean) => {
+      if (messages.length > 0) clearTimeout(silent);
+      if (isBroken) this.#intake.count(name, 'dropped');
+      const next = isBroken ? () => socket.destroy() : isLast ? () => socket.end() : () => socket.resume();
       socket.pause();
-      void storeAll(messages).finally(() => socket.resume());
+      storing = this.#storeAll(name, messages, { source, socket }).then(() => {
+        if (!isClosing) next();
+      });
+    };
+    socket.setKeepAlive(true, 60_000);
+    socket.on('close', () => clearTimeout(silent));
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => {
+      take(frames.push(chunk), false);
     });
-    socket.on('end', () => void storeAll(frames.end()));
+    socket.on('end', () => take(frames.end(), true));
+    return {
+      stored: () => storing,
+      close: () => {
+        isClosing = true;
+        socket.pause();
+        return storing;
+      },
+    };
   }
 
-  /** Never throws: what is not stored is counted. */
-  async #store(
+  /** In their order. What cannot be stored now is tried again, and what follows waits, until its connection is gone. */
+  async #storeAll(
     name: ListenerName,
-    bytes: Buffer,
-    source: string,
-    { retries, socket }: { retries: boolean; socket?: Socket },
+    all: readonly Buffer[],
+    { source, socket }: { source: string; socket: Socket },
   ): Promise<void> {
-    const message = parseSyslog(bytes);
-    const { least, token } = this.#options;
-    if (!message) return this.#intake.count(name, 'refused');
-    if (syslogSeverities.indexOf(message.severity) > syslogSeverities.indexOf(least)) return undefined;
-    for (;;) {
-      try {
-        const sender = await this.#intake.findSender(token, source);
-        if (!sender)
-          throw new AppError('unauthorized', 'BELFRY_SYSLOG_TOKEN is no valid token with the scope notify');
-        await storeItem(this.#intake, sender, { source, listener: name }, itemOfSyslog(message, source));
-        this.#warned = false;
-        return this.#intake.count(name, 'stored');
-      } catch (error) {
-        const known = error instanceof AppError ? error : undefined;
-        const isPassing = known?.retryAfterSeconds !== undefined;
-        if (!retries || !isPassing || socket?.destroyed) {
-          if (known?.code !== 'bad-request') this.#warnOnce(name, error);
-          return this.#intake.count(name, isPassing ? 'dropped' : 'refused');
+    for (let i = 0; i < all.length; i += atOnce) {
+      let left = all.slice(i, i + atOnce).flatMap((bytes) => this.#read(name, bytes) ?? []);
+      while (left.length > 0) {
+        const errors = await Promise.all(left.map((message) => this.#store(name, message, source)));
+        left = left.filter((_, at) => errors[at]);
+        if (left.length === 0) break;
+        if (socket.destroyed) {
+          for (const error of errors) if (error) this.#drop(name, error);
+          break;
         }
-        await sleep(Math.min((known?.retryAfterSeconds ?? 1) * 1000, longestRetryMs), undefined, {
-          ref: false,
-        });
+        const seconds = Math.max(...errors.map((error) => error?.retryAfterSeconds ?? 0));
+        await sleep(Math.min(seconds * 1000, longestRetryMs), undefined, { ref: false });
       }
     }
+  }
+
+  async #storeOnce(name: ListenerName, bytes: Buffer, source: string): Promise<void> {
+    const message = this.#read(name, bytes);
+    const error = message && (await this.#store(name, message, source));
+    if (error) this.#drop(name, error);
+  }
+
+  /** Undefined for what is not to be stored. */
+  #read(name: ListenerName, bytes: Buffer): SyslogMessage | undefined {
+    const message = parseSyslog(bytes);
+    if (!message) this.#intake.count(name, 'refused');
+    const least = syslogSeverities.indexOf(this.#options.least);
+    return message && syslogSeverities.indexOf(message.severity) <= least ? message : undefined;
+  }
+
+  /** Never throws: counts what is stored or refused. Returns the error of what may be tried again. */
+  async #store(name: ListenerName, message: SyslogMessage, source: string): Promise<AppError | undefined> {
+    try {
+      const sender = await this.#intake.findSender(this.#options.token, source);
+      if (!sender)
+        throw new AppError('unauthorized', 'BELFRY_SYSLOG_TOKEN is no valid token with the scope notify');
+      await storeItem(this.#intake, sender, { source, listener: name }, itemOfSyslog(message, source));
+      this.#warned = false;
+      this.#intake.count(name, 'stored');
+    } catch (error) {
+      const known = error instanceof AppError ? error : undefined;
+      if (known?.retryAfterSeconds !== undefined) return known;
+      if (known?.code !== 'bad-request') this.#warnOnce(name, error);
+      this.#intake.count(name, 'refused');
+    }
+    return undefined;
+  }
+
+  #drop(name: ListenerName, error: AppError): void {
+    this.#warnOnce(name, error);
+    this.#intake.count(name, 'dropped');
   }
 
   /** Once, until one is stored again: thousands of messages would fill the log. */

@@ -1,0 +1,100 @@
+/** What a mail says: its subject, and the text at its beginning. */
+import PostalMime from 'postal-mime';
+import { limits } from '#contract/limits.ts';
+import type { Incoming } from '#integrations/incoming.ts';
+
+/**
+ * So much of a mail is read. Everybody waits while a mail is parsed, and each line and each part of it takes time; the text
+ * stands before the attachments.
+ */
+const bytesRead = 256 * 1024;
+const linesRead = 5_000;
+/** Of the HTML, where there is no other text. */
+const htmlChars = 200_000;
+
+/** Takes a mail as it comes, and keeps its beginning. */
+export class MailStart {
+  readonly #parts: Buffer[] = [];
+  #bytes = 0;
+
+  push(part: Buffer): void {
+    if (this.#bytes < bytesRead) this.#parts.push(part.subarray(0, bytesRead - this.#bytes));
+    this.#bytes += part.length;
+  }
+
+  get bytes(): Buffer {
+    const start = Buffer.concat(this.#parts);
+    let end = -1;
+    for (let line = 0; line < linesRead; line++) {
+      end = start.indexOf(0x0a, end + 1);
+      if (end < 0) return start;
+    }
+    return start.subarray(0, end + 1);
+  }
+}
+
+/** The priority that the sender gave chooses the level. */
+export async function itemOfMail(bytes: Buffer): Promise<Incoming> {
+  const mail = await PostalMime.parse(new Uint8Array(bytes), {
+    maxNestingDepth: 20,
+    maxHeadersSize: 64 * 1024,
+  });
+  const header = (name: string) => mail.headers.find(({ key }) => key === name)?.value?.trim();
+  const priority = /^[1-5]/.exec(header('x-priority') ?? '')?.[0];
+  const importance = header('importance')?.toLowerCase();
+  const severity =
+    header('x-level')?.toLowerCase() ??
+    (priority === '1' || priority === '2' || importance === 'high' ? 'high' : 'message');
+  const text = mail.text?.trim() || textOfHtml(mail.html ?? '');
+  return {
+    title: mail.subject || mail.from?.address || 'E-mail',
+    message: text.slice(0, 2 * limits.messageChars),
+    severity,
+    level:
+      limits.levelPattern.test(severity) && header('x-level')
+        ? severity
+        : severity === 'high'
+          ? 'error'
+          : 'info',
+    key: header('x-key'),
+    source: header('x-host'),
+    url: header('x-url'),
+    identity: mail.messageId,
+  };
+}
+
+/** Good enough to be read: mail that has no text of its own is rare. */
+export function textOfHtml(html: string): string {
+  return withoutTags(html.slice(0, htmlChars))
+    .replaceAll('&nbsp;', ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .replace(/\n\s*\n\s*/g, '\n\n')
+    .trim();
+}
+
+/** In one pass: regular expressions over the whole take quadratic time where tags are not closed. */
+function withoutTags(html: string): string {
+  const ends = new Map(
+    ['style', 'script', 'head'].map((name) => [name, new RegExp(`</${name}[^<>]*>`, 'gi')]),
+  );
+  let text = '';
+  let at = 0;
+  for (;;) {
+    const from = html.indexOf('<', at);
+    const to = from < 0 ? -1 : html.indexOf('>', from);
+    if (to < 0) return text + html.slice(at);
+    text += html.slice(at, from);
+    at = to + 1;
+    const tag = html.slice(from + 1, Math.min(from + 12, to));
+    if (/^(?:br|\/p|\/div|\/tr|\/h\d|\/li)\b/i.test(tag)) text += '\n';
+    const name = /^\w+/.exec(tag)?.[0].toLowerCase() ?? '';
+    const end = ends.get(name);
+    if (!end) continue;
+    end.lastIndex = at;
+    // Where one has no end, no later one has.
+    if (end.test(html)) at = end.lastIndex;
+    else ends.delete(name);
+  }
+}

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { rateLimited } from '#core/errors.ts';
+import type { Sender } from '#core/own-sender.ts';
+import type { Listener, ListenerIntake } from './intake.ts';
+import { listenSmtp } from './smtp.ts';
+
+let good: Set<string>;
+let isLimited: boolean;
+let stored: string[];
+let listener: Listener;
+const sockets: Socket[] = [];
+
+beforeEach(async () => {
+  good = new Set(['bfy_a', 'bfy_b']);
+  isLimited = false;
+  stored = [];
+  const intake: ListenerIntake = {
+    findSender: async (token) => (good.has(token) ? ({ id: token } as Sender) : undefined),
+    admit: async () => {
+      if (isLimited) throw rateLimited(9);
+    },
+    accept: async ({ id }, _source, { title }) => {
+      stored.push(`${id}: ${title}`);
+      return 'an-id';
+    },
+    count: () => undefined,
+  };
+  const log = { info: () => undefined, warn: () => undefined };
+  listener = await listenSmtp({ host: '127.0.0.1', port: 0 }, { intake, log });
+});
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await listener.close();
+});
+
+/** Sends one command, or a mail, and gives the code of its answer. */
+const dial = async () => {
+  const socket = connect(listener.port, '127.0.0.1').on('error', () => undefined);
+  sockets.push(socket);
+  const answer = async () => {
+    for (let text = ''; ; ) {
+      const [bytes] = await once(socket, 'data');
+      text += String(bytes);
+      const last = /^(\d{3}) [^\n]*\n$/m.exec(text);
+      if (last) return last[1];
+    }
+  };
+  const greeting = await answer();
+  const send = (text: string) => {
+    socket.write(`${text}\r\n`);
+    return answer();
+  };
+  return { greeting, send };
+};
+const signIn = (token: string) => `AUTH PLAIN ${Buffer.from(`\0x\0${token}`).toString('base64')}`;
+const mail = 'Subject: Disk\r\n\r\nfull\r\n.';
+
+it('a mail for two tokens is not acknowledged for one that does not get it', async () => {
+  const { send } = await dial();
+  await send('EHLO x');
+  await send('MAIL FROM:<nas@example.org>');
+  expect(await send('RCPT TO:<bfy_a@belfry>')).toBe('250');
+  expect(await send('RCPT TO:<bfy_a@example.org>')).toBe('250');
+  expect(await send('RCPT TO:<bfy_b@belfry>')).toBe('452');
+  expect(await send('DATA')).toBe('354');
+  expect(await send(mail)).toBe('250');
+  await send('MAIL FROM:<nas@example.org>');
+  expect(await send('RCPT TO:<bfy_b@belfry>')).toBe('250');
+  expect(await send('DATA')).toBe('354');
+  expect(await send(mail)).toBe('250');
+  expect(stored).toEqual(['bfy_a: Disk', 'bfy_b: Disk']);
+});
+
+it('a token that is revoked stores nothing more, on connections that are open as well', async () => {
+  const { send } = await dial();
+  await send('EHLO x');
+  expect(await send(signIn('bfy_a'))).toBe('235');
+  for (const [code, isGood] of [
+    ['250', true],
+    ['530', false],
+  ] as const) {
+    if (!isGood) good.delete('bfy_a');
+    await send('MAIL FROM:<nas@example.org>');
+    expect(await send('RCPT TO:<alerts@belfry>')).toBe('250');
+    expect(await send('DATA')).toBe('354');
+    expect(await send(mail)).toBe(code);
+  }
+  expect(stored).toEqual(['bfy_a: Disk']);
+});
+
+it('a sender beyond its rate limit is told so before its mail is read', async () => {
+  const { send } = await dial();
+  await send('EHLO x');
+  isLimited = true;
+  await send('MAIL FROM:<nas@example.org>');
+  expect(await send('RCPT TO:<bfy_a@belfry>')).toBe('451');
+  expect(await send(signIn('bfy_a'))).toBe('451');
+});
+
+it('one address does not hold all connections', async () => {
+  const all = await Promise.all(Array.from({ length: 25 }, () => dial()));
+  const greetings = all.map(({ greeting }) => greeting);
+  expect(greetings.filter((code) => code === '220').length).toBe(20);
+  expect(greetings.filter((code) => code === '421').length).toBe(5);
+});
