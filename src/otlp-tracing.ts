@@ -18,7 +18,7 @@ export interface OtlpTracing {
   readonly tracer: Tracer;
   /** The same object, of which the named methods, which return promises, have a span. */
   traceCalls<T extends object>(target: T, methods: readonly (keyof T & string)[]): T;
-  /** Sends what is left. Resolves within some seconds, whether the collector answers or not. */
+  /** Sends what is left. Resolves within twice `sendMs`, whether the collector answers or not. */
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface OtlpTracing {
 const spanKind = { internal: 1, server: 2 } as const;
 const batchSpans = 512;
 const batchMs = 2_000;
-/** More is dropped: a collector that is away must not cost memory. */
+/** More is dropped: a collector that is away or slow must not cost memory. */
 const mostWaiting = 4_096;
 const sendMs = 5_000;
 
@@ -186,7 +186,8 @@ class Exporter {
   readonly #options: TracingOptions;
   #waiting: SpanRecord[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #sending: Promise<void> = Promise.resolve();
+  /** The one batch under way: what a slow collector does not take yet stays in `#waiting`, which is bounded. */
+  #sending: Promise<void> | undefined;
   #isFailing = false;
 
   constructor(options: TracingOptions) {
@@ -196,25 +197,35 @@ class Exporter {
   add(record: SpanRecord): void {
     if (this.#waiting.length >= mostWaiting) return;
     this.#waiting.push(record);
-    if (this.#waiting.length === batchSpans) this.#flush();
-    this.#timer ??= setTimeout(() => this.#flush(), batchMs).unref();
+    this.#schedule();
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    const deadline = performance.now() + sendMs;
     this.#flush();
-    return this.#sending;
+    while (this.#sending) {
+      await this.#sending;
+      if (this.#isFailing || performance.now() > deadline) this.#waiting = [];
+      this.#flush();
+    }
+  }
+
+  #schedule(): void {
+    if (this.#waiting.length >= batchSpans) this.#flush();
+    else if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#flush(), batchMs).unref();
   }
 
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const spans = this.#waiting;
-    if (spans.length === 0) return;
-    this.#waiting = [];
-    this.#sending = this.#sending.then(() => this.#send(spans));
+    if (this.#sending || this.#waiting.length === 0) return;
+    this.#sending = this.#send(this.#waiting.splice(0, batchSpans)).finally(() => {
+      this.#sending = undefined;
+      this.#schedule();
+    });
   }
 
-  /** What a collector does not take is dropped: traces are no records. */
+  /** What a collector does not take is dropped: nobody relies on a trace being complete. */
   async #send(spans: readonly SpanRecord[]): Promise<void> {
     const { endpoint, headers, serviceName, version, onProblem } = this.#options;
     const resource = {

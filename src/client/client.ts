@@ -40,7 +40,7 @@ export interface Client {
     options?: { readonly idempotencyKey?: string; readonly signal?: AbortSignal },
   ): Promise<NotifyAccepted>;
   /** Returns the panel of that name, and creates it when there is none. */
-  registerPanel(panel: PanelRegister): Promise<RegisteredPanel>;
+  registerPanel(panel: PanelRegister, options?: Pick<CallOptions, 'signal'>): Promise<RegisteredPanel>;
   listPanels(): Promise<Panel[]>;
   /** Removes a notification from every panel; false when no panel showed it any more. */
   clear(notificationId: string): Promise<boolean>;
@@ -70,7 +70,7 @@ export function createClient({ timeoutMs = usualTimeoutMs, ...options }: ClientO
         signal,
         ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
       }),
-    registerPanel: (body) => request('POST', '/api/panels', { body }),
+    registerPanel: (body, { signal } = {}) => request('POST', '/api/panels', { body, signal }),
     listPanels: async () => (await request<Static<typeof PanelList>>('GET', '/api/panels')).panels,
     clear: async (id) =>
       (await request<Static<typeof ClearAccepted>>('POST', `/api/notifications/${encode(id)}/clear`)).cleared,

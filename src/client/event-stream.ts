@@ -28,6 +28,8 @@ export interface EventStreamOptions {
   readonly signal?: AbortSignal;
   /** Resume after this id of an earlier stream. */
   readonly lastEventId?: string;
+  /** Whether a `lastEventId` that the server cannot read is an error; otherwise the stream begins anew. */
+  readonly mustResume?: boolean;
   /** Called on each change of the connection. */
   readonly onConnection?: (connection: Connection) => void;
   /** Wait before the first reconnect if the server sets none. */
@@ -64,7 +66,8 @@ interface Memory {
  * The events of a stream, for as long as the caller iterates: a connection that ends, breaks or falls silent is opened
  * again and continues after the last event that the caller got.
  *
- * @throws ApiError if Belfry itself answers with one of `finalStatuses`, with which reconnecting cannot help.
+ * @throws ApiError if Belfry itself answers with one of `finalStatuses`, with which reconnecting cannot help, or cannot read a
+ * `lastEventId` that it must resume from.
  */
 export async function* eventStream(
   open: OpenStream,
@@ -91,6 +94,7 @@ export async function* eventStream(
       if (signal?.aborted) return;
       if (error instanceof ApiError && error.code !== undefined && finalStatuses.includes(error.status))
         throw error;
+      if (options.mustResume && isCode(error, 'cursor.invalid')) throw error;
       end = endOf(error, memory);
     }
     if (signal?.aborted) return;

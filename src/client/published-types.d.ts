@@ -31,7 +31,7 @@ export interface BelfryClient {
    * The events of a panel, until `signal` aborts or the loop ends. A connection that breaks is opened again, and continues
    * after the last event that you got: no gap, no repeat.
    *
-   * @throws ApiError when the token may not do this, or the panel is deleted.
+   * @throws ApiError when the token may not do this, the panel is deleted, or `cursor` is no event's id.
    */
   subscribe(options: SubscribeOptions): AsyncGenerator<PanelEvent, void, void>;
   /**

@@ -1,4 +1,6 @@
 /** `belfry/client`: what the package offers to programs, in Node, browsers and Deno. Its types are in published-types.d.ts. */
+import { ApiError } from './api-error.ts';
+import { backoffMs, pause } from './backoff.ts';
 import { createCall } from './call.ts';
 import { createClient as createApiClient } from './client.ts';
 import { panelEvents } from './panel-events.ts';
@@ -8,7 +10,7 @@ import type {
   HistoryQuery,
   SubscribeOptions,
 } from './published-types.d.ts';
-import { sendUntil } from './send-until.ts';
+import { isPassing, sendUntil } from './send-until.ts';
 
 export { ApiError } from './api-error.ts';
 
@@ -19,10 +21,27 @@ export function createClient(options: BelfryClientOptions): BelfryClient {
   const client = createApiClient(options);
   const call = createCall(options);
 
-  async function panelId({ panel, panelId: id, signal }: SubscribeOptions): Promise<string | undefined> {
-    if (id !== undefined) return id;
+  /** As patient as the stream that follows. undefined once `signal` aborts. */
+  async function panelId(options: SubscribeOptions): Promise<string | undefined> {
+    const { panel, signal, onConnection } = options;
+    if (options.panelId !== undefined) return options.panelId;
     if (panel === undefined) throw new TypeError('subscribe needs panel, a name, or panelId');
-    return signal?.aborted ? undefined : (await client.registerPanel({ name: panel })).id;
+    for (let attempt = 0; !signal?.aborted; attempt += 1) {
+      onConnection?.({ state: 'connecting' });
+      try {
+        return (await client.registerPanel({ name: panel }, signal && { signal })).id;
+      } catch (error) {
+        if (signal?.aborted) return undefined;
+        const isFinal = !(error instanceof ApiError) || (error.code !== undefined && !isPassing(error));
+        if (isFinal) throw error;
+        const backoff = backoffMs(attempt, { baseMs: 1_000, capMs: 30_000 });
+        const retryInMs = Math.max((error.retryAfterSeconds ?? 0) * 1_000, backoff);
+        const { message: reason, status } = error;
+        onConnection?.({ state: 'waiting', reason, answered: status !== 0, retryInMs });
+        await pause(retryInMs, signal);
+      }
+    }
+    return undefined;
   }
 
   return {
@@ -39,11 +58,11 @@ export function createClient(options: BelfryClientOptions): BelfryClient {
 
     async *subscribe({ cursor, onConnection, ...options }) {
       const { signal } = options;
-      const id = await panelId(options);
+      const id = await panelId({ ...options, ...(onConnection && { onConnection }) });
       if (id === undefined) return;
       yield* panelEvents(call, id, {
         ...(signal && { signal }),
-        ...(cursor !== undefined && { lastEventId: cursor }),
+        ...(cursor !== undefined && { lastEventId: cursor, mustResume: true }),
         ...(onConnection && { onConnection }),
       });
     },

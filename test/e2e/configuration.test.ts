@@ -305,6 +305,33 @@ test("another tenant's panels are not there, and its ids mean nothing", async ()
   expect((await own.run(['export'])).stdout).not.toContain('secret');
 });
 
+test('a rule that chooses a deleted panel hinders nothing: export leaves the panel out, and what it wrote applies', async () => {
+  const { run, get } = await tenant('deleted-panel');
+  const made = (names: string) => `version: 1
+panels: [{ name: a }, { name: b }]
+rules:
+  - { name: both, then: { panels: { names: ${names} } } }
+  - { name: gone, then: { panels: { names: [b] } } }
+`;
+  await run(['apply', file(made('[a, b]'))]);
+  const before = await run(['apply', file('version: 1\npanels: [{ name: a }]\n'), '--prune', '--yes']);
+  expect(before.stderr).toBe(
+    'belfry: rule "both" chooses panel "b", which is deleted\nbelfry: rule "gone" chooses panel "b", which is deleted\n',
+  );
+  const exported = await run(['export']);
+  expect(exported.stderr).toBe(
+    'belfry: rule "both" chooses a panel that is deleted; it is left out\nbelfry: rule "gone" chooses a panel that is deleted; it is left out\n',
+  );
+  expect(parse(exported.stdout).rules.map(({ then }: { then: object }) => then)).toEqual([
+    { panels: { names: ['a'] } },
+    { panels: 'none' },
+  ]);
+  expect(await run(['diff', file(exported.stdout)])).toMatchObject({ code: 0, stdout: 'No changes.\n' });
+  const changed = exported.stdout.replace('panels: none', 'mute: true');
+  expect(await run(['apply', file(changed)])).toMatchObject({ code: 0, stderr: '' });
+  expect((await get('/api/rules')).rules[1].then).toEqual({ mute: true });
+});
+
 test('rules of one name cannot be told apart: the command says so and changes nothing', async () => {
   const { run, post } = await tenant('repeated');
   for (const host of ['a', 'b'])

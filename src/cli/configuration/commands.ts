@@ -4,14 +4,21 @@ import { configurationSchema } from '#contract/configuration.ts';
 import { explain } from '../explain.ts';
 import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { type ConnectionOptions, withConnection } from './connection.ts';
+import { type Connection, type ConnectionOptions, withConnection } from './connection.ts';
 import { effectOf } from './effect.ts';
 import type { Current } from './entries.ts';
 import { singular } from './entries.ts';
 import { type ConfigurationFile, parseConfiguration, readFileText } from './file.ts';
 import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
 import { applyPlan, readCurrent } from './server-side.ts';
-import { configurationOf, extraLine, planLines, yamlOf } from './text.ts';
+import {
+  configurationOf,
+  deletedPanelLines,
+  extraLine,
+  planLines,
+  prunedPanelLines,
+  yamlOf,
+} from './text.ts';
 
 export interface ExportOptions extends ConnectionOptions {
   readonly schema?: boolean;
@@ -32,7 +39,9 @@ export async function exportConfiguration(io: Io, { schema, ...options }: Export
     return;
   }
   const current = await withConnection(io, options, readCurrent);
-  io.stdout.write(yamlOf(configurationOf(current)));
+  const configuration = yamlOf(configurationOf(current));
+  tell(io, deletedPanelLines(current));
+  io.stdout.write(configuration);
 }
 
 /** Ends with 1 when there is a difference, and with 2 when it failed, as diff does. */
@@ -44,7 +53,7 @@ export async function diffConfiguration(io: Io, path: string, options: DiffOptio
     plan = await withConnection(io, options, async (connection) => {
       const current = await readCurrent(connection);
       const found = planOf(file.configuration, current);
-      show(io, found, prune, await effectOf(connection, found, current, { file, prune }));
+      await show(io, connection, { plan: found, current, file, prune });
       return found;
     });
   } catch (error) {
@@ -59,7 +68,7 @@ export async function applyConfiguration(io: Io, path: string, options: ApplyOpt
   await withConnection(io, options, async (connection) => {
     const current: Current = await readCurrent(connection);
     const plan = planOf(file.configuration, current);
-    show(io, plan, prune, await effectOf(connection, plan, current, { file, prune }));
+    await show(io, connection, { plan, current, file, prune });
     if (isEmptyPlan(plan, prune) || options.dryRun) return;
     if (prune && !options.yes) await confirmDeletion(io, prunedNames(plan, singular));
     await applyPlan(connection, plan, { file, prune });
@@ -71,11 +80,23 @@ async function readFile(io: Io, path: string): Promise<ConfigurationFile> {
   return parseConfiguration(await readFileText(path, io.stdin), path === '-' ? 'stdin' : path);
 }
 
-function show(io: Io, plan: Plan, prune: boolean, effect: readonly string[]): void {
+interface Shown {
+  readonly plan: Plan;
+  readonly current: Current;
+  readonly file: ConfigurationFile;
+  readonly prune: boolean;
+}
+
+async function show(io: Io, connection: Connection, { plan, current, file, prune }: Shown): Promise<void> {
+  const effect = await effectOf(connection, plan, current, { file, prune });
   const lines = planLines(plan, prune);
   io.stdout.write(lines.length === 0 ? 'No changes.\n' : `${[...lines, ...effect].join('\n')}\n`);
   const extra = prune ? undefined : extraLine(plan, io.program);
-  if (extra !== undefined) io.stderr.write(`belfry: ${extra}\n`);
+  tell(io, prune ? prunedPanelLines(plan, current) : extra === undefined ? [] : [extra]);
+}
+
+function tell(io: Io, lines: readonly string[]): void {
+  for (const line of lines) io.stderr.write(`belfry: ${line}\n`);
 }
 
 async function confirmDeletion(io: Io, names: readonly string[]): Promise<void> {

@@ -4,6 +4,7 @@ import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/rout
 import type { RuleCreate } from '#contract/rule.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { Connection } from './connection.ts';
+import { withoutDeletedPanels } from './deleted-panels.ts';
 import type { Current } from './entries.ts';
 import type { ConfigurationFile } from './file.ts';
 import type { Plan } from './plan.ts';
@@ -56,19 +57,21 @@ function draftOf(plan: Plan, current: Current, { file, prune }: EffectOptions) {
   if (!isTouched && !plan.isReordered) return undefined;
   const panels = panelsOf(plan, current, prune);
   const ids = panelIdsOf({ panels } as unknown as Current);
+  const panelsThere = new Set(ids.values());
   const pruned = new Set(prune ? plan.rules.extra.map(({ name }) => name) : []);
   const kept = plan.order.filter(({ name }) => !pruned.has(name));
   const rules = kept.map(({ known, entry, index }): ReplayRequest['rules'][number] => {
     const id = known && { id: known.id };
-    if (entry === undefined || index === undefined) return draftRule(known as Current['rules'][number]);
+    if (entry === undefined || index === undefined)
+      return draftRule(known as Current['rules'][number], panelsThere);
     return { ...id, ...ruleOf({ entry, index }, ids, file) };
   });
   return { rules, levels: levelsOf(plan, current, prune), panels, indexes: kept.map(({ index }) => index) };
 }
 
-function draftRule(rule: Current['rules'][number]): RuleCreate & { id: string } {
+function draftRule(rule: Current['rules'][number], panels: ReadonlySet<string>): RuleCreate & { id: string } {
   const { hits: _, lastHitAt: __, createdAt: ___, updatedAt: ____, ...spec } = rule;
-  return spec;
+  return { ...spec, then: withoutDeletedPanels(spec.then, (id) => panels.has(id)) };
 }
 
 function levelsOf(plan: Plan, { levels }: Current, prune: boolean): NonNullable<ReplayRequest['levels']> {

@@ -7,6 +7,7 @@ import type { Rule, RuleConditions, RuleCreate, RuleWhen } from '#contract/rule.
 import type { SavedSearch } from '#contract/search.ts';
 import type { Token } from '#contract/token.ts';
 import { Failure } from '../failure.ts';
+import { withoutDeletedPanels } from './deleted-panels.ts';
 
 /** A tenant's configuration, as its server answers it. */
 export interface Current {
@@ -46,9 +47,9 @@ export class Names {
     this.#tokenNames = new Map(unique.map(({ id, name }) => [id, name]));
   }
 
-  /** A rule of the server, as a file has it. A panel that is gone stands there by its id. */
+  /** A rule of the server, as a file has it. Panels that are deleted are left out. */
   ruleEntry({ name, enabled, when, then, note, windows, timeZone, ...rule }: Rule): WholeRule {
-    const { panels, ...effects } = then;
+    const { panels, ...effects } = withoutDeletedPanels(then, (id) => this.#panelNames.has(id));
     const ids = typeof panels === 'object' && 'ids' in panels ? panels.ids : undefined;
     const target = ids ? { names: ids.map((id) => this.#panelNames.get(id) ?? id) } : panels;
     return this.wholeRule({

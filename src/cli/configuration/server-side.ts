@@ -1,7 +1,9 @@
 /** Reads a tenant's configuration, and makes it what a plan says. */
 import { ApiError } from '#client/api-error.ts';
+import type { SearchEntry } from '#contract/configuration.ts';
 import type { RuleCreate } from '#contract/rule.ts';
 import { Failure } from '../failure.ts';
+import { visibleText } from '../terminal-text.ts';
 import type { Connection } from './connection.ts';
 import { type Current, requireDistinctNames, ruleToSend, type WholeRule } from './entries.ts';
 import { type ConfigurationFile, pathOfPointer } from './file.ts';
@@ -48,7 +50,7 @@ export async function applyPlan(
     const query = new URLSearchParams({ q: entry.q, limit: '1' });
     await at(['searches', index, 'q'], request('GET', `/api/history?${query}`));
     await removed(request('DELETE', `/api/searches/${known.id}`));
-    await at(['searches', index], request('POST', '/api/searches', entry));
+    await at(['searches', index], replaceSearch(connection, known, entry));
   }
   if (prune) {
     for (const { id } of plan.searches.extra) await removed(request('DELETE', `/api/searches/${id}`));
@@ -58,6 +60,23 @@ export async function applyPlan(
   }
   for (const { entry, index } of plan.searches.created)
     await at(['searches', index], request('POST', '/api/searches', entry));
+}
+
+/** @throws what the server refused, once the search that it was before is back. */
+async function replaceSearch({ request }: Connection, known: SearchEntry, entry: SearchEntry): Promise<void> {
+  try {
+    await request('POST', '/api/searches', entry);
+  } catch (error) {
+    const { name, q } = known;
+    try {
+      await request('POST', '/api/searches', { name, q });
+    } catch (second) {
+      // Taken: somebody else has made one of this name meanwhile, or the first request came through after all.
+      if (!(second instanceof ApiError && second.status === 409))
+        throw new Failure(`the search "${visibleText(name)}" is deleted; it was: ${visibleText(q)}`);
+    }
+    throw error;
+  }
 }
 
 async function applyPanels({ request }: Connection, plan: Plan, file: ConfigurationFile) {

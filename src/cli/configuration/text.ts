@@ -1,7 +1,9 @@
 /** A configuration as YAML, and a plan as lines, for people. */
 import { Document, isMap, isScalar, isSeq } from 'yaml';
 import { type Configuration, type Section, sections } from '#contract/configuration.ts';
+import type { Rule } from '#contract/rule.ts';
 import { cutText, visibleText } from '../terminal-text.ts';
+import { withoutDeletedPanels } from './deleted-panels.ts';
 import {
   briefRule,
   type Current,
@@ -68,6 +70,30 @@ export function extraLine(plan: Plan, program: string): string | undefined {
   const shown = names.slice(0, 5).join(', ');
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   return `not in the file, and left alone: ${shown}${more}; ${program} apply --prune deletes them`;
+}
+
+/** What `export` leaves out, as lines for people. */
+export function deletedPanelLines({ panels, rules }: Pick<Current, 'panels' | 'rules'>): string[] {
+  const known = new Set(panels.map(({ id }) => id));
+  const names = ({ then }: Rule) =>
+    JSON.stringify(then) !== JSON.stringify(withoutDeletedPanels(then, (id) => known.has(id)));
+  return rules
+    .filter(names)
+    .map(({ name }) => `rule "${visibleText(name)}" chooses a panel that is deleted; it is left out`);
+}
+
+/** Rules that stay and choose a panel which --prune deletes, as lines for people. */
+export function prunedPanelLines(plan: Plan, current: Current): string[] {
+  const names = new Names(current);
+  const pruned = new Set(plan.panels.extra.map(({ name }) => name));
+  const prunedRules = new Set(plan.rules.extra.map(({ name }) => name));
+  return plan.order.flatMap(({ name, known, entry }) => {
+    const panels = (entry ?? (known && names.ruleEntry(known)))?.then.panels;
+    if (prunedRules.has(name) || typeof panels !== 'object' || !('names' in panels)) return [];
+    return panels.names
+      .filter((panel) => pruned.has(panel))
+      .map((panel) => `rule "${visibleText(name)}" chooses panel "${visibleText(panel)}", which is deleted`);
+  });
 }
 
 function line(sign: string, section: Section, name: string): string {

@@ -37,5 +37,7 @@ export function withChannelIds(
 /** The rules that name a level in their conditions, or set it. */
 export function rulesThatName(level: string, rules: readonly RuleSpec[]): readonly RuleSpec[] {
   const isIn = (when: RuleConditions | undefined) => when?.minLevel === level || when?.level?.includes(level);
-  return rules.filter(({ when, then }) => isIn(when) || isIn(when.not) || then.setLevel === level);
+  const isSet = ({ setLevel, escalate }: RuleSpec['then']) =>
+    setLevel === level || escalate?.some((step) => step.setLevel === level);
+  return rules.filter(({ when, then }) => isIn(when) || isIn(when.not) || isSet(then));
 }
