@@ -20,4 +20,10 @@ export const apprise: HttpKind = {
       ...(urls !== undefined && { urls }),
     });
   },
+
+  outcomeOf(status) {
+    if (status === 204) return { outcome: 'retry', answer: 'there is no configuration with this key' };
+    // At least one of several services failed: the others would get it once more.
+    return status === 424 ? { outcome: 'failed' } : undefined;
+  },
 };

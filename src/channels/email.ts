@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
+import { createTrustedOutbound, deadline, inTime, type Outbound } from '#outbound/outbound.ts';
 import {
   attemptMs,
   type ChannelSetup,
@@ -29,19 +29,23 @@ interface Route {
   readonly from: string;
 }
 
+/** Of one attempt, from the connection on: a server may take its time for each of 50 recipients. A lease lasts longer. */
+const mailMs = 45_000;
+
 /** Sends it as a mail. @throws Error when the server cannot be reached. */
 export async function sendMail(
   setup: ChannelSetup,
   notification: OutgoingNotification,
-  options: Options,
+  { timeoutMs = mailMs, ...options }: Options & { readonly timeoutMs?: number },
 ): Promise<SendResult> {
+  const { createTransport } = await import('nodemailer');
+  const signal = deadline({ timeoutMs, signal: options.signal });
   const { outbound, url, user, password, from } = routeOf(setup, options);
   const isSecure = url.protocol === 'smtps:';
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const endpoint = { host, port: Number(url.port || (isSecure ? 465 : 587)), isSecure: false };
-  const connection = await outbound.connect(endpoint, { timeoutMs: attemptMs, signal: options.signal });
+  const connection = await outbound.connect(endpoint, { timeoutMs: attemptMs, signal });
   try {
-    const { createTransport } = await import('nodemailer');
     const transport = createTransport({
       // TLS is begun on this connection: the name is not resolved again.
       ...{ host, connection, secure: isSecure, tls: { servername: host } },
@@ -54,12 +58,11 @@ export async function sendMail(
         disableUrlAccess: true,
       },
     });
-    const { response, rejected } = await transport.sendMail(
-      mailOf(setup.settings.to ?? '', from, notification),
-    );
+    const mail = mailOf(setup.settings.to ?? '', from, notification);
+    const { response, rejectedErrors = [] } = await inTime(signal, timeoutMs, () => transport.sendMail(mail));
     // Another attempt would reach the others twice.
-    const refused = rejected.length > 0 ? `; refused for ${rejected.map(String).join(', ')}` : '';
-    return { outcome: 'delivered', answer: `answered ${response}${refused}` };
+    const missed = rejectedErrors.map(({ recipient, response: why }) => `; not to ${recipient}: ${why}`);
+    return { outcome: 'delivered', answer: `answered ${response}${missed.join('')}` };
   } catch (error) {
     const { code, responseCode = 0, message } = error as Error & { code?: string; responseCode?: number };
     const isRefused = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');

@@ -43,6 +43,10 @@ export interface HttpKind {
   request(setup: ChannelSetup, notification: OutgoingNotification, now: number): OutboundRequest;
   /** The pause that the receiver asks for in its body, where it is not in `Retry-After`. */
   readonly retryAfterMs?: (response: OutboundResponse) => number | undefined;
+  /** Where a status means something else than with the other kinds. */
+  readonly outcomeOf?: (
+    status: number,
+  ) => { readonly outcome: SendResult['outcome']; readonly answer?: string } | undefined;
 }
 
 const ranks = builtInStyles;
@@ -72,6 +76,13 @@ export function originOf({ level, host, ip, key }: OutgoingNotification): string
 export function clip(text: string, most: number): string {
   const characters = Array.from(text);
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** At most `most` bytes of UTF-8; the last character says that there was more. */
+export function clipBytes(text: string, most: number): string {
+  if (Buffer.byteLength(text) <= most) return text;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most - Buffer.byteLength('…')));
+  return `${text.slice(0, read)}…`;
 }
 
 /** A JSON request. */

@@ -1,4 +1,4 @@
-import { clip, type HttpKind, jsonRequest, originOf, severityOf } from './message.ts';
+import { clipBytes, type HttpKind, jsonRequest, originOf, severityOf } from './message.ts';
 
 const priorities = { success: 2, info: 3, warning: 4, error: 4, critical: 5 } as const;
 const tags = {
@@ -8,8 +8,9 @@ const tags = {
   error: 'rotating_light',
   critical: 'fire',
 } as const;
-/** A longer text becomes an attached file there. */
-const messageChars = 1_000;
+/** With the line below it less than 4,096: a longer text becomes an attached file there. */
+const messageBytes = 3_000;
+const originBytes = 1_000;
 
 /** https://docs.ntfy.sh/publish/#publish-as-json */
 export const ntfy: HttpKind = {
@@ -18,11 +19,15 @@ export const ntfy: HttpKind = {
     const body = {
       topic,
       title: notification.title,
-      message: `${clip(notification.message, messageChars)}\n\n${originOf(notification)}`,
+      message: `${clipBytes(notification.message, messageBytes)}\n\n${clipBytes(originOf(notification), originBytes)}`,
       priority: priorities[severity],
       tags: [tags[severity]],
       ...(notification.url !== null && { click: notification.url }),
     };
-    return jsonRequest(url, body, token === undefined ? {} : { authorization: `Bearer ${token}` });
+    return jsonRequest(
+      new URL('/', url).href,
+      body,
+      token === undefined ? {} : { authorization: `Bearer ${token}` },
+    );
   },
 };

@@ -69,11 +69,13 @@ async function sendOverHttp(
   const { status } = response;
   const text = excerpt(response.body, setup);
   const answer = `answered ${status}${text === '' ? '' : `: ${text}`}`;
+  const known = kind.outcomeOf?.(status);
+  if (known) return { answer, ...known };
   if (status >= 200 && status < 300) return { outcome: 'delivered', answer };
   if (status >= 300 && status < 400)
     return {
       outcome: 'retry',
-      answer: `${answer}; redirects are not followed: enter the address it leads to`,
+      answer: `${answer}; redirects are not followed; use the final URL`,
     };
   if (refusals.includes(status)) return { outcome: 'failed', answer };
   const retryAfterMs = kind.retryAfterMs?.(response) ?? retryAfterOf(response, now());

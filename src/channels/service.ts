@@ -76,6 +76,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   const dispatcher = new Dispatcher({ ...options, channels: directory.channels, send: sendOne });
 
   return {
+    hasMailServer: mail?.from !== undefined,
     open,
     wake: (tenant) => dispatcher.wake(tenant),
     trim: (signal) =>

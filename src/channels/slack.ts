@@ -12,7 +12,6 @@ export const slack: HttpKind = {
     const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
     const context = { type: 'context', elements: [{ type: 'plain_text', text: originOf(notification) }] };
     return jsonRequest(url, {
-      text: title,
       attachments: [
         {
           color: colorOf(notification),

@@ -1,4 +1,4 @@
-import { type HttpKind, jsonRequest, originOf, severityOf } from './message.ts';
+import { clipBytes, type HttpKind, jsonRequest, originOf, severityOf } from './message.ts';
 
 const colors = {
   success: 'good',
@@ -7,6 +7,9 @@ const colors = {
   error: 'attention',
   critical: 'attention',
 } as const;
+
+/** A request of more than 28 KB is refused; line breaks and quotes take two bytes in JSON, and there is a title. */
+const messageBytes = 10_000;
 
 /** An adaptive card, as the workflow "Post to a channel when a webhook request is received" takes it. */
 export const teams: HttpKind = {
@@ -25,7 +28,7 @@ export const teams: HttpKind = {
           ...{ size: 'Medium', weight: 'Bolder' },
           color: colors[severityOf(notification)],
         }),
-        text(notification.message),
+        text(clipBytes(notification.message, messageBytes)),
         text(originOf(notification), { isSubtle: true, size: 'Small' }),
       ],
       actions:

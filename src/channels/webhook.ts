@@ -23,7 +23,9 @@ export const webhook: HttpKind = {
   },
 };
 
+/** @throws Error without a key: anybody can make a signature with an empty one. */
 function sign(signingKey: string, content: string): string {
+  if (signingKey === '') throw new Error('the channel has no signing key: enter one');
   const key = Buffer.from(signingKey.replace(/^whsec_/, ''), 'base64');
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
 }

@@ -16,7 +16,7 @@ const editable = {
   }),
 };
 
-/** How a channel does: no change of configuration. */
+/** Runtime state; not part of the configuration. */
 export const ChannelState = Type.Object(
   {
     pending: Type.Integer({ minimum: 0, description: 'Notifications that wait to be delivered.' }),
@@ -69,7 +69,7 @@ export const ChannelCreate = Type.Object(
 );
 export type ChannelCreate = Static<typeof ChannelCreate>;
 
-/** The answer to a creation: the one time at which a signing key that the server made can be read. */
+/** The answer to a creation or a change: the one time at which a signing key that the server made can be read. */
 export const ChannelCreated = Type.Object(
   { ...Channel.properties, signingKey: Type.Optional(Type.String()) },
   { title: 'ChannelCreated', additionalProperties: false },
@@ -92,11 +92,11 @@ export const ChannelPatch = Type.Object(
 );
 export type ChannelPatch = Static<typeof ChannelPatch>;
 
-/** What came of a test. */
+/** Result of a test. */
 export const ChannelTest = Type.Object(
   {
     ok: Type.Boolean(),
-    answer: Type.String({ description: 'What the receiver answered, or why it could not be asked.' }),
+    answer: Type.String({ description: 'What the receiver answered, or why no request was made.' }),
     tookMs: Type.Integer({ minimum: 0 }),
   },
   { title: 'ChannelTest', additionalProperties: false },
@@ -117,7 +117,7 @@ export const ChannelDelivery = Type.Object(
     queuedAt: Type.String({ format: 'date-time' }),
     finishedAt: instant,
     answer: Type.Union([Type.String(), Type.Null()], {
-      description: 'What came of the last attempt, in one sentence.',
+      description: 'The result of the last attempt, in one sentence.',
     }),
   },
   { title: 'ChannelDelivery', additionalProperties: false },

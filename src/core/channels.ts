@@ -1,16 +1,7 @@
 /** Channels: ways out of a tenant, and the queue of what is to be delivered through them. */
-import { randomBytes } from 'node:crypto';
-import type {
-  Channel,
-  ChannelCreate,
-  ChannelDelivery,
-  ChannelPatch,
-  ChannelTest,
-} from '#contract/channel.ts';
-import { type ChannelField, type ChannelKind, channelFields } from '#contract/channel-fields.ts';
+import type { Channel, ChannelDelivery, ChannelTest } from '#contract/channel.ts';
+import type { ChannelKind } from '#contract/channel-fields.ts';
 import type { Actor } from './audit.ts';
-import { findEmail } from './email.ts';
-import { badField } from './errors.ts';
 import type { TenantId } from './ports.ts';
 import { iso } from './stream/frames.ts';
 
@@ -30,7 +21,7 @@ export interface ChannelRecord {
   readonly health: ChannelHealth;
 }
 
-/** How its deliveries go; no change of configuration. */
+/** Runtime state; not part of the configuration. */
 export interface ChannelHealth {
   /** Failed attempts since the last delivery. */
   readonly failures: number;
@@ -75,7 +66,7 @@ export interface Delivery {
   readonly attempts: number;
   readonly queuedAt: number;
   readonly finishedAt: number | null;
-  /** What came of the last attempt, in one sentence. */
+  /** The result of the last attempt, in one sentence. */
   readonly answer: string | null;
 }
 
@@ -147,6 +138,8 @@ export interface DeliveryResult {
 
 /** What routes need of the outgoing side. */
 export interface ChannelService {
+  /** Whether the operator named a mail server for channels without one of their own. */
+  readonly hasMailServer: boolean;
   /** The record's secrets, encrypted. */
   seal(tenant: TenantId, id: string, secrets: Readonly<Record<string, string>>): string | null;
   /** @throws AppError `conflict` when they were encrypted with another key. */
@@ -160,102 +153,6 @@ export interface ChannelService {
   /** Lets attempts under way end for a moment, and makes no others. */
   stop(): Promise<void>;
 }
-
-type Texts = Readonly<Record<string, string>>;
-
-/** `whsec_` and 24 to 64 bytes of base64, as Standard Webhooks has it. */
-const signingKeyForm = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
-export const newSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`;
-
-/**
- * The settings and secrets of a new channel, checked: those of its kind, and all that must be there. A signing key that was
- * not given is made.
- *
- * @throws AppError `bad-request` naming the field.
- */
-export function newChannelFields({ kind, settings = {}, secrets = {} }: ChannelCreate): {
-  readonly settings: Texts;
-  readonly secrets: Texts;
-} {
-  const fields = channelFields[kind];
-  const made = fields.find(({ type, name }) => type === 'signing-key' && !secrets[name]);
-  return {
-    settings: checked(fields, 'settings', settings),
-    secrets: checked(fields, 'secrets', { ...secrets, ...(made && { [made.name]: newSigningKey() }) }),
-  };
-}
-
-/** As {@link newChannelFields}, of a channel that has `before`. */
-export function changedChannelFields(
-  kind: ChannelKind,
-  { settings, secrets }: Pick<ChannelPatch, 'settings' | 'secrets'>,
-  before: { readonly secrets: Texts },
-): { readonly settings?: Texts; readonly secrets?: Texts } {
-  const fields = channelFields[kind];
-  const merged: Record<string, string> = { ...before.secrets };
-  for (const [name, value] of Object.entries(secrets ?? {})) {
-    if (value === null) delete merged[name];
-    else merged[name] = value;
-  }
-  return {
-    ...(settings && { settings: checked(fields, 'settings', settings) }),
-    ...(secrets && { secrets: checked(fields, 'secrets', merged) }),
-  };
-}
-
-function checked(fields: readonly ChannelField[], part: 'settings' | 'secrets', given: Texts): Texts {
-  const own = fields.filter(({ isSecret = false }) => isSecret === (part === 'secrets'));
-  const unknown = Object.keys(given).find((name) => !own.some((field) => field.name === name));
-  if (unknown !== undefined)
-    throw badField(
-      `${part}.${unknown}`,
-      own.length === 0
-        ? `this kind has no ${part}`
-        : `this kind has ${own.map(({ name }) => name).join(', ')}`,
-    );
-  const values: Record<string, string> = {};
-  for (const { name, type, isRequired } of own) {
-    const value = given[name]?.trim() ?? '';
-    if (value !== '') values[name] = checkedValue(`${part}.${name}`, type, value);
-    else if (isRequired) throw badField(`${part}.${name}`, 'is needed');
-  }
-  return values;
-}
-
-/** Messages never repeat the value: it may be a secret. */
-function checkedValue(path: string, type: ChannelField['type'], value: string): string {
-  if (type === 'signing-key') {
-    if (signingKeyForm.test(value)) return value;
-    throw badField(path, 'must be whsec_ and 24 to 64 bytes of base64; leave it out, and one is made');
-  }
-  if (type === 'email' || type === 'emails') {
-    const addresses = value.split(',').map((each) => findEmail(each.trim()));
-    if (addresses.every((each) => each !== undefined) && addresses.length <= (type === 'email' ? 1 : 50))
-      return addresses.join(', ');
-    throw badField(
-      path,
-      type === 'email' ? 'must be one e-mail address' : 'must be e-mail addresses with commas in between',
-    );
-  }
-  if (/[\r\n\0]/.test(value)) throw badField(path, 'must be one line');
-  const protocols = urlForms[type];
-  if (!protocols) return value;
-  const url = URL.parse(value);
-  if (!url || !protocols.test(url.protocol) || url.hostname === '')
-    throw badField(path, `must be an absolute URL, as in ${urlExamples[type]}`);
-  if (url.username !== '' || url.password !== '')
-    throw badField(path, 'must hold no user and no password; there are fields for them');
-  return value;
-}
-
-const urlForms: Partial<Record<ChannelField['type'], RegExp>> = {
-  url: /^https?:$/,
-  smtp: /^smtps?:$/,
-};
-const urlExamples: Partial<Record<ChannelField['type'], string>> = {
-  url: 'https://example.org/path',
-  smtp: 'smtps://mail.example.org:465 or smtp://mail.example.org:587',
-};
 
 /** A channel as the API returns it. */
 export function channelView(record: ChannelRecord, pending: number, now: number): Channel {

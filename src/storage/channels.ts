@@ -97,7 +97,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
   };
 }
 
-/** Of secrets only the names are told; new values of the same names are a change, too. */
+/** The audit log holds the names of secrets, never their values; new values of the same names are a change, too. */
 function detailOf(known: ChannelRecord, { sealed, ...patch }: ChannelChange) {
   const { name, enabled, settings, secrets } = known;
   const detail = difference({ name, enabled, settings, secrets }, patch);

@@ -24,6 +24,10 @@ beforeAll(async () => {
       refusal = undefined;
       done(code === undefined ? null : Object.assign(new Error('not today'), { responseCode: code }));
     },
+    onRcptTo({ address }, _session, done) {
+      const isFull = address.startsWith('full@');
+      done(isFull ? Object.assign(new Error('mailbox is full'), { responseCode: 452 }) : null);
+    },
     onData(stream, { envelope: { mailFrom, rcptTo } }, done) {
       const parts: Buffer[] = [];
       stream.on('data', (part: Buffer) => parts.push(part));
@@ -53,7 +57,7 @@ const call = async (method: string, path: string, json?: unknown) =>
   (await server.call(method, path, { token: key, ...(json !== undefined && { json }) })).json;
 
 test('a channel sends mails by the server of the installation, in order, with one id for each notification', async () => {
-  const settings = { to: 'Ops@example.org, night@example.org', from: 'somebody@example.com' };
+  const settings = { to: 'Ops@example.org, night@example.org' };
   const { id } = await call('POST', '/api/channels', { name: 'mail', kind: 'email', settings });
   await call('POST', '/api/rules', { name: 'mail', then: { channels: ['mail'] } });
   const token = await server.token();
@@ -82,6 +86,13 @@ test('a channel sends mails by the server of the installation, in order, with on
       { state: 'delivered', attempts: 2 },
     ]),
   );
+});
+
+test('what only some addresses get is not repeated, and the answer names the others', async () => {
+  const settings = { to: 'ops@example.org, full@example.org' };
+  const { id } = await call('POST', '/api/channels', { name: 'some', kind: 'email', settings });
+  const { ok, answer } = await call('POST', `/api/channels/${id}/test`);
+  expect([ok, answer]).toEqual([true, expect.stringContaining('; not to full@example.org: 452')]);
 });
 
 test('a server of its own must be a public one, and a password does not travel in the clear', async () => {

@@ -174,7 +174,7 @@ test('a test is answered at once, with what the receiver said', async () => {
   receiver.replies.push({ status: 302, headers: { location: 'http://169.254.169.254/' } });
   expect((await call('POST', `/api/channels/${id}/test`)).json).toMatchObject({
     ok: false,
-    answer: expect.stringContaining('redirects are not followed'),
+    answer: expect.stringContaining('redirects are not followed; use the final URL'),
   });
   expect(receiver.received).toHaveLength(2);
   for (const url of [
@@ -215,10 +215,36 @@ test('secrets are never answered, nor found in the database', async () => {
     expect(text).not.toMatch(/-secret|BwcHBwcH/);
 });
 
+test('secrets follow no new address; a signing key that is removed is made anew', async () => {
+  const made = await webhook('hook', '/hook', { secrets: { authorization: 'Bearer very-secret' } });
+  const settings = { url: `${receiver.url}/elsewhere` };
+  const patch = (body: object) => call('PATCH', `/api/channels/${made.id}`, body);
+  const refused = await patch({ settings });
+  expect([refused.status, refused.json.error]).toEqual([
+    400,
+    expect.stringContaining('secrets.authorization: enter it again, because url changes'),
+  ]);
+  expect((await patch({ settings, secrets: { authorization: 'Bearer new' } })).status).toBe(200);
+  const { signingKey } = (await patch({ secrets: { signingKey: null } })).json;
+  expect(signingKey).toMatch(/^whsec_/);
+  expect(signingKey).not.toBe(made.signingKey);
+  expect((await patch({ name: 'renamed' })).json.signingKey).toBeUndefined();
+  await call('POST', `/api/channels/${made.id}/test`);
+  const [{ headers, body, path }] = receiver.received as [Received];
+  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const key = Buffer.from(signingKey.slice(6), 'base64');
+  const mac = createHmac('sha256', key).update(content).digest('base64');
+  expect([path, headers.authorization]).toEqual(['/elsewhere', 'Bearer new']);
+  expect(headers['webhook-signature']).toBe(`v1,${mac}`);
+});
+
 test.each([
-  [{ kind: 'webhook' }, 'settings.url: is needed'],
+  [{ kind: 'webhook' }, 'settings.url: is required'],
   [{ kind: 'webhook', settings: { url: 'ftp://example.org' } }, 'settings.url: must be an absolute URL'],
-  [{ kind: 'webhook', settings: { url: 'https://a:b@example.org' } }, 'settings.url: must hold no user'],
+  [
+    { kind: 'webhook', settings: { url: 'https://a:b@example.org' } },
+    'settings.url: must not contain a user',
+  ],
   [{ kind: 'slack', settings: { url: 'https://example.org' } }, 'settings.url: this kind has no settings'],
   [{ kind: 'ntfy', settings: { topic: 'x', tpoic: 'y' } }, 'settings.tpoic: this kind has url, topic'],
   [
@@ -229,6 +255,9 @@ test.each([
     { kind: 'gotify', settings: { url: 'https://example.org' }, secrets: { token: 'a\nb' } },
     'secrets.token: must be one line',
   ],
+  [{ kind: 'email', settings: { to: 'a@example.org' } }, 'settings.server: is required: the operator'],
+  [{ kind: 'ntfy', settings: { topic: 'a/b' } }, 'settings.topic: must be 1 to 64 letters'],
+  [{ kind: 'ntfy', settings: { topic: 'x', url: 'https://ntfy.sh/x' } }, 'settings.url: must be the server'],
   [{ kind: 'email', settings: { to: 'nobody' } }, 'settings.to: must be e-mail addresses'],
 ])('what cannot work is refused: %j', async (given, error) => {
   const { status, json } = await call('POST', '/api/channels', { name: 'x', ...given });

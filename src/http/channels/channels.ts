@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import {
-  Channel,
   ChannelCreate,
   ChannelCreated,
   ChannelDeliveries,
@@ -9,16 +8,11 @@ import {
   ChannelPatch,
   ChannelTest,
 } from '#contract/channel.ts';
+import type { ChannelKind } from '#contract/channel-fields.ts';
 import { actorOf } from '#core/access.ts';
-import {
-  type ChannelChange,
-  type ChannelRecord,
-  changedChannelFields,
-  channelView,
-  deliveryView,
-  newChannelFields,
-} from '#core/channels.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { changedChannelFields, newChannelFields } from '#core/channel-setup.ts';
+import { type ChannelChange, type ChannelRecord, channelView, deliveryView } from '#core/channels.ts';
+import { AppError, badField, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { IdPath, NoContent, problems, readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -118,6 +112,7 @@ function changeRoutes(app: App, services: Services): void {
     async ({ principal, body }, reply) => {
       const { tenant } = principal;
       const { settings, secrets } = newChannelFields(body);
+      requireMailServer(services, body.kind, settings);
       const id = uuidv7();
       const at = now();
       const record = {
@@ -131,9 +126,10 @@ function changeRoutes(app: App, services: Services): void {
       await channels.create(record, actorOf(principal));
       await tenancy.refresh(tenant);
       reply.code(201).header('cache-control', 'no-store');
-      const { signingKey } = secrets;
-      const wasMade = signingKey !== undefined && body.secrets?.signingKey === undefined;
-      return { ...channelView({ ...record, health: notRunning }, 0, at), ...(wasMade && { signingKey }) };
+      return {
+        ...channelView({ ...record, health: notRunning }, 0, at),
+        ...madeKey(secrets, body),
+      };
     },
   );
 
@@ -142,17 +138,21 @@ function changeRoutes(app: App, services: Services): void {
     route(policy, {
       summary: 'Change a channel',
       description:
-        'Fields that are not named keep their value; `settings` is replaced as a whole, of `secrets` those that are named. What waits is attempted at once.',
+        'Fields that are not named keep their value; `settings` is replaced as a whole, of `secrets` those that are named. With another address, secrets must be entered again. What waits is attempted at once. The answer holds the signing key of a webhook if its key was removed and a new one made.',
       params: IdPath,
       body: ChannelPatch,
-      response: { 200: Channel, ...problems(409) },
+      response: { 200: ChannelCreated, ...problems(409) },
     }),
-    async ({ principal, params, body }) => {
+    async ({ principal, params, body }, reply) => {
       const { tenant } = principal;
       const known = await find(services, tenant, params.id);
+      const opened = openIfNeeded(services, known, body);
       const changed = changedChannelFields(known.kind, body, {
-        secrets: openIfNeeded(services, known, body),
+        settings: known.settings,
+        names: known.secrets,
+        secrets: opened,
       });
+      if (changed.settings) requireMailServer(services, known.kind, changed.settings);
       const change: ChannelChange = {
         ...(body.name !== undefined && { name: body.name.trim() }),
         ...(body.enabled !== undefined && { enabled: body.enabled }),
@@ -166,9 +166,30 @@ function changeRoutes(app: App, services: Services): void {
       if (!record) throw notFound('channel');
       await tenancy.refresh(tenant);
       services.channels.wake(tenant);
-      return channelView(record, (await deliveries.pending(tenant)).get(record.id) ?? 0, now());
+      const pending = (await deliveries.pending(tenant)).get(record.id) ?? 0;
+      reply.header('cache-control', 'no-store');
+      return { ...channelView(record, pending, now()), ...madeKey(changed.secrets, body, opened) };
     },
   );
+}
+
+function requireMailServer(
+  { channels }: Services,
+  kind: ChannelKind,
+  { server }: Readonly<Record<string, string>>,
+): void {
+  if (kind === 'email' && server === undefined && !channels.hasMailServer)
+    throw badField('settings.server', 'is required: the operator has set no mail server');
+}
+
+/** A signing key that is new and was not given. */
+function madeKey(
+  { signingKey }: Readonly<Record<string, string>> = {},
+  { secrets }: Pick<ChannelPatch, 'secrets'>,
+  before: Readonly<Record<string, string>> = {},
+): { readonly signingKey?: string } {
+  const isMade = signingKey !== undefined && !secrets?.signingKey && signingKey !== before.signingKey;
+  return isMade ? { signingKey } : {};
 }
 
 async function find({ directory }: Services, tenant: TenantId, id: string): Promise<ChannelRecord> {

@@ -57,7 +57,7 @@ function ChannelForm({ channel, onCreated, onClose }: DrawerProps) {
     async save(values) {
       const body = bodyOf(values);
       const saved: ChannelCreated = channel
-        ? await tenant.api.patch<Channel>(channelPath(channel.id), body)
+        ? await tenant.api.patch<ChannelCreated>(channelPath(channel.id), body)
         : await tenant.api.post<ChannelCreated>('/api/channels', { ...body, kind: values.kind });
       await client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
       if (saved.signingKey !== undefined) setMade({ id: saved.id, key: saved.signingKey });

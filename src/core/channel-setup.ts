@@ -1,0 +1,162 @@
+/** What a channel is set up with: its settings and secrets, checked. */
+import { randomBytes } from 'node:crypto';
+import type { ChannelCreate, ChannelPatch } from '#contract/channel.ts';
+import { type ChannelField, type ChannelKind, channelFields } from '#contract/channel-fields.ts';
+import { findEmail } from './email.ts';
+import { badField } from './errors.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** `whsec_` and 24 to 64 bytes of base64, as Standard Webhooks has it. */
+const signingKeyForm = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
+const newSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/**
+ * The settings and secrets of a new channel, checked: those of its kind, and all that must be there. A signing key that was
+ * not given is made.
+ *
+ * @throws AppError `bad-request` naming the field.
+ */
+export function newChannelFields({ kind, settings = {}, secrets = {} }: ChannelCreate): {
+  readonly settings: Texts;
+  readonly secrets: Texts;
+} {
+  const fields = channelFields[kind];
+  const made = {
+    settings: checked(fields, 'settings', settings),
+    secrets: checked(fields, 'secrets', withSigningKey(fields, secrets)),
+  };
+  requireWhole(kind, made.settings, made.secrets);
+  return made;
+}
+
+/**
+ * As {@link newChannelFields}, of a channel that has `before`; a signing key that would be missing is made. Secrets follow
+ * no new address: whoever may change it could read them there.
+ */
+export function changedChannelFields(
+  kind: ChannelKind,
+  { settings, secrets: given }: Pick<ChannelPatch, 'settings' | 'secrets'>,
+  before: { readonly settings: Texts; readonly names: readonly string[]; readonly secrets: Texts },
+): { readonly settings?: Texts; readonly secrets?: Texts } {
+  const fields = channelFields[kind];
+  // The password is that of the server.
+  const endsServer = kind === 'email' && settings && !settings.server?.trim();
+  const secrets = endsServer ? { password: null, ...given } : given;
+  const merged: Record<string, string> = { ...before.secrets };
+  for (const [name, value] of Object.entries(secrets ?? {})) {
+    if (value === null) delete merged[name];
+    else merged[name] = value;
+  }
+  const changed = {
+    ...(settings && { settings: checked(fields, 'settings', settings) }),
+    ...(secrets && { secrets: checked(fields, 'secrets', withSigningKey(fields, merged)) }),
+  };
+  if (changed.settings)
+    requireSecretsAgain(
+      fields,
+      { before: before.settings, after: changed.settings },
+      (name) => before.names.includes(name) && secrets?.[name] === undefined,
+    );
+  requireWhole(kind, changed.settings ?? before.settings, changed.secrets ?? namesOnly(before.names));
+  return changed;
+}
+
+const namesOnly = (names: readonly string[]): Texts => Object.fromEntries(names.map((name) => [name, '']));
+
+function withSigningKey(fields: readonly ChannelField[], secrets: Texts): Texts {
+  const made = fields.find(({ type, name }) => type === 'signing-key' && !secrets[name]);
+  return made ? { ...secrets, [made.name]: newSigningKey() } : secrets;
+}
+
+/** A signing key is never sent. */
+function requireSecretsAgain(
+  fields: readonly ChannelField[],
+  { before, after }: { readonly before: Texts; readonly after: Texts },
+  isKept: (name: string) => boolean,
+): void {
+  const address = fields.find(
+    ({ name, type, isSecret }) =>
+      !isSecret && (type === 'url' || type === 'smtp') && before[name] !== after[name],
+  );
+  const kept = fields.find(({ name, type, isSecret }) => isSecret && type !== 'signing-key' && isKept(name));
+  if (address && kept)
+    throw badField(`secrets.${kept.name}`, `enter it again, because ${address.name} changes`);
+}
+
+/** What the fields of a kind need of one another. */
+function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void {
+  if (kind === 'email') {
+    const { server, from, user } = settings;
+    if (server !== undefined && from === undefined)
+      throw badField('settings.from', 'is required with server');
+    const own = from ?? user ?? secrets.password;
+    if (server === undefined && own !== undefined)
+      throw badField('settings.server', 'is required with from, user and password');
+    if ((user === undefined) !== (secrets.password === undefined))
+      throw badField(
+        user === undefined ? 'settings.user' : 'secrets.password',
+        'is required: user and password go together',
+      );
+  }
+  if (kind === 'ntfy') {
+    if (!/^[-_A-Za-z0-9]{1,64}$/.test(settings.topic ?? ''))
+      throw badField('settings.topic', 'must be 1 to 64 letters, digits, - and _');
+    if (settings.url !== undefined && new URL(settings.url).pathname !== '/')
+      throw badField('settings.url', 'must be the server alone: the topic has its own field');
+  }
+}
+
+function checked(fields: readonly ChannelField[], part: 'settings' | 'secrets', given: Texts): Texts {
+  const own = fields.filter(({ isSecret = false }) => isSecret === (part === 'secrets'));
+  const unknown = Object.keys(given).find((name) => !own.some((field) => field.name === name));
+  if (unknown !== undefined)
+    throw badField(
+      `${part}.${unknown}`,
+      own.length === 0
+        ? `this kind has no ${part}`
+        : `this kind has ${own.map(({ name }) => name).join(', ')}`,
+    );
+  const values: Record<string, string> = {};
+  for (const { name, type, isRequired } of own) {
+    const value = given[name]?.trim() ?? '';
+    if (value !== '') values[name] = checkedValue(`${part}.${name}`, type, value);
+    else if (isRequired) throw badField(`${part}.${name}`, 'is required');
+  }
+  return values;
+}
+
+/** Messages never repeat the value: it may be a secret. */
+function checkedValue(path: string, type: ChannelField['type'], value: string): string {
+  if (type === 'signing-key') {
+    if (signingKeyForm.test(value)) return value;
+    throw badField(path, 'must be whsec_ and 24 to 64 bytes of base64; leave it out, and one is made');
+  }
+  if (type === 'email' || type === 'emails') {
+    const addresses = value.split(',').map((each) => findEmail(each.trim()));
+    if (addresses.every((each) => each !== undefined) && addresses.length <= (type === 'email' ? 1 : 50))
+      return addresses.join(', ');
+    throw badField(
+      path,
+      type === 'email' ? 'must be one e-mail address' : 'must be e-mail addresses, separated by commas',
+    );
+  }
+  if (/[\r\n\0]/.test(value)) throw badField(path, 'must be one line');
+  const protocols = urlForms[type];
+  if (!protocols) return value;
+  const url = URL.parse(value);
+  if (!url || !protocols.test(url.protocol) || url.hostname === '')
+    throw badField(path, `must be an absolute URL, as in ${urlExamples[type]}`);
+  if (url.username !== '' || url.password !== '')
+    throw badField(path, 'must not contain a user name or password; there are fields for them');
+  return value;
+}
+
+const urlForms: Partial<Record<ChannelField['type'], RegExp>> = {
+  url: /^https?:$/,
+  smtp: /^smtps?:$/,
+};
+const urlExamples: Partial<Record<ChannelField['type'], string>> = {
+  url: 'https://example.org/path',
+  smtp: 'smtps://mail.example.org:465 or smtp://mail.example.org:587',
+};
