@@ -110,7 +110,7 @@ function ActionFields({
           <LevelSelect
             variant="unstyled"
             size="xs"
-            classNames={{ input: styles.select ?? '' }}
+            classNames={{ input: styles.levelSelect ?? '' }}
             aria-label={t('action.setLevel')}
             value={then.setLevel ?? ''}
             onChange={(setLevel) => onChange({ ...then, setLevel })}

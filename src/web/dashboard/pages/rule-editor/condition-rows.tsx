@@ -108,7 +108,7 @@ function ConditionRow({
         <LevelSelect
           variant="unstyled"
           size="xs"
-          classNames={{ input: styles.select ?? '' }}
+          classNames={{ input: styles.levelSelect ?? '' }}
           aria-label={t('valuesOf', { name })}
           value={values[0] ?? ''}
           onChange={(level) => onChange({ ...condition, values: [level] })}

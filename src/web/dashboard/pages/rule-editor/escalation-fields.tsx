@@ -42,7 +42,7 @@ export function EscalationFields({
       <LevelSelect
         variant="unstyled"
         size="xs"
-        classNames={{ input: styles.select ?? '' }}
+        classNames={{ input: styles.levelSelect ?? '' }}
         aria-label={t('escalate.level')}
         value={setLevel ?? ''}
         onChange={(level) => change({ setLevel: level })}
