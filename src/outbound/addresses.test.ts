@@ -1,5 +1,6 @@
+import type { lookup } from 'node:dns';
 import { expect, test } from 'vitest';
-import { assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
+import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
 
 const internal =
   `127.0.0.1 127.9.9.9 0.0.0.0 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 100.100.100.200 192.0.0.192
@@ -48,4 +49,20 @@ test('a name is judged by what it resolves to, for the connection itself', async
   expect(await resolve([], true)).toContain('localhost is not a public address');
   expect(await resolve(['127.0.0.0/8'], true)).toEqual([[{ address: '127.0.0.1', family: 4 }]]);
   expect(await resolve(['127.0.0.0/8'], false)).toEqual(['127.0.0.1', 4]);
+});
+
+test('names of tenants are resolved two at a time, so that slow ones hold two threads; those of the operator at once', () => {
+  const begin = (guard: AddressGuard) => {
+    const begun: (() => void)[] = [];
+    const resolve = (_host: string, _options: object, done: (error: null, found: []) => void) =>
+      begun.push(() => done(null, []));
+    const look = guardedLookup(guard, resolve as unknown as typeof lookup);
+    for (const host of ['a', 'b', 'c', 'd']) look(host, {}, () => undefined);
+    return begun;
+  };
+  expect(begin(undefined)).toHaveLength(4);
+  const begun = begin(createAddressGuard([]));
+  expect(begun).toHaveLength(2);
+  begun[1]?.();
+  expect(begun).toHaveLength(3);
 });

@@ -39,16 +39,53 @@ export function assertLiteralAllowed(host: string, guard: AddressGuard): void {
   if (guard && findAddressKey(address) && !guard(address)) throw new ForbiddenAddress(address);
 }
 
+/** Lookups at a time: each holds one of the process' four threads for as long as the name's own server likes. */
+const lookupsAtOnce = 2;
+/** Who asked has given up by then. */
+const longestWaitMs = 15_000;
+
 /** Resolves names for the connection itself, so that a name cannot change between the check and the connection. */
-export function guardedLookup(guard: AddressGuard): LookupFunction {
+export function guardedLookup(guard: AddressGuard, resolve: typeof lookup = lookup): LookupFunction {
+  const inTurn = guard ? createTurns(lookupsAtOnce) : undefined;
   return (host, options, callback) => {
-    lookup(host, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
-      if (error) return callback(error, []);
-      const allowed = guard ? found.filter(({ address }) => guard(address)) : found;
-      const [first] = allowed;
-      if (!first) return callback(new ForbiddenAddress(host), []);
-      if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
+    const look = (done: () => void) =>
+      resolve(host, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
+        done();
+        if (error) return callback(error, []);
+        const allowed = guard ? found.filter(({ address }) => guard(address)) : found;
+        const [first] = allowed;
+        if (!first) return callback(new ForbiddenAddress(host), []);
+        if (options.all) callback(null, allowed);
+        else callback(null, first.address, first.family);
+      });
+    if (inTurn) inTurn(look, () => callback(new Error(`too many names wait to be resolved: ${host}`), []));
+    else look(() => undefined);
+  };
+}
+
+type Turn = (done: () => void) => void;
+
+/** Begins at most `most` at once, the others in order; one that has waited too long is refused. */
+function createTurns(most: number): (turn: Turn, refuse: () => void) => void {
+  const waiting: { readonly turn: Turn; readonly refuse: () => void; readonly since: number }[] = [];
+  let running = 0;
+  const next = () => {
+    while (running < most) {
+      const first = waiting.shift();
+      if (!first) return;
+      if (performance.now() - first.since > longestWaitMs) {
+        first.refuse();
+        continue;
+      }
+      running += 1;
+      first.turn(() => {
+        running -= 1;
+        next();
+      });
+    }
+  };
+  return (turn, refuse) => {
+    waiting.push({ turn, refuse, since: performance.now() });
+    next();
   };
 }
