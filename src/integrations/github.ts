@@ -30,8 +30,9 @@ export const github: Format = {
     const event = header('X-GitHub-Event')?.trim();
     if (!event) throw badRequest('the header X-GitHub-Event is required');
     const item = itemOf(event, objectAt(body));
-    const delivery = textOf(header('X-GitHub-Delivery'));
-    return item ? [{ ...item, identity: delivery }] : [];
+    // The signature does not cover the delivery's id: a signed body with another id is a repeat.
+    const identity = textOf(header('X-Hub-Signature-256'), header('X-GitHub-Delivery'));
+    return item ? [{ ...item, identity }] : [];
   },
 };
 

@@ -124,6 +124,23 @@ describe('a message', () => {
     expect(fetchText).not.toHaveBeenCalled();
   });
 
+  it('is to be sent again while others wait for certificates', async () => {
+    const answers: (() => void)[] = [];
+    const fetchText = vi.fn(
+      () => new Promise<string>((_, reject) => answers.push(() => reject(new Error('no such host')))),
+    );
+    const messages = Array.from({ length: 10 }, (_, i) =>
+      signed({ SigningCertURL: `${region}/SimpleNotificationService-${String(i).repeat(32)}.pem` }),
+    );
+    const all = messages.map((message) => sns.verify?.(payloadOf(message), { fetchText, now: Date.now() }));
+    const results = Promise.allSettled(all);
+    expect(fetchText).toHaveBeenCalledTimes(4);
+    for (const answer of answers) answer();
+    for (const result of await results)
+      expect(result).toMatchObject({ reason: { code: 'unavailable', retryAfterSeconds: 10 } });
+    await expect(verify(signed({}))).resolves.toBeDefined();
+  });
+
   it('with a certificate that is over, or none, is refused; one that cannot be fetched is to be sent again', async () => {
     const inAYear = Date.now() + 365 * 86_400_000;
     await expect(verify(signed({}), inAYear)).rejects.toMatchObject({ code: 'forbidden' });

@@ -41,6 +41,9 @@ const certificatePath = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/;
 
 /** AWS changes its certificates about once a year in each region. */
 const keys = createLruMap<string, KeyObject>(50);
+/** So many certificates are fetched at once: a message can name any, and names that do not exist hold up other look-ups. */
+const mostFetches = 4;
+let fetches = 0;
 
 async function verify({ body }: Payload, outside: Outside): Promise<void> {
   const message = objectAt(body);
@@ -73,11 +76,15 @@ async function keyAt(url: URL, { fetchText, now }: Outside): Promise<KeyObject> 
   const address = url.origin + url.pathname;
   const known = keys.get(address);
   if (known) return known;
+  if (fetches >= mostFetches) throw unreachable('its certificate', undefined);
   let certificate: X509Certificate;
+  fetches++;
   try {
     certificate = new X509Certificate(await fetchText(address));
   } catch (cause) {
     throw unreachable('its certificate', cause);
+  } finally {
+    fetches--;
   }
   if (Date.parse(certificate.validTo) < now || certificate.publicKey.asymmetricKeyType !== 'rsa')
     throw new AppError('forbidden', 'the certificate of the signature is not valid');

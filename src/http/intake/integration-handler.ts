@@ -77,7 +77,10 @@ export class IntegrationHandler {
     const refusal = this.#takeOne(call);
     if (refusal && !mayBeCritical(request, format)) throw refusal;
     const { payload, drafts } = await this.#read(call, format, refusal);
-    const outcomes = await this.#storeAll(call, drafts, refusal);
+    const outcomes = await this.#storeAll(call, drafts, {
+      refusal,
+      isPaid: !refusal || format.verify !== undefined,
+    });
     const stored = this.#conclude(call.sender, outcomes);
     this.#services.metrics.of(call.sender.tenant).answeredAfter(reply.elapsedTime / 1000);
     return format.answer?.(stored, payload, this.#services.now()) ?? usualAnswer(outcomes);
@@ -106,7 +109,7 @@ export class IntegrationHandler {
   }
 
   async #read(
-    { request }: Call,
+    { request, reply, sender }: Call,
     format: NamedFormat,
     refusal: AppError | undefined,
   ): Promise<{ payload: Payload; drafts: Draft[] }> {
@@ -119,6 +122,8 @@ export class IntegrationHandler {
         query,
         params: request.params as Payload['params'],
       };
+      // What may ask outside is paid for first.
+      if (refusal && format.verify) this.#rates.take(reply, sender, 'critical');
       await format.verify?.(payload, { fetchText: this.#services.fetchText, now: this.#services.now() });
       const drafts = format.read(payload).map((item) => {
         const fields = fieldsOf(item, levels);
@@ -134,9 +139,13 @@ export class IntegrationHandler {
    * In their order, some at a time, so that others are served in between. The first new one is paid for by what the request
    * cost; repeats cost nothing more. After a refusal the database is read only for what its own bucket has paid for.
    */
-  async #storeAll(call: Call, drafts: readonly Draft[], refusal: AppError | undefined): Promise<Outcome[]> {
+  async #storeAll(
+    call: Call,
+    drafts: readonly Draft[],
+    { refusal, isPaid }: { refusal: AppError | undefined; isPaid: boolean },
+  ): Promise<Outcome[]> {
     if (refusal && !drafts.some(({ fields }) => fields.level === 'critical')) throw refusal;
-    const payment = { isLeft: refusal === undefined };
+    const payment = { isLeft: isPaid, isForCritical: refusal !== undefined };
     const outcomes: Outcome[] = [];
     for (let i = 0; i < drafts.length; i += atOnce) {
       const slice = drafts.slice(i, i + atOnce);
@@ -156,11 +165,11 @@ export class IntegrationHandler {
   async #store(
     { request, reply, sender }: Call,
     { fields, retryKey }: Draft,
-    payment: { isLeft: boolean },
+    payment: { isLeft: boolean; readonly isForCritical: boolean },
   ): Promise<Outcome> {
     const underWay = this.#gate.enter();
     try {
-      if (payment.isLeft) payment.isLeft = false;
+      if (payment.isLeft && (!payment.isForCritical || fields.level === 'critical')) payment.isLeft = false;
       else this.#rates.take(reply, sender, fields.level);
       return { id: await this.#services.intake.accept(sender, request.sourceIp, fields, retryKey), fields };
     } catch (error) {
