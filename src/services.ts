@@ -99,6 +99,7 @@ export async function createServices(
   const attention = createAttention({
     dueTimes: createDueTimes(storage.builder, storage.executor),
     history,
+    tenancy,
     bus,
     now,
     monotonicNow: () => performance.now(),

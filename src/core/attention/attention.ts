@@ -3,6 +3,7 @@
 import { AppError } from '../errors.ts';
 import type { Intake } from '../intake.ts';
 import type { Bus, History } from '../ports.ts';
+import type { Tenancy } from '../tenancy.ts';
 import type { Attention } from './attend.ts';
 import type { DueTimes } from './due-times.ts';
 import { escalate, escalateLater, findEscalating } from './escalations.ts';
@@ -14,6 +15,7 @@ interface AttentionOptions {
   readonly dueTimes: DueTimes;
   readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
   readonly monotonicNow: () => number;
   readonly isShared: boolean;
@@ -31,7 +33,7 @@ export interface AttentionParts {
 }
 
 export function createAttention(options: AttentionOptions): AttentionParts {
-  const { history, bus, now, onError } = options;
+  const { history, bus, tenancy, now, onError } = options;
   const schedule = new Schedule(options);
   /** The notification is stored all the same. */
   const reportTooMany = (error: unknown): undefined => {
@@ -49,7 +51,7 @@ export function createAttention(options: AttentionOptions): AttentionParts {
     handleWith(intake, ofPanels) {
       const context = { schedule, intake, history, bus, now };
       schedule.handle('expectation', (due) => raiseMissing(context, due));
-      schedule.handle('escalation', (due) => escalate(context, due));
+      schedule.handle('escalation', (due) => escalate({ ...context, tenancy }, due));
       const lost = { ...context, ...ofPanels, startedAt: now() };
       schedule.handle('panel', (due) => lookAtPanel(lost, due));
     },

@@ -23,7 +23,8 @@ function createLab(when: RuleWhen, then: RuleThen) {
   const shown = () => log.filter(({ cleared, throttledOn }) => cleared === null && throttledOn === null);
   const history = {
     find,
-    findRepeat: async () => undefined,
+    findRepeat: async (_tenant: number, { key }: { key: string }) =>
+      key === 'sent' ? { kind: 'repeated', id: 'earlier' } : undefined,
     append: async (_tenant: number, draft: NotificationDraft) => {
       for (const record of shown())
         if (draft.key !== null && record.key === draft.key && record.id !== draft.throttledOn)
@@ -59,19 +60,30 @@ function createLab(when: RuleWhen, then: RuleThen) {
   const bus = { publish: () => undefined };
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
-  const attention = createAttention({ dueTimes, history, bus, ...clock, isShared: false, onError });
-  const router = compileRules({ revision: 1, rules: [ruleSpecWith({ id: 'r', when, then })] }, { levels });
-  const tenancy = { peek: () => ({ router, levels }), get: async () => ({ router, levels }) };
+  const compile = (enabled: boolean) =>
+    compileRules({ revision: 1, rules: [ruleSpecWith({ id: 'r', enabled, when, then })] }, { levels });
+  let router = compile(true);
+  const disableRule = () => {
+    router = compile(false);
+  };
+  const peek = () => ({ router, levels });
+  const tenancy = { peek, get: async () => peek() } as unknown as Tenancy;
+  const attention = createAttention({ dueTimes, history, bus, tenancy, ...clock, isShared: false, onError });
   const intake = new Intake({
     ...{ history, bus, throttle: new Throttle(), attention: attention.forIntake, now: clock.now, onError },
-    ...{ tenancy: tenancy as unknown as Tenancy, directory: {} as never, onStored: () => undefined },
+    ...{ tenancy, directory: {} as never, onStored: () => undefined },
   });
   const handlers = new Map<string, (due: DueTime) => Promise<void>>();
   attention.schedule.handle = (kind, handler) => void handlers.set(kind, handler);
   attention.handleWith(intake, {} as never);
-  const send = (over: Partial<CheckedFields> = {}) => {
+  const send = (over: Partial<CheckedFields> = {}, retryKey: string | null = null) => {
     const fields = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
-    return intake.accept(sender, '192.0.2.1', { ...fields, key: 'k', ...over }, null);
+    return intake.accept(
+      sender,
+      '192.0.2.1',
+      { ...fields, key: 'k', ...over },
+      retryKey === null ? null : { key: retryKey },
+    );
   };
   const pass = async (ms: number) => {
     at += ms;
@@ -79,7 +91,7 @@ function createLab(when: RuleWhen, then: RuleThen) {
       if (due.dueAt !== null && due.dueAt <= at) await handlers.get(due.kind)?.(due);
   };
   const escalations = () => log.filter(({ tokenId }) => tokenId === 'belfry:escalation');
-  return { send, pass, shown, escalations, rows, errors, history };
+  return { send, pass, shown, escalations, rows, errors, history, disableRule };
 }
 
 const once: RuleThen = { escalate: [{ afterMs: 5 * minute, setLevel: 'critical' }] };
@@ -161,4 +173,22 @@ test('with too many expectations, the notification is stored and the error repor
   await send({ expect: { everyMs: minute, level: 'error' } });
   expect(shown()).toHaveLength(1);
   expect(errors).toMatchObject([{ code: 'conflict' }]);
+});
+
+test('what is not stored again neither expects the next one nor has others counted on it', async () => {
+  const throttle = { by: ['key' as const], perMs: 60 * minute };
+  const { send, rows, shown } = createLab({ minLevel: 'error' }, { throttle, ...once });
+  expect(await send({ expect: { everyMs: minute, level: 'error' } }, 'sent')).toBe('earlier');
+  expect(await send({}, 'sent')).toBe('earlier');
+  expect(rows.size).toBe(0);
+  const id = await send();
+  expect(shown()).toMatchObject([{ id }]);
+});
+
+test('a rule that was disabled escalates no more', async () => {
+  const { send, pass, escalations, rows, disableRule } = createLab({ minLevel: 'error' }, once);
+  await send();
+  disableRule();
+  await pass(5 * minute);
+  expect([escalations(), rows.size]).toEqual([[], 0]);
 });

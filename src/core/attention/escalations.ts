@@ -7,6 +7,7 @@ import type { Bus, History, HistoryRecord, NotificationDraft, Ref, TenantId } fr
 import type { Escalation } from '../routing/router.ts';
 import { targetNamed } from '../routing/router.ts';
 import { noPanel, unite } from '../target.ts';
+import type { Tenancy } from '../tenancy.ts';
 import type { DueTime } from './due-times.ts';
 import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';
@@ -31,6 +32,7 @@ export interface EscalationContext {
   readonly intake: Pick<Intake, 'raise' | 'findEarlier'>;
   readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly tenancy: Pick<Tenancy, 'get'>;
   readonly now: () => number;
 }
 
@@ -88,7 +90,7 @@ export async function findEscalating(
   return record && isLive(record, now()) ? record : undefined;
 }
 
-/** Sends the next step, unless somebody took the notification or it is no longer on panels. */
+/** Sends the next step, unless somebody took the notification, it is no longer on panels, or its rule is gone. */
 export async function escalate(context: EscalationContext, due: DueTime): Promise<void> {
   const { schedule, intake, history, now } = context;
   const { tenant, version } = due;
@@ -100,7 +102,9 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const fields = step && fieldsOf(record, step);
   let id = fields && (await intake.findEarlier(tenant, fields, retryKey));
   if (id === undefined) {
-    if (!isLive(record, now())) return void (await schedule.dueTimes.settle(due, undefined));
+    const { router } = await context.tenancy.get(tenant);
+    const hasRule = router.rules.some(({ ref, spec }) => ref.id === data.rule.id && spec.enabled);
+    if (!hasRule || !isLive(record, now())) return void (await schedule.dueTimes.settle(due, undefined));
     if (!fields || isTaken(record, data, step)) return void (await settleFor(schedule, due, data));
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
     const to = { ...record.route, target: unite(record.route.target, named) };

@@ -42,8 +42,11 @@ export async function watchPanel(
   const watched = await schedule.dueTimes.find(subject);
   // What is watched no more is dropped when it is due, with what it raised.
   if (alertWhenLostMs === undefined && !watched) return;
-  const data = (watched?.data as Watched | undefined) ?? { raised: null };
-  await schedule.put(subject, alertWhenLostMs ?? 0, data);
+  if (!watched) return void (await schedule.put(subject, alertWhenLostMs ?? 0, { raised: null }));
+  const { raised } = watched.data as Watched;
+  // A look that is under way puts the next one, by the setting as it is then.
+  const dueAt = (await schedule.now()) + (raised === null ? (alertWhenLostMs ?? 0) : backMs);
+  if (await schedule.dueTimes.settle(watched, { dueAt, data: { raised } })) schedule.wakeAt(dueAt);
 }
 
 export async function lookAtPanel(context: LostPanelContext, due: DueTime): Promise<void> {

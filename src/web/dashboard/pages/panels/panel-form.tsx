@@ -192,8 +192,10 @@ function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void
   const client = useQueryClient();
   const [isConfirming, setConfirming] = useState(false);
   const { data: rules = [] } = useQuery({ ...rulesQuery(tenant), enabled: isConfirming });
-  const naming = rules.filter(
-    ({ then: { panels } }) => typeof panels === 'object' && 'ids' in panels && panels.ids.includes(panel.id),
+  const naming = rules.filter(({ then }) =>
+    [then, ...(then.escalate ?? [])].some(
+      ({ panels }) => typeof panels === 'object' && 'ids' in panels && panels.ids.includes(panel.id),
+    ),
   );
   const remove = async () => {
     await tenant.api.delete(panelPath(panel.id));
