@@ -43,11 +43,14 @@ export interface Channels {
   find(tenant: TenantId, id: string): Promise<ChannelRecord | undefined>;
   /** @throws AppError `conflict` when the name is taken or there are as many as a tenant may have. */
   create(record: Omit<ChannelRecord, 'health'>, by: Actor): Promise<void>;
-  /** What waits is attempted at once after it. @throws AppError `conflict` when the name is another channel's. */
+  /**
+   * What waits is attempted at once after it. `plan` is asked again if what it changes was changed meanwhile. @throws AppError `conflict` when the name is another
+   * channel's.
+   */
   update(
     tenant: TenantId,
     id: string,
-    change: ChannelChange,
+    plan: (known: ChannelRecord) => ChannelChange,
     by: Actor,
     at: number,
   ): Promise<ChannelRecord | undefined>;

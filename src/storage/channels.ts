@@ -44,13 +44,17 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
       );
     },
 
-    async update(tenant, id, patch, by, at) {
+    async update(tenant, id, plan, by, at) {
       const read = of(tenant).where('id', '=', id).compile();
-      const other = sql`select 1 from channels where tenant = ${tenant} and name = ${patch.name ?? null} and id <> ${id}`;
+      let name: string | undefined;
       // Of the row, its health changes meanwhile: only what is written is compared.
       const updated = await compareAndSet(db, executor, read, (row) => {
+        const known = toChannel(row);
+        const patch = plan(known);
+        name = patch.name;
         const columns = toColumns(patch);
-        const detail = detailOf(toChannel(row), patch);
+        const detail = detailOf(known, patch);
+        const other = sql`select 1 from channels where tenant = ${tenant} and name = ${name ?? null} and id <> ${id}`;
         return (
           detail && {
             entry: { tenant, by, at, action: 'channel.update', subject: id, detail },
@@ -68,8 +72,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
           }
         );
       });
-      if (updated?.row && !updated.done && updated.row.name !== patch.name && patch.name !== undefined)
-        throw taken(patch.name);
+      if (updated?.row && !updated.done && name !== undefined && updated.row.name !== name) throw taken(name);
       return updated && toChannel(updated.row ?? updated.before);
     },
 

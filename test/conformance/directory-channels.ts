@@ -38,13 +38,13 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     expect(await tellsOfChange(tenant, () => channels.create(channel(tenant, 'c'), 'ann'))).toBe(true);
     expect(await channels.find(tenant, 'c')).toEqual({ ...channel(tenant, 'c'), health });
     const patch = { name: 'new', enabled: false, secrets: ['signingKey'], sealed: 'other' };
-    const update = () => channels.update(tenant, 'c', patch, 'bob', 9);
+    const update = () => channels.update(tenant, 'c', () => patch, 'bob', 9);
     expect(await tellsOfChange(tenant, update)).toBe(true);
     expect(await channels.list(tenant)).toEqual([
       { ...channel(tenant, 'c'), ...patch, updatedAt: 9, health },
     ]);
     expect(await tellsOfChange(tenant, update)).toBe(false);
-    expect(await channels.update(tenant, 'none', patch, 'bob', 9)).toBeUndefined();
+    expect(await channels.update(tenant, 'none', () => patch, 'bob', 9)).toBeUndefined();
     const entries = await audit(tenant);
     expect(entries).toMatchObject([
       { action: 'channel.create', by: 'ann', detail: { name: 'channel c', secrets: ['signingKey'] } },
@@ -70,8 +70,17 @@ export function channelsConformance(lab: () => DirectoryLab): void {
       code: 'conflict',
       message: expect.stringContaining('"same"'),
     });
-    const rename = channels.update(tenant, 'c', { name: 'same' }, 'x', 1);
+    const rename = channels.update(tenant, 'c', () => ({ name: 'same' }), 'x', 1);
     await expect(rename).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('of two changes at once that each add to the secrets, none is lost', async () => {
+    const { channels } = lab().directory;
+    const tenant = await made();
+    const add = (secret: string) =>
+      channels.update(tenant, 'c', ({ sealed }) => ({ sealed: `${sealed} ${secret}` }), 'x', 1);
+    await Promise.all([add('one'), add('two')]);
+    expect((await channels.find(tenant, 'c'))?.sealed?.split(' ').sort()).toEqual(['one', 'sealed', 'two']);
   });
 
   test('a deleted channel takes what waited for it along, and no other', async () => {
@@ -135,7 +144,7 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     expect(await next(queue, tenant)).toMatchObject({ attempts: 2, answer: 'no answer' });
     expect(await waitingOf(queue, tenant, 399)).toEqual([{ tenant, id: 'c', readyAt: 400 }]);
     expect(await queue.claim(tenant, 'c', 399)).toBe(false);
-    await channels.update(tenant, 'c', { name: 'mended' }, 'x', 120);
+    await channels.update(tenant, 'c', () => ({ name: 'mended' }), 'x', 120);
     expect((await channels.find(tenant, 'c'))?.health).toMatchObject({ failures: 0, failingSince: null });
     expect(await queue.claim(tenant, 'c', 121)).toBe(true);
     // An attempt that was made before the change says nothing of the channel as it is now.
@@ -151,7 +160,7 @@ export function channelsConformance(lab: () => DirectoryLab): void {
   test('nothing waits for a disabled channel', async () => {
     const [tenant, queue] = [await made(), queueOf()];
     await add(tenant, 1);
-    await lab().directory.channels.update(tenant, 'c', { enabled: false }, 'x', 1);
+    await lab().directory.channels.update(tenant, 'c', () => ({ enabled: false }), 'x', 1);
     expect(await waitingOf(queue, tenant, 1)).toEqual([]);
     expect(await queue.claim(tenant, 'c', 1)).toBe(false);
   });
@@ -208,7 +217,7 @@ export function channelsConformance(lab: () => DirectoryLab): void {
       position: 4,
     });
     // Whatever its channel does: nothing is delivered here.
-    await lab().directory.channels.update(tenant, 'c', { enabled: false }, 'x', 1);
+    await lab().directory.channels.update(tenant, 'c', () => ({ enabled: false }), 'x', 1);
     expect(await trimmed(1 + deliveryMs)).toBe(most);
     expect(await queue.next(tenant, 'c')).toBeUndefined();
     expect(await queue.list(tenant, 'c', 20_000)).toHaveLength(deliveryLog);

@@ -4,6 +4,7 @@ import {
   ChannelCreate,
   ChannelCreated,
   ChannelDeliveries,
+  type ChannelDelivery,
   ChannelList,
   ChannelPatch,
   ChannelTest,
@@ -70,12 +71,13 @@ export function channelRoutes(app: App, services: Services): void {
     async ({ principal: { tenant }, params, query }) => {
       const { id, name } = await find(services, tenant, params.id);
       const rows = await deliveries.list(tenant, id, readLimit(query.limit, mostDeliveries));
-      const titles = await Promise.all(
-        rows.map(
-          async ({ notification }) => (await services.history.find(tenant, notification))?.title ?? null,
-        ),
-      );
-      return { deliveries: rows.map((row, i) => deliveryView(row, name, titles[i] ?? null)) };
+      const views: ChannelDelivery[] = [];
+      // One after the other: pages ask every few seconds, and other readers wait for the same connections.
+      for (const row of rows) {
+        const notification = await services.history.find(tenant, row.notification);
+        views.push(deliveryView(row, name, notification?.title ?? null));
+      }
+      return { deliveries: views };
     },
   );
 
@@ -145,30 +147,19 @@ function changeRoutes(app: App, services: Services): void {
     }),
     async ({ principal, params, body }, reply) => {
       const { tenant } = principal;
-      const known = await find(services, tenant, params.id);
-      const opened = openIfNeeded(services, known, body);
-      const changed = changedChannelFields(known.kind, body, {
-        settings: known.settings,
-        names: known.secrets,
-        secrets: opened,
-      });
-      if (changed.settings) requireMailServer(services, known.kind, changed.settings);
-      const change: ChannelChange = {
-        ...(body.name !== undefined && { name: body.name.trim() }),
-        ...(body.enabled !== undefined && { enabled: body.enabled }),
-        ...(changed.settings && { settings: changed.settings }),
-        ...(changed.secrets && {
-          secrets: Object.keys(changed.secrets),
-          sealed: services.channels.seal(tenant, known.id, changed.secrets),
-        }),
+      let made: { readonly signingKey?: string } = {};
+      const plan = (known: ChannelRecord) => {
+        const planned = planChange(services, known, body);
+        made = planned.made;
+        return planned.change;
       };
-      const record = await channels.update(tenant, known.id, change, actorOf(principal), now());
+      const record = await channels.update(tenant, params.id, plan, actorOf(principal), now());
       if (!record) throw notFound('channel');
       await tenancy.refresh(tenant);
       services.channels.wake(tenant);
       const pending = (await deliveries.pending(tenant)).get(record.id) ?? 0;
       reply.header('cache-control', 'no-store');
-      return { ...channelView(record, pending, now()), ...madeKey(changed.secrets, body, opened) };
+      return { ...channelView(record, pending, now()), ...made };
     },
   );
 }
@@ -190,6 +181,27 @@ function madeKey(
 ): { readonly signingKey?: string } {
   const isMade = signingKey !== undefined && !secrets?.signingKey && signingKey !== before.signingKey;
   return isMade ? { signingKey } : {};
+}
+
+function planChange(services: Services, known: ChannelRecord, body: ChannelPatch) {
+  const opened = openIfNeeded(services, known, body);
+  const { settings, secrets } = changedChannelFields(known.kind, body, {
+    settings: known.settings,
+    names: known.secrets,
+    secrets: opened,
+  });
+  if (settings) requireMailServer(services, known.kind, settings);
+  const change: ChannelChange = {
+    ...(body.name !== undefined && { name: body.name.trim() }),
+    ...(body.enabled !== undefined && { enabled: body.enabled }),
+    // With the secrets as they are: whether settings may change depends on them.
+    ...(settings && { settings, sealed: known.sealed }),
+    ...(secrets && {
+      secrets: Object.keys(secrets),
+      sealed: services.channels.seal(known.tenant, known.id, secrets),
+    }),
+  };
+  return { change, made: madeKey(secrets, body, opened) };
 }
 
 async function find({ directory }: Services, tenant: TenantId, id: string): Promise<ChannelRecord> {
