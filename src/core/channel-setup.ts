@@ -107,6 +107,17 @@ function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void 
   }
 }
 
+/** What those see who may not change it: the path of an address and a topic are often all that a sender needs. */
+export function publicSettings(kind: ChannelKind, settings: Texts): Texts {
+  const isUrl = (name: string) => channelFields[kind].find((field) => field.name === name)?.type === 'url';
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => {
+      if (kind === 'ntfy' && name === 'topic') return [name, '…'];
+      return [name, isUrl(name) ? new URL(value).origin : value];
+    }),
+  );
+}
+
 function checked(fields: readonly ChannelField[], part: 'settings' | 'secrets', given: Texts): Texts {
   const own = fields.filter(({ isSecret = false }) => isSecret === (part === 'secrets'));
   const unknown = Object.keys(given).find((name) => !own.some((field) => field.name === name));

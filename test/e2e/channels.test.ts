@@ -215,6 +215,18 @@ test('secrets are never answered, nor found in the database', async () => {
     expect(text).not.toMatch(/-secret|BwcHBwcH/);
 });
 
+test('a viewer sees where a channel sends to, and not what it takes to send there', async () => {
+  await webhook('hook', '/hooks/key');
+  const settings = { url: 'https://ntfy.sh', topic: 'hidden' };
+  await call('POST', '/api/channels', { name: 'ntfy', kind: 'ntfy', settings });
+  const viewer = await server.key('viewer', tenant);
+  const { json } = await call('GET', '/api/channels', undefined, viewer);
+  expect(json.channels.map((each: Channel) => each.settings)).toEqual([
+    { url: receiver.url },
+    { url: 'https://ntfy.sh', topic: '…' },
+  ]);
+});
+
 test('secrets follow no new address; a signing key that is removed is made anew', async () => {
   const made = await webhook('hook', '/hook', { secrets: { authorization: 'Bearer very-secret' } });
   const settings = { url: `${receiver.url}/elsewhere` };

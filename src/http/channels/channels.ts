@@ -10,8 +10,8 @@ import {
   ChannelTest,
 } from '#contract/channel.ts';
 import type { ChannelKind } from '#contract/channel-fields.ts';
-import { actorOf } from '#core/access.ts';
-import { changedChannelFields, newChannelFields } from '#core/channel-setup.ts';
+import { actorOf, allows } from '#core/access.ts';
+import { changedChannelFields, newChannelFields, publicSettings } from '#core/channel-setup.ts';
 import { type ChannelChange, type ChannelRecord, channelView, deliveryView } from '#core/channels.ts';
 import { AppError, badField, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
@@ -32,11 +32,22 @@ export function channelRoutes(app: App, services: Services): void {
     '/api/channels',
     route(
       { role: 'viewer' },
-      { summary: 'All channels, by name, without secrets', response: { 200: ChannelList } },
+      {
+        summary: 'All channels, by name, without secrets',
+        description: 'Below the role admin, of a URL its origin alone is answered, and no topic.',
+        response: { 200: ChannelList },
+      },
     ),
-    async ({ principal: { tenant } }) => {
+    async ({ principal }) => {
+      const { tenant } = principal;
       const [records, pending] = await Promise.all([channels.list(tenant), deliveries.pending(tenant)]);
-      return { channels: records.map((record) => channelView(record, pending.get(record.id) ?? 0, now())) };
+      const view = (record: ChannelRecord) => channelView(record, pending.get(record.id) ?? 0, now());
+      if (allows(policy, principal)) return { channels: records.map(view) };
+      const shown = records.map((each) => ({
+        ...each,
+        settings: publicSettings(each.kind, each.settings),
+      }));
+      return { channels: shown.map(view) };
     },
   );
 
