@@ -56,8 +56,8 @@ export function addUser(program: Command, io: Io): void {
     .description('set a new password, which ends every session of the account and removes its passkeys')
     .argument('<email>', 'whose', readAddress)
     .addOption(passwordOption())
-    .option('--no-two-factor', 'take the second factor too: for whoever has lost it')
-    .option('--keep-passkeys', 'leave the passkeys: for whoever has only forgotten the password')
+    .option('--no-two-factor', 'remove the second factor too, if the person has lost it')
+    .option('--keep-passkeys', 'keep the passkeys, if only the password was forgotten')
     .addOption(
       jsonOption(
         '{"id","email","password","passkeysRemoved","identities"}, without a password that came from stdin',

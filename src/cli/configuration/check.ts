@@ -78,7 +78,7 @@ function* checkMapping(schema: Schema, value: unknown, path: Path): Generator<Pr
     if (!Object.hasOwn(value, name)) yield { path, message: `the field "${name}" is missing` };
 }
 
-/** The mistake within the form that was meant, where that can be told from the value. */
+/** The errors of a value that may have one of several forms: those of the form that it resembles, if only one does. */
 function* checkAny(forms: readonly Schema[], value: unknown, path: Path): Generator<Problem> {
   if (forms.some((form) => Value.Check(form as TSchema, value))) return;
   const same = forms.filter((form) => kindOf(form) === kindOfValue(value));

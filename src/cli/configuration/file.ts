@@ -108,7 +108,7 @@ function refuseManyAliases(document: Document.Parsed, name: string): void {
   if (count > maxAliases) throw new Failure(`${name} has more than ${maxAliases} anchors and aliases`, 2);
 }
 
-/** Things are known by their names, so two of one name cannot be told apart. */
+/** Entries are matched by name, so a name must not occur twice. */
 function repeatedNames(configuration: Configuration, place: (path: Path) => string): Problem[] {
   return sections.flatMap((section) => {
     const first = new Map<string, number>();

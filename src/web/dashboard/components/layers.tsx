@@ -123,6 +123,22 @@ export function Confirm({
   );
 }
 
+/** The button for something that cannot be undone: it opens {@link Confirm}. */
+export function ConfirmButton({
+  label,
+  ...props
+}: Omit<Parameters<typeof Confirm>[0], 'onClose'> & { readonly label: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button variant="subtle" color="error" onClick={() => setOpen(true)}>
+        {label}
+      </Button>
+      {isOpen && <Confirm {...props} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
 /** What will happen, an <li> each. */
 export function Consequences({ children }: { children: ReactNode }) {
   return <ul className={styles.consequences}>{children}</ul>;

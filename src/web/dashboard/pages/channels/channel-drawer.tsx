@@ -14,7 +14,7 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
-import { Confirm, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { ConfirmButton, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
 import styles from './channels.module.css';
 
@@ -186,28 +186,20 @@ function DeleteButton({ channel, onDeleted }: { channel: Channel; onDeleted: () 
   const { t } = useTranslation('channels');
   const tenant = useTenant();
   const client = useQueryClient();
-  const [isConfirming, setConfirming] = useState(false);
   const remove = async () => {
     await tenant.api.delete(channelPath(channel.id));
     onDeleted();
     await client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
   };
   return (
-    <>
-      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
-        {t('delete')}
-      </Button>
-      {isConfirming && (
-        <Confirm
-          title={t('deleteTitle', { name: channel.name })}
-          action={t('deleteDo')}
-          onConfirm={remove}
-          onClose={() => setConfirming(false)}
-        >
-          {t('deleteAbout')}
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      label={t('delete')}
+      title={t('deleteTitle', { name: channel.name })}
+      action={t('deleteDo')}
+      onConfirm={remove}
+    >
+      {t('deleteAbout')}
+    </ConfirmButton>
   );
 }
 

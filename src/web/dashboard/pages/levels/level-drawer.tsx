@@ -1,6 +1,5 @@
 import { Button, Tooltip } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level, LevelPut } from '#contract/level.ts';
 import { builtInStyles } from '#contract/level-styles.ts';
@@ -9,7 +8,7 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { Confirm, Consequences, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { ConfirmButton, Consequences, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { CardPreviews, SoundButton } from './card-preview.tsx';
@@ -90,7 +89,6 @@ function DeleteButton({ name, onDeleted }: { name: string; onDeleted: () => void
   const tenant = useTenant();
   const client = useQueryClient();
   const lookOf = useLevelLook();
-  const [isConfirming, setConfirming] = useState(false);
   const remove = async () => {
     await tenant.api.delete(`/api/levels/${encodeURIComponent(name)}`);
     client.setQueryData(levelsQuery(tenant).queryKey, (levels) =>
@@ -99,25 +97,18 @@ function DeleteButton({ name, onDeleted }: { name: string; onDeleted: () => void
     onDeleted();
   };
   return (
-    <>
-      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
-        {t('delete')}
-      </Button>
-      {isConfirming && (
-        <Confirm
-          title={t('deleteTitle', { name: lookOf(name).word })}
-          action={t('deleteDo')}
-          onConfirm={remove}
-          onClose={() => setConfirming(false)}
-        >
-          <Consequences>
-            <li>{t('deleteHistory')}</li>
-            <li>{t('deleteAgain')}</li>
-            <li>{t('deleteRules')}</li>
-          </Consequences>
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      label={t('delete')}
+      title={t('deleteTitle', { name: lookOf(name).word })}
+      action={t('deleteDo')}
+      onConfirm={remove}
+    >
+      <Consequences>
+        <li>{t('deleteHistory')}</li>
+        <li>{t('deleteAgain')}</li>
+        <li>{t('deleteRules')}</li>
+      </Consequences>
+    </ConfirmButton>
   );
 }
 

@@ -1,14 +1,13 @@
-import { Autocomplete, Button, Fieldset, Group, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
+import { Autocomplete, Fieldset, Group, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel } from '#contract/panel.ts';
 import { panelPath, panelsQuery, putInList } from '#web/dashboard/api/queries.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
-import { Confirm, Consequences } from '#web/dashboard/components/layers.tsx';
+import { ConfirmButton, Consequences } from '#web/dashboard/components/layers.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
@@ -190,13 +189,6 @@ function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void
   const { t } = useTranslation('panels');
   const tenant = useTenant();
   const client = useQueryClient();
-  const [isConfirming, setConfirming] = useState(false);
-  const { data: rules = [] } = useQuery({ ...rulesQuery(tenant), enabled: isConfirming });
-  const naming = rules.filter(({ then }) =>
-    [then, ...(then.escalate ?? [])].some(
-      ({ panels }) => typeof panels === 'object' && 'ids' in panels && panels.ids.includes(panel.id),
-    ),
-  );
   const remove = async () => {
     await tenant.api.delete(panelPath(panel.id));
     client.setQueryData(panelsQuery(tenant).queryKey, (panels) =>
@@ -205,32 +197,38 @@ function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void
     onDeleted();
   };
   return (
-    <>
-      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
-        {t('delete')}
-      </Button>
-      {isConfirming && (
-        <Confirm
-          title={t('deleteTitle', { name: panel.name })}
-          action={t('deleteDo')}
-          onConfirm={remove}
-          onClose={() => setConfirming(false)}
-        >
-          <Consequences>
-            <li>{t(panel.online ? 'deleteStream' : 'deleteOffline')}</li>
-            <li>{t('deleteToken')}</li>
-            <li>{t('deleteHistory')}</li>
-            {naming.length > 0 && (
-              <li>
-                {t('deleteRules', { count: naming.length })}{' '}
-                <strong>
-                  <bdi>{naming.map(({ name }) => name).join(', ')}</bdi>
-                </strong>
-              </li>
-            )}
-          </Consequences>
-        </Confirm>
+    <ConfirmButton
+      label={t('delete')}
+      title={t('deleteTitle', { name: panel.name })}
+      action={t('deleteDo')}
+      onConfirm={remove}
+    >
+      <DeleteConsequences panel={panel} />
+    </ConfirmButton>
+  );
+}
+
+function DeleteConsequences({ panel }: { panel: Panel }) {
+  const { t } = useTranslation('panels');
+  const { data: rules = [] } = useQuery(rulesQuery(useTenant()));
+  const naming = rules.filter(({ then }) =>
+    [then, ...(then.escalate ?? [])].some(
+      ({ panels }) => typeof panels === 'object' && 'ids' in panels && panels.ids.includes(panel.id),
+    ),
+  );
+  return (
+    <Consequences>
+      <li>{t(panel.online ? 'deleteStream' : 'deleteOffline')}</li>
+      <li>{t('deleteToken')}</li>
+      <li>{t('deleteHistory')}</li>
+      {naming.length > 0 && (
+        <li>
+          {t('deleteRules', { count: naming.length })}{' '}
+          <strong>
+            <bdi>{naming.map(({ name }) => name).join(', ')}</bdi>
+          </strong>
+        </li>
       )}
-    </>
+    </Consequences>
   );
 }

@@ -6,10 +6,9 @@ import { type RuleThen, throttleFields } from '#contract/rule.ts';
 import { channelsQuery, panelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
-import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { knownTags } from '../panels/panel-values.ts';
 import styles from './editor.module.css';
-import { AddRow, EditorRow, EditorSelect } from './editor-row.tsx';
+import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
 import { EscalationFields, initialEscalation } from './escalation-fields.tsx';
 import type { FieldProblem, FieldProblems } from './rule-problem.ts';
 import { EndPicker } from './time-rows.tsx';
@@ -107,11 +106,8 @@ function ActionFields({
       return (
         <>
           <span className={styles.field}>{t('makeIt')}</span>
-          <LevelSelect
-            variant="unstyled"
-            size="xs"
-            classNames={{ input: styles.levelSelect ?? '' }}
-            aria-label={t('action.setLevel')}
+          <EditorLevelSelect
+            label={t('action.setLevel')}
             value={then.setLevel ?? ''}
             onChange={(setLevel) => onChange({ ...then, setLevel })}
           />

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLevels } from '#web/dashboard/api/queries.ts';
-import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
 import {
   type ConditionField,
@@ -13,7 +12,7 @@ import {
   textHows,
 } from './draft.ts';
 import styles from './editor.module.css';
-import { AddRow, EditorRow, EditorSelect } from './editor-row.tsx';
+import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
 import type { FieldProblems } from './rule-problem.ts';
 import { useOffers, ValueField } from './value-field.tsx';
 
@@ -105,11 +104,8 @@ function ConditionRow({
         onChange={(next) => onChange({ ...condition, ...next })}
       />
       {field === 'minLevel' ? (
-        <LevelSelect
-          variant="unstyled"
-          size="xs"
-          classNames={{ input: styles.levelSelect ?? '' }}
-          aria-label={t('valuesOf', { name })}
+        <EditorLevelSelect
+          label={t('valuesOf', { name })}
           value={values[0] ?? ''}
           onChange={(level) => onChange({ ...condition, values: [level] })}
         />

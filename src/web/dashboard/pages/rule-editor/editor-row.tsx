@@ -3,6 +3,7 @@ import removeIcon from 'virtual:icon/x';
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Icon } from '#web/dashboard/components/icon.tsx';
+import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import styles from './editor.module.css';
 import type { FieldProblem } from './rule-problem.ts';
 
@@ -93,6 +94,27 @@ export function AddRow<Choice extends string>({
         <ProblemText problem={problem} />
       </div>
     </div>
+  );
+}
+
+export function EditorLevelSelect({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  onChange: (level: string) => void;
+}) {
+  return (
+    <LevelSelect
+      variant="unstyled"
+      size="xs"
+      classNames={{ input: styles.levelSelect ?? '' }}
+      aria-label={label}
+      value={value}
+      onChange={onChange}
+    />
   );
 }
 

@@ -1,9 +1,8 @@
 import { useTranslation } from 'react-i18next';
 import type { EscalationStep } from '#contract/rule.ts';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
-import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import styles from './editor.module.css';
-import { EditorSelect } from './editor-row.tsx';
+import { EditorLevelSelect, EditorSelect } from './editor-row.tsx';
 
 export const initialEscalation: readonly [EscalationStep] = [{ afterMs: 300_000, setLevel: 'critical' }];
 
@@ -39,11 +38,8 @@ export function EscalationFields({
         ]}
       />
       <span className={styles.words}>{t('escalate.as')}</span>
-      <LevelSelect
-        variant="unstyled"
-        size="xs"
-        classNames={{ input: styles.levelSelect ?? '' }}
-        aria-label={t('escalate.level')}
+      <EditorLevelSelect
+        label={t('escalate.level')}
         value={setLevel ?? ''}
         onChange={(level) => change({ setLevel: level })}
       />

@@ -1,6 +1,5 @@
-import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key, Token } from '#contract/token.ts';
 import { putInList, tokensQuery, useListChange } from '#web/dashboard/api/queries.ts';
@@ -9,7 +8,7 @@ import { Ago } from '#web/dashboard/components/ago.tsx';
 import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { Confirm, Consequences, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { ConfirmButton, Consequences, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { isOver, stateOf } from './credential.ts';
 import {
   type Credential,
@@ -162,38 +161,30 @@ function RevokeButton({
   onRevoked: () => void;
 }) {
   const { t } = useTranslation('tokens');
-  const [isConfirming, setConfirming] = useState(false);
   const revoke = useListChange(kind, ({ api }) => api.delete(`/api/${kind}/${id}`));
   return (
-    <>
-      <Button variant="subtle" color="error" onClick={() => setConfirming(true)}>
-        {t('revoke')}
-      </Button>
-      {isConfirming && (
-        <Confirm
-          title={t('revokeTitle', { name })}
-          action={t('revokeDo')}
-          onConfirm={() => revoke.mutateAsync(undefined).then(onRevoked)}
-          onClose={() => setConfirming(false)}
-        >
-          <Consequences>
-            <li>{t(kind === 'keys' ? 'revokeKey' : 'revokeToken')}</li>
-            {panel !== undefined && <li>{t('revokePanel', { name: panel })}</li>}
-            <li>
-              {lastUsedAt === null ? (
-                t('unused')
-              ) : (
-                <>
-                  {t('revokeUsed')} <Ago at={lastUsedAt} />
-                  {lastUsedFrom !== null && ` ${t('revokeFrom')} `}
-                  <Mono>{lastUsedFrom}</Mono>
-                </>
-              )}
-            </li>
-            <li>{t('revokeForever')}</li>
-          </Consequences>
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      label={t('revoke')}
+      title={t('revokeTitle', { name })}
+      action={t('revokeDo')}
+      onConfirm={() => revoke.mutateAsync(undefined).then(onRevoked)}
+    >
+      <Consequences>
+        <li>{t(kind === 'keys' ? 'revokeKey' : 'revokeToken')}</li>
+        {panel !== undefined && <li>{t('revokePanel', { name: panel })}</li>}
+        <li>
+          {lastUsedAt === null ? (
+            t('unused')
+          ) : (
+            <>
+              {t('revokeUsed')} <Ago at={lastUsedAt} />
+              {lastUsedFrom !== null && ` ${t('revokeFrom')} `}
+              <Mono>{lastUsedFrom}</Mono>
+            </>
+          )}
+        </li>
+        <li>{t('revokeForever')}</li>
+      </Consequences>
+    </ConfirmButton>
   );
 }
