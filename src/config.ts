@@ -216,7 +216,15 @@ function unknownNames(env: Readonly<Record<string, string | undefined>>): string
       const plain = name.endsWith(fileSuffix) ? name.slice(0, -fileSuffix.length) : name;
       if (known.includes(plain))
         return `${name} is not a setting: only secrets come from files; set ${plain} itself`;
-      return `${name} is not a setting${offerNearest(name, known).clause}`;
+      const { nearest } = offerNearest(
+        name.slice(prefix.length),
+        known.map((one) => one.slice(prefix.length)),
+      );
+      const hint =
+        nearest.length === 1
+          ? `did you mean ${prefix}${nearest[0]}?`
+          : 'docs/configuration.md lists all settings';
+      return `${name} is not a setting; ${hint}`;
     });
 }
 
