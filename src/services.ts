@@ -119,7 +119,8 @@ export async function createServices(
     tracer,
   });
   const presence = new Presence({ tenantStreams, bus, nodes: storage.nodes, onError });
-  attention.handleWith(intake, { panels: directory.panels, presence, usage });
+  const { panels, credentials } = directory;
+  attention.handleWith(intake, { panels, credentials, presence, usage });
   return {
     directory,
     history,

@@ -152,6 +152,12 @@ export const HistoryNotification = Type.Object(
         'live: on its panels now; unrouted: no panel was chosen; throttled: counted on an earlier one.',
     }),
     token: NamedRef,
+    origin: nullable(
+      Type.String({
+        description:
+          'What of Belfry sent it, as in "belfry:expectation", here in the place of the token; null: the token sent it.',
+      }),
+    ),
     rules: Type.Array(NamedRef, {
       description: 'The rules that matched, in order, by the names they had then.',
     }),

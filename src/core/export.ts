@@ -1,5 +1,6 @@
 /** History as a file: one record a line, as JSON or as CSV. */
 
+import { originOf } from './history-view.ts';
 import type { HistoryRecord } from './ports.ts';
 import { acknowledgedView, iso } from './stream/frames.ts';
 
@@ -22,6 +23,7 @@ export function ndjsonLine({
     receivedAt: iso(receivedAt),
     expiresAt: optionalIso(expiresAt),
     token: { id: tokenId, name: tokenName },
+    origin: originOf({ tokenId, route }),
     sent: { level: sentLevel, ttl: sentTtl },
     rules: route.rules,
     muted: route.muted,
@@ -71,6 +73,7 @@ const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) =
   ['acknowledged_at', ({ acknowledged }) => optionalIso(acknowledged?.at ?? null)],
   ['acknowledged_by', ({ acknowledged }) => acknowledged?.by ?? null],
   ['acknowledge_note', ({ acknowledged }) => acknowledged?.note ?? null],
+  ['origin', originOf],
 ];
 
 /** The header row, line break included. */

@@ -1,4 +1,5 @@
 import type { HistoryNotification, historyStates } from '#contract/notification.ts';
+import { ownSenders } from './own-sender.ts';
 import type { HistoryRecord, Ref, Route } from './ports.ts';
 import { acknowledgedView, iso } from './stream/frames.ts';
 import type { Target } from './target.ts';
@@ -33,6 +34,7 @@ export function historyView(
     expiresAt: record.expiresAt === null ? null : iso(record.expiresAt),
     state: stateOf(record, now),
     token: { id: record.tokenId, name: record.tokenName },
+    origin: originOf(record),
     rules: route.rules.map(({ id, name }) => ({ id, name })),
     target: targetView(route.target),
     ...panelsReached(shown ? route.target : undefined, snapshot),
@@ -42,6 +44,11 @@ export function historyView(
     acknowledged: acknowledgedView(record.acknowledged),
     receipts: { ...record.receipts },
   };
+}
+
+/** What of Belfry sent it, as a rule's condition `token` names it; null: the token did. */
+export function originOf({ tokenId, route }: Pick<HistoryRecord, 'tokenId' | 'route'>): string | null {
+  return route.origin ?? ownSenders.find(({ id }) => id === tokenId)?.id ?? null;
 }
 
 export function targetView({ all, ids, tags }: Target): HistoryNotification['target'] {

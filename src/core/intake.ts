@@ -6,10 +6,12 @@ import { idempotencyOf, idOf, type RetryKey, withTime } from './idempotency.ts';
 import type { CheckedFields } from './notification.ts';
 import { newNotificationId } from './notification-id.ts';
 import {
+  type Absent,
   type EscalatedRoute,
-  escalatedDecision,
   type OwnSender,
+  ownDecision,
   ownSender,
+  ownSenderId,
   type Sender,
 } from './own-sender.ts';
 import type {
@@ -49,6 +51,8 @@ export interface OwnNotification {
   readonly retryKey: RetryKey;
   /** Of an escalation. */
   readonly to?: EscalatedRoute;
+  /** Of what has not come: the one that did not send it. */
+  readonly inPlaceOf?: Absent;
 }
 
 /** As long as a commit may take at most; see `write-queue.ts`. */
@@ -61,6 +65,8 @@ interface Arrival {
   readonly idempotency: Idempotency | null;
   /** Set for an escalation: rules do not decide its level, and only add panels and channels; none throttles or escalates it. */
   readonly escalatedTo?: EscalatedRoute | undefined;
+  /** Set when Belfry sends it in the place of the sender. */
+  readonly origin?: OwnSender | undefined;
 }
 
 interface Made extends ToAttend {
@@ -95,21 +101,22 @@ export class Intake {
       // What is not stored again says nothing of the next one.
       const repeat = await this.#findRepeat(sender.tenant, idempotency);
       if (repeat !== undefined) return repeat;
-      await this.#options.attention.expect(sender, fields);
+      await this.#options.attention.expect(sender, sourceIp, fields);
     }
     return this.#accept({ sender, sourceIp, fields, idempotency });
   }
 
   /** As {@link accept}, of what Belfry itself sends. A level that the tenant does not have becomes `error`. */
-  async raise(tenant: TenantId, { by, fields, retryKey, to }: OwnNotification): Promise<string> {
+  async raise(tenant: TenantId, { by, fields, retryKey, to, inPlaceOf }: OwnNotification): Promise<string> {
     const { levels } = await this.#options.tenancy.get(tenant);
     const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
     return this.#accept({
-      sender: ownSender(tenant, by),
-      sourceIp: '127.0.0.1',
+      sender: { ...ownSender(tenant, by), ...inPlaceOf?.token },
+      sourceIp: inPlaceOf?.sourceIp ?? '127.0.0.1',
       fields: known,
       idempotency: idempotencyOf(retryKey, fields),
       escalatedTo: to,
+      origin: inPlaceOf && by,
     });
   }
 
@@ -212,7 +219,7 @@ export class Intake {
 
   /** Or what to wait for before it is tried again. */
   #draft(
-    { sender, sourceIp, fields, escalatedTo }: Arrival,
+    { sender, sourceIp, fields, escalatedTo, origin }: Arrival,
     { router }: TenantSnapshot,
   ): Made | Promise<void> {
     const { throttle, now, tracer } = this.#options;
@@ -220,9 +227,10 @@ export class Intake {
     const receivedAt = now();
     const id = newNotificationId(receivedAt);
     const started = router.regexWeight > 0 ? performance.now() : 0;
-    const subject = subjectOf(sender, sourceIp, fields, router.rankOf(fields.level));
+    const sent = subjectOf(sender, sourceIp, fields, router.rankOf(fields.level));
+    const subject = origin ? { ...sent, origin: ownSenderId(origin) } : sent;
     const decided = router.route(subject, receivedAt, this.#regexTime.allowance(sender.tenant, receivedAt));
-    const decision = escalatedTo ? escalatedDecision(decided, subject, escalatedTo) : decided;
+    const decision = ownDecision(decided, subject, escalatedTo);
     if (router.regexWeight > 0) this.#regexTime.spend(sender.tenant, performance.now() - started, receivedAt);
     routing?.end();
     const on = throttle.find(sender.tenant, decision.throttle, receivedAt);

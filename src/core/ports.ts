@@ -18,6 +18,10 @@ export interface Route {
   readonly target: Target;
   /** The channels that rules named, by id; absent when there are none. */
   readonly channels?: readonly string[];
+  /** Set when Belfry sent it in the place of its token: the id of that own sender. */
+  readonly origin?: string;
+  /** Of a repeat of what was escalated: the escalation whose level and panels it keeps. */
+  readonly repeats?: string;
 }
 
 export interface NotificationDraft {

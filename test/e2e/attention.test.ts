@@ -50,7 +50,7 @@ test('what does not come again in time is raised, and resolved when it comes', a
     expect(await expectations()).toMatchObject([{ state: 'overdue', notificationId: id }]),
   );
   expect(await found('token:"belfry:expectation"')).toMatchObject([
-    { id, token: { id: 'belfry:expectation' } },
+    { id, token: { name: 'token' }, origin: 'belfry:expectation' },
   ]);
   // It comes again, with the field of a body: the new one takes the place of what was raised.
   await send({ title: 'Backup', key: 'backup', expectEvery: 600_000 });

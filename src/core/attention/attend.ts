@@ -1,19 +1,18 @@
 /** What intake asks of escalations and expectations. */
 import type { CheckedFields } from '../notification.ts';
-import type { Sender } from '../own-sender.ts';
-import type { NotificationDraft, TenantId } from '../ports.ts';
+import { keepEscalated, type Sender } from '../own-sender.ts';
+import type { HistoryRecord, NotificationDraft, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import type { Throttled } from '../routing/throttle.ts';
-import { unite } from '../target.ts';
 
 export interface Attention {
-  expect(sender: Sender, fields: CheckedFields): Promise<void>;
+  expect(sender: Sender, sourceIp: string, fields: CheckedFields): Promise<void>;
   /** Answers the escalation of its key that it replaces on panels, or that one's repeat. */
   escalate(
     tenant: TenantId,
     draft: NotificationDraft,
     escalation: Escalation,
-  ): Promise<NotificationDraft | undefined>;
+  ): Promise<HistoryRecord | undefined>;
   /** What is on panels of the key that is being escalated. */
   findEscalating(tenant: TenantId, key: string): Promise<NotificationDraft | undefined>;
 }
@@ -41,8 +40,5 @@ export async function attend(
     return on ? { ...draft, throttledOn: on.id } : draft;
   }
   const escalated = await attention.escalate(tenant, draft, escalation);
-  if (!escalated) return draft;
-  const { level, rank } = escalated.rank > draft.rank ? escalated : draft;
-  const target = unite(draft.route.target, escalated.route.target);
-  return { ...draft, level, rank, route: { ...draft.route, target } };
+  return escalated ? keepEscalated(draft, escalated) : draft;
 }

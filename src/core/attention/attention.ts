@@ -7,7 +7,7 @@ import type { Tenancy } from '../tenancy.ts';
 import type { Attention } from './attend.ts';
 import type { DueTimes } from './due-times.ts';
 import { escalate, escalateLater, findEscalating } from './escalations.ts';
-import { expectNext, raiseMissing } from './expectations.ts';
+import { type ExpectationContext, expectNext, raiseMissing } from './expectations.ts';
 import { type LostPanelContext, lookAtPanel } from './lost-panels.ts';
 import { Schedule } from './schedule.ts';
 
@@ -28,7 +28,8 @@ export interface AttentionParts {
   /** To be called before the schedule starts. */
   handleWith(
     intake: Pick<Intake, 'raise' | 'findEarlier'>,
-    panels: Pick<LostPanelContext, 'panels' | 'presence' | 'usage'>,
+    directory: Pick<LostPanelContext, 'panels' | 'presence' | 'usage'> &
+      Pick<ExpectationContext, 'credentials'>,
   ): void;
 }
 
@@ -43,14 +44,15 @@ export function createAttention(options: AttentionOptions): AttentionParts {
   return {
     schedule,
     forIntake: {
-      expect: (sender, fields) => expectNext(schedule, sender, fields).catch(reportTooMany),
+      expect: (sender, sourceIp, fields) =>
+        expectNext(schedule, { sender, sourceIp, fields }).catch(reportTooMany),
       escalate: (tenant, draft, escalation) =>
         escalateLater({ schedule, history, now }, { tenant, draft, escalation }).catch(reportTooMany),
       findEscalating: (tenant, key) => findEscalating({ schedule, history, now }, tenant, key),
     },
-    handleWith(intake, ofPanels) {
+    handleWith(intake, { credentials, ...ofPanels }) {
       const context = { schedule, intake, history, bus, now };
-      schedule.handle('expectation', (due) => raiseMissing(context, due));
+      schedule.handle('expectation', (due) => raiseMissing({ ...context, credentials }, due));
       schedule.handle('escalation', (due) => escalate({ ...context, tenancy }, due));
       const lost = { ...context, ...ofPanels, startedAt: now() };
       schedule.handle('panel', (due) => lookAtPanel(lost, due));

@@ -7,6 +7,7 @@ import type { CheckedFields } from '../notification.ts';
 import type { Sender } from '../own-sender.ts';
 import type { History, HistoryRecord, NotificationDraft } from '../ports.ts';
 import { compileRules } from '../routing/compile-rules.ts';
+import { replay } from '../routing/replay.ts';
 import { Throttle } from '../routing/throttle.ts';
 import type { Tenancy } from '../tenancy.ts';
 import { createAttention } from './attention.ts';
@@ -75,7 +76,8 @@ function createLab(when: RuleWhen, then: RuleThen) {
   });
   const handlers = new Map<string, (due: DueTime) => Promise<void>>();
   attention.schedule.handle = (kind, handler) => void handlers.set(kind, handler);
-  attention.handleWith(intake, {} as never);
+  const credentials = { find: async () => undefined };
+  attention.handleWith(intake, { credentials } as never);
   const send = (over: Partial<CheckedFields> = {}, retryKey: string | null = null) => {
     const fields = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
     return intake.accept(
@@ -91,8 +93,53 @@ function createLab(when: RuleWhen, then: RuleThen) {
       if (due.dueAt !== null && due.dueAt <= at) await handlers.get(due.kind)?.(due);
   };
   const escalations = () => log.filter(({ tokenId }) => tokenId === 'belfry:escalation');
-  return { send, pass, shown, escalations, rows, errors, history, disableRule };
+  const panels = ['hr', 'ops'].map((tag) => ({ id: tag, name: tag, tags: [tag] }));
+  const replayed = (by = router) =>
+    replay(
+      log.map((record) => ({ ...record, tokenName: record.tokenId })),
+      by,
+      panels,
+    );
+  const ofExpectation = { id: 'e', when: { token: ['belfry:expectation'] }, then: { mute: true } };
+  const mutesOverdue = compileRules(
+    { revision: 2, rules: [ruleSpecWith(ofExpectation), ruleSpecWith({ id: 'r', when, then })] },
+    { levels },
+  );
+  return { send, pass, shown, escalations, rows, errors, history, disableRule, replayed, mutesOverdue };
 }
+
+test('what is overdue goes where the missing one would have gone, and no throttle hides it', async () => {
+  const then: RuleThen = { panels: { tags: ['hr'] }, throttle: { by: ['token', 'key'], perMs: 60 * minute } };
+  const { send, pass, shown, replayed, mutesOverdue } = createLab(
+    { token: ['hr'], sourceIp: ['192.0.2.0/24'], host: ['db'] },
+    then,
+  );
+  const of = { host: 'db', ip: '10.0.0.1', url: 'https://example.org/', key: 'backup' };
+  await send({ ...of, title: 'Backup', level: 'success', expect: { everyMs: minute, level: 'critical' } });
+  await pass(2 * minute);
+  expect(shown()).toMatchObject([
+    {
+      ...{ ...of, title: 'Overdue: Backup', level: 'critical', tokenId: 'hr', sourceIp: '192.0.2.1' },
+      route: { target: { all: false, tags: ['hr'] }, origin: 'belfry:expectation' },
+    },
+  ]);
+  expect(await replayed()).toMatchObject({ considered: 2, changed: 0 });
+  // Rules find it by what sent it, too.
+  expect(await replayed(mutesOverdue)).toMatchObject({
+    changed: 1,
+    rules: [{ id: 'e', matchedAfter: 1 }, { id: 'r' }],
+  });
+});
+
+test('a replay with the same rules changes nothing of escalations and their repeats', async () => {
+  const escalate = [{ afterMs: minute, setLevel: 'critical', panels: { ids: ['boss'] } }];
+  const { send, pass, replayed } = createLab({ token: ['hr'] }, { panels: { tags: ['ops'] }, escalate });
+  await send();
+  await pass(minute);
+  await send();
+  await send();
+  expect(await replayed()).toMatchObject({ considered: 4, changed: 0 });
+});
 
 const once: RuleThen = { escalate: [{ afterMs: 5 * minute, setLevel: 'critical' }] };
 

@@ -22,6 +22,7 @@ test.each([
       },
     },
     bus: { publish: () => undefined },
+    credentials: { find: async () => undefined },
     now: () => 1,
   } as unknown as Parameters<typeof raiseMissing>[0];
   await raiseMissing(context, due);

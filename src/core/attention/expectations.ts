@@ -1,4 +1,5 @@
 /** Dead-man's switches: what is raised when the next notification of a key does not come in time. */
+import type { Directory } from '../directory.ts';
 import { notFound } from '../errors.ts';
 import type { Intake } from '../intake.ts';
 import type { CheckedFields } from '../notification.ts';
@@ -12,6 +13,9 @@ export interface Expected {
   readonly level: string;
   readonly title: string;
   readonly host: string | null;
+  readonly ip?: string | null;
+  readonly url?: string | null;
+  readonly sourceIp?: string;
   readonly token: { readonly id: string; readonly name: string };
   /** When the last one came; Unix milliseconds. */
   readonly lastAt: number;
@@ -24,6 +28,7 @@ export interface ExpectationContext {
   readonly intake: Pick<Intake, 'raise'>;
   readonly history: Pick<History, 'clear'>;
   readonly bus: Pick<Bus, 'publish'>;
+  readonly credentials: Pick<Directory['credentials'], 'find'>;
   readonly now: () => number;
 }
 
@@ -36,38 +41,44 @@ export const graceOf = (everyMs: number): number =>
 /** Begins the time until the next notification of the key anew, or ends it. Without a key or an expectation, does nothing. */
 export async function expectNext(
   schedule: Schedule,
-  { tenant, id, name }: Sender,
-  { key, title, host, expect }: CheckedFields,
+  {
+    sender: { tenant, id, name },
+    sourceIp,
+    fields: { key, title, host, ip, url, expect },
+  }: { readonly sender: Sender; readonly sourceIp: string; readonly fields: CheckedFields },
 ): Promise<void> {
   if (key === null || !expect) return;
   const subject = { tenant, kind, subject: key } as const;
   const { everyMs, level } = expect;
   if (everyMs === 0) return void (await schedule.dueTimes.remove(subject));
   const lastAt = await schedule.now();
-  const data: Expected = { everyMs, level, title, host, token: { id, name }, lastAt, raised: null };
+  const token = { id, name };
+  const data: Expected = {
+    ...{ everyMs, level, title, host, ip, url, sourceIp, token, lastAt },
+    raised: null,
+  };
   await schedule.put(subject, everyMs + graceOf(everyMs), data);
 }
 
-/** Raises a notification with the same key, which the next one of that key replaces. */
+/**
+ * Raises a notification with the same key, which the next one of that key replaces. Rules find it by all that they would find
+ * the next one by: the token, also one that was revoked, host, addresses.
+ */
 export async function raiseMissing(
-  { schedule, intake, history, bus, now }: ExpectationContext,
+  { schedule, intake, history, bus, credentials, now }: ExpectationContext,
   due: DueTime,
 ): Promise<void> {
-  const { tenant, subject: key, version } = due;
+  const { tenant, version } = due;
   const data = due.data as Expected;
-  const { everyMs, level, title, host, lastAt } = data;
-  const fields: CheckedFields = {
-    title: `Overdue: ${title}`.slice(0, 250).toWellFormed(),
-    message: `No notification with the key "${key}" since ${new Date(lastAt).toISOString()}; one is expected every ${durationText(everyMs)}.`,
-    level,
-    ttl: 0,
-    ip: null,
-    host,
-    key,
-    url: null,
-  };
-  const retryKey = { key: `belfry:${kind}:${version}` };
-  const id = await intake.raise(tenant, { by: kind, fields, retryKey });
+  const { sourceIp = '127.0.0.1' } = data;
+  const known = await credentials.find(data.token.id);
+  const token = known?.tenant === tenant ? { id: known.id, name: known.name } : data.token;
+  const id = await intake.raise(tenant, {
+    by: kind,
+    fields: missingFields(due.subject, data),
+    retryKey: { key: `belfry:${kind}:${version}` },
+    inPlaceOf: { token, sourceIp },
+  });
   const isCurrent = await schedule.dueTimes.settle(due, { dueAt: null, data: { ...data, raised: id } });
   if (isCurrent) return;
   // It came, or was ended, in this moment; or another node raised the same.
@@ -76,9 +87,20 @@ export async function raiseMissing(
   await takeOff({ history, bus, now }, tenant, id);
 }
 
+const missingFields = (
+  key: string,
+  { everyMs, level, title, host, ip = null, url = null, lastAt }: Expected,
+): CheckedFields => ({
+  title: `Overdue: ${title}`.slice(0, 250).toWellFormed(),
+  message: `No notification with the key "${key}" since ${new Date(lastAt).toISOString()}; one is expected every ${durationText(everyMs)}.`,
+  level,
+  ttl: 0,
+  ...{ ip, host, key, url },
+});
+
 /** Ends an expectation; what it raised leaves the panels. @throws AppError `not-found`. */
 export async function endExpectation(
-  context: Omit<ExpectationContext, 'intake'>,
+  context: Omit<ExpectationContext, 'intake' | 'credentials'>,
   tenant: TenantId,
   key: string,
 ): Promise<void> {

@@ -151,7 +151,8 @@ function levelFrom(name: string, levels: RankedLevels, path: string): Matcher {
 function tokenIn(idsOrNames: readonly string[]): Matcher {
   const set = new Set(idsOrNames);
   return {
-    holds: ({ subject }) => set.has(subject.tokenId) || set.has(subject.tokenName),
+    holds: ({ subject: { tokenId, tokenName, origin } }) =>
+      set.has(tokenId) || set.has(tokenName) || (origin !== undefined && set.has(origin)),
     shown: ({ subject }) => `token "${subject.tokenName}"`,
     failure: idsOrNames.length === 1 ? `is not ${quoted(idsOrNames)}` : `is none of ${quoted(idsOrNames)}`,
     patterns: quoted(idsOrNames),

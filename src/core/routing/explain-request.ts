@@ -11,6 +11,7 @@ import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event
 import { compileRulesInSlices, type RuleSurroundings, validateRule } from './compile-rules.ts';
 import type { RankedLevels } from './conditions.ts';
 import { clipTraces, type Explainer, type Explanation } from './explain.ts';
+import { subjectOf } from './recorded.ts';
 import { prepareRegexes } from './regex-budget.ts';
 import type { NamedPanel } from './replay-counts.ts';
 import type { Router } from './router.ts';
@@ -114,11 +115,6 @@ function address(text: string, field: string): string {
   if (canonical === undefined)
     throw badField(`notification.${field}`, 'must be an IPv4 or IPv6 address, as in 10.0.0.5 or fd00::5');
   return canonical;
-}
-
-/** What the sender sent, as routing sees it; the level's rank is today's. */
-export function subjectOf(record: HistoryRecord, router: Router): RoutingSubject {
-  return { ...record, level: record.sentLevel, rank: router.rankOf(record.sentLevel), ttl: record.sentTtl };
 }
 
 /** Routers of earlier revisions, cached for as long as the snapshot is current: compiling thousands of rules takes a while. */

@@ -3,6 +3,7 @@ import type { EscalationStep, RuleSpec } from '#contract/rule.ts';
 import { AppError } from '../errors.ts';
 import type { TenantId } from '../ports.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '../yield-to-event-loop.ts';
+import { type Recorded, routeRecorded } from './recorded.ts';
 import { RegexTime, regexBudgetSpent } from './regex-budget.ts';
 import type { CompiledRule, Decision, Router } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
@@ -18,6 +19,8 @@ export interface Question {
   readonly router: Router;
   readonly subject: RoutingSubject;
   readonly at: number;
+  /** Set when it was sent before. */
+  readonly recorded?: Recorded | undefined;
 }
 
 /** Explains decisions. Each tenant has a time budget for it, as large as its budget for regular expressions at intake, but separate. */
@@ -66,8 +69,8 @@ export class Explainer {
 }
 
 /** Yields after each traced rule. Routing and tracing each have the budget that one notification has at intake. */
-function* explainSteps({ router, subject, at }: Question): Generator<undefined, Explanation> {
-  const decision = router.route(subject, at);
+function* explainSteps({ router, subject, at, recorded }: Question): Generator<undefined, Explanation> {
+  const decision = recorded ? routeRecorded(recorded, router, at) : router.route(subject, at);
   const matched = new Set(decision.route.rules);
   const context = new EvaluationContext(subject);
   const rules: RuleTrace[] = [];

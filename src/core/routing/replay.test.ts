@@ -5,7 +5,8 @@ import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { everyPanel } from '../target.ts';
 import { compileRules } from './compile-rules.ts';
-import { type Recorded, replay } from './replay.ts';
+import type { Recorded } from './recorded.ts';
+import { replay } from './replay.ts';
 import { Throttle } from './throttle.ts';
 
 const panels = [
@@ -19,6 +20,7 @@ const recorded = (i: number, given: Partial<Recorded> = {}): Recorded => ({
   title: `title ${i}`,
   message: 'm',
   level: 'warning',
+  rank: 30,
   ttl: 120_000,
   sentLevel: 'warning',
   sentTtl: null,

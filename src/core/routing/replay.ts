@@ -1,31 +1,11 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing.ts';
-import type { Entry, History, HistoryRecord, Notification, Route, TenantId } from '../ports.ts';
+import type { Entry, History, Notification, Route, TenantId } from '../ports.ts';
 import { isEmpty, reaches, type Target } from '../target.ts';
 import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
+import { type Recorded, routeRecorded } from './recorded.ts';
 import { type NamedPanel, PanelShowings, RuleMatches } from './replay-counts.ts';
 import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
-
-/** What replay needs of a recorded notification; the token's name is the present one. */
-export type Recorded = Pick<
-  HistoryRecord,
-  | 'id'
-  | 'receivedAt'
-  | 'title'
-  | 'message'
-  | 'level'
-  | 'ttl'
-  | 'sentLevel'
-  | 'sentTtl'
-  | 'ip'
-  | 'host'
-  | 'key'
-  | 'sourceIp'
-  | 'tokenId'
-  | 'tokenName'
-  | 'route'
-  | 'throttledOn'
->;
 
 export type Comparison = Omit<ReplayResponse, 'complete'>;
 type Example = ReplayResponse['examples'][number];
@@ -64,10 +44,7 @@ export async function replay(
   for await (const record of recorded) {
     const pause = yieldToEventLoop();
     if (pause) await pause;
-    const decision = router.route(
-      { ...record, level: record.sentLevel, rank: router.rankOf(record.sentLevel), ttl: record.sentTtl },
-      record.receivedAt,
-    );
+    const decision = routeRecorded(record, router, record.receivedAt);
     const throttled = throttle.check(replayTenant, decision.throttle, record.id, record.receivedAt);
     const shownBefore = record.throttledOn === null && reachesAny(record.route);
     const shownAfter = !throttled && reachesAny(decision.route);

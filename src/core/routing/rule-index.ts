@@ -63,6 +63,7 @@ export class RuleIndex {
     this.#texts.level.find(subject.level, this.#collect);
     this.#texts.token.find(subject.tokenId, this.#collect);
     this.#texts.token.find(subject.tokenName, this.#collect);
+    if (subject.origin !== undefined) this.#texts.token.find(subject.origin, this.#collect);
     for (const field of textFields) {
       const text = this.#texts[field].isEmpty ? null : context.folded(field);
       if (text !== null) this.#texts[field].find(text, this.#collect);

@@ -16,6 +16,8 @@ export interface RoutingSubject {
   readonly key: string | null;
   readonly tokenId: string;
   readonly tokenName: string;
+  /** As in a route: what of Belfry sent it in the place of the token. */
+  readonly origin?: string | undefined;
 }
 
 export type AddressField = 'ip' | 'sourceIp';

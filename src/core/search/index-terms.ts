@@ -105,7 +105,8 @@ function addAddress(terms: string[], tenant: TenantId, field: AddressField, text
     terms.push(addressTerm(tenant, field, { family, size, digits: digits.slice(0, size) }));
 }
 
-function addRoute(terms: string[], tenant: TenantId, { rules, muted, target }: Route): void {
+function addRoute(terms: string[], tenant: TenantId, { rules, muted, target, origin }: Route): void {
+  if (origin !== undefined) terms.push(valueTerm(tenant, 'token', origin));
   for (const { id } of rules) terms.push(valueTerm(tenant, 'rule', id));
   if (muted) {
     terms.push(flagTerm(tenant, 'muted'));

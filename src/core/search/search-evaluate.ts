@@ -105,7 +105,8 @@ function termMatcher(term: Term, { now, title, message }: QueryContext): Matcher
     case 'level':
       return ({ level }) => term.names.includes(level);
     case 'token':
-      return ({ tokenId }) => term.ids.includes(tokenId);
+      return ({ tokenId, route: { origin } }) =>
+        term.ids.includes(tokenId) || (origin !== undefined && term.ids.includes(origin));
     case 'rule':
       return ({ route }) => route.rules.some(({ id }) => term.ids.includes(id));
     case 'panel':

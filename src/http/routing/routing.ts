@@ -6,11 +6,11 @@ import {
   type DraftSurroundings,
   draftRouter,
   outcomeOf,
-  subjectOf,
   subjectOfRequest,
   wasThrottled,
 } from '#core/routing/explain-request.ts';
-import { type Recorded, replay, replayed, replayStart } from '#core/routing/replay.ts';
+import { type Recorded, subjectOf } from '#core/routing/recorded.ts';
+import { replay, replayed, replayStart } from '#core/routing/replay.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { problems, route } from '../route-schemas.ts';
@@ -99,7 +99,10 @@ async function explainBy(
     const record = await history.find(tenant, notification);
     if (!record) throw notFound('notification');
     const throttled = wasThrottled(record, rules !== undefined);
-    const question = { router, subject: subjectOf(record, router), at: instant(at, record.receivedAt) };
+    const question = {
+      ...{ router, recorded: record, subject: subjectOf(record, router) },
+      at: instant(at, record.receivedAt),
+    };
     return outcomeOf(await explainer.explain(tenant, question, yieldToEventLoop), { snapshot, throttled });
   }
   const tokens = notification.token === undefined ? [] : await directory.credentials.list(tenant, 'token');

@@ -110,7 +110,7 @@ function useFocusAsSheet(target: { readonly current: HTMLElement | null }): void
 function DrawerFields({ notification, onRefine }: { notification: HistoryNotification; onRefine: OnRefine }) {
   const { t } = useTranslation('history');
   const formats = useFormats();
-  const { host, ip, sourceIp, token, key, url, ttl, sent, level, rules, position, acknowledged } =
+  const { host, ip, sourceIp, token, origin, key, url, ttl, sent, level, rules, position, acknowledged } =
     notification;
   const chip = (refineKey: RefineKey, value: string, label?: string) => (
     <RefineChip refineKey={refineKey} value={value} onRefine={onRefine}>
@@ -123,6 +123,9 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
       {ip !== null && <Field name={t('field.ip')} mono value={chip('ip', ip)} />}
       <Field name={t('field.sourceIp')} mono value={chip('source', sourceIp)} />
       <Field name={t('field.token')} value={chip('token', token.id, token.name)} />
+      {origin !== null && origin !== token.id && (
+        <Field name={t('field.origin')} value={chip('token', origin)} />
+      )}
       <Field
         name={t('field.display')}
         value={ttl === 0 ? t('untilCleared') : t('shownFor', { time: formats.duration(ttl) })}

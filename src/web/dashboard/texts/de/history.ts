@@ -95,6 +95,7 @@ export const history: TranslatedPage<'history'> = {
   'field.ip': 'IP',
   'field.sourceIp': 'Quell-IP',
   'field.token': 'Token',
+  'field.origin': 'An seiner Stelle gesendet von',
   'field.display': 'Anzeigedauer',
   'field.key': 'Schlüssel',
   'field.sentAs': 'Gesendet als',

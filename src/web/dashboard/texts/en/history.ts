@@ -91,6 +91,7 @@ export const history = {
   'field.ip': 'IP',
   'field.sourceIp': 'Source IP',
   'field.token': 'Token',
+  'field.origin': 'Sent in its place by',
   'field.display': 'Display time',
   'field.key': 'Key',
   'field.sentAs': 'Sent as',
