@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const slow = [
   'torture/nodes/nodes.test.ts',
   'browser/dashboard-look.test.ts',
-  'torture/secrets/terminals.test.ts',
   'browser/history.test.ts',
   'torture/control/defects.test.ts',
   'conformance/history.postgres.test.ts',
@@ -19,16 +18,23 @@ const slow = [
   'e2e/tenants.test.ts',
   'e2e/cli-backup.test.ts',
   'torture/crash/disk.test.ts',
+  'torture/crash/power.test.ts',
   'browser/panel-life.test.ts',
   'start.test.ts',
 ];
 
-/** Begins with the files that take longest. */
+/** Those of which most are slow come first, and the quick ones of the sources last. */
+const projects = ['e2e-postgres', 'browser', 'e2e', 'unit'];
+
+/**
+ * Project by project, because a worker goes on only with files of its own project: for each other one a new process loads
+ * everything again. Within a project the files that take longest come first.
+ */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
+    const place = ({ project, moduleId }: TestSpecification) => {
       const found = slow.findIndex((name) => moduleId.endsWith(name));
-      return found < 0 ? slow.length : found;
+      return projects.indexOf(project.name) * (slow.length + 1) + (found < 0 ? slow.length : found);
     };
     return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
