@@ -105,6 +105,7 @@ export async function createServices(
     monotonicNow: () => performance.now(),
     isShared: storage.nodes !== undefined,
     onError,
+    onRefused: (tenant, kind) => metrics.of(tenant).notAwaited(kind),
   });
   const intake = new Intake({
     history,

@@ -26,7 +26,7 @@ const repeatMs = Type.Optional(
     minimum: 0,
     maximum: 86_400_000,
     description:
-      'Panels play the sound again after this time until the notification is acknowledged or gone, at least every 5 s; 0 or absent: once.',
+      'Panels play the sound again after this time, but no sooner than after 5 s, until the notification is acknowledged or gone; 0 or absent: once.',
   }),
 );
 

@@ -56,7 +56,13 @@ export const NotifyBody = Type.Object(
 );
 
 export const NotifyAccepted = Type.Object(
-  { ok: Type.Literal(true), id: Type.String({ format: 'uuid' }) },
+  {
+    ok: Type.Literal(true),
+    id: Type.String({ format: 'uuid' }),
+    warning: Type.Optional(
+      Type.String({ description: 'It is stored, but there was no room to expect the next one.' }),
+    ),
+  },
   { title: 'NotifyAccepted', additionalProperties: false },
 );
 export type NotifyAccepted = Static<typeof NotifyAccepted>;
@@ -85,7 +91,7 @@ const content = {
 export const Acknowledged = Type.Object(
   {
     at: Type.String({ format: 'date-time' }),
-    by: Type.String({ description: 'The name of a person, token or key.' }),
+    by: Type.String({ description: 'The display name of a person, or the name of a token or key.' }),
     note: nullable(Type.String()),
   },
   { additionalProperties: false },

@@ -71,6 +71,11 @@ export function actorOf(principal: Principal): string {
   return principal.kind === 'person' ? principal.email : credentialActor(principal);
 }
 
+/** The name of a principal on panels and in history: of a person, never the e-mail address. */
+export function shownNameOf(principal: Principal): string {
+  return principal.kind === 'person' ? principal.name : credentialActor(principal);
+}
+
 /** As {@link actorOf}, of a token or key. */
 export function credentialActor({
   kind,

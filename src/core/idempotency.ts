@@ -26,6 +26,9 @@ export function idempotencyOf({ key, state }: RetryKey, fields: CheckedFields): 
   return { key, hash, ...(state !== undefined && { isState: true }) };
 }
 
+/** Of what Belfry sends: its keys are random, and what it says of a panel may change between two attempts. */
+export const ownIdempotency = ({ key }: RetryKey): Idempotency => ({ key, hash: 'belfry' });
+
 /** @throws AppError `conflict`. */
 export function idOf(
   outcome: Exclude<AppendOutcome, { kind: 'throttled' }>,

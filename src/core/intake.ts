@@ -2,8 +2,9 @@ import { limits } from '#contract/limits.ts';
 import { type Attention, attend, type ToAttend } from './attention/attend.ts';
 import type { Directory } from './directory.ts';
 import { badRequest, unavailable } from './errors.ts';
-import { idempotencyOf, idOf, type RetryKey, withTime } from './idempotency.ts';
+import { idempotencyOf, idOf, ownIdempotency, type RetryKey, withTime } from './idempotency.ts';
 import type { CheckedFields } from './notification.ts';
+import { draftOf, subjectOf } from './notification-draft.ts';
 import { newNotificationId } from './notification-id.ts';
 import {
   type Absent,
@@ -24,7 +25,6 @@ import type {
   TenantId,
 } from './ports.ts';
 import { RegexTime } from './routing/regex-budget.ts';
-import type { RoutingSubject } from './routing/subject.ts';
 import { claimsOf, type Throttle, type ThrottleDemand } from './routing/throttle.ts';
 import type { Tenancy, TenantSnapshot } from './tenancy.ts';
 import type { Tracer } from './tracing.ts';
@@ -53,6 +53,11 @@ export interface OwnNotification {
   readonly to?: EscalatedRoute;
   /** Of what has not come: the one that did not send it. */
   readonly inPlaceOf?: Absent;
+}
+
+export interface Accepted {
+  readonly id: string;
+  readonly warning: string | undefined;
 }
 
 /** As long as a commit may take at most; see `write-queue.ts`. */
@@ -97,16 +102,31 @@ export class Intake {
     retryKey: RetryKey | null,
   ): Promise<string> {
     const idempotency = retryKey && idempotencyOf(retryKey, fields);
-    if (fields.expect) {
-      // What is not stored again says nothing of the next one.
-      const repeat = await this.#findRepeat(sender.tenant, idempotency);
-      if (repeat !== undefined) return repeat;
-      await this.#options.attention.expect(sender, sourceIp, fields);
-    }
-    return this.#accept({ sender, sourceIp, fields, idempotency });
+    const arrival = { sender, sourceIp, fields, idempotency };
+    return fields.expect ? (await this.#acceptExpecting(arrival)).id : this.#accept(arrival);
   }
 
-  /** As {@link accept}, of what Belfry itself sends. A level that the tenant does not have becomes `error`. */
+  /** As {@link accept}, of one that says that another is to come. A warning says that Belfry does not wait for that. */
+  acceptExpecting(
+    sender: Sender,
+    sourceIp: string,
+    fields: CheckedFields,
+    retryKey: RetryKey | null,
+  ): Promise<Accepted> {
+    const idempotency = retryKey && idempotencyOf(retryKey, fields);
+    return this.#acceptExpecting({ sender, sourceIp, fields, idempotency });
+  }
+
+  async #acceptExpecting(arrival: Arrival): Promise<Accepted> {
+    const { sender, sourceIp, fields, idempotency } = arrival;
+    // What is not stored again says nothing of the next one.
+    const repeat = await this.#findRepeat(sender.tenant, idempotency);
+    if (repeat !== undefined) return { id: repeat, warning: undefined };
+    const warning = await this.#options.attention.expect(sender, sourceIp, fields);
+    return { id: await this.#accept(arrival), warning };
+  }
+
+  /** As {@link accept}, of what Belfry itself sends; what it says does not count as other content. A level that the tenant does not have becomes `error`. */
   async raise(tenant: TenantId, { by, fields, retryKey, to, inPlaceOf }: OwnNotification): Promise<string> {
     const { levels } = await this.#options.tenancy.get(tenant);
     const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
@@ -114,7 +134,7 @@ export class Intake {
       sender: { ...ownSender(tenant, by), ...inPlaceOf?.token },
       sourceIp: inPlaceOf?.sourceIp ?? '127.0.0.1',
       fields: known,
-      idempotency: idempotencyOf(retryKey, fields),
+      idempotency: ownIdempotency(retryKey),
       escalatedTo: to,
       origin: inPlaceOf && by,
     });
@@ -152,13 +172,18 @@ export class Intake {
   }
 
   /** The id that `accept` would return because this is a repeat. */
-  async findEarlier(
-    tenant: TenantId,
-    fields: CheckedFields,
-    retryKey: RetryKey,
-  ): Promise<string | undefined> {
+  findEarlier(tenant: TenantId, fields: CheckedFields, retryKey: RetryKey): Promise<string | undefined> {
+    return this.#findStored(tenant, idempotencyOf(retryKey, fields));
+  }
+
+  /** The id of what was raised with this key. */
+  findRaised(tenant: TenantId, retryKey: RetryKey): Promise<string | undefined> {
+    return this.#findStored(tenant, ownIdempotency(retryKey));
+  }
+
+  async #findStored(tenant: TenantId, idempotency: Idempotency): Promise<string | undefined> {
     const { history, now } = this.#options;
-    const repeat = await history.findRepeat(tenant, idempotencyOf(retryKey, fields), now());
+    const repeat = await history.findRepeat(tenant, idempotency, now());
     return repeat?.kind === 'repeated' ? repeat.id : undefined;
   }
 
@@ -227,7 +252,7 @@ export class Intake {
     const receivedAt = now();
     const id = newNotificationId(receivedAt);
     const started = router.regexWeight > 0 ? performance.now() : 0;
-    const sent = subjectOf(sender, sourceIp, fields, router.rankOf(fields.level));
+    const sent = subjectOf({ sender, sourceIp, fields }, router.rankOf(fields.level));
     const subject = origin ? { ...sent, origin: ownSenderId(origin) } : sent;
     const decided = router.route(subject, receivedAt, this.#regexTime.allowance(sender.tenant, receivedAt));
     const decision = ownDecision(decided, subject, escalatedTo);
@@ -237,28 +262,7 @@ export class Intake {
     const undecided = on === undefined ? undefined : this.#undecided.get(on);
     if (undecided) return undecided;
     const counted = throttle.check(sender.tenant, decision.throttle, id, receivedAt);
-    const { level, rank, ttl, route } = decision;
-    const draft = {
-      id,
-      receivedAt,
-      level,
-      rank,
-      ttl,
-      route,
-      expiresAt: ttl === 0 ? null : receivedAt + ttl,
-      title: fields.title,
-      message: fields.message,
-      sentLevel: fields.level,
-      sentTtl: fields.ttl,
-      ip: fields.ip,
-      host: fields.host,
-      key: fields.key,
-      url: fields.url,
-      sourceIp,
-      tokenId: sender.id,
-      throttledOn: counted?.on ?? null,
-      throttleCount: counted?.count ?? 0,
-    };
+    const draft = draftOf({ sender, sourceIp, fields }, { id, receivedAt, decision, counted });
     return { draft, demands: decision.throttle, counted, escalation: decision.escalation };
   }
 
@@ -272,10 +276,4 @@ export class Intake {
     }
     return tenancy.refresh(tenant);
   }
-}
-
-function subjectOf(sender: Sender, sourceIp: string, fields: CheckedFields, rank: number): RoutingSubject {
-  const { title, message, level, ttl, ip, host, key } = fields;
-  const { id: tokenId, name: tokenName } = sender;
-  return { title, message, level, rank, ttl, ip, sourceIp, host, key, tokenId, tokenName };
 }

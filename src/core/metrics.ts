@@ -24,6 +24,8 @@ export interface TenantMetrics {
   unrouted(): void;
   muted(): void;
   rateLimited(scope: LimitScope): void;
+  /** There was no room for it. */
+  notAwaited(kind: 'expectation' | 'escalation'): void;
   leftThroughChannel(outcome: 'delivered' | 'failed', count: number): void;
   delivered(outcome: 'sent' | 'shown' | 'expired' | 'cleared', count: number): void;
   /** Seconds from accepting a notification to the panel's `shown` receipt. */
@@ -93,6 +95,11 @@ function createTenantMetrics(): TenantMetrics {
     'Notifications that channels delivered, and those that they gave up.',
     ['outcome'],
   );
+  const notAwaited = counter(
+    'attention_refused_total',
+    'Expectations and escalations that there was no room for: the notification was stored without.',
+    ['kind'],
+  );
   const latency = histogram(
     'delivery_latency_seconds',
     "From accepting a notification to a panel's receipt for showing it.",
@@ -107,6 +114,7 @@ function createTenantMetrics(): TenantMetrics {
   for (const reason of rejectionReasons) rejected.inc({ reason }, 0);
   for (const outcome of ['sent', 'shown', 'expired', 'cleared']) deliveries.inc({ outcome }, 0);
   for (const outcome of ['delivered', 'failed']) channelDeliveries.inc({ outcome }, 0);
+  for (const kind of ['expectation', 'escalation']) notAwaited.inc({ kind }, 0);
   for (const scope of limitScopes) limited.inc({ scope }, 0);
   const ofLevel = new Map<string, { inc(): void }>();
   return {
@@ -136,6 +144,7 @@ function createTenantMetrics(): TenantMetrics {
     unrouted: () => unrouted.inc(),
     muted: () => muted.inc(),
     rateLimited: (scope) => limited.inc({ scope }),
+    notAwaited: (kind) => notAwaited.inc({ kind }),
     leftThroughChannel: (outcome, count) => channelDeliveries.inc({ outcome }, count),
     delivered: (outcome, count) => deliveries.inc({ outcome }, count),
     shownAfter: (seconds) => latency.observe(seconds),

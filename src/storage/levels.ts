@@ -72,7 +72,7 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
       if (isBuiltInLevel(name)) return false;
       const one = of(tenant).where('name', '=', name).compile();
       const removed = await compareAndSet(db, executor, one, (row) => {
-        const { rank, color, icon, sound, durationMs } = toLevel(row);
+        const { rank, color, icon, sound, durationMs, repeatMs } = toLevel(row);
         return {
           entry: {
             tenant,
@@ -80,7 +80,7 @@ export function createLevels(db: Builder, executor: SqlExecutor): Levels {
             at,
             action: 'level.delete',
             subject: name,
-            detail: { rank, color, icon, sound, durationMs },
+            detail: { rank, color, icon, sound, durationMs, repeatMs },
           },
           when: sql<SqlBool>`${precondition('levels', row)} and not ${shownFrom(tenant, name)}
             and ${revision === undefined ? always : sql`${currentRevision(tenant)} = ${revision}`}`,

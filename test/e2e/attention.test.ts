@@ -168,7 +168,7 @@ test('a rule that cannot escalate is refused', async () => {
   }
 });
 
-test('a panel without a screen for its time is told of, and so is its return', async () => {
+test('a panel without a screen for its time is reported, and so is its return', async () => {
   const { token, call, found } = await newTenant();
   const { stream: wall } = await server.panel(token, 'Wall');
   const { id, stream: screen } = await server.panel(token, 'Lobby');

@@ -37,6 +37,7 @@ const names: Record<string, [string, string[]]> = {
   belfry_history_notifications: ['gauge', []],
   belfry_history_bytes: ['gauge', []],
   belfry_tokens: ['gauge', ['state']],
+  belfry_attention_refused_total: ['counter', ['kind']],
   belfry_channel_deliveries_total: ['counter', ['outcome']],
   belfry_channel_deliveries_pending: ['gauge', []],
 };

@@ -6,7 +6,8 @@ import type { Escalation } from '../routing/router.ts';
 import type { Throttled } from '../routing/throttle.ts';
 
 export interface Attention {
-  expect(sender: Sender, sourceIp: string, fields: CheckedFields): Promise<void>;
+  /** Answers what the sender is to be warned of. */
+  expect(sender: Sender, sourceIp: string, fields: CheckedFields): Promise<string | undefined>;
   /** Answers the escalation of its key that it replaces on panels, or that one's repeat. */
   escalate(
     tenant: TenantId,

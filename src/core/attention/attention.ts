@@ -2,7 +2,7 @@
 
 import { AppError } from '../errors.ts';
 import type { Intake } from '../intake.ts';
-import type { Bus, History } from '../ports.ts';
+import type { Bus, History, TenantId } from '../ports.ts';
 import type { Tenancy } from '../tenancy.ts';
 import type { Attention } from './attend.ts';
 import type { DueTimes } from './due-times.ts';
@@ -20,6 +20,8 @@ interface AttentionOptions {
   readonly monotonicNow: () => number;
   readonly isShared: boolean;
   readonly onError: (error: unknown) => void;
+  /** There was no room for it. */
+  readonly onRefused: (tenant: TenantId, kind: 'expectation' | 'escalation') => void;
 }
 
 export interface AttentionParts {
@@ -27,7 +29,7 @@ export interface AttentionParts {
   readonly forIntake: Attention;
   /** To be called before the schedule starts. */
   handleWith(
-    intake: Pick<Intake, 'raise' | 'findEarlier'>,
+    intake: Pick<Intake, 'raise' | 'findRaised'>,
     directory: Pick<LostPanelContext, 'panels' | 'presence' | 'usage'> &
       Pick<ExpectationContext, 'credentials'>,
   ): void;
@@ -37,17 +39,27 @@ export function createAttention(options: AttentionOptions): AttentionParts {
   const { history, bus, tenancy, now, onError } = options;
   const schedule = new Schedule(options);
   /** The notification is stored all the same. */
-  const reportTooMany = (error: unknown): undefined => {
+  const reportTooMany = (tenant: TenantId, kind: 'expectation' | 'escalation', error: unknown): void => {
     if (!(error instanceof AppError && error.code === 'conflict')) throw error;
     onError(error);
+    options.onRefused(tenant, kind);
   };
   return {
     schedule,
     forIntake: {
       expect: (sender, sourceIp, fields) =>
-        expectNext(schedule, { sender, sourceIp, fields }).catch(reportTooMany),
+        expectNext(schedule, { sender, sourceIp, fields }).then(
+          () => undefined,
+          (error: unknown) => {
+            reportTooMany(sender.tenant, 'expectation', error);
+            return `The notification is stored, but the next one is not expected: ${(error as Error).message}`;
+          },
+        ),
       escalate: (tenant, draft, escalation) =>
-        escalateLater({ schedule, history, now }, { tenant, draft, escalation }).catch(reportTooMany),
+        escalateLater({ schedule, history, now }, { tenant, draft, escalation }).catch((error: unknown) => {
+          reportTooMany(tenant, 'escalation', error);
+          return undefined;
+        }),
       findEscalating: (tenant, key) => findEscalating({ schedule, history, now }, tenant, key),
     },
     handleWith(intake, { credentials, ...ofPanels }) {

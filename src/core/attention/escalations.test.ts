@@ -61,6 +61,8 @@ function createLab(when: RuleWhen, then: RuleThen) {
   const bus = { publish: () => undefined };
   const errors: unknown[] = [];
   const onError = (error: unknown) => void errors.push(error);
+  const refused: string[] = [];
+  const onRefused = (_tenant: number, kind: string) => void refused.push(kind);
   const compile = (enabled: boolean) =>
     compileRules({ revision: 1, rules: [ruleSpecWith({ id: 'r', enabled, when, then })] }, { levels });
   let router = compile(true);
@@ -69,7 +71,16 @@ function createLab(when: RuleWhen, then: RuleThen) {
   };
   const peek = () => ({ router, levels });
   const tenancy = { peek, get: async () => peek() } as unknown as Tenancy;
-  const attention = createAttention({ dueTimes, history, bus, tenancy, ...clock, isShared: false, onError });
+  const attention = createAttention({
+    dueTimes,
+    history,
+    bus,
+    tenancy,
+    ...clock,
+    isShared: false,
+    onError,
+    onRefused,
+  });
   const intake = new Intake({
     ...{ history, bus, throttle: new Throttle(), attention: attention.forIntake, now: clock.now, onError },
     ...{ tenancy, directory: {} as never, onStored: () => undefined },
@@ -105,7 +116,20 @@ function createLab(when: RuleWhen, then: RuleThen) {
     { revision: 2, rules: [ruleSpecWith(ofExpectation), ruleSpecWith({ id: 'r', when, then })] },
     { levels },
   );
-  return { send, pass, shown, escalations, rows, errors, history, disableRule, replayed, mutesOverdue };
+  return {
+    send,
+    pass,
+    shown,
+    escalations,
+    rows,
+    errors,
+    refused,
+    intake,
+    history,
+    disableRule,
+    replayed,
+    mutesOverdue,
+  };
 }
 
 test('what is overdue goes where the missing one would have gone, and no throttle hides it', async () => {
@@ -214,12 +238,26 @@ test('a repeat that a throttle counts leaves the escalation on its panels, and t
   expect(shown()[0]?.id).toBe(escalations()[1]?.id);
 });
 
-test('with too many expectations, the notification is stored and the error reported', async () => {
-  const { send, rows, errors, shown } = createLab({ minLevel: 'error' }, {});
-  for (let i = 0; i < 1_000; i += 1) rows.set(`${i}`, {} as DueTime);
-  await send({ expect: { everyMs: minute, level: 'error' } });
-  expect(shown()).toHaveLength(1);
-  expect(errors).toMatchObject([{ code: 'conflict' }]);
+test('without room for an expectation or escalation, it is stored, reported, counted, and the sender warned', async () => {
+  const { send, rows, errors, refused, shown, intake } = createLab({ minLevel: 'error' }, once);
+  for (let i = 0; i < 10_000; i += 1) rows.set(`${i}`, {} as DueTime);
+  await send();
+  const fields = {
+    title: 't',
+    message: 'm',
+    level: 'info',
+    ttl: 0,
+    ip: null,
+    host: null,
+    url: null,
+    key: 'e',
+  };
+  const expecting = { ...fields, expect: { everyMs: minute, level: 'error' } };
+  const { id, warning } = await intake.acceptExpecting(sender, '192.0.2.1', expecting, null);
+  expect(warning).toMatch(/is stored, but the next one is not expected: there are 1000 expectations already/);
+  expect(shown()).toMatchObject([{ key: 'k' }, { id }]);
+  expect(errors).toMatchObject([{ code: 'conflict' }, { code: 'conflict' }]);
+  expect(refused).toEqual(['escalation', 'expectation']);
 });
 
 test('what is not stored again neither expects the next one nor has others counted on it', async () => {

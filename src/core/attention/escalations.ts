@@ -29,7 +29,7 @@ interface Escalating {
 
 export interface EscalationContext {
   readonly schedule: Schedule;
-  readonly intake: Pick<Intake, 'raise' | 'findEarlier'>;
+  readonly intake: Pick<Intake, 'raise' | 'findRaised'>;
   readonly history: Pick<History, 'find' | 'clear' | 'acknowledge'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly tenancy: Pick<Tenancy, 'get'>;
@@ -100,7 +100,7 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   if (!record) return void (await schedule.dueTimes.settle(due, undefined));
   const retryKey = { key: `belfry:${kind}:${version}` };
   const fields = step && fieldsOf(record, step);
-  let id = fields && (await intake.findEarlier(tenant, fields, retryKey));
+  let id = fields && (await intake.findRaised(tenant, retryKey));
   if (id === undefined) {
     const { router } = await context.tenancy.get(tenant);
     const hasRule = router.rules.some(({ ref, spec }) => ref.id === data.rule.id && spec.enabled);

@@ -17,20 +17,34 @@ interface Watched {
 
 export interface LostPanelContext {
   readonly schedule: Schedule;
-  readonly intake: Pick<Intake, 'raise' | 'findEarlier'>;
+  readonly intake: Pick<Intake, 'raise' | 'findRaised'>;
   readonly history: Pick<History, 'clear'>;
   readonly bus: Pick<Bus, 'publish'>;
   readonly panels: Pick<Directory['panels'], 'find'>;
   readonly presence: Pick<Presence, 'online'>;
   readonly usage: Pick<UsageRecorder, 'lastContact'>;
   readonly now: () => number;
-  /** When this node started: panels may need the same time to connect to it. */
+  /** When this node started: panels may need the same time to connect to it, and also after the clock was set. */
   readonly startedAt: number;
 }
 
 const kind = 'panel';
-/** So soon it is noticed that a lost panel is back. */
+/** So soon after a screen connected it is noticed that a lost panel is back; by then, every node knows. */
 const backMs = 5_000;
+/** So often it is looked whether a lost panel came back unnoticed. */
+const restMs = 3_600_000;
+
+/** To be called when a screen of a watched panel has connected: a lost one is looked at soon. */
+export async function noticeScreen(schedule: Schedule, tenant: TenantId, id: string): Promise<void> {
+  for (;;) {
+    const watched = await schedule.dueTimes.find({ tenant, kind, subject: id });
+    if (!watched || (watched.data as Watched).raised === null) return;
+    const dueAt = (await schedule.now()) + backMs;
+    // A look that is under way settled it meanwhile.
+    if (!(await schedule.dueTimes.settle(watched, { dueAt, data: watched.data }))) continue;
+    return schedule.wakeAt(dueAt);
+  }
+}
 
 /** To be called before the setting is stored; undefined: it is no longer watched. */
 export async function watchPanel(
@@ -74,13 +88,14 @@ async function lookAtAbsent(
   const { intake, usage, now, startedAt } = context;
   const { tenant } = due;
   const { raised } = due.data as Watched;
-  if (raised !== null) return lookAgain(context, due, { afterMs: backMs, raised });
+  if (raised !== null) return lookAgain(context, due, { afterMs: restMs, raised });
   const lost = own(due, lostFields(panel, lostMs));
-  const earlier = await intake.findEarlier(tenant, lost.fields, lost.retryKey);
+  const earlier = await intake.findRaised(tenant, lost.retryKey);
   const seenAt = usage.lastContact(panel)?.at ?? panel.lastSeenAt ?? panel.createdAt;
-  const leftMs = Math.max(seenAt, startedAt) + lostMs - now();
+  const leftMs = Math.max(seenAt, startedAt, context.schedule.clockSetAt) + lostMs - now();
   if (earlier === undefined && leftMs > 0) return lookAgain(context, due, { afterMs: leftMs, raised: null });
   const id = earlier ?? (await intake.raise(tenant, lost));
+  // A screen that connects at this moment does not know yet that the panel is lost.
   await lookAgain(context, due, { afterMs: backMs, raised: id });
 }
 

@@ -46,11 +46,17 @@ export class Schedule {
   #isStopped = true;
   /** The wall clock less the monotonic one, as last seen. */
   #offset: number;
+  #clockSetAt = 0;
 
   constructor(options: ScheduleOptions) {
     this.#options = options;
     this.dueTimes = options.dueTimes;
     this.#offset = options.now() - options.monotonicNow();
+  }
+
+  /** When the clock was last set, as that clock shows it; 0: never. */
+  get clockSetAt(): number {
+    return this.#clockSetAt;
   }
 
   handle(kind: DueKind, handler: DueHandler): void {
@@ -165,6 +171,15 @@ export class Schedule {
     const offset = now() - monotonicNow();
     const step = offset - this.#offset;
     this.#offset = offset;
-    if (!isShared && Math.abs(step) > steppedMs) await this.dueTimes.shift(Math.round(step));
+    if (Math.abs(step) <= steppedMs) return;
+    this.#clockSetAt = now();
+    if (isShared) return;
+    try {
+      await this.dueTimes.shift(Math.round(step));
+    } catch (error) {
+      // To be moved by the next look.
+      this.#offset -= step;
+      throw error;
+    }
   }
 }

@@ -49,14 +49,15 @@ export function expectationRoutes(app: App, services: Services): void {
   );
 }
 
-function expectationView({ subject, data }: DueTime): Expectation {
+function expectationView({ subject, dueAt, data }: DueTime): Expectation {
   const { everyMs, level, title, host, token, lastAt, raised } = data as Expected;
   return {
     key: subject,
     state: raised === null ? 'waiting' : 'overdue',
     ...{ everyMs, level, title, host, token },
     lastAt: iso(lastAt),
-    overdueAt: iso(lastAt + everyMs + graceOf(everyMs)),
+    // Of one that waits: also when the clock was set.
+    overdueAt: iso(raised === null && dueAt !== null ? dueAt : lastAt + everyMs + graceOf(everyMs)),
     notificationId: raised,
   };
 }

@@ -4,7 +4,7 @@ import { minRankOf } from '#contract/level-styles.ts';
 import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/notification.ts';
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
 import { NotificationDetail } from '#contract/routing.ts';
-import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
+import { mayUsePanel, type Principal, shownNameOf } from '#core/access.ts';
 import { deliveryView } from '#core/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/history-view.ts';
@@ -60,7 +60,7 @@ export function notificationRoutes(app: App, services: Services): void {
     ),
     async ({ principal, params }) => {
       await requireRoutedToOwnPanel(services, principal, params.id);
-      const outcome = await history.clear(principal.tenant, params.id, actorOf(principal), now());
+      const outcome = await history.clear(principal.tenant, params.id, shownNameOf(principal), now());
       if (outcome.kind === 'not-found') throw notFound('notification');
       if (outcome.kind === 'cleared') bus.publish(principal.tenant, [outcome.entry]);
       return { ok: true as const, cleared: outcome.kind === 'cleared' };
@@ -83,7 +83,7 @@ export function notificationRoutes(app: App, services: Services): void {
     async ({ principal, params, body }) => {
       await requireRoutedToOwnPanel(services, principal, params.id);
       const note = body?.note?.trim() || null;
-      const given = { at: now(), by: actorOf(principal), note };
+      const given = { at: now(), by: shownNameOf(principal), note };
       const outcome = await history.acknowledge(principal.tenant, params.id, given);
       if (outcome.kind === 'not-found') throw notFound('notification');
       const first = outcome.kind === 'acknowledged';

@@ -5,6 +5,7 @@ import { limits } from '#contract/limits.ts';
 import type { RejectionReason } from '#contract/overview.ts';
 import { type AppError, badRequest } from '#core/errors.ts';
 import type { RetryKey } from '#core/idempotency.ts';
+import type { Accepted } from '#core/intake.ts';
 import { type CheckedFields, checkFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
 import { answerRawError, logBug, toAppError, tooLarge } from '../errors.ts';
@@ -41,10 +42,11 @@ class NotifyCall {
     return (performance.now() - this.#beganAt) / 1000;
   }
 
-  accept(id: string): void {
-    const body = `{"ok":true,"id":"${id}"}`;
+  accept({ id, warning }: Accepted): void {
+    const more = warning === undefined ? '' : `,"warning":${JSON.stringify(warning)}`;
+    const body = `{"ok":true,"id":"${id}"${more}}`;
     this.#headers.push('content-type', 'application/json; charset=utf-8');
-    this.#headers.push('content-length', String(body.length));
+    this.#headers.push('content-length', String(Buffer.byteLength(body)));
     this.#response.writeHead(200, this.#headers).end(body);
   }
 
@@ -85,13 +87,13 @@ export class NotifyHandler {
   async #answer(call: NotifyCall, sourceIp: string): Promise<void> {
     const { request, sender } = call;
     const metrics = this.#services.metrics.of(sender.tenant);
-    let id: string;
+    let accepted: Accepted;
     try {
       const loading = this.#rates.load(sender);
       // Nothing is waited for in vain: a body that came with its head is then read without being buffered.
       if (loading) await loading;
       this.#rates.refuseAnyLevel(call, sender);
-      id = await this.#store(call, await readBody(request), sourceIp);
+      accepted = await this.#store(call, await readBody(request), sourceIp);
     } catch (error) {
       // The sender went away in the middle: nothing was refused, and nobody waits for an answer.
       if (request.destroyed && !request.complete) return;
@@ -100,19 +102,22 @@ export class NotifyHandler {
       call.refuse(known);
       return metrics.rejected(reasonOf(known));
     }
-    call.accept(id);
+    call.accept(accepted);
     metrics.answeredAfter(call.seconds);
   }
 
-  async #store(call: NotifyCall, body: Buffer, sourceIp: string): Promise<string> {
+  async #store(call: NotifyCall, body: Buffer, sourceIp: string): Promise<Accepted> {
     const { request, sender } = call;
+    const { intake } = this.#services;
     const underWay = this.#gate.enter();
     try {
       this.#rates.refuseUsual(call, sender, () => mayBeCritical(request, body));
       const parsing = this.#services.tracer?.start('parse');
       const fields = this.#readAndTake(call, body);
       parsing?.end();
-      return await this.#services.intake.accept(sender, sourceIp, fields, retryKey(request));
+      const given = [sender, sourceIp, fields, retryKey(request)] as const;
+      if (fields.expect) return await intake.acceptExpecting(...given);
+      return { id: await intake.accept(...given), warning: undefined };
     } finally {
       this.#gate.leave(underWay);
     }

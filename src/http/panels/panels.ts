@@ -109,6 +109,8 @@ function writeRoutes(app: App, services: Services): void {
       const { tenant } = principal;
       if (!(await directory.panels.remove(tenant, params.id, actorOf(principal), now())))
         throw notFound('panel');
+      // What says that it is lost leaves the panels.
+      await watchPanel(schedule, { tenant, id: params.id }, undefined);
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },

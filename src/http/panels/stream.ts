@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Cursor } from '#contract/sse.ts';
 import { parseCursor } from '#contract/sse.ts';
 import { mayUsePanel } from '#core/access.ts';
+import { noticeScreen } from '#core/attention/lost-panels.ts';
 import { AppError, notFound } from '#core/errors.ts';
 import type { Authenticator } from '../auth.ts';
 import { IdPath, route } from '../route-schemas.ts';
@@ -10,7 +11,7 @@ import { answerSseHead, begin, openSse } from '../sse-response.ts';
 
 /** GET /api/panels/{id}/events: the stream of one panel. */
 export function streamRoutes(app: App, services: Services, authenticator: Authenticator): void {
-  const { tenancy, tenantStreams } = services;
+  const { tenancy, tenantStreams, schedule } = services;
   app.get(
     '/api/panels/:id/events',
     route(
@@ -42,6 +43,10 @@ as in panel/0.1.0, names the screen's program; it is shown with the panel.`,
       const snapshot = await tenancy.get(principal.tenant);
       const span = services.tracer?.start('stream open', { 'belfry.resumes': from !== undefined });
       const opening = tenantStreams.connect(snapshot, panel, sink, { from, screen });
+      if (panel.display.alertWhenLostMs !== undefined)
+        opening
+          .then(() => noticeScreen(schedule, principal.tenant, panel.id))
+          .catch((error: unknown) => request.log.error(error));
       if (span) opening.then(() => span.end(), span.end.bind(span));
       const stopChecking = authenticator.watch(request, () => sink.end());
       sink.onGone(() => {

@@ -26,7 +26,7 @@ export class RepeatedSound {
     let loudest: ChosenSound | undefined;
     for (const { notification } of cards) {
       const { repeatMs = 0, sound = 'none' } = level(notification.level) ?? {};
-      if (repeatMs === 0 || sound === 'none' || notification.acknowledged !== null) continue;
+      if (repeatMs === 0 || sound === 'none' || notification.acknowledged) continue;
       const { id, rank } = notification;
       const last = this.#lastAt.get(id) ?? now;
       const isDue = now - last >= Math.max(leastMs, repeatMs);

@@ -96,7 +96,8 @@ export function createCardView(first: Card, context: CardContext): CardView {
     count.title = next.count > 0 ? translate('counted', { n: next.count + 1 }) : '';
     const { acknowledged } = next.notification;
     setText(seen, acknowledged ? seenText(acknowledged, translate) : '');
-    acknowledge.hidden = acknowledged !== null;
+    // A node of an older version does not say it.
+    acknowledge.hidden = Boolean(acknowledged);
     tick();
   };
   update(first);
