@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Receiver } from '../support/receiver.ts';
-import { faultsInBothSchemes } from './accessibility.ts';
+import { faultsIn, faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab } from './dashboard-lab.ts';
 
 let lab: DashboardLab;
@@ -34,5 +34,45 @@ test('a channel is made, tried, chosen in a rule and looked after, on a phone to
   await page.getByRole('button', { name: 'Ops hook' }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(await faultsInBothSchemes(page)).toEqual([]);
+  await close();
+});
+
+test('an optional secret is removed; why a channel fails and when it is tried again stands in the list, the form and the drawer', async () => {
+  const token = await lab.server.key('admin');
+  const make = (path: string, json: object) => lab.server.call('POST', path, { token, json });
+  const { json: channel } = await make('/api/channels', {
+    ...{ name: 'Night hook', kind: 'webhook', settings: { url: `${receiver.url}/night` } },
+    secrets: { authorization: 'Bearer x' },
+  });
+  await make('/api/rules', { name: 'to the night', then: { channels: ['Night hook'] }, continue: true });
+  receiver.answer = () => ({ status: 500, body: 'out of order' });
+  const sender = await lab.server.token({ scopes: ['notify'] });
+  await lab.server.notify(sender, { title: 'Cold store', message: '9 °C' });
+  const { page, close, complaints } = await lab.desk({ path: 'settings/channels' });
+  const row = page.getByRole('row', { name: 'Night hook' });
+  await row.getByText(/out of order/).waitFor();
+  await row.getByText(/Next attempt in|Trying again now/).waitFor();
+  await row.getByRole('button', { name: 'Night hook' }).click();
+  const drawer = page.getByRole('dialog', { name: 'Night hook' });
+  await drawer.getByText('Failing since').waitFor();
+  await drawer.getByRole('button', { name: 'Remove: Authorization header' }).click();
+  expect(await faultsIn('light', page)).toEqual([]);
+  await drawer.getByRole('button', { name: 'Save' }).click();
+  await drawer.getByRole('button', { name: 'Remove: Authorization header' }).waitFor({ state: 'detached' });
+  await drawer.getByText('Saved').waitFor();
+  const { json } = await lab.server.call('GET', '/api/channels', { token });
+  expect(json.channels.find(({ id }: { id: string }) => id === channel.id).secrets).toEqual(['signingKey']);
+  await page.goto(`${lab.server.url}/t/default/history`);
+  await page.getByText('Cold store').click();
+  const deliveries = page
+    .getByRole('complementary')
+    .locator('section', { has: page.getByRole('heading', { name: 'Channels' }) });
+  await deliveries.getByText(/not delivered yet, \d+ attempts?/).waitFor();
+  await deliveries.getByText(/out of order/).waitFor();
+  receiver.answer = undefined;
+  await deliveries.getByText(/delivered after .*, \d+ attempts/).waitFor();
+  await deliveries.getByRole('link', { name: 'Night hook' }).click();
+  await page.getByRole('dialog', { name: 'Night hook' }).waitFor();
+  expect(complaints).toEqual([]);
   await close();
 });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { answersScenes } from './answers-scenes.ts';
 import { DashboardLab } from './dashboard-lab.ts';
 import type { DashboardScene, DashboardScenes } from './dashboard-scene.ts';
 import { panelsScenes } from './panels-scenes.ts';
@@ -14,6 +15,7 @@ const everything: readonly DashboardScenes[] = [
   ...levelsScenes,
   ...peopleScenes,
   ...watchScenes,
+  ...answersScenes,
   ...rulesScenes,
   {
     name: 'empty',

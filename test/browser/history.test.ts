@@ -1,6 +1,7 @@
 import type { Locator, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { faultsIn } from './accessibility.ts';
+import { answers, openAnswer, seedAnswers } from './answers-scenes.ts';
 import { DashboardLab, type Desk, type DeskOptions } from './dashboard-lab.ts';
 import { seedDay } from './watch-scenes.ts';
 
@@ -334,4 +335,23 @@ test('what completes a search can be used by everyone', async () => {
   await page.getByRole('option').first().waitFor();
   await page.getByRole('button', { name: 'Show as table' }).isVisible();
   expect(await faultsIn('dark', page)).toEqual([]);
+});
+
+test('the drawer says at first sight whether a notification is on panels, and why or why not', async () => {
+  await seedAnswers(lab.server, 'answers');
+  desk = await lab.desk({ tenant: 'answers', path: 'history' });
+  const { page } = desk;
+  const drawer = page.getByRole('complementary', { name: 'Notification' });
+  const answer = () => drawer.locator('[class*=answer]').first().textContent();
+  // Their states come with time; the list and the open drawer follow.
+  for (const [title, expected] of Object.entries(answers)) {
+    await openAnswer(page, title);
+    await expect.poll(answer, { message: title }).toMatch(expected);
+  }
+  await drawer.getByRole('button', { name: 'Open the newer notification' }).click();
+  await expect.poll(answer).toContain('nobody took the earlier notification in time');
+  await openAnswer(page, 'Shown disk');
+  await drawer.getByText('next attempt at').waitFor();
+  await drawer.getByRole('link', { name: 'To ops' }).waitFor();
+  expect(await faultsIn('light', page)).toEqual([]);
 });

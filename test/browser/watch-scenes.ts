@@ -168,7 +168,7 @@ export const watchScenes: readonly DashboardScenes[] = [
         path: search('is:muted'),
         act: async (page) => {
           await page.getByText('Replication lag').first().click();
-          await page.getByText('recorded but not shown').waitFor();
+          await page.getByText('Not shown: the rule').waitFor();
         },
       },
       { name: 'history-error', path: search('host:db-* level:>=waring since:24h') },

@@ -112,7 +112,7 @@ export function useClear(): (notification: HistoryNotification) => Promise<void>
     await tenant.api.post(`/api/notifications/${encodeURIComponent(id)}/clear`);
     const row = await client
       .fetchQuery({ ...notificationQuery(tenant, id), staleTime: 0 })
-      .then(({ trace: _trace, deliveries: _deliveries, ...known }) => known)
+      .then(({ trace: _trace, deliveries: _deliveries, channels: _channels, ...known }) => known)
       .catch(() => ({ ...notification, state: 'cleared' as const }));
     for (const pages of tenant.lists.values()) pages.update(row);
   };

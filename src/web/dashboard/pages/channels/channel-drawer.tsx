@@ -16,6 +16,7 @@ import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
 import { ConfirmButton, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { ChannelProblem } from './channel-problem.tsx';
 import styles from './channels.module.css';
 
 interface Values {
@@ -24,6 +25,10 @@ interface Values {
   readonly enabled: boolean;
   /** Settings and secrets; an empty secret keeps what is set. */
   readonly fields: Readonly<Record<string, string>>;
+  /** The secrets to be removed. */
+  readonly removed: readonly string[];
+  /** When it was last saved: then the form begins anew, without the secrets that were typed. */
+  readonly savedAt: string;
 }
 
 interface DrawerProps {
@@ -40,9 +45,24 @@ export function ChannelDrawer(props: DrawerProps) {
   const { may } = useTenant();
   return (
     <SideDrawer onClose={onClose} title={channel ? <bdi>{channel.name}</bdi> : t('create')}>
+      {channel && <Failing channel={channel} />}
       {may('admin') && <ChannelForm {...props} />}
       {channel && <Deliveries channel={channel} />}
     </SideDrawer>
+  );
+}
+
+function Failing({ channel }: { channel: Channel }) {
+  const { t } = useTranslation('channels');
+  const { enabled, state } = channel;
+  if (!enabled || state.failingSince === null) return null;
+  return (
+    <div className={styles.notice}>
+      <strong>
+        {t('failingSince')} <Ago at={state.failingSince} />
+      </strong>
+      <ChannelProblem channel={channel} />
+    </div>
   );
 }
 
@@ -59,7 +79,9 @@ function ChannelForm({ channel, onCreated, onClose }: DrawerProps) {
       const saved: ChannelCreated = channel
         ? await tenant.api.patch<ChannelCreated>(channelPath(channel.id), body)
         : await tenant.api.post<ChannelCreated>('/api/channels', { ...body, kind: values.kind });
-      await client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
+      const listRead = client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
+      // A new one is opened from the list.
+      if (!channel) await listRead;
       if (saved.signingKey !== undefined) setMade({ id: saved.id, key: saved.signingKey });
       else if (!channel) leave(() => onCreated?.(saved.id));
     },
@@ -91,6 +113,12 @@ function ChannelForm({ channel, onCreated, onClose }: DrawerProps) {
           key={field.name}
           field={field}
           isSet={channel?.secrets.includes(field.name) === true}
+          isRemoved={form.values.removed.includes(field.name)}
+          onRemove={(isRemoved) => {
+            const others = form.values.removed.filter((name) => name !== field.name);
+            form.setFieldValue('removed', isRemoved ? [...others, field.name] : others);
+            form.setFieldValue(`fields.${field.name}`, '');
+          }}
           props={form.getInputProps(`fields.${field.name}`)}
         />
       ))}
@@ -104,9 +132,22 @@ function ChannelForm({ channel, onCreated, onClose }: DrawerProps) {
   );
 }
 
-function FieldInput({ field, isSet, props }: { field: ChannelField; isSet: boolean; props: object }) {
+function FieldInput({
+  field,
+  isSet,
+  isRemoved,
+  onRemove,
+  props,
+}: {
+  field: ChannelField;
+  isSet: boolean;
+  isRemoved: boolean;
+  onRemove: (isRemoved: boolean) => void;
+  props: object;
+}) {
   const { t } = useTranslation('channels');
   const { name, isSecret, isRequired, example, type } = field;
+  const isSigningKey = type === 'signing-key';
   const label = t(`field.${name}` as 'field.url');
   const common = {
     label,
@@ -114,23 +155,34 @@ function FieldInput({ field, isSet, props }: { field: ChannelField; isSet: boole
     placeholder: isSet ? t('keepsValue') : (example ?? ''),
     ...props,
   };
-  if (isSecret)
-    return (
-      <PasswordInput
-        {...common}
-        autoComplete="off"
-        description={type === 'signing-key' && !isSet && t('signingKeyHint')}
-      />
-    );
-  return <TextInput {...common} />;
+  if (!isSecret) return <TextInput {...common} />;
+  const input = (
+    <PasswordInput
+      {...common}
+      {...(isRemoved && { placeholder: t(isSigningKey ? 'signingKeyRenewed' : 'removed'), disabled: true })}
+      autoComplete="off"
+      description={isSigningKey && !isSet && t('signingKeyHint')}
+    />
+  );
+  if (!isSet || isRequired) return input;
+  const action = isRemoved ? 'keep' : isSigningKey ? 'renewSigningKey' : 'remove';
+  return (
+    <div className={styles.secret}>
+      {input}
+      <Button size="xs" aria-label={`${t(action)}: ${label}`} onClick={() => onRemove(!isRemoved)}>
+        {t(action)}
+      </Button>
+    </div>
+  );
 }
 
 function valuesOf(channel: Channel | undefined): Values {
   const names = Object.values(channelFields).flatMap((fields) => fields.map(({ name }) => name));
   const empty = Object.fromEntries(names.map((name) => [name, '']));
-  if (!channel) return { name: '', kind: 'webhook', enabled: true, fields: empty };
-  const { name, kind, enabled, settings } = channel;
-  return { name, kind, enabled, fields: { ...empty, ...settings } };
+  const none = { fields: empty, removed: [], savedAt: '' };
+  if (!channel) return { name: '', kind: 'webhook', enabled: true, ...none };
+  const { name, kind, enabled, settings, updatedAt: savedAt } = channel;
+  return { ...none, name, kind, enabled, fields: { ...empty, ...settings }, savedAt };
 }
 
 function problemsOf({ name, kind, fields }: Values, channel: Channel | undefined, needed: string) {
@@ -146,7 +198,7 @@ function problemsOf({ name, kind, fields }: Values, channel: Channel | undefined
   };
 }
 
-function bodyOf({ name, kind, enabled, fields }: Values) {
+function bodyOf({ name, kind, enabled, fields, removed }: Values) {
   const filled = channelFields[kind].filter((field) => fields[field.name]?.trim());
   const part = (isSecret: boolean) =>
     Object.fromEntries(
@@ -154,7 +206,7 @@ function bodyOf({ name, kind, enabled, fields }: Values) {
         .filter((field) => (field.isSecret ?? false) === isSecret)
         .map((field) => [field.name, fields[field.name] ?? '']),
     );
-  const secrets = part(true);
+  const secrets = { ...Object.fromEntries(removed.map((each) => [each, null])), ...part(true) };
   return { name, enabled, settings: part(false), ...(Object.keys(secrets).length > 0 && { secrets }) };
 }
 

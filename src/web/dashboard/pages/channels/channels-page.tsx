@@ -16,6 +16,7 @@ import { EmptyState, ErrorNotice, Remark } from '#web/dashboard/components/notic
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { OpeningRow, RowButton, RowTable, useRowKeys } from '#web/dashboard/components/row-table.tsx';
 import { ChannelDrawer } from './channel-drawer.tsx';
+import { ChannelProblem } from './channel-problem.tsx';
 import styles from './channels.module.css';
 
 /** Where rules may send notifications beside panels. */
@@ -100,6 +101,7 @@ function ChannelList({
                 <bdi>{channel.name}</bdi>
               </strong>
             </RowButton>
+            <ChannelProblem channel={channel} className={styles.problem} />
           </td>
           <td className={styles.kind}>{t(`kind.${channel.kind}`)}</td>
           <td className={styles.state}>
@@ -129,7 +131,7 @@ function ChannelMark({ channel: { enabled, state } }: { channel: Channel }) {
     );
   if (state.failingSince !== null)
     return (
-      <StateMark icon={failingIcon} tone="doubtful" title={state.lastError ?? ''}>
+      <StateMark icon={failingIcon} tone="doubtful">
         {t('state.failing')}
       </StateMark>
     );

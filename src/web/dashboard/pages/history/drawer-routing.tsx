@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NotificationDetail, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
 import { explainQuery, rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { useFormats } from '#web/dashboard/components/formats.ts';
 import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
 import { type TracedNotification, traceSentence } from '#web/dashboard/components/rule-trace.ts';
 import styles from './notification-drawer.module.css';
@@ -12,59 +12,18 @@ import styles from './notification-drawer.module.css';
 /** So many rules are shown at first; those that matched always. */
 const shownAtFirst = 8;
 
-/** Why the notification is, or is not, on panels: by the rules of then, and what today's rules would change. */
-export function RoutingReason({
-  detail,
-  onOpen,
-}: {
-  detail: NotificationDetail;
-  onOpen: (id: string) => void;
-}) {
+/** What the rules of then did with the notification, and what today's rules would change. */
+export function RoutingReason({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
-  const summary = useSummary(detail);
   const onScreens = detail.state === 'live' && detail.panelCount > 0;
   const wasOn = detail.state === 'expired' || detail.state === 'cleared';
   return (
     <section className={styles.section}>
       <h3>{t(onScreens ? 'whyOn' : wasOn ? 'whyWasOn' : 'whyNot')}</h3>
-      <p>{summary}</p>
-      {detail.throttledOn !== null && (
-        <button type="button" className={styles.link} onClick={() => onOpen(detail.throttledOn as string)}>
-          {t('openEarlier')}
-        </button>
-      )}
       <Trace detail={detail} />
       <Today detail={detail} />
     </section>
   );
-}
-
-/** The outcome in a sentence. */
-function useSummary(detail: NotificationDetail): string {
-  const { t } = useTranslation('history');
-  const formats = useFormats();
-  const { state, panelCount, rules, cleared, expiresAt } = detail;
-  const rule = rules.at(-1)?.name ?? '';
-  switch (state) {
-    case 'muted':
-      return t('why.muted', { rule });
-    case 'throttled':
-      return t('why.throttled', { rule });
-    case 'unrouted':
-      return t('why.unrouted');
-    case 'cleared':
-      return t(cleared?.reason === 'replaced' ? 'why.replaced' : 'why.cleared', {
-        time: formats.dateTime(cleared?.at ?? 0),
-        by: cleared?.by ?? '',
-      });
-    case 'expired':
-      return t('why.expired', { time: formats.dateTime(expiresAt ?? 0) });
-    case 'live':
-      if (panelCount === 0) return t('why.noPanels');
-      return expiresAt === null
-        ? t('why.liveUntilCleared', { count: panelCount })
-        : t('why.liveUntil', { count: panelCount, time: formats.clock(expiresAt) });
-  }
 }
 
 /** What each rule did. For a rule that was changed since, the server's reason: its present form does not explain it. */
@@ -83,24 +42,20 @@ function Trace({ detail }: { detail: NotificationDetail }) {
     });
   const [all, setAll] = useState(false);
   if (trace.length === 0) return <p className={styles.quiet}>{t('noRules')}</p>;
+  const isUnmatched = detail.target.all && trace.every(({ outcome }) => outcome !== 'matched');
   const visible = trace
     .map((rule, i) => ({ rule, number: i + 1 }))
     .filter(({ rule, number }) => all || number <= shownAtFirst || rule.outcome === 'matched');
   return (
     <>
+      {isUnmatched && <p>{t('noneMatched')}</p>}
       <ol className={styles.steps}>
         {visible.map(({ rule, number }) => (
           <li key={rule.id} className={rule.outcome === 'matched' ? '' : styles.quiet}>
             <span className={rule.outcome === 'matched' ? styles.good : styles.quiet}>{number}</span>
             <span>
-              {rule.outcome === 'matched' ? (
-                <strong>
-                  <bdi>{rule.name}</bdi>
-                </strong>
-              ) : (
-                <bdi>{rule.name}</bdi>
-              )}
-              : {sentence(rule)}
+              <RuleName rule={rule} exists={rules?.some(({ id }) => id === rule.id) === true} />:{' '}
+              {sentence(rule)}
             </span>
           </li>
         ))}
@@ -112,6 +67,19 @@ function Trace({ detail }: { detail: NotificationDetail }) {
       )}
     </>
   );
+}
+
+/** Leads to the rule, if there still is one. */
+function RuleName({ rule: { id, name, outcome }, exists }: { rule: RuleTrace; exists: boolean }) {
+  const { name: tenant } = useTenant();
+  const shown = exists ? (
+    <Link to="/t/$tenant/rules" params={{ tenant }} search={{ id }} className={styles.rule}>
+      <bdi>{name}</bdi>
+    </Link>
+  ) : (
+    <bdi>{name}</bdi>
+  );
+  return outcome === 'matched' ? <strong>{shown}</strong> : shown;
 }
 
 /** Shown only if today's rules would decide otherwise. */

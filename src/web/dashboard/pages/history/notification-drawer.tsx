@@ -15,6 +15,8 @@ import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import type { RefineKey } from '#web/dashboard/query/query-words.ts';
 import { DrawerActions } from './drawer-actions.tsx';
+import { DrawerAnswer } from './drawer-answer.tsx';
+import { ChannelDeliveryList } from './drawer-channels.tsx';
 import { DeliveryReceipts, RelatedCounts } from './drawer-receipts.tsx';
 import { RoutingReason } from './drawer-routing.tsx';
 import type { RowActions } from './notification-actions.tsx';
@@ -69,12 +71,14 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
               <bdi>{notification.title}</bdi>
             </h2>
             <p className={styles.message}>{notification.message}</p>
+            <DrawerAnswer notification={notification} onOpen={onOpen} />
             <DrawerFields notification={notification} onRefine={onRefine} />
             {error && !detail && <ErrorNotice error={error} onRetry={() => void refetch()} />}
             {detail && (
               <>
-                <RoutingReason detail={detail} onOpen={onOpen} />
+                <RoutingReason detail={detail} />
                 <DeliveryReceipts detail={detail} onRefine={onRefine} />
+                <ChannelDeliveryList detail={detail} />
                 <RelatedCounts notification={detail} onSearch={onSearch} />
               </>
             )}
@@ -110,8 +114,7 @@ function useFocusAsSheet(target: { readonly current: HTMLElement | null }): void
 function DrawerFields({ notification, onRefine }: { notification: HistoryNotification; onRefine: OnRefine }) {
   const { t } = useTranslation('history');
   const formats = useFormats();
-  const { host, ip, sourceIp, token, origin, key, url, ttl, sent, level, rules, position, acknowledged } =
-    notification;
+  const { host, ip, sourceIp, token, origin, key, url, ttl, sent, level, rules, position } = notification;
   const chip = (refineKey: RefineKey, value: string, label?: string) => (
     <RefineChip refineKey={refineKey} value={value} onRefine={onRefine}>
       <bdi>{label ?? value}</bdi>
@@ -141,22 +144,6 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
         />
       )}
       {url !== null && <Field name={t('field.link')} value={<ExternalLink url={url} />} />}
-      {acknowledged && (
-        <Field
-          name={t('field.acknowledged')}
-          value={
-            <>
-              <bdi>{acknowledged.by}</bdi>
-              {acknowledged.note !== null && (
-                <>
-                  {': '}
-                  <bdi>{acknowledged.note}</bdi>
-                </>
-              )}
-            </>
-          }
-        />
-      )}
       <Field name={t('field.position')} value={<span className={styles.quiet}>{position}</span>} />
     </dl>
   );

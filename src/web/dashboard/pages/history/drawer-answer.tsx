@@ -1,0 +1,134 @@
+import offIcon from 'virtual:icon/bell-off';
+import clearedIcon from 'virtual:icon/check';
+import expiredIcon from 'virtual:icon/clock-off';
+import liveIcon from 'virtual:icon/eye';
+import pendingIcon from 'virtual:icon/hourglass';
+import replacedIcon from 'virtual:icon/replace';
+import unroutedIcon from 'virtual:icon/route-off';
+import throttledIcon from 'virtual:icon/stack-2';
+import escalatedIcon from 'virtual:icon/stairs-up';
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { HistoryNotification } from '#contract/notification.ts';
+import { notificationQuery } from '#web/dashboard/api/history.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import styles from './notification-drawer.module.css';
+
+const escalation = 'belfry:escalation';
+const ownSenders = [escalation, 'belfry:expectation', 'belfry:panel'] as const;
+
+/** At first sight: whether the notification is on panels, and why or why not. */
+export function DrawerAnswer({
+  notification,
+  onOpen,
+}: {
+  notification: HistoryNotification;
+  onOpen: (id: string) => void;
+}) {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const isEscalated = useIsEscalated(notification);
+  const { acknowledged, cleared, state, throttledOn, origin } = notification;
+  const { icon, tone } = isEscalated ? looks.escalated : looks[lookOf(notification)];
+  const sentBy = ownSenders.find((each) => each === origin);
+  const related = throttledOn ?? (state === 'cleared' && cleared?.reason === 'replaced' ? cleared.by : null);
+  return (
+    <div className={styles.answer}>
+      <span className={styles[tone]}>
+        <Icon paths={icon} size={18} />
+      </span>
+      <div>
+        <p className={styles.answerText}>{useAnswer(notification, isEscalated)}</p>
+        {acknowledged && (
+          <p>
+            {t('why.acknowledged', { by: acknowledged.by, time: formats.dateTime(acknowledged.at) })}
+            {acknowledged.note !== null && (
+              <>
+                {' “'}
+                <bdi>{acknowledged.note}</bdi>”
+              </>
+            )}
+          </p>
+        )}
+        {sentBy && <p>{t(`sentBy.${sentBy}`)}</p>}
+        {related !== null && (
+          <button type="button" className={styles.link} onClick={() => onOpen(related)}>
+            {t(throttledOn === null ? 'openNewer' : 'openEarlier')}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const looks = {
+  live: { icon: liveIcon, tone: 'good' },
+  unseen: { icon: pendingIcon, tone: 'warn' },
+  muted: { icon: offIcon, tone: 'quiet' },
+  throttled: { icon: throttledIcon, tone: 'quiet' },
+  unrouted: { icon: unroutedIcon, tone: 'quiet' },
+  cleared: { icon: clearedIcon, tone: 'quiet' },
+  replaced: { icon: replacedIcon, tone: 'quiet' },
+  expired: { icon: expiredIcon, tone: 'quiet' },
+  escalated: { icon: escalatedIcon, tone: 'warn' },
+} as const;
+
+function lookOf({ state, cleared, receipts }: HistoryNotification): keyof typeof looks {
+  if (state === 'live') return receipts.shown > 0 ? 'live' : 'unseen';
+  return state === 'cleared' && cleared?.reason === 'replaced' ? 'replaced' : state;
+}
+
+/** Whether an escalation took its place, which is asked only of what was taken off panels. */
+function useIsEscalated({ state, cleared }: HistoryNotification): boolean {
+  const isReplaced = state === 'cleared' && cleared?.reason === 'replaced';
+  const { data } = useQuery({
+    ...notificationQuery(useTenant(), cleared?.by ?? ''),
+    enabled: isReplaced,
+    refetchInterval: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return isReplaced ? data?.origin === escalation : state === 'cleared' && cleared?.by === escalation;
+}
+
+function useAnswer(notification: HistoryNotification, isEscalated: boolean): string {
+  const { t } = useTranslation('history');
+  const formats = useFormats();
+  const { state, panelCount, rules, cleared, expiresAt, receipts } = notification;
+  const rule = rules.at(-1)?.name ?? '';
+  switch (state) {
+    case 'muted':
+      return t('why.muted', { rule });
+    case 'throttled':
+      return t('why.throttled', { rule });
+    case 'unrouted':
+      return t('why.unrouted');
+    case 'cleared': {
+      const time = formats.dateTime(cleared?.at ?? 0);
+      if (isEscalated) return t('why.escalated', { time });
+      return t(cleared?.reason === 'replaced' ? 'why.replaced' : 'why.cleared', {
+        time,
+        by: cleared?.by ?? '',
+      });
+    }
+    case 'expired':
+      return t('why.expired', { time: formats.dateTime(expiresAt ?? 0) });
+    case 'live': {
+      if (panelCount === 0) {
+        const { all, tags } = notification.target;
+        if (tags.length > 0) return t('why.noneTagged', { tags: tags.join(', ') });
+        return t(all ? 'why.noPanels' : 'why.panelsGone');
+      }
+      const shown = formats.number(receipts.shown);
+      if (expiresAt === null)
+        return receipts.shown === 0
+          ? t('why.unseenUntilCleared', { count: panelCount })
+          : t('why.liveUntilCleared', { count: panelCount, shown });
+      const time = formats.clock(expiresAt);
+      return receipts.shown === 0
+        ? t('why.unseenUntil', { count: panelCount, time })
+        : t('why.liveUntil', { count: panelCount, shown, time });
+    }
+  }
+}
