@@ -28,6 +28,7 @@ import { version } from './version.ts';
 export { hashNewPassword, newPerson } from './accounts/passwords.ts';
 export { type Config, describeConfig } from './config.ts';
 export { databaseUrl as readDatabaseUrl } from './config-values.ts';
+export { changedChannelFields, newChannelFields } from './core/channel-setup.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
 export { offerNearest } from './core/search/search-nearest.ts';
 export { randomSecret } from './core/secrets.ts';

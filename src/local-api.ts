@@ -31,7 +31,9 @@ export async function createLocalApi(
   // Nodes look at the database several times a second: nobody needs to be woken.
   const own: Config = { ...config, bus: 'in-process', rate: { ...config.rate, api: 'off' } };
   const services = await createServices(own, logger, { ...opened, directory });
-  const { app } = await createServer({ services, logger });
+  // What waits for a channel is delivered by the server alone.
+  const channels = { ...services.channels, wake: () => undefined };
+  const { app } = await createServer({ services: { ...services, channels }, logger });
   return {
     token: text,
     fetch: async (input, init) => {

@@ -1,4 +1,4 @@
-/** `belfry export`, `belfry diff` and `belfry apply`: a tenant's levels, panels, rules and saved searches as a file. */
+/** `belfry export`, `belfry diff` and `belfry apply`: a tenant's levels, mappings, channels, panels, rules and saved searches as a file. */
 import type { Command } from 'commander';
 import type { ApplyOptions, DiffOptions, ExportOptions } from './configuration/commands.ts';
 import type { Io } from './io.ts';
@@ -11,7 +11,9 @@ export function addExport(program: Command, io: Io): void {
   program
     .command('export')
     .summary('print the configuration of a tenant as YAML')
-    .description(`print levels, panels, rules and saved searches as YAML, ${where}; secrets are never in it`)
+    .description(
+      `print levels, mappings, channels, panels, rules and saved searches as YAML, ${where}; of secrets only the names of environment variables are in it`,
+    )
     .option(...tenant)
     .option('--schema', 'print the JSON Schema of the file instead, for editors')
     .addHelpText(
@@ -46,7 +48,7 @@ export function addApply(program: Command, io: Io): void {
     .command('apply')
     .summary('make a tenant what a configuration file says')
     .description(
-      `create and change levels, panels, rules and saved searches until they are as in the file, ${where}; shows the effect on the last day's notifications first`,
+      `create and change levels, mappings, channels, panels, rules and saved searches until they are as in the file, ${where}; shows the effect on the last day's notifications first, and takes the secrets of channels from the environment`,
     )
     .argument('<file>', 'a file as export prints it; - is stdin')
     .option(...tenant)

@@ -92,6 +92,20 @@ export const ChannelPatch = Type.Object(
 );
 export type ChannelPatch = Static<typeof ChannelPatch>;
 
+export const ChannelSecretsQuestion = Type.Object(
+  { secrets: Type.Record(Type.String(fieldName), text, { maxProperties: 20 }) },
+  { title: 'ChannelSecretsQuestion', additionalProperties: false },
+);
+export const ChannelSecretsAnswer = Type.Object(
+  {
+    differing: Type.Array(Type.String(), {
+      description: 'The names of those that the channel does not have, or has another value of.',
+    }),
+  },
+  { title: 'ChannelSecretsAnswer', additionalProperties: false },
+);
+export type ChannelSecretsAnswer = Static<typeof ChannelSecretsAnswer>;
+
 /** Result of a test. */
 export const ChannelTest = Type.Object(
   {

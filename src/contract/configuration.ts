@@ -1,8 +1,11 @@
 /** The file of `belfry export`, `diff` and `apply`: what a tenant is set up with, each thing known by its name. */
 import { type Static, Type } from 'typebox';
+import { ChannelCreate } from './channel.ts';
 import { LevelName, LevelPut } from './level.ts';
+import { limits } from './limits.ts';
+import { MappingName, MappingPut } from './mapping.ts';
 import { PanelPatch } from './panel.ts';
-import { RuleCreate, RuleThen } from './rule.ts';
+import { EscalationStep, RuleCreate, RuleThen } from './rule.ts';
 import { SavedSearchPut } from './search.ts';
 
 const { name: panelName, ...panelFields } = PanelPatch.properties;
@@ -12,6 +15,31 @@ const LevelEntry = Type.Object(
   {
     additionalProperties: false,
     description: 'A built-in level that is restyled, or one of your own. What is left out keeps its value.',
+  },
+);
+
+const MappingEntry = Type.Object(
+  { name: MappingName, ...MappingPut.properties },
+  { additionalProperties: false, description: 'The whole mapping: what is left out has its default.' },
+);
+
+const ChannelEntry = Type.Object(
+  {
+    ...ChannelCreate.properties,
+    secrets: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[a-zA-Z]{1,32}$' }),
+        Type.String({
+          pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]{0,199}\\}$',
+          description: `write \${NAME}, and apply takes the value from the environment variable NAME`,
+        }),
+        { maxProperties: 20, description: `Each as \${NAME}: the value is in that environment variable.` },
+      ),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'What is left out keeps its value; `settings` is replaced as a whole.',
   },
 );
 
@@ -34,11 +62,20 @@ const PanelNames = Type.Union([
   ),
 ]);
 
+const EscalationEntry = Type.Object(
+  { ...EscalationStep.properties, panels: Type.Optional(PanelNames) },
+  { additionalProperties: false },
+);
+
 const RuleEntry = Type.Object(
   {
     ...RuleCreate.properties,
     then: Type.Object(
-      { ...RuleThen.properties, panels: Type.Optional(PanelNames) },
+      {
+        ...RuleThen.properties,
+        panels: Type.Optional(PanelNames),
+        escalate: Type.Optional(Type.Array(EscalationEntry, { minItems: 1, maxItems: 5 })),
+      },
       { additionalProperties: false },
     ),
   },
@@ -52,6 +89,8 @@ export const Configuration = Type.Object(
   {
     version: Type.Literal(1, { description: 'The version of this format.' }),
     levels: Type.Optional(Type.Array(LevelEntry, { maxItems: 1_000 })),
+    mappings: Type.Optional(Type.Array(MappingEntry, { maxItems: limits.mappingsPerTenant })),
+    channels: Type.Optional(Type.Array(ChannelEntry, { maxItems: limits.channelsPerTenant })),
     panels: Type.Optional(Type.Array(PanelEntry, { maxItems: 20_000 })),
     rules: Type.Optional(
       Type.Array(RuleEntry, { maxItems: 20_000, description: 'In the order in which they are tried.' }),
@@ -62,12 +101,14 @@ export const Configuration = Type.Object(
 );
 export type Configuration = Static<typeof Configuration>;
 export type LevelEntry = Static<typeof LevelEntry>;
+export type MappingEntry = Static<typeof MappingEntry>;
+export type ChannelEntry = Static<typeof ChannelEntry>;
 export type PanelEntry = Static<typeof PanelEntry>;
 export type RuleEntry = Static<typeof RuleEntry>;
 export type SearchEntry = Static<typeof SearchEntry>;
 
 /** The sections of a file, in the order in which one may name what stands in those before it. */
-export const sections = ['levels', 'panels', 'rules', 'searches'] as const;
+export const sections = ['levels', 'mappings', 'channels', 'panels', 'rules', 'searches'] as const;
 export type Section = (typeof sections)[number];
 
 /** The JSON Schema of the file, for editors. */

@@ -116,6 +116,15 @@ export const ReplayRequest = Type.Object(
         },
       ),
     ),
+    channels: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { id: Type.String(), name: Type.String(), enabled: Type.Boolean() },
+          { additionalProperties: false },
+        ),
+        { maxItems: 1_000, description: 'Channels as a draft has them, as with panels.' },
+      ),
+    ),
   },
   { title: 'ReplayRequest', additionalProperties: false },
 );
@@ -182,6 +191,18 @@ export const ReplayResponse = Type.Object(
         description:
           'Panels that would show more or fewer: at most 1,000; none where rules choose too many different panels.',
       },
+    ),
+    channels: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          name: Type.String(),
+          sentBefore: Type.Integer({ minimum: 0 }),
+          sentAfter: Type.Integer({ minimum: 0 }),
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'Channels that would be sent more or fewer.' },
     ),
     examples: Type.Array(
       Type.Object(

@@ -1,5 +1,5 @@
 /** What a channel is set up with: its settings and secrets, checked. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ChannelCreate, ChannelPatch } from '#contract/channel.ts';
 import { type ChannelField, type ChannelKind, channelFields } from '#contract/channel-fields.ts';
 import { findEmail } from './email.ts';
@@ -60,6 +60,17 @@ export function changedChannelFields(
     );
   requireWhole(kind, changed.settings ?? before.settings, changed.secrets ?? namesOnly(before.names));
   return changed;
+}
+
+/** The names of the given secrets that the channel does not have, or has another value of. */
+export function differingSecrets(known: Texts, given: Texts): string[] {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return Object.entries(given)
+    .filter(([name, value]) => {
+      const stored = Object.hasOwn(known, name) ? known[name] : undefined;
+      return stored === undefined || !timingSafeEqual(digest(stored), digest(value.trim()));
+    })
+    .map(([name]) => name);
 }
 
 const namesOnly = (names: readonly string[]): Texts => Object.fromEntries(names.map((name) => [name, '']));

@@ -4,7 +4,7 @@ import type { Level, LevelPut } from '#contract/level.ts';
 import type { Mapping, MappingPut } from '#contract/mapping.ts';
 import type { DisplaySettings, PanelCommand } from '#contract/panel.ts';
 import type { RuleSpec } from '#contract/rule.ts';
-import type { SavedSearch } from '#contract/search.ts';
+import type { SavedSearch, SavedSearchPut } from '#contract/search.ts';
 import type { Role, Scope } from '#contract/token.ts';
 import type { Principal } from './access.ts';
 import type { Actor, AuditLog } from './audit.ts';
@@ -220,6 +220,14 @@ export interface SavedSearches {
   list(tenant: TenantId): Promise<readonly SavedSearch[]>;
   /** @throws AppError `conflict` when the name is taken or there are 200 already. */
   add(tenant: TenantId, search: SavedSearch, by: Actor, at: number): Promise<void>;
+  /** undefined when there is none of this id. @throws AppError `conflict` when the name is another one's. */
+  update(
+    tenant: TenantId,
+    id: string,
+    wanted: SavedSearchPut,
+    by: Actor,
+    at: number,
+  ): Promise<SavedSearch | undefined>;
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
 }
 

@@ -2,7 +2,8 @@ import { type SqlBool, sql } from 'kysely';
 import type { SavedSearch } from '#contract/search.ts';
 import type { SavedSearches } from '#core/directory.ts';
 import { AppError } from '#core/errors.ts';
-import { change, insertWhen } from './change.ts';
+import { difference } from './audit.ts';
+import { change, compareAndSet, insertWhen, precondition } from './change.ts';
 import type { Builder, SavedSearchRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -10,6 +11,11 @@ const savedSearchesPerTenant = 200;
 
 export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSearches {
   const of = (tenant: number) => db.selectFrom('saved_searches').selectAll().where('tenant', '=', tenant);
+  const taken = (name: string) =>
+    new AppError(
+      'conflict',
+      `there is a saved search "${name}" already: choose another name, or delete that one`,
+    );
 
   return {
     async list(tenant) {
@@ -34,12 +40,37 @@ export function createSavedSearches(db: Builder, executor: SqlExecutor): SavedSe
         after: of(tenant).where('name', '=', name).compile(),
       });
       if (done) return;
+      if (named) throw taken(name);
       throw new AppError(
         'conflict',
-        named
-          ? `there is a saved search "${name}" already: choose another name, or delete that one`
-          : `there are ${savedSearchesPerTenant} saved searches already: delete one first`,
+        `there are ${savedSearchesPerTenant} saved searches already: delete one first`,
       );
+    },
+
+    async update(tenant, id, { name, q }, by, at) {
+      const one = of(tenant).where('id', '=', id).compile();
+      const other = sql`select 1 from saved_searches where tenant = ${tenant} and name = ${name} and id <> ${id}`;
+      const updated = await compareAndSet(db, executor, one, (row) => {
+        const detail = difference({ name: row.name, q: row.q }, { name, q });
+        return (
+          detail && {
+            entry: { tenant, by, at, action: 'search.update', subject: id, detail },
+            when: sql<SqlBool>`${precondition('saved_searches', row)} and not exists (${other})`,
+            effects: (guard) => [
+              db
+                .updateTable('saved_searches')
+                .set({ name, q })
+                .where('tenant', '=', tenant)
+                .where('id', '=', id)
+                .where(guard)
+                .compile(),
+            ],
+            after: one,
+          }
+        );
+      });
+      if (updated?.row && !updated.done && updated.row.name !== name) throw taken(name);
+      return updated && toSearch(updated.row ?? updated.before);
     },
 
     async remove(tenant, id, by, at) {

@@ -51,6 +51,31 @@ export function savedSearchesConformance(lab: () => DirectoryLab): void {
     });
   });
 
+  test('it is changed and keeps its id, by its own tenant alone; a name that is taken is a conflict', async () => {
+    const { directory, newTenant, audit } = lab();
+    const [mine, theirs] = [await newTenant(), await newTenant()];
+    for (const [id, name] of [
+      ['1', 'night'],
+      ['2', 'day'],
+    ] as const)
+      await directory.savedSearches.add(mine, search(id, name), 'ann', 1);
+    await audit(mine);
+    const update = (tenant: number, name: string) =>
+      directory.savedSearches.update(tenant, '1', { name, q: 'x' }, 'bob', 2);
+    expect(await update(theirs, 'late')).toBe(undefined);
+    await expect(update(mine, 'day')).rejects.toMatchObject({ code: 'conflict' });
+    const changed = { ...search('1', 'late'), q: 'x' };
+    expect(await update(mine, 'late')).toEqual(changed);
+    expect(await update(mine, 'late')).toEqual(changed);
+    expect(await directory.savedSearches.list(mine)).toEqual([search('2', 'day'), changed]);
+    expect(await audit(mine)).toMatchObject([
+      {
+        ...{ action: 'search.update', subject: '1', by: 'bob' },
+        detail: { before: { name: 'night', q: 'level:>=warning' }, after: { name: 'late', q: 'x' } },
+      },
+    ]);
+  });
+
   test('it is removed once, by its own tenant alone', async () => {
     const { directory, newTenant, audit } = lab();
     const [mine, theirs] = [await newTenant(), await newTenant()];

@@ -22,7 +22,7 @@ afterAll(() => server.stop());
  * unpairing, which takes a screen's own token: see pairing-screen.test.ts.
  */
 const noConfiguration =
-  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|integrations\/[A-Za-z0-9/:]+|mappings\/preview|channels\/:id\/test)$|^P(?:OST|UT) \/(?:ntfy|gotify)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|tenants)(?:\/|$)/;
+  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|integrations\/[A-Za-z0-9/:]+|mappings\/preview|channels\/:id\/(?:test|compare-secrets))$|^P(?:OST|UT) \/(?:ntfy|gotify)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|tenants)(?:\/|$)/;
 
 const audit = async (): Promise<AuditEntry[]> =>
   (await server.call('GET', '/api/audit?limit=200', { token: world.owner })).json.entries;

@@ -18,6 +18,12 @@ afterAll(async () => {
   await cli.remove();
 });
 
+interface Channel {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly secrets: readonly string[];
+}
+
 let files = 0;
 /** Writes a file; returns its path. */
 function file(text: string): string {
@@ -35,7 +41,8 @@ async function tenant(name: string) {
   return {
     key,
     token,
-    run: (args: readonly string[], options: CliOptions = {}) => cli.run(args, { ...options, env }),
+    run: (args: readonly string[], options: CliOptions = {}) =>
+      cli.run(args, { ...options, env: { ...env, ...options.env } }),
     get: async (path: string) => (await server.call('GET', path, { token: key })).json,
     post: async (path: string, json: unknown) => (await server.call('POST', path, { token: key, json })).json,
   };
@@ -135,21 +142,86 @@ describe('a file', () => {
     expect(await other.run(['apply', '-'], { input: exported })).toMatchObject({ stdout: 'No changes.\n' });
   });
 
-  test('names channels, and a repeat of 0 is none', async () => {
-    const { run, post } = await tenant('channels');
-    const made = await post('/api/channels', {
-      name: 'ops',
-      kind: 'webhook',
-      settings: { url: 'https://receiver.example.org/hook' },
+  test('has channels and mappings, whose secrets come from the environment and are never shown', async () => {
+    const [one, other] = [await tenant('channels'), await tenant('channels-copy')];
+    const env = { HOOK_KEY: `whsec_${Buffer.alloc(32, 7).toString('base64')}`, CHAT_TOKEN: 'bot-7-secret' };
+    const text = `version: 1
+levels: [{ name: error, repeatMs: 0 }, { name: incident, rank: 45 }]
+mappings:
+  - { name: ups, items: /a, fields: { title: "{/t}", level: "{/s}" }, levels: { bad: incident } }
+channels:
+  - { name: chat, kind: telegram, settings: { chat: "-1" }, secrets: { token: "\${CHAT_TOKEN}" } }
+  - name: Ops
+    kind: webhook
+    settings: { url: https://receiver.example.org/hook }
+    secrets: { signingKey: "\${HOOK_KEY}" }
+  - { name: off, kind: ntfy, enabled: false, settings: { topic: t } }
+panels: [{ name: wall }]
+rules:
+  - name: x
+    then:
+      channels: [Ops, chat]
+      escalate: [{ afterMs: 60000, setLevel: incident, panels: { names: [wall] } }]
+`;
+    const path = file(text);
+    await server.notify(one.token, { title: 'Disk full', message: 'm' });
+    const first = await one.run(['diff', path], { env });
+    expect(first.stdout).toContain('channel "Ops" would have been sent 1 (it was sent 0)\n');
+    expect(await one.run(['apply', path], { env })).toMatchObject({ code: 0, stderr: '' });
+    for (const command of ['diff', 'apply'])
+      expect(await one.run([command, path], { env })).toMatchObject({ code: 0, stdout: 'No changes.\n' });
+    const { channels } = await one.get('/api/channels');
+    expect(channels.map(({ name, enabled, secrets }: Channel) => [name, enabled, secrets])).toEqual([
+      ['Ops', true, ['signingKey']],
+      ['chat', true, ['token']],
+      ['off', false, []],
+    ]);
+
+    const exported = (await one.run(['export'])).stdout;
+    for (const secret of Object.values(env)) expect(exported).not.toContain(secret);
+    expect(parse(exported)).toMatchObject({
+      mappings: parse(text).mappings,
+      channels: [
+        { name: 'Ops', secrets: { signingKey: `\${CHANNEL_OPS_SIGNING_KEY}` } },
+        { name: 'chat', secrets: { token: `\${CHANNEL_CHAT_TOKEN}` } },
+        { name: 'off', enabled: false, settings: { topic: 't' } },
+      ],
+      rules: parse(text).rules,
     });
-    expect(made.id).toEqual(expect.any(String));
-    const path = file(`version: 1
-levels: [{ name: error, repeatMs: 0 }]
-rules: [{ name: x, then: { channels: [ops] } }]
-`);
-    expect(await run(['apply', path])).toMatchObject({ code: 0, stderr: '' });
-    expect(await run(['diff', path])).toMatchObject({ code: 0, stdout: 'No changes.\n' });
-    expect(parse((await run(['export'])).stdout).rules[0].then).toEqual({ channels: ['ops'] });
+    const copy = file(exported);
+    const missing = await other.run(['apply', copy]);
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'channels[0].secrets.signingKey: the environment variable CHANNEL_OPS_SIGNING_KEY is',
+      ),
+    ]);
+    expect((await other.get('/api/levels')).levels.length).toBe(5);
+    const own = { CHANNEL_OPS_SIGNING_KEY: env.HOOK_KEY, CHANNEL_CHAT_TOKEN: env.CHAT_TOKEN };
+    expect(await other.run(['apply', copy], { env: own })).toMatchObject({ code: 0, stderr: '' });
+    expect((await other.run(['export'])).stdout).toBe(exported);
+    expect(await other.run(['apply', copy], { env: own })).toMatchObject({ stdout: 'No changes.\n' });
+
+    // Without the variable a secret stays; with another value it is changed, and never shown.
+    const kept = await other.run(['diff', copy], { env: { CHANNEL_CHAT_TOKEN: 'another-7-secret' } });
+    expect(kept).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('keeps its signingKey: the environ'),
+    });
+    expect(kept.stdout).toContain(
+      `~ channel "chat"\n    secrets.token: (another value) -> "\${CHANNEL_CHAT_TOKEN}"\n`,
+    );
+    const without = exported
+      .replace(/ {2}- name: chat[\s\S]*?\n\n/, '')
+      .replace(/ {2}- name: incident[\s\S]*?\n\n/, '');
+    expect((await other.run(['diff', file(without), '--prune'])).stderr).toMatch(
+      /rules\[0\]: rule "x" names the level "incident", which --prune would delete: add the level to the file/,
+    );
+    const pruned = exported.replace(/ {2}- name: chat[\s\S]*?\n\n/, '');
+    expect((await other.run(['apply', file(pruned), '--prune', '--yes'])).stderr).toContain(
+      'belfry: rule "x" names channel "chat", which is deleted\n',
+    );
+    expect((await other.run(['export'])).stderr).toContain('rule "x" names a channel that is deleted');
   });
 
   test('keeps what it does not name; --prune deletes that, asks before, and needs --yes without a terminal', async () => {

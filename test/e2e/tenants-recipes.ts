@@ -210,6 +210,10 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'GET /api/channels/:id/deliveries': of(({ channel }) => ({
       path: `/api/channels/${channel}/deliveries`,
     })),
+    'POST /api/channels/:id/compare-secrets': of(({ channel }) => ({
+      path: `/api/channels/${channel}/compare-secrets`,
+      json: { secrets: { authorization: 'x' } },
+    })),
     'POST /api/channels/:id/test': of(({ channel }) => ({ path: `/api/channels/${channel}/test` })),
 
     'GET /api/rules': plain('/api/rules'),
@@ -262,6 +266,10 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     'POST /api/searches': plain('/api/searches', ({ canary }) => ({
       name: `${canary} ${uuidv7()}`,
       q: canary,
+    })),
+    'PUT /api/searches/:id': of(({ search, canary }) => ({
+      path: `/api/searches/${search}`,
+      json: { name: canary, q: canary },
     })),
     'DELETE /api/searches/:id': of(async (world, _, fresh) => ({
       path: `/api/searches/${fresh ? await made(world, '/api/searches', { name: uuidv7(), q: 'x' }) : world.search}`,

@@ -1,24 +1,19 @@
 /** `belfry export`, `diff` and `apply`, once one of them is called. */
 import { createInterface } from 'node:readline';
-import { configurationSchema } from '#contract/configuration.ts';
+import { configurationSchema, sections } from '#contract/configuration.ts';
 import { explain } from '../explain.ts';
 import { EndedWith, Failure } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { type ReadyChannels, readyChannels } from './channels.ts';
 import { type Connection, type ConnectionOptions, withConnection } from './connection.ts';
 import { effectOf } from './effect.ts';
 import type { Current } from './entries.ts';
 import { singular } from './entries.ts';
 import { type ConfigurationFile, parseConfiguration, readFileText } from './file.ts';
 import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
+import { prunedTargetLines, requireUnusedLevels } from './prune.ts';
 import { applyPlan, readCurrent } from './server-side.ts';
-import {
-  configurationOf,
-  deletedPanelLines,
-  extraLine,
-  planLines,
-  prunedPanelLines,
-  yamlOf,
-} from './text.ts';
+import { configurationOf, extraLine, leftOutLines, planLines, yamlOf } from './text.ts';
 
 export interface ExportOptions extends ConnectionOptions {
   readonly schema?: boolean;
@@ -40,7 +35,7 @@ export async function exportConfiguration(io: Io, { schema, ...options }: Export
   }
   const current = await withConnection(io, options, readCurrent);
   const configuration = yamlOf(configurationOf(current));
-  tell(io, deletedPanelLines(current));
+  tell(io, leftOutLines(current));
   io.stdout.write(configuration);
 }
 
@@ -51,10 +46,9 @@ export async function diffConfiguration(io: Io, path: string, options: DiffOptio
   try {
     const file = await readFile(io, path);
     plan = await withConnection(io, options, async (connection) => {
-      const current = await readCurrent(connection);
-      const found = planOf(file.configuration, current);
-      await show(io, connection, { plan: found, current, file, prune });
-      return found;
+      const planned = await planFor(io, connection, { file, prune });
+      await show(io, connection, planned);
+      return planned.plan;
     });
   } catch (error) {
     throw new Failure(explain(error).lines.join('\n'), 2);
@@ -66,9 +60,9 @@ export async function applyConfiguration(io: Io, path: string, options: ApplyOpt
   const prune = options.prune === true;
   const file = await readFile(io, path);
   await withConnection(io, options, async (connection) => {
-    const current: Current = await readCurrent(connection);
-    const plan = planOf(file.configuration, current);
-    await show(io, connection, { plan, current, file, prune });
+    const planned = await planFor(io, connection, { file, prune });
+    const { plan } = planned;
+    await show(io, connection, planned);
     if (isEmptyPlan(plan, prune) || options.dryRun) return;
     if (prune && !options.yes) await confirmDeletion(io, prunedNames(plan, singular));
     await applyPlan(connection, plan, { file, prune });
@@ -80,19 +74,34 @@ async function readFile(io: Io, path: string): Promise<ConfigurationFile> {
   return parseConfiguration(await readFileText(path, io.stdin), path === '-' ? 'stdin' : path);
 }
 
-interface Shown {
-  readonly plan: Plan;
-  readonly current: Current;
+interface Wanted {
   readonly file: ConfigurationFile;
   readonly prune: boolean;
 }
 
-async function show(io: Io, connection: Connection, { plan, current, file, prune }: Shown): Promise<void> {
+interface Planned extends Wanted {
+  readonly plan: Plan;
+  readonly current: Current;
+  readonly channels: ReadyChannels;
+}
+
+/** @throws Failure with line and column of a mistake: nothing has been changed then. */
+async function planFor(io: Io, connection: Connection, { file, prune }: Wanted): Promise<Planned> {
+  const current = await readCurrent(connection);
+  const channels = await readyChannels(connection, { file, current, env: io.env });
+  const plan = planOf(file.configuration, current, channels);
+  if (prune) requireUnusedLevels(plan, current, file);
+  return { plan, current, channels, file, prune };
+}
+
+async function show(io: Io, connection: Connection, planned: Planned): Promise<void> {
+  const { plan, current, channels, file, prune } = planned;
   const effect = await effectOf(connection, plan, current, { file, prune });
   const lines = planLines(plan, prune);
   io.stdout.write(lines.length === 0 ? 'No changes.\n' : `${[...lines, ...effect].join('\n')}\n`);
   const extra = prune ? undefined : extraLine(plan, io.program);
-  tell(io, prune ? prunedPanelLines(plan, current) : extra === undefined ? [] : [extra]);
+  tell(io, channels.notes);
+  tell(io, prune ? prunedTargetLines(plan, current) : extra === undefined ? [] : [extra]);
 }
 
 function tell(io: Io, lines: readonly string[]): void {
@@ -115,8 +124,8 @@ async function confirmDeletion(io: Io, names: readonly string[]): Promise<void> 
   throw new Failure('nothing was changed');
 }
 
-function summaryOf({ levels, panels, rules, searches }: Plan, prune: boolean): string {
-  const all = [levels, panels, rules, searches];
+function summaryOf(plan: Plan, prune: boolean): string {
+  const all = sections.map((section) => plan[section]);
   const sum = (count: (each: (typeof all)[number]) => number) =>
     all.reduce((total, each) => total + count(each), 0);
   const deleted = prune ? sum(({ extra }) => extra.length) : 0;

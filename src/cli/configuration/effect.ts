@@ -4,10 +4,10 @@ import type { ReplayChange, ReplayRequest, ReplayResponse } from '#contract/rout
 import type { RuleCreate } from '#contract/rule.ts';
 import { visibleText } from '../terminal-text.ts';
 import type { Connection } from './connection.ts';
-import { withoutDeletedPanels } from './deleted-panels.ts';
 import type { Current } from './entries.ts';
 import type { ConfigurationFile } from './file.ts';
 import type { Plan } from './plan.ts';
+import { withoutDeleted } from './rule-targets.ts';
 import { locatedError, panelIdsOf, ruleOf } from './server-side.ts';
 
 const days = 1;
@@ -51,27 +51,32 @@ export async function effectOf(
 
 /** Rules, levels and panels as they would be; `indexes`: the place in the file of each rule. undefined: as they are. */
 function draftOf(plan: Plan, current: Current, { file, prune }: EffectOptions) {
-  const isTouched = [plan.levels, plan.panels, plan.rules].some(
+  const isTouched = [plan.levels, plan.channels, plan.panels, plan.rules].some(
     ({ created, updated, extra }) => created.length + updated.length + (prune ? extra.length : 0) > 0,
   );
   if (!isTouched && !plan.isReordered) return undefined;
   const panels = panelsOf(plan, current, prune);
+  const channels = channelsOf(plan, current, prune);
   const ids = panelIdsOf({ panels } as unknown as Current);
-  const panelsThere = new Set(ids.values());
+  const there = { panels: new Set(ids.values()), channels: new Set(channels.map(({ id }) => id)) };
   const pruned = new Set(prune ? plan.rules.extra.map(({ name }) => name) : []);
   const kept = plan.order.filter(({ name }) => !pruned.has(name));
   const rules = kept.map(({ known, entry, index }): ReplayRequest['rules'][number] => {
     const id = known && { id: known.id };
     if (entry === undefined || index === undefined)
-      return draftRule(known as Current['rules'][number], panelsThere);
+      return draftRule(known as Current['rules'][number], there);
     return { ...id, ...ruleOf({ entry, index }, ids, file) };
   });
-  return { rules, levels: levelsOf(plan, current, prune), panels, indexes: kept.map(({ index }) => index) };
+  const levels = levelsOf(plan, current, prune);
+  return { rules, levels, panels, channels, indexes: kept.map(({ index }) => index) };
 }
 
-function draftRule(rule: Current['rules'][number], panels: ReadonlySet<string>): RuleCreate & { id: string } {
+function draftRule(
+  rule: Current['rules'][number],
+  there: Parameters<typeof withoutDeleted>[1],
+): RuleCreate & { id: string } {
   const { hits: _, lastHitAt: __, createdAt: ___, updatedAt: ____, ...spec } = rule;
-  return { ...spec, then: withoutDeletedPanels(spec.then, (id) => panels.has(id)) };
+  return { ...spec, then: withoutDeleted(spec.then, there) };
 }
 
 function levelsOf(plan: Plan, { levels }: Current, prune: boolean): NonNullable<ReplayRequest['levels']> {
@@ -94,6 +99,22 @@ function panelsOf(plan: Plan, { panels }: Current, prune: boolean): NonNullable<
   return [...all.values()];
 }
 
+/** A deleted channel counts as one that is off: a rule that only names such ones is still a rule. */
+function channelsOf(plan: Plan, { channels, rules }: Current, prune: boolean) {
+  const all = new Map(
+    rules
+      .flatMap(({ then }) => then.channels ?? [])
+      .map((id) => [id, { id, name: 'a deleted channel', enabled: false }]),
+  );
+  for (const { id, name, enabled } of channels) all.set(id, { id, name, enabled });
+  for (const { entry, index } of plan.channels.created)
+    all.set(entry.name, { id: `new-${index}`, name: entry.name, enabled: entry.enabled ?? true });
+  for (const { known, entry } of plan.channels.updated)
+    all.set(known.id, { id: known.id, name: known.name, enabled: entry.enabled ?? known.enabled });
+  if (prune) for (const { id, name } of plan.channels.extra) all.set(id, { id, name, enabled: false });
+  return [...all.values()];
+}
+
 const words: Readonly<Record<ReplayChange, string>> = {
   muted: 'muted',
   throttled: 'throttled',
@@ -103,7 +124,15 @@ const words: Readonly<Record<ReplayChange, string>> = {
   'other-look': 'with another level or duration',
 };
 
-function lines({ considered, changed, changes, rules, panels, complete }: ReplayResponse): string[] {
+function lines({
+  considered,
+  changed,
+  changes,
+  rules,
+  panels,
+  channels,
+  complete,
+}: ReplayResponse): string[] {
   if (considered === 0) return ['Effect on the last day: none, there were no notifications.'];
   const counts = Object.entries(changes)
     .filter(([, count]) => count > 0)
@@ -121,6 +150,11 @@ function lines({ considered, changed, changes, rules, panels, complete }: Replay
       panels,
       ({ name, shownBefore, shownAfter }) =>
         `panel "${name}" would have been sent ${shownAfter} (it was sent ${shownBefore})`,
+    ),
+    ...named(
+      channels,
+      ({ name, sentBefore, sentAfter }) =>
+        `channel "${name}" would have been sent ${sentAfter} (it was sent ${sentBefore})`,
     ),
   ];
 }

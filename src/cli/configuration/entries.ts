@@ -1,13 +1,22 @@
 /** What a server has, in the form of the file, where things are known by their names. */
 import type { Channel } from '#contract/channel.ts';
-import type { LevelEntry, PanelEntry, RuleEntry, SearchEntry, Section } from '#contract/configuration.ts';
+import type {
+  ChannelEntry,
+  LevelEntry,
+  MappingEntry,
+  PanelEntry,
+  RuleEntry,
+  SearchEntry,
+  Section,
+} from '#contract/configuration.ts';
 import type { Level } from '#contract/level.ts';
+import type { Mapping } from '#contract/mapping.ts';
 import type { Panel } from '#contract/panel.ts';
-import type { Rule, RuleConditions, RuleCreate, RuleWhen } from '#contract/rule.ts';
+import type { Rule, RuleConditions, RuleCreate, RuleThen, RuleWhen } from '#contract/rule.ts';
 import type { SavedSearch } from '#contract/search.ts';
 import type { Token } from '#contract/token.ts';
 import { Failure } from '../failure.ts';
-import { withoutDeletedPanels } from './deleted-panels.ts';
+import { mapPanels, type Path, withoutDeleted } from './rule-targets.ts';
 
 /** A tenant's configuration, as its server answers it. */
 export interface Current {
@@ -16,7 +25,8 @@ export interface Current {
   readonly rules: readonly Rule[];
   readonly searches: readonly SavedSearch[];
   readonly tokens: readonly Pick<Token, 'id' | 'name'>[];
-  readonly channels: readonly Pick<Channel, 'id' | 'name'>[];
+  readonly channels: readonly Pick<Channel, 'id' | 'name' | 'kind' | 'enabled' | 'settings' | 'secrets'>[];
+  readonly mappings: readonly Mapping[];
 }
 
 /** The default of each field of a rule that has one; the time zone's is the tenant's. */
@@ -47,19 +57,18 @@ export class Names {
     this.#tokenNames = new Map(unique.map(({ id, name }) => [id, name]));
   }
 
-  /** A rule of the server, as a file has it. Panels that are deleted are left out. */
+  /** A rule of the server, as a file has it. Panels and channels that are deleted are left out. */
   ruleEntry({ name, enabled, when, then, note, windows, timeZone, ...rule }: Rule): WholeRule {
-    const { panels, ...effects } = withoutDeletedPanels(then, (id) => this.#panelNames.has(id));
-    const ids = typeof panels === 'object' && 'ids' in panels ? panels.ids : undefined;
-    const target = ids ? { names: ids.map((id) => this.#panelNames.get(id) ?? id) } : panels;
+    const named = mapPanels<RuleThen, RuleEntry['then']>(this.withoutDeleted(then), (panels) =>
+      typeof panels === 'object' && 'ids' in panels
+        ? { names: panels.ids.map((id) => this.#panelNames.get(id) ?? id) }
+        : panels,
+    );
     return this.wholeRule({
       name,
       enabled,
       when,
-      then: {
-        ...(target !== undefined && { panels: target as NonNullable<RuleEntry['then']['panels']> }),
-        ...effects,
-      },
+      then: named,
       continue: rule.continue,
       activeFrom: rule.activeFrom,
       activeUntil: rule.activeUntil,
@@ -67,6 +76,16 @@ export class Names {
       ...(windows.length > 0 && { timeZone }),
       note,
     });
+  }
+
+  /** See {@link withoutDeleted}. */
+  withoutDeleted(then: RuleThen): RuleThen {
+    return withoutDeleted(then, { panels: this.#panelNames, channels: this.#channelNames });
+  }
+
+  /** It only names deleted channels, so nothing is left of it, and the server takes no rule that does nothing. */
+  isEmptied(then: RuleThen): boolean {
+    return then.channels !== undefined && Object.keys(this.withoutDeleted(then)).length === 0;
   }
 
   /** With the defaults of what is left out, and tokens and channels by their names, so that two of one meaning are equal. */
@@ -89,24 +108,26 @@ export class Names {
 
 /** A rule as the API takes it. @throws what `refuse` makes, when it names a panel that is not in `panels`. */
 export function ruleToSend(
-  { then: { panels: target, ...effects }, ...rule }: WholeRule,
+  { then, ...rule }: WholeRule,
   panelIds: ReadonlyMap<string, string>,
-  refuse: (index: number, name: string) => Error,
+  refuse: (place: Path, name: string) => Error,
 ): RuleCreate {
-  const byName = typeof target === 'object' && 'names' in target ? target.names : undefined;
-  const panels = byName
-    ? {
-        ids: byName.map((name, i) => {
-          const id = panelIds.get(name);
-          if (id === undefined) throw refuse(i, name);
-          return id;
-        }),
-      }
-    : (target as Exclude<typeof target, { names: string[] }>);
-  return { ...rule, then: { ...effects, ...(panels !== undefined && { panels }) } };
+  const withIds = mapPanels<WholeRule['then'], RuleThen>(then, (panels, place) => {
+    if (typeof panels !== 'object' || !('names' in panels)) return panels;
+    const ids = panels.names.map((name, i) => {
+      const id = panelIds.get(name);
+      if (id === undefined) throw refuse([...place, 'names', i], name);
+      return id;
+    });
+    return { ids };
+  });
+  return { ...rule, then: withIds };
 }
 
-export const levelEntry = ({ builtIn: _, ...level }: Level): LevelEntry => ({ repeatMs: 0, ...level });
+export const levelEntry = ({ builtIn: _, ...level }: Level): LevelEntry => ({
+  ...level,
+  repeatMs: level.repeatMs ?? 0,
+});
 
 export const panelEntry = ({ name, tags, location, display }: Panel): PanelEntry => ({
   name,
@@ -114,6 +135,18 @@ export const panelEntry = ({ name, tags, location, display }: Panel): PanelEntry
   location,
   display,
 });
+
+/** With every field, so that one which is left out differs from one that is set. */
+export const mappingEntry = ({ name, items, fields, levels }: MappingEntry) =>
+  ({ name, items, fields, levels }) as MappingEntry;
+
+/** Without its secrets. */
+export const channelEntry = ({
+  name,
+  kind,
+  enabled,
+  settings,
+}: Current['channels'][number]): ChannelEntry => ({ name, kind, enabled, settings });
 
 export const searchEntry = ({ name, q }: SavedSearch): SearchEntry => ({ name, q });
 
@@ -142,6 +175,8 @@ export function requireDistinctNames(rules: readonly { readonly name: string }[]
 /** How one thing of each section is called. */
 export const singular: Readonly<Record<Section, string>> = {
   levels: 'level',
+  mappings: 'mapping',
+  channels: 'channel',
   panels: 'panel',
   rules: 'rule',
   searches: 'search',

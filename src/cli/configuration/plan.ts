@@ -1,14 +1,19 @@
 /** What must change so that a server has what a file says. Asks nothing, and changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration, Section } from '#contract/configuration.ts';
+import type { Configuration, MappingEntry, Section } from '#contract/configuration.ts';
+import { sections } from '#contract/configuration.ts';
 import type { Level } from '#contract/level.ts';
 import { isBuiltInLevel } from '#contract/level-styles.ts';
+import type { Mapping } from '#contract/mapping.ts';
 import type { Panel } from '#contract/panel.ts';
 import type { Rule } from '#contract/rule.ts';
 import type { SavedSearch } from '#contract/search.ts';
+import type { ReadyChannel, ReadyChannels } from './channels.ts';
 import {
   type Current,
+  channelEntry,
   levelEntry,
+  mappingEntry,
   Names,
   panelEntry,
   requireDistinctNames,
@@ -50,6 +55,8 @@ export interface PlannedRule {
 
 export interface Plan {
   readonly levels: SectionPlan<Named & Partial<Level>, Level>;
+  readonly mappings: SectionPlan<MappingEntry, Mapping>;
+  readonly channels: SectionPlan<ReadyChannel, Current['channels'][number]>;
   readonly panels: SectionPlan<Named & Partial<Panel>, Panel>;
   readonly rules: SectionPlan<WholeRule, Rule>;
   readonly searches: SectionPlan<Named & { readonly q: string }, SavedSearch>;
@@ -60,7 +67,7 @@ export interface Plan {
 }
 
 /** @throws Failure when two rules of the server have one name. */
-export function planOf(wanted: Configuration, current: Current): Plan {
+export function planOf(wanted: Configuration, current: Current, channels: ReadyChannels): Plan {
   const names = new Names(current);
   requireDistinctNames(current.rules);
   const entries = wanted.rules?.map((rule) => names.wholeRule(rule));
@@ -69,6 +76,8 @@ export function planOf(wanted: Configuration, current: Current): Plan {
   const known = order.flatMap(({ known: rule }) => rule?.name ?? []);
   return {
     levels: withoutBuiltIn(planSection(wanted.levels, current.levels, levelEntry)),
+    mappings: planSection(wanted.mappings?.map(mappingEntry), current.mappings, mappingEntry),
+    channels: planChannels(channels, current.channels),
     panels: planSection(wanted.panels, current.panels, panelEntry),
     rules,
     searches: planSection(wanted.searches?.map(trimmed), current.searches, searchEntry),
@@ -78,6 +87,15 @@ export function planOf(wanted: Configuration, current: Current): Plan {
       current.rules.map(({ name }) => name),
     ),
   };
+}
+
+/** The values of secrets are no part of what is compared. */
+function planChannels({ entries, unchanged }: ReadyChannels, known: Current['channels']): Plan['channels'] {
+  const before = (channel: Current['channels'][number]) => {
+    const secrets = unchanged.get(channel.name);
+    return { ...channelEntry(channel), ...(secrets && { secrets }) };
+  };
+  return planSection(entries, known, before, ['values']);
 }
 
 const trimmed = <T extends Named>(entry: T): T => ({ ...entry, name: entry.name.trim() });
@@ -92,6 +110,7 @@ function planSection<Entry extends Named, Known extends Named>(
   entries: readonly Entry[] | undefined,
   known: readonly Known[],
   entryOf: (known: Known) => object,
+  ignored: readonly string[] = [],
 ): SectionPlan<Entry, Known> {
   const byName = new Map(known.map((each) => [each.name, each]));
   const inFile = new Set(entries?.map(({ name }) => name));
@@ -103,7 +122,7 @@ function planSection<Entry extends Named, Known extends Named>(
       created.push({ entry, index });
       continue;
     }
-    const fields = differing(entryOf(same), entry);
+    const fields = differing(entryOf(same), entry).filter(({ field }) => !ignored.includes(field));
     if (fields.length > 0) updated.push({ known: same, entry, index, fields });
   }
   return { created, updated, extra: entries ? known.filter(({ name }) => !inFile.has(name)) : [] };
@@ -117,7 +136,7 @@ function differing(before: object, after: object, prefix = ''): FieldChange[] {
     const [old, now] = [fieldOf(before, name), fieldOf(after, name)];
     const field = `${prefix}${name}`;
     if (isDeepStrictEqual(old, now)) return [];
-    const opens = ['when', 'then'].includes(field) || field === 'display';
+    const opens = ['when', 'then', 'display', 'settings', 'secrets', 'fields', 'levels'].includes(field);
     if (opens && isObject(old) && isObject(now)) return differing(old, now, `${field}.`);
     return [{ field, before: old, after: now }];
   });
@@ -163,19 +182,18 @@ function orderOf(entries: readonly WholeRule[], current: readonly Rule[]): Plann
 
 /** Whether applying it would change anything. */
 export function isEmptyPlan(plan: Plan, prune: boolean): boolean {
-  const sections = [plan.levels, plan.panels, plan.rules, plan.searches];
   return (
     !plan.isReordered &&
-    sections.every(
-      ({ created, updated, extra }) =>
-        created.length === 0 && updated.length === 0 && (!prune || extra.length === 0),
-    )
+    sections.every((section) => {
+      const { created, updated, extra } = plan[section];
+      return created.length === 0 && updated.length === 0 && (!prune || extra.length === 0);
+    })
   );
 }
 
 /** What --prune deletes, as `rule "old"`. */
 export function prunedNames(plan: Plan, nameOf: Readonly<Record<Section, string>>): string[] {
-  return (['rules', 'searches', 'panels', 'levels'] as const).flatMap((section) =>
-    plan[section].extra.map(({ name }) => `${nameOf[section]} "${name}"`),
-  );
+  return sections
+    .toReversed()
+    .flatMap((section) => plan[section].extra.map(({ name }) => `${nameOf[section]} "${name}"`));
 }

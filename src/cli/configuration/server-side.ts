@@ -1,24 +1,24 @@
 /** Reads a tenant's configuration, and makes it what a plan says. */
 import { ApiError } from '#client/api-error.ts';
-import type { SearchEntry } from '#contract/configuration.ts';
 import type { RuleCreate } from '#contract/rule.ts';
 import { Failure } from '../failure.ts';
-import { visibleText } from '../terminal-text.ts';
 import type { Connection } from './connection.ts';
 import { type Current, requireDistinctNames, ruleToSend, type WholeRule } from './entries.ts';
 import { type ConfigurationFile, pathOfPointer } from './file.ts';
 import type { Plan, PlannedRule } from './plan.ts';
 
 export async function readCurrent({ request }: Connection): Promise<Current> {
-  const [{ levels }, { panels }, { rules }, { searches }, { tokens }, { channels }] = await Promise.all([
-    request<Pick<Current, 'levels'>>('GET', '/api/levels'),
-    request<Pick<Current, 'panels'>>('GET', '/api/panels'),
-    request<Pick<Current, 'rules'>>('GET', '/api/rules'),
-    request<Pick<Current, 'searches'>>('GET', '/api/searches'),
-    request<Pick<Current, 'tokens'>>('GET', '/api/tokens'),
-    request<Pick<Current, 'channels'>>('GET', '/api/channels'),
-  ]);
-  return { levels, panels, rules, searches, tokens, channels };
+  const [{ levels }, { panels }, { rules }, { searches }, { tokens }, { channels }, { mappings }] =
+    await Promise.all([
+      request<Pick<Current, 'levels'>>('GET', '/api/levels'),
+      request<Pick<Current, 'panels'>>('GET', '/api/panels'),
+      request<Pick<Current, 'rules'>>('GET', '/api/rules'),
+      request<Pick<Current, 'searches'>>('GET', '/api/searches'),
+      request<Pick<Current, 'tokens'>>('GET', '/api/tokens'),
+      request<Pick<Current, 'channels'>>('GET', '/api/channels'),
+      request<Pick<Current, 'mappings'>>('GET', '/api/mappings'),
+    ]);
+  return { levels, panels, rules, searches, tokens, channels, mappings };
 }
 
 export interface ApplyOptions {
@@ -43,18 +43,20 @@ export async function applyPlan(
     const { name, ...style } = entry;
     await at(['levels', index], request('PUT', `/api/levels/${encodeURIComponent(name)}`, style));
   }
+  for (const { entry, index } of [...plan.mappings.created, ...plan.mappings.updated]) {
+    const { name, ...mapping } = entry;
+    await at(['mappings', index], request('PUT', `/api/mappings/${name}`, mapping));
+  }
+  await applyChannels(connection, plan, file);
   const panelIds = await applyPanels(connection, plan, file);
   await applyRules(connection, plan, { file, prune, panelIds });
-  for (const { known, entry, index } of plan.searches.updated) {
-    // A saved search cannot be changed. It is deleted only when the server can read what takes its place.
-    const query = new URLSearchParams({ q: entry.q, limit: '1' });
-    await at(['searches', index, 'q'], request('GET', `/api/history?${query}`));
-    await removed(request('DELETE', `/api/searches/${known.id}`));
-    await at(['searches', index], replaceSearch(connection, known, entry));
-  }
+  for (const { known, entry, index } of plan.searches.updated)
+    await at(['searches', index], request('PUT', `/api/searches/${known.id}`, entry));
   if (prune) {
     for (const { id } of plan.searches.extra) await removed(request('DELETE', `/api/searches/${id}`));
     for (const { id } of plan.panels.extra) await removed(request('DELETE', `/api/panels/${id}`));
+    for (const { id } of plan.channels.extra) await removed(request('DELETE', `/api/channels/${id}`));
+    for (const { name } of plan.mappings.extra) await removed(request('DELETE', `/api/mappings/${name}`));
     for (const { name } of plan.levels.extra)
       await removed(request('DELETE', `/api/levels/${encodeURIComponent(name)}`));
   }
@@ -62,20 +64,23 @@ export async function applyPlan(
     await at(['searches', index], request('POST', '/api/searches', entry));
 }
 
-/** @throws what the server refused, once the search that it was before is back. */
-async function replaceSearch({ request }: Connection, known: SearchEntry, entry: SearchEntry): Promise<void> {
-  try {
-    await request('POST', '/api/searches', entry);
-  } catch (error) {
-    const { name, q } = known;
-    try {
-      await request('POST', '/api/searches', { name, q });
-    } catch (second) {
-      // Taken: somebody else has made one of this name meanwhile, or the first request came through after all.
-      if (!(second instanceof ApiError && second.status === 409))
-        throw new Failure(`the search "${visibleText(name)}" is deleted; it was: ${visibleText(q)}`);
-    }
-    throw error;
+async function applyChannels({ request }: Connection, { channels }: Plan, file: ConfigurationFile) {
+  for (const { entry, index } of channels.created) {
+    const { values, secrets: _, ...channel } = entry;
+    const body = { ...channel, secrets: values };
+    await located(file, ['channels', index], request('POST', '/api/channels', body));
+  }
+  for (const { known, entry, fields, index } of channels.updated) {
+    const { enabled, settings, values } = entry;
+    const changes = (part: string) => fields.some(({ field }) => field.startsWith(part));
+    const changesSettings = changes('settings');
+    const patch = {
+      ...(changes('enabled') && { enabled }),
+      ...(changesSettings && { settings }),
+      // With another address the server wants all of them again.
+      ...((changesSettings || changes('secrets')) && { secrets: values }),
+    };
+    await located(file, ['channels', index], request('PATCH', `/api/channels/${known.id}`, patch));
   }
 }
 
@@ -113,9 +118,9 @@ export function ruleOf(
   panelIds: ReadonlyMap<string, string>,
   file: ConfigurationFile,
 ): RuleCreate {
-  return ruleToSend(entry, panelIds, (i, name) =>
+  return ruleToSend(entry, panelIds, (place, name) =>
     file.problem(
-      ['rules', index, 'then', 'panels', 'names', i],
+      ['rules', index, ...place],
       `there is no panel "${name}", neither in this file nor on the server`,
     ),
   );
@@ -208,6 +213,10 @@ export function locatedError(
   if (!(error instanceof ApiError) || error.status < 400 || error.status >= 500) return error;
   if (['unauthorized', 'forbidden', 'rate-limited'].includes(error.code ?? '')) return error;
   const inner = pathOfPointer(error.place.pointer ?? '');
-  const failure = file.problem([...path, ...inner], error.message);
+  const field = inner.join('.');
+  const message = error.message.startsWith(`${field}: `)
+    ? error.message.slice(field.length + 2)
+    : error.message;
+  const failure = file.problem([...path, ...inner], message);
   return error.status === 409 ? new Failure(failure.message, 1) : failure;
 }

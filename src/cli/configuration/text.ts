@@ -1,13 +1,15 @@
 /** A configuration as YAML, and a plan as lines, for people. */
+import { isDeepStrictEqual } from 'node:util';
 import { Document, isMap, isScalar, isSeq } from 'yaml';
 import { type Configuration, type Section, sections } from '#contract/configuration.ts';
-import type { Rule } from '#contract/rule.ts';
 import { cutText, visibleText } from '../terminal-text.ts';
-import { withoutDeletedPanels } from './deleted-panels.ts';
+import { otherValue, placeholdersOf } from './channels.ts';
 import {
   briefRule,
   type Current,
+  channelEntry,
   levelEntry,
+  mappingEntry,
   Names,
   panelEntry,
   requireDistinctNames,
@@ -22,11 +24,18 @@ export const schemaFile = 'belfry.schema.json';
 export function configurationOf(current: Current): Configuration {
   const names = new Names(current);
   requireDistinctNames(current.rules);
+  const placeholders = placeholdersOf(current.channels);
+  const rules = current.rules.filter(({ then }) => !names.isEmptied(then));
   return {
     version: 1,
     levels: current.levels.map(levelEntry),
+    mappings: current.mappings.map(mappingEntry),
+    channels: current.channels.map((channel, i) => ({
+      ...channelEntry(channel),
+      ...(channel.secrets.length > 0 && { secrets: { ...placeholders[i] } }),
+    })),
     panels: current.panels.map(panelEntry),
-    rules: current.rules.map((rule) => briefRule(names.ruleEntry(rule))),
+    rules: rules.map((rule) => briefRule(names.ruleEntry(rule))),
     searches: current.searches.map(searchEntry),
   };
 }
@@ -73,26 +82,21 @@ export function extraLine(plan: Plan, program: string): string | undefined {
 }
 
 /** What `export` leaves out, as lines for people. */
-export function deletedPanelLines({ panels, rules }: Pick<Current, 'panels' | 'rules'>): string[] {
-  const known = new Set(panels.map(({ id }) => id));
-  const names = ({ then }: Rule) =>
-    JSON.stringify(then) !== JSON.stringify(withoutDeletedPanels(then, (id) => known.has(id)));
-  return rules
-    .filter(names)
-    .map(({ name }) => `rule "${visibleText(name)}" chooses a panel that is deleted; it is left out`);
-}
-
-/** Rules that stay and choose a panel which --prune deletes, as lines for people. */
-export function prunedPanelLines(plan: Plan, current: Current): string[] {
+export function leftOutLines(current: Current): string[] {
   const names = new Names(current);
-  const pruned = new Set(plan.panels.extra.map(({ name }) => name));
-  const prunedRules = new Set(plan.rules.extra.map(({ name }) => name));
-  return plan.order.flatMap(({ name, known, entry }) => {
-    const panels = (entry ?? (known && names.ruleEntry(known)))?.then.panels;
-    if (prunedRules.has(name) || typeof panels !== 'object' || !('names' in panels)) return [];
-    return panels.names
-      .filter((panel) => pruned.has(panel))
-      .map((panel) => `rule "${visibleText(name)}" chooses panel "${visibleText(panel)}", which is deleted`);
+  return current.rules.flatMap(({ name, then }) => {
+    const rule = `rule "${visibleText(name)}"`;
+    if (names.isEmptied(then)) return [`${rule} only names channels that are deleted; it is left out`];
+    const { channels, ...others } = names.withoutDeleted(then);
+    const { channels: chosen, ...before } = then;
+    return [
+      ...(isDeepStrictEqual(before, others)
+        ? []
+        : [`${rule} chooses a panel that is deleted; it is left out`]),
+      ...(isDeepStrictEqual(chosen, channels)
+        ? []
+        : [`${rule} names a channel that is deleted; it is left out`]),
+    ];
   });
 }
 
@@ -105,5 +109,6 @@ function fieldLine({ field, before, after }: FieldChange): string {
 }
 
 function valueText(value: unknown): string {
+  if (value === otherValue) return otherValue;
   return value === undefined ? '(none)' : cutText(visibleText(JSON.stringify(value)), maxValueChars);
 }

@@ -13,7 +13,7 @@ import type { RankedLevels } from './conditions.ts';
 import { clipTraces, type Explainer, type Explanation } from './explain.ts';
 import { subjectOf } from './recorded.ts';
 import { prepareRegexes } from './regex-budget.ts';
-import type { NamedPanel } from './replay-counts.ts';
+import type { NamedPanel, ReplayChannel } from './replay-counts.ts';
 import type { Router } from './router.ts';
 import { newRule, withChannelIds } from './rules.ts';
 import type { RoutingSubject } from './subject.ts';
@@ -21,10 +21,11 @@ import type { RoutingSubject } from './subject.ts';
 type DraftRules = NonNullable<ExplainRequest['rules']>;
 type Typed = Exclude<ExplainRequest['notification'], string>;
 
-/** What draft rules stand among: the tenant's levels and panels, or those of the draft. */
-export interface DraftSurroundings extends Pick<TenantSnapshot, 'record' | 'channels'> {
+/** What draft rules stand among: the tenant's levels, panels and channels, or those of the draft. */
+export interface DraftSurroundings extends Pick<TenantSnapshot, 'record'> {
   readonly levels: RankedLevels;
   readonly panels: ReadonlyMap<string, NamedPanel>;
+  readonly channels: ReadonlyMap<string, ReplayChannel>;
 }
 
 /**

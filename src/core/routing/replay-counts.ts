@@ -79,3 +79,38 @@ export class PanelShowings {
       .slice(0, maxNamed);
   }
 }
+
+export interface ReplayChannel {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
+/** How many notifications each channel is sent, before and after. */
+export class ChannelSendings {
+  readonly #counts = new Map<string, { sentBefore: number; sentAfter: number }>();
+
+  add(when: 'sentBefore' | 'sentAfter', { muted, channels = [] }: Route): void {
+    if (muted) return;
+    for (const id of channels) {
+      const counted = this.#counts.get(id) ?? { sentBefore: 0, sentAfter: 0 };
+      counted[when] += 1;
+      this.#counts.set(id, counted);
+    }
+  }
+
+  /** Of these, the channels that would be sent more or fewer; one that is not enabled is sent none. */
+  changed(before: readonly ReplayChannel[], after: readonly ReplayChannel[]): ReplayResponse['channels'] {
+    const [was, is] = [before, after].map((all) => new Map(all.map((channel) => [channel.id, channel])));
+    return [...new Map([...(was ?? []), ...(is ?? [])]).values()]
+      .map(({ id, name }) => {
+        const { sentBefore = 0, sentAfter = 0 } = this.#counts.get(id) ?? {};
+        return {
+          ...{ id, name },
+          sentBefore: was?.get(id)?.enabled ? sentBefore : 0,
+          sentAfter: is?.get(id)?.enabled ? sentAfter : 0,
+        };
+      })
+      .filter(({ sentBefore, sentAfter }) => sentBefore !== sentAfter);
+  }
+}

@@ -7,6 +7,7 @@ import { everyPanel } from '../target.ts';
 import { compileRules } from './compile-rules.ts';
 import type { Recorded } from './recorded.ts';
 import { replay } from './replay.ts';
+import { ChannelSendings, type ReplayChannel } from './replay-counts.ts';
 import { Throttle } from './throttle.ts';
 
 const panels = [
@@ -55,7 +56,7 @@ test('rules that say the same change nothing', async () => {
     shownAfter: 2,
     changes: none,
     rules: [],
-    panels: [],
+    ...{ panels: [], channels: [] },
     examples: [],
   });
   expect(await run([recorded(1)], rule({ then: { panels: 'all' } }))).toMatchObject({ changed: 0 });
@@ -74,6 +75,7 @@ test('a change is told with before and after, newest first', async () => {
     shownAfter: 3,
     rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 2 }],
     panels: [{ id: 'p2', name: 'wall 2', shownBefore: 3, shownAfter: 1 }],
+    channels: [],
   });
   expect(examples.map(({ id }) => id)).toEqual(['n3', 'n1']);
   expect(examples[1]).toEqual({
@@ -150,8 +152,33 @@ test('throttles count as they would have, from the oldest on', async () => {
     shownAfter: 2,
     rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 5 }],
     panels: panels.map(({ id, name }) => ({ id, name, shownBefore: 5, shownAfter: 2 })),
+    channels: [],
   });
   expect(examples.map(({ id }) => id)).toEqual(['n5', 'n3', 'n2']);
+});
+
+test('channels are counted as rules choose them, and one that is off is sent none', () => {
+  const route = (...channels: string[]) => ({
+    ...{ revision: 1, rules: [], muted: false, channels },
+    target: { all: true, ids: [], tags: [] },
+  });
+  const sendings = new ChannelSendings();
+  for (const channels of [['a', 'b'], ['a'], []]) {
+    sendings.add('sentBefore', route(...channels));
+    sendings.add('sentAfter', route('b', 'c', 'd'));
+  }
+  sendings.add('sentAfter', { ...route('a'), muted: true });
+  const [a, b, c] = ['a', 'b', 'c'].map((id) => ({ id, name: id, enabled: true })) as [
+    ReplayChannel,
+    ReplayChannel,
+    ReplayChannel,
+  ];
+  expect(sendings.changed([a, { ...b, enabled: false }], [{ ...a, enabled: false }, b, c])).toEqual([
+    { id: 'a', name: 'a', sentBefore: 2, sentAfter: 0 },
+    { id: 'b', name: 'b', sentBefore: 0, sentAfter: 3 },
+    { id: 'c', name: 'c', sentBefore: 0, sentAfter: 3 },
+  ]);
+  expect(sendings.changed([b], [b])).toEqual([{ id: 'b', name: 'b', sentBefore: 1, sentAfter: 3 }]);
 });
 
 test('the newest 20 of each kind of change are kept, so that few are not lost among many', async () => {

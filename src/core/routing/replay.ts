@@ -3,7 +3,13 @@ import type { Entry, History, Notification, Route, TenantId } from '../ports.ts'
 import { isEmpty, reaches, type Target } from '../target.ts';
 import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
 import { type Recorded, routeRecorded } from './recorded.ts';
-import { type NamedPanel, PanelShowings, RuleMatches } from './replay-counts.ts';
+import {
+  ChannelSendings,
+  type NamedPanel,
+  PanelShowings,
+  type ReplayChannel,
+  RuleMatches,
+} from './replay-counts.ts';
 import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
 
@@ -21,12 +27,17 @@ const replayTenant: TenantId = 0;
  *
  * @param recorded oldest first: throttles count on what came before.
  * @param panels the tenant's panels as they are now: a notification counts as shown when it reaches one of them.
+ * @param channels the tenant's channels as they are, and as they would be.
  * @returns counts, and the newest examples of each kind of change, newest first.
  */
 export async function replay(
   recorded: AsyncIterable<Recorded> | Iterable<Recorded>,
   router: Router,
   panels: readonly NamedPanel[],
+  channels: { readonly before: readonly ReplayChannel[]; readonly after: readonly ReplayChannel[] } = {
+    before: [],
+    after: [],
+  },
 ): Promise<Comparison> {
   const throttle = new Throttle();
   const reachesAny = memoize(
@@ -40,6 +51,7 @@ export async function replay(
   const examples = new Examples();
   const matches = new RuleMatches();
   const showings = new PanelShowings(panels);
+  const sendings = new ChannelSendings();
   const yieldToEventLoop = createYieldToEventLoop();
   for await (const record of recorded) {
     const pause = yieldToEventLoop();
@@ -50,8 +62,14 @@ export async function replay(
     const shownAfter = !throttled && reachesAny(decision.route);
     counts.considered += 1;
     matches.add(record.route, decision.route);
-    if (record.throttledOn === null) showings.add('shownBefore', record.route);
-    if (!throttled) showings.add('shownAfter', decision.route);
+    if (record.throttledOn === null) {
+      showings.add('shownBefore', record.route);
+      sendings.add('sentBefore', record.route);
+    }
+    if (!throttled) {
+      showings.add('shownAfter', decision.route);
+      sendings.add('sentAfter', decision.route);
+    }
     if (shownBefore) counts.shownBefore += 1;
     if (shownAfter) counts.shownAfter += 1;
     if (!differs(record, decision, throttled)) continue;
@@ -66,6 +84,7 @@ export async function replay(
     changes,
     rules: matches.of(router.rules.map(({ ref }) => ref)),
     panels: showings.changed(),
+    channels: sendings.changed(channels.before, channels.after),
     examples: examples.newestFirst(),
   };
 }

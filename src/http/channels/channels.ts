@@ -7,11 +7,18 @@ import {
   type ChannelDelivery,
   ChannelList,
   ChannelPatch,
+  ChannelSecretsAnswer,
+  ChannelSecretsQuestion,
   ChannelTest,
 } from '#contract/channel.ts';
 import type { ChannelKind } from '#contract/channel-fields.ts';
 import { actorOf, allows } from '#core/access.ts';
-import { changedChannelFields, newChannelFields, publicSettings } from '#core/channel-setup.ts';
+import {
+  changedChannelFields,
+  differingSecrets,
+  newChannelFields,
+  publicSettings,
+} from '#core/channel-setup.ts';
 import { type ChannelChange, type ChannelRecord, channelView, deliveryView } from '#core/channels.ts';
 import { AppError, badField, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
@@ -64,6 +71,22 @@ export function channelRoutes(app: App, services: Services): void {
     ),
     async ({ principal, params }) =>
       services.channels.test(await find(services, principal.tenant, params.id), actorOf(principal)),
+  );
+
+  app.post(
+    '/api/channels/:id/compare-secrets',
+    route(policy, {
+      summary: 'Which of these secrets differ from those of a channel',
+      description:
+        'Changes nothing: for programs that hold a channel to a file. Secrets that were encrypted with another key file count as different.',
+      params: IdPath,
+      body: ChannelSecretsQuestion,
+      response: { 200: ChannelSecretsAnswer },
+    }),
+    async ({ principal, params, body }) => {
+      const record = await find(services, principal.tenant, params.id);
+      return { differing: differingSecrets(openIfNeeded(services, record, body), body.secrets) };
+    },
   );
 
   app.get(

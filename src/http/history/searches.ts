@@ -38,6 +38,33 @@ export function searchRoutes(app: App, services: Services): void {
     },
   );
 
+  app.put(
+    '/api/searches/:id',
+    route(
+      { role: 'member' },
+      {
+        summary: 'Change a saved search',
+        params: IdPath,
+        body: SavedSearchPut,
+        response: { 200: SavedSearch, ...problems(409) },
+      },
+    ),
+    async ({ principal, params, body: { name, q } }) => {
+      const { tenant } = principal;
+      await queryOf(services, tenant, q);
+      const wanted = { name: name.trim(), q };
+      const search = await savedSearches.update(
+        tenant,
+        params.id,
+        wanted,
+        actorOf(principal),
+        services.now(),
+      );
+      if (!search) throw notFound('saved search');
+      return search;
+    },
+  );
+
   app.delete(
     '/api/searches/:id',
     route(

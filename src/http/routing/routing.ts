@@ -60,27 +60,31 @@ export function routingRoutes(app: App, services: Services): void {
       bodyLimit: maxDraftBytes,
     },
     async ({ principal: { tenant }, body: { rules, days = replayDays, ...draft }, raw: { socket } }) => {
-      const snapshot = draftSnapshot(await tenancy.get(tenant), draft);
+      const inForce = await tenancy.get(tenant);
+      const snapshot = draftSnapshot(inForce, draft);
       const router = await draftRouter(rules, snapshot, yieldWhileOpen(socket));
       const start = await replayStart(history, tenant, now() - days * dayMs, maxReplayEntries);
       const names = new Map(
         (await directory.credentials.list(tenant, 'token')).map(({ id, name }) => [id, name]),
       );
       const recorded = withTokenNames(whileOpen(replayed(history, tenant, start), socket), names);
-      const comparison = await replay(recorded, router, [...snapshot.panels.values()]);
+      const comparison = await replay(recorded, router, [...snapshot.panels.values()], {
+        before: [...inForce.channels.values()],
+        after: [...snapshot.channels.values()],
+      });
       return { ...comparison, complete: start.complete };
     },
   );
 }
 
-/** The tenant with the levels and panels of a draft, where it has them. */
+/** The tenant with the levels, panels and channels of a draft, where it has them. */
 function draftSnapshot(
   snapshot: TenantSnapshot,
-  { levels, panels }: Pick<ReplayRequest, 'levels' | 'panels'>,
+  { levels, panels, channels }: Pick<ReplayRequest, 'levels' | 'panels' | 'channels'>,
 ): DraftSurroundings {
   return {
     record: snapshot.record,
-    channels: snapshot.channels,
+    channels: channels ? new Map(channels.map((channel) => [channel.id, channel])) : snapshot.channels,
     levels: levels ? new Map(levels.map((level) => [level.name, level])) : snapshot.levels,
     panels: panels ? new Map(panels.map((panel) => [panel.id, panel])) : snapshot.panels,
   };
