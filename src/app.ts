@@ -157,7 +157,12 @@ async function serve(
   const clock = await watchClock(opened.clockMemory, logger, services.now);
   // From the first request on, other nodes and commands know that this one runs.
   await services.presence.report();
-  const { url, metricsListener, listeners } = await listen(config, { services, server, logger });
+  const { url, metricsListener, listeners } = await listen(config, {
+    services,
+    server,
+    logger,
+    nodes: opened.storage.nodes,
+  });
   const stopGivingBack = giveBackIdleMemory();
   services.schedule.start();
   const stopLoops = startLoops(config, logger, services, { ...opened, clock });
@@ -187,7 +192,9 @@ async function serve(
   };
   const { directory, accounts } = opened;
   const { failed } = opened.storage;
-  const ports = Object.fromEntries(listeners.map(({ name, port }) => [name, port]));
+  const ports = Object.fromEntries(
+    listeners.flatMap(({ name, port }) => (port === undefined ? [] : [[name, port]])),
+  );
   return { url, directory, accounts, setUpSecret, routes: server.routes, ports, failed, stop };
 }
 
@@ -201,15 +208,25 @@ async function openTracing({ tracing }: Config, logger: Logger) {
 /** Opens the listeners: all of them, or none. */
 async function listen(
   config: Config,
-  { services, server, logger }: { services: Services; server: Server; logger: Logger },
+  {
+    services,
+    server,
+    logger,
+    nodes,
+  }: { services: Services; server: Server; logger: Logger; nodes: Storage['nodes'] },
 ) {
   const { app, intake } = server;
   try {
     const url = await app.listen({ host: config.host, port: config.port, backlog });
     const metricsListener = await startMetricsListener(config.metrics, services);
     if (!config.listeners) return { url, metricsListener, listeners: [] };
+    const leaseOf = nodes && ((name: string) => nodes.lease(name));
     const { openListeners } = await import('./listeners/listeners.ts');
-    return { url, metricsListener, listeners: await openListeners(config.listeners, intake, logger) };
+    return {
+      url,
+      metricsListener,
+      listeners: await openListeners(config.listeners, { intake, log: logger, leaseOf }),
+    };
   } catch (error) {
     await app.close();
     services.tenantStreams.close();

@@ -24,6 +24,12 @@ export interface RemotePanel extends Screen {
   readonly lag: number;
 }
 
+export interface SharedLease {
+  /** Whether this node has it for the next 15 seconds; it takes it where nobody has it. */
+  hold(): Promise<boolean>;
+  release(): Promise<void>;
+}
+
 /**
  * A node holds a lease that it renews with what is connected to it. When a node ends without a word, its lease runs out, and
  * what it reported counts no more.
@@ -37,6 +43,8 @@ export interface Nodes {
   leaveCommand(command: PanelCommandEvent): Promise<boolean>;
   /** The commands that others left for this node, each once; those nobody took for some seconds are gone. */
   takeCommands(): Promise<readonly PanelCommandEvent[]>;
+  /** What one node has at a time, by its name. */
+  lease(name: string): SharedLease;
   /** Gives up the lease. */
   leave(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Sender } from '#core/own-sender.ts';
 import { fieldsOf, type Incoming, retryKeyOf } from '#integrations/incoming.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 
-export type ListenerName = 'syslog-udp' | 'syslog-tcp' | 'syslog-tls' | 'smtp';
+export type ListenerName = 'syslog-udp' | 'syslog-tcp' | 'syslog-tls' | 'smtp' | 'mqtt';
 export type MessageResult = 'stored' | 'refused' | 'dropped';
 
 export interface ListenerIntake {
@@ -32,9 +32,15 @@ export interface ListenAddress {
 
 export interface Listener {
   readonly name: ListenerName;
-  readonly port: number;
+  /** undefined: it listens on none, as it is a client itself. */
+  readonly port?: number;
   /** Takes nothing more; resolves once what was taken is stored, or after a moment. */
   close(): Promise<void>;
+}
+
+/** A listener that others connect to. */
+export interface OpenPort extends Listener {
+  readonly port: number;
 }
 
 export interface ListenerLog {

@@ -1,6 +1,8 @@
 /** Opens the listeners that the settings name: all of them, or none. Each is loaded only then. */
 import { readFile } from 'node:fs/promises';
+import type { SharedLease } from '#core/nodes.ts';
 import type { ListenAddress, Listener, ListenerIntake, ListenerLog } from './intake.ts';
+import type { MqttOptions } from './mqtt.ts';
 import type { SyslogSeverity } from './syslog-message.ts';
 
 export interface ListenersConfig {
@@ -13,14 +15,21 @@ export interface ListenersConfig {
     readonly least: SyslogSeverity;
   };
   readonly smtp: ListenAddress | undefined;
+  readonly mqtt: MqttOptions | undefined;
   readonly tlsFiles: { readonly certFile: string; readonly keyFile: string } | undefined;
+}
+
+export interface ListenersOptions {
+  readonly intake: ListenerIntake;
+  readonly log: ListenerLog;
+  /** undefined: this is the only node. */
+  readonly leaseOf: ((name: string) => SharedLease) | undefined;
 }
 
 /** @throws Error when a port is taken, or a certificate cannot be read. */
 export async function openListeners(
-  { syslog, smtp, tlsFiles }: ListenersConfig,
-  intake: ListenerIntake,
-  log: ListenerLog,
+  { syslog, smtp, mqtt, tlsFiles }: ListenersConfig,
+  { intake, log, leaseOf }: ListenersOptions,
 ): Promise<readonly Listener[]> {
   const tls = tlsFiles && {
     cert: await readFile(tlsFiles.certFile),
@@ -39,10 +48,14 @@ export async function openListeners(
       const { listenSmtp } = await import('./smtp.ts');
       opened.push(await listenSmtp(smtp, { intake, log, tls }));
     }
+    if (mqtt) {
+      const { MqttSubscriber } = await import('./mqtt.ts');
+      opened.push(new MqttSubscriber(mqtt, { intake, log, lease: leaseOf?.('mqtt') }));
+    }
   } catch (error) {
     await Promise.all(opened.map((listener) => listener.close()));
     throw error;
   }
-  for (const { name, port } of opened) log.info(`${name} listens on port ${port}`);
+  for (const { name, port } of opened) if (port !== undefined) log.info(`${name} listens on port ${port}`);
   return opened;
 }

@@ -3,13 +3,13 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/own-sender.ts';
-import type { Listener, ListenerIntake } from './intake.ts';
+import type { ListenerIntake, OpenPort } from './intake.ts';
 import { listenSmtp } from './smtp.ts';
 
 let good: Set<string>;
 let isLimited: boolean;
 let stored: string[];
-let listener: Listener;
+let listener: OpenPort;
 const sockets: Socket[] = [];
 
 beforeEach(async () => {

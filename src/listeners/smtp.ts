@@ -6,9 +6,9 @@ import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
 import {
   type ListenAddress,
-  type Listener,
   type ListenerIntake,
   type ListenerLog,
+  type OpenPort,
   storeItem,
 } from './intake.ts';
 import { itemOfMail, MailStart } from './mail.ts';
@@ -47,7 +47,7 @@ class Reply extends Error {
 export async function listenSmtp(
   { host, port }: ListenAddress,
   { intake, log, tls }: { intake: ListenerIntake; log: ListenerLog; tls?: TlsFiles | undefined },
-): Promise<Listener> {
+): Promise<OpenPort> {
   const sessions = new WeakMap<SMTPServerSession, Session>();
   const of = (session: SMTPServerSession): Session => {
     const known = sessions.get(session) ?? {};

@@ -4,14 +4,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rateLimited } from '#core/errors.ts';
 import type { Sender } from '#core/own-sender.ts';
 import { eventually } from '#test/support/eventually.ts';
-import type { Listener, ListenerIntake } from './intake.ts';
+import type { ListenerIntake, OpenPort } from './intake.ts';
 import { SyslogReceiver } from './syslog.ts';
 
 let attempts: string[];
 let stored: string[];
 let counted: string[];
 let mayStore: (title: string) => boolean | Promise<boolean>;
-let listener: Listener;
+let listener: OpenPort;
 let socket: Socket;
 
 beforeEach(async () => {

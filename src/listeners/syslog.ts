@@ -8,10 +8,10 @@ import { canonicalAddress, compileAddressSet, findAddressKey, parseAddressRange 
 import { AppError } from '#core/errors.ts';
 import {
   type ListenAddress,
-  type Listener,
   type ListenerIntake,
   type ListenerLog,
   type ListenerName,
+  type OpenPort,
   storeItem,
 } from './intake.ts';
 import { type Frames, SyslogFrames } from './syslog-frames.ts';
@@ -70,7 +70,7 @@ export class SyslogReceiver {
     };
   }
 
-  async listenUdp({ host, port }: ListenAddress): Promise<Listener> {
+  async listenUdp({ host, port }: ListenAddress): Promise<OpenPort> {
     const name = 'syslog-udp';
     const socket = createSocket({ type: host?.includes(':') === false ? 'udp4' : 'udp6', ipv6Only: false });
     const underWay = new Set<Promise<void>>();
@@ -95,12 +95,12 @@ export class SyslogReceiver {
     };
   }
 
-  async listenTcp(address: ListenAddress): Promise<Listener> {
+  async listenTcp(address: ListenAddress): Promise<OpenPort> {
     const server = createServer({ allowHalfOpen: true });
     return this.#listen('syslog-tcp', server, address);
   }
 
-  async listenTls(address: ListenAddress, { cert, key }: { cert: Buffer; key: Buffer }): Promise<Listener> {
+  async listenTls(address: ListenAddress, { cert, key }: { cert: Buffer; key: Buffer }): Promise<OpenPort> {
     const { createServer: createTlsServer } = await import('node:tls');
     const server = createTlsServer({ cert, key, handshakeTimeout: 10_000, allowHalfOpen: true });
     // A handshake that fails is the sender's affair.
@@ -108,7 +108,7 @@ export class SyslogReceiver {
     return this.#listen('syslog-tls', server, address);
   }
 
-  async #listen(name: ListenerName, server: Server, { host, port }: ListenAddress): Promise<Listener> {
+  async #listen(name: ListenerName, server: Server, { host, port }: ListenAddress): Promise<OpenPort> {
     server.maxConnections = mostConnections;
     const sockets = new Set<Socket>();
     const streams = new Set<Stream>();

@@ -1,6 +1,6 @@
 /** The one client for connections that the server itself makes over HTTP, SMTP and MQTT. */
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
 
 export interface OutboundRequest {
@@ -98,7 +98,9 @@ function outboundWith(guard: AddressGuard): Outbound {
         () =>
           new Promise<Socket>((resolve, reject) => {
             const to = { host, port, lookup };
-            const socket = isSecure ? tls.connect({ ...to, servername: host }) : connect(to);
+            const socket = isSecure
+              ? tls.connect({ ...to, ...(isIP(host) === 0 && { servername: host }) })
+              : connect(to);
             const abort = () => socket.destroy(signal.reason as Error);
             signal.addEventListener('abort', abort, { once: true });
             // It stays: an error before the caller listens must not end the server.

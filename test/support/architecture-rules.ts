@@ -25,7 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   channels: ['core', 'contract', 'outbound'],
   outbound: ['core', 'contract'],
   integrations: ['core', 'contract'],
-  listeners: ['core', 'contract', 'integrations'],
+  listeners: ['core', 'contract', 'integrations', 'outbound'],
   client: ['contract'],
   cli: ['client', 'contract', 'app.ts'],
   web: ['client', 'contract'],

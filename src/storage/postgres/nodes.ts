@@ -4,6 +4,7 @@ import type { Connections } from './connections.ts';
 
 /** How long a node counts after its last report. */
 const lease = "interval '3 seconds'";
+const sharedLease = "interval '15 seconds'";
 /** A command that was not taken in this time is not for the screen that is connected now. */
 const commandLife = "interval '5 seconds'";
 
@@ -94,6 +95,33 @@ export function createNodes(reads: Connections, writes: Connections): Nodes {
         [node],
       );
       return taken.filter(({ is_fresh }) => is_fresh).sort((a, b) => a.id - b.id);
+    },
+
+    lease(name) {
+      const row = `lease ${name}`;
+      return {
+        async hold() {
+          const held = await writes.query(
+            'all',
+            'hold-lease',
+            `INSERT INTO meta VALUES ($1, $2 || ' ' || extract(epoch FROM clock_timestamp() + ${sharedLease}))
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value
+             WHERE split_part(meta.value, ' ', 1) = $2
+               OR split_part(meta.value, ' ', 2)::numeric < extract(epoch FROM clock_timestamp())
+             RETURNING 1`,
+            [row, node],
+          );
+          return held.length > 0;
+        },
+        async release() {
+          await writes.query(
+            'all',
+            'release-lease',
+            "DELETE FROM meta WHERE name = $1 AND split_part(value, ' ', 1) = $2",
+            [row, node],
+          );
+        },
+      };
     },
 
     async leave() {

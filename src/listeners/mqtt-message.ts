@@ -1,0 +1,67 @@
+/** What an MQTT message says: JSON with fields of ours, or any other text. */
+import { limits } from '#contract/limits.ts';
+import type { Incoming } from '#integrations/incoming.ts';
+import { type JsonObject, textOf } from '#integrations/payload-values.ts';
+import { usualLevel, wordOf } from '#integrations/severity.ts';
+
+const levels = ['success', 'info', 'warning', 'error', 'critical'];
+
+/** Undefined when it is no text, or an empty one, as what ends a retained message. */
+export function itemOfMqtt(topic: string, payload: Buffer): Incoming | undefined {
+  const text = decode(payload)?.trim();
+  if (!text) return undefined;
+  const fields = text.startsWith('{') ? findObject(text) : undefined;
+  const title = textOf(fields?.title);
+  const message = textOf(fields?.message);
+  const ofTopic = topic
+    .split('/')
+    .findLast((part) => levels.includes(part.toLowerCase()))
+    ?.toLowerCase();
+  // Other JSON may have such names, too: a lamp has a "level", and a "url" need not be one.
+  if (!fields || (title ?? message) === undefined)
+    return {
+      title: topic,
+      message: text,
+      severity: ofTopic ?? 'message',
+      level: ofTopic ?? 'info',
+      source: topic,
+    };
+  const word = wordOf(textOf(fields.level, fields.severity) ?? ofTopic ?? 'message');
+  const isLevel = textOf(fields.level) !== undefined && limits.levelPattern.test(word);
+  return {
+    title: title ?? topic,
+    message,
+    severity: word,
+    level: usualLevel(word, isLevel ? word : 'info'),
+    source: textOf(fields.host, fields.ip) ?? topic,
+    key: textOf(fields.key),
+    url: textOf(fields.url),
+  };
+}
+
+/** Whether a filter with `+` and `#` takes a topic. */
+export function takesTopic(filter: string, topic: string): boolean {
+  const [wanted, given] = [filter.split('/'), topic.split('/')];
+  // What begins with $ is of the broker itself.
+  if (topic.startsWith('$') && (wanted[0] === '#' || wanted[0] === '+')) return false;
+  const end = wanted.indexOf('#');
+  const fixed = end < 0 ? wanted : wanted.slice(0, end);
+  if (end < 0 ? given.length !== fixed.length : given.length < fixed.length) return false;
+  return fixed.every((part, at) => part === '+' || part === given[at]);
+}
+
+function findObject(text: string): JsonObject | undefined {
+  try {
+    return JSON.parse(text) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,279 @@
+/** One connection to a broker of MQTT 5. */
+import type { Socket } from 'node:net';
+import {
+  generate,
+  type IConnackPacket,
+  type IPublishPacket,
+  type ISubscription,
+  type Packet,
+  parser,
+  writeToStream,
+} from 'mqtt-packet';
+import { inTime, type Outbound, type OutboundOptions } from './outbound.ts';
+
+// Otherwise a buffer is kept for each of 65,536 numbers.
+writeToStream.cacheNumbers = false;
+
+const version = { protocolVersion: 5 };
+const keepAliveSeconds = 60;
+/** From this code on, a reason code says that something failed. */
+const firstFailure = 0x80;
+const lastMessageId = 0xffff;
+
+export interface MqttBroker {
+  /** As in mqtt://host:1883 or mqtts://host:8883; user and password do not stand in it. */
+  readonly url: string;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+export interface MqttClient {
+  readonly id: string;
+  /** The broker keeps the session so long after the connection ends; undefined: each connection begins a new one. */
+  readonly sessionSeconds?: number;
+  /** Messages of QoS 1 that may wait for their acknowledgement. */
+  readonly receiveMaximum?: number;
+  /** The broker sends no longer packet; one that comes nevertheless ends the connection. */
+  readonly packetBytes: number;
+  /** Before the first message. */
+  readonly onAccepted?: (connection: MqttConnection) => void;
+  readonly onPublish?: (packet: IPublishPacket, connection: MqttConnection) => void;
+}
+
+/** A reason code of 128 and above, with the broker's words where it has some. */
+export class MqttRefusal extends Error {
+  readonly code: number;
+
+  constructor(what: string, code: number, words: string | undefined) {
+    super(`${what}: ${reasons[code] ?? `reason code ${code}`}${words ? ` (${words.slice(0, 160)})` : ''}`);
+    this.name = 'MqttRefusal';
+    this.code = code;
+  }
+}
+
+/** https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901031 */
+const reasons: Readonly<Record<number, string>> = {
+  1: 'the broker does not speak MQTT 5',
+  131: 'refused by a rule of the broker',
+  132: 'the broker does not speak MQTT 5',
+  133: 'the client id is not allowed',
+  134: 'user name or password is wrong',
+  135: 'not authorized',
+  136: 'the broker is not available',
+  137: 'the broker is busy',
+  138: 'banned',
+  142: 'another client connected with the same client id',
+  144: 'the topic is not allowed',
+  143: 'the topic filter is not allowed',
+  149: 'the message is too large',
+  151: 'a quota is exceeded',
+  153: 'the payload has the wrong format',
+  158: 'the broker has no shared subscriptions',
+  162: 'the broker has no wildcards',
+};
+
+/** @throws ForbiddenAddress; MqttRefusal; Error when there is no answer in time. */
+export async function connectMqtt(
+  outbound: Outbound,
+  broker: MqttBroker,
+  client: MqttClient,
+  options: Omit<OutboundOptions, 'maxBytes'>,
+): Promise<MqttConnection> {
+  const url = new URL(broker.url);
+  const isSecure = url.protocol === 'mqtts:';
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = Number(url.port || (isSecure ? 8883 : 1883));
+  const socket = await outbound.connect({ host, port, isSecure }, options);
+  const connection = new MqttConnection(socket, client);
+  const signal = AbortSignal.any([
+    AbortSignal.timeout(options.timeoutMs),
+    ...(options.signal ? [options.signal] : []),
+  ]);
+  try {
+    await inTime(signal, options.timeoutMs, () => connection.open(broker));
+    return connection;
+  } catch (error) {
+    connection.destroy(error as Error);
+    throw error;
+  }
+}
+
+interface Waiting {
+  readonly resolve: (packet: Packet) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class MqttConnection {
+  readonly #socket: Socket;
+  readonly #client: MqttClient;
+  /** What is to be answered: by its message id; 0 is the connection's own opening. */
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #error: Error | undefined;
+  #keepAlive: NodeJS.Timeout | undefined;
+  /** Resolves once it has ended, however it did. */
+  readonly closed: Promise<Error>;
+  /** What the broker said when it took the connection. */
+  accepted: IConnackPacket = { cmd: 'connack', sessionPresent: false };
+
+  constructor(socket: Socket, client: MqttClient) {
+    this.#socket = socket;
+    this.#client = client;
+    const packets = parser(version);
+    packets.on('packet', (packet) => this.#take(packet));
+    packets.on('error', (error: Error) => this.destroy(new Error(`not MQTT: ${error.message}`)));
+    socket.on('data', (bytes) => {
+      // What stays is the beginning of a packet.
+      if (packets.parse(bytes) > client.packetBytes) this.destroy(new Error('the broker sent too much'));
+    });
+    socket.on('error', (error) => this.destroy(error));
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        clearInterval(this.#keepAlive);
+        const error = this.#error ?? new Error('the broker closed the connection');
+        for (const { reject } of this.#waiting.values()) reject(error);
+        this.#waiting.clear();
+        resolve(error);
+      });
+    });
+  }
+
+  /** @throws MqttRefusal */
+  async open({ user, password }: MqttBroker): Promise<void> {
+    const { id, sessionSeconds, receiveMaximum, packetBytes } = this.#client;
+    await this.#ask(0, {
+      ...{ cmd: 'connect', clientId: id, ...version, protocolVersion: 5, protocolId: 'MQTT' },
+      ...{ clean: sessionSeconds === undefined, keepalive: keepAliveSeconds },
+      ...(user !== undefined && { username: user }),
+      ...(password !== undefined && { password: Buffer.from(password) }),
+      properties: {
+        maximumPacketSize: packetBytes,
+        ...(sessionSeconds !== undefined && { sessionExpiryInterval: sessionSeconds }),
+        ...(receiveMaximum !== undefined && { receiveMaximum }),
+      },
+    });
+    this.#begin(this.accepted.properties?.serverKeepAlive ?? keepAliveSeconds);
+  }
+
+  /** @throws MqttRefusal for the first filter that is refused. */
+  async subscribe(subscriptions: readonly ISubscription[]): Promise<void> {
+    const messageId = this.#newId();
+    const answer = await this.#ask(messageId, {
+      ...{ cmd: 'subscribe', messageId, subscriptions: [...subscriptions] },
+    });
+    const codes = answer.cmd === 'suback' ? (answer.granted as number[]) : [];
+    subscriptions.forEach(({ topic }, at) => {
+      const code = codes[at] ?? firstFailure;
+      if (code >= firstFailure)
+        throw new MqttRefusal(`the subscription to ${topic} is refused`, code, undefined);
+    });
+  }
+
+  /** Resolves once the broker has it, with its reason code; with QoS 0 once it is on its way. @throws MqttRefusal */
+  async publish(message: Pick<IPublishPacket, 'topic' | 'payload' | 'qos' | 'retain'>): Promise<number> {
+    const messageId = message.qos === 0 ? undefined : this.#newId();
+    const packet: Packet = { cmd: 'publish', dup: false, ...message, ...(messageId && { messageId }) };
+    if (messageId === undefined) {
+      this.#send(packet);
+      return 0;
+    }
+    const answer = await this.#ask(messageId, packet);
+    return answer.cmd === 'puback' ? (answer.reasonCode ?? 0) : 0;
+  }
+
+  /** The broker need not keep this message. */
+  acknowledge(messageId: number): void {
+    this.#send({ cmd: 'puback', messageId, reasonCode: 0 });
+  }
+
+  /** Says good-bye first. */
+  async close(): Promise<void> {
+    this.#send({ cmd: 'disconnect', reasonCode: 0 });
+    this.#socket.end();
+    const timer = setTimeout(() => this.#socket.destroy(), 1_000);
+    await this.closed;
+    clearTimeout(timer);
+  }
+
+  destroy(error: Error): void {
+    this.#error ??= error;
+    this.#socket.destroy();
+  }
+
+  /** The address that it is connected to. */
+  get source(): string {
+    return this.#socket.remoteAddress ?? '';
+  }
+
+  get isOpen(): boolean {
+    return this.#error === undefined && this.#socket.writable;
+  }
+
+  #take(packet: Packet): void {
+    switch (packet.cmd) {
+      case 'publish':
+        return this.#client.onPublish?.(packet, this);
+      case 'connack':
+        this.accepted = packet;
+        this.#client.onAccepted?.(this);
+        return this.#answer(0, packet, packet.reasonCode ?? packet.returnCode ?? 0);
+      case 'puback':
+        return this.#answer(packet.messageId ?? 0, packet, packet.reasonCode ?? 0);
+      case 'suback':
+        return this.#answer(packet.messageId ?? 0, packet, 0);
+      case 'disconnect':
+        return this.destroy(
+          new MqttRefusal('the broker ended the connection', packet.reasonCode ?? 0, wordsOf(packet)),
+        );
+      case 'pingresp':
+        return undefined;
+      default:
+        return this.destroy(new Error(`the broker sent ${packet.cmd}, which was not asked for`));
+    }
+  }
+
+  #answer(id: number, packet: Packet, code: number): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (code < firstFailure && (packet.cmd !== 'connack' || code === 0)) waiting?.resolve(packet);
+    else waiting?.reject(new MqttRefusal('the broker refused it', code, wordsOf(packet)));
+  }
+
+  #ask(id: number, packet: Packet): Promise<Packet> {
+    return new Promise((resolve, reject) => {
+      if (this.#error || this.#socket.destroyed)
+        return reject(this.#error ?? new Error('the connection is closed'));
+      this.#waiting.set(id, { resolve, reject });
+      this.#send(packet);
+    });
+  }
+
+  #send(packet: Packet): void {
+    if (this.isOpen) this.#socket.write(generate(packet, version));
+  }
+
+  #newId(): number {
+    do this.#lastId = (this.#lastId % lastMessageId) + 1;
+    while (this.#waiting.has(this.#lastId));
+    return this.#lastId;
+  }
+
+  /** Asks for a sign of life, and ends a connection that gives none. */
+  #begin(seconds: number): void {
+    if (seconds === 0) return;
+    let read = this.#socket.bytesRead;
+    let isAsked = false;
+    const look = () => {
+      const isSilent = this.#socket.bytesRead === read;
+      read = this.#socket.bytesRead;
+      if (isSilent && isAsked) return this.destroy(new Error('the broker no longer answers'));
+      isAsked = true;
+      this.#send({ cmd: 'pingreq' });
+    };
+    this.#keepAlive = setInterval(look, seconds * 500).unref();
+  }
+}
+
+function wordsOf(packet: Packet): string | undefined {
+  return (packet as { properties?: { reasonString?: string } }).properties?.reasonString;
+}

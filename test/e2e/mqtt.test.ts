@@ -1,0 +1,224 @@
+/** MQTT with Mosquitto as the broker, and its programs as clients. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { SharedLease } from '#core/nodes.ts';
+import type { Sender } from '#core/own-sender.ts';
+import type { ListenerIntake } from '#listeners/intake.ts';
+import { MqttSubscriber } from '#listeners/mqtt.ts';
+import { eventually } from '../support/eventually.ts';
+import { Mosquitto, missingMosquitto } from '../support/mosquitto.ts';
+import { TestServer } from '../support/server.ts';
+import { endServers, ServerProcess } from '../support/server-process.ts';
+import { gap } from '../torture/gap.ts';
+
+const missing = gap(missingMosquitto());
+describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'belfry-mqtt-'));
+  let broker: Mosquitto;
+  let server: TestServer;
+  let key: string;
+  let settings: Record<string, string>;
+
+  beforeAll(async () => {
+    broker = await Mosquitto.start();
+    const first = await TestServer.start({}, folder);
+    key = await first.key();
+    settings = {
+      BELFRY_MQTT_URL: broker.url,
+      BELFRY_MQTT_TOPICS: 'belfry/#, +/alarm',
+      BELFRY_MQTT_TOKEN: await first.token({ name: 'mqtt', rate: { perSecond: 100, burst: 50 } }),
+      BELFRY_METRICS_TOKEN: 'metrics',
+      BELFRY_RATE_TENANT: 'off',
+    };
+    await first.stop({ keep: true });
+    server = await TestServer.start(settings, folder);
+    await subscribed();
+  }, 300_000);
+  afterAll(async () => {
+    await endServers();
+    await server?.stop();
+    await broker?.stop();
+  });
+
+  /** Since the broker began. */
+  const subscribed = () => eventually(() => expect(broker.log).toMatch(/SUBACK to belfry/));
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into what was stored
+  const history = async (query = ''): Promise<any[]> =>
+    (await server.call('GET', `/api/history?limit=200&q=${encodeURIComponent(query)}`, { token: key })).json
+      .notifications;
+  const counted = async (result: string) => {
+    const text = (await server.call('GET', '/metrics', { token: 'metrics' })).text;
+    const line = `belfry_listener_messages_total{listener="mqtt",result="${result}"} `;
+    return Number(text.split(line)[1]?.split('\n', 1)[0] ?? 0);
+  };
+
+  it('what is published is stored; what is no text, too long or of another topic is not, and is acknowledged', async () => {
+    await broker.publish('belfry/garage', 'door open');
+    await broker.publish(
+      'tank/alarm',
+      JSON.stringify({ title: 'Tank', message: 'empty', level: 'crit', key: 'tank' }),
+    );
+    await broker.publish('tank/level', 'of another topic');
+    await broker.publish('belfry/x', Buffer.from([0xff, 0xd8]));
+    await broker.publish('belfry/x', 'x'.repeat(70_000));
+    // The broker itself does not send it.
+    await broker.publish('belfry/x', 'x'.repeat(200_000));
+    await broker.publish(`belfry/<b>"'\u{1f514}${'/xxx'.repeat(150)}`, 'hostile');
+    await broker.publish('belfry/retained', 'on', '-r');
+    await broker.publish('belfry/last', 'last', '-q', '0');
+    await eventually(async () => expect((await history())[0]?.message).toBe('last'));
+    const [last, retained, hostile, tank, garage, ...others] = await history();
+    expect(others).toEqual([]);
+    expect(last.title).toBe('belfry/last');
+    expect(retained.message).toBe('on');
+    expect(hostile).toMatchObject({
+      message: 'hostile',
+      host: null,
+      title: expect.stringMatching(/^belfry\/<b>"'/),
+    });
+    expect(tank).toMatchObject({ title: 'Tank', message: 'empty', level: 'critical', key: 'tank' });
+    expect(garage).toMatchObject({
+      title: 'belfry/garage',
+      message: 'door open',
+      level: 'info',
+      host: 'belfry/garage',
+    });
+    expect(garage).toMatchObject({ sourceIp: '127.0.0.1', token: { name: 'mqtt' } });
+    expect([await counted('stored'), await counted('refused'), await counted('dropped')]).toEqual([5, 2, 0]);
+  });
+
+  it('the commands of the guide are taken', async () => {
+    const guide = readFileSync(join(import.meta.dirname, '../../docs/listeners.md'), 'utf8');
+    const commands = [...guide.matchAll(/^mosquitto_pub -h 127\.0\.0\.1 (.*)$/gm)].map(([, rest]) => rest);
+    expect(commands).toHaveLength(2);
+    const client = `mosquitto_pub -h 127.0.0.1 -p ${broker.port} -u belfry -P se:cret`;
+    for (const rest of commands) spawnSync('sh', ['-c', `${client} ${rest}`]);
+    await eventually(async () =>
+      expect((await history()).slice(0, 2)).toMatchObject([
+        { title: 'Water in the cellar', level: 'critical', key: 'cellar/water' },
+        { title: 'belfry/garage/warning', message: 'The door is open', level: 'warning' },
+      ]),
+    );
+  });
+
+  it('a broker that stops, and one that is killed, is connected to again; what is retained is not stored again', async () => {
+    const before = (await history()).length;
+    await broker.end('SIGTERM');
+    await broker.begin();
+    await subscribed();
+    await broker.publish('belfry/after', 'stop');
+    await eventually(async () => expect((await history())[0]?.message).toBe('stop'));
+    await broker.end('SIGKILL');
+    await broker.begin();
+    await subscribed();
+    await broker.publish('belfry/after', 'kill');
+    await eventually(async () => expect((await history())[0]?.message).toBe('kill'));
+    expect((await history()).length).toBe(before + 2);
+  });
+
+  it('what comes while the server is away is stored; of a server that is killed in the middle nothing is lost', async () => {
+    await server.stop({ keep: true });
+    const lines = Array.from({ length: 150 }, (_, i) => `line ${i}`);
+    await broker.publishLines('belfry/lines', lines);
+    const first = await ServerProcess.start({ folder, env: settings });
+    await eventually(() => expect(broker.log.match(/PUBACK from belfry/g)?.length ?? 0).toBeGreaterThan(60), {
+      interval: 5,
+    });
+    await first.end('SIGKILL');
+    server = await TestServer.start(settings, folder);
+    const stored = async () => (await history('belfry/lines')).map(({ message }) => message).toReversed();
+    await eventually(async () => expect(new Set(await stored()).size).toBe(lines.length));
+    // Only those that were being stored may be there twice.
+    expect((await stored()).length).toBeLessThanOrEqual(lines.length + 32);
+    expect(broker.log.match(/PUBACK from belfry/g)?.length).toBeLessThan(2 * lines.length);
+  });
+
+  describe('a subscriber', () => {
+    const open = (
+      takes: (title: string) => Sender | undefined | Promise<Sender | undefined>,
+      { lease, clientId = `test-${Math.random()}` }: { lease?: SharedLease; clientId?: string } = {},
+    ) => {
+      const stored: string[] = [];
+      const intake: ListenerIntake = {
+        findSender: async (token) => takes(token),
+        admit: async () => undefined,
+        accept: async (_sender, _source, { message }) => {
+          stored.push(message);
+          return 'an-id';
+        },
+        count: () => undefined,
+      };
+      const messages: string[] = [];
+      const log = {
+        info: (text: string) => messages.push(text),
+        warn: (_: object, text: string) => messages.push(text),
+      };
+      const options = { url: broker.url, topics: ['own/#'], token: 't', clientId };
+      const subscriber = new MqttSubscriber(options, { intake, log, lease });
+      onTestFinished(() => subscriber.close());
+      const isConnected = () => messages.some((text) => text.includes('connected to'));
+      return {
+        subscriber,
+        stored,
+        messages,
+        connected: () => eventually(() => expect(isConnected()).toBe(true)),
+        isConnected,
+      };
+    };
+    const sender = { id: 'a' } as Sender;
+
+    it('with a wrong token acknowledges nothing: the next one with the right token gets all', async () => {
+      const wrong = open(() => undefined, { clientId: 'same' });
+      await wrong.connected();
+      await broker.publishLines('own/a', ['one', 'two']);
+      await eventually(() => expect(wrong.messages.join()).toContain('they wait at the broker'));
+      await wrong.subscriber.close();
+      const right = open(() => sender, { clientId: 'same' });
+      await eventually(() => expect(right.stored).toEqual(['one', 'two']));
+      expect(wrong.stored).toEqual([]);
+    });
+
+    it('stores once what the broker repeats after an interruption', async () => {
+      let release = (_: Sender) => undefined as unknown;
+      const held = new Promise<Sender>((resolve) => {
+        release = resolve;
+      });
+      const { stored, connected, messages } = open(() => held);
+      await connected();
+      await broker.publish('own/b', 'once');
+      await broker.end('SIGTERM');
+      await broker.begin();
+      await eventually(() =>
+        expect(messages.filter((text) => text.includes('connected to'))).toHaveLength(2),
+      );
+      await broker.publish('own/b', 'after');
+      release(sender);
+      await eventually(() => expect(stored).toEqual(['once', 'after']));
+    });
+
+    it('of several nodes one is connected, and another follows when it ends', async () => {
+      let holder: string | undefined;
+      const leaseOf = (name: string): SharedLease => ({
+        hold: async () => {
+          holder ??= name;
+          return holder === name;
+        },
+        release: async () => {
+          if (holder === name) holder = undefined;
+        },
+      });
+      const a = open(() => sender, { lease: leaseOf('a'), clientId: 'shared' });
+      await a.connected();
+      const b = open(() => sender, { lease: leaseOf('b'), clientId: 'shared' });
+      await broker.publish('own/c', 'first');
+      await eventually(() => expect(a.stored).toEqual(['first']));
+      expect(b.isConnected()).toBe(false);
+      await a.subscriber.close();
+      await broker.publish('own/c', 'second');
+      await eventually(() => expect(b.stored).toEqual(['second']));
+    });
+  });
+});

@@ -1,0 +1,130 @@
+/** A broker of the test run's own: Mosquitto, with its programs as clients. */
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from './postgres.ts';
+import { Output } from './server-process.ts';
+
+const run = promisify(execFile);
+const programs = ['mosquitto', 'mosquitto_pub', 'mosquitto_sub', 'mosquitto_passwd'];
+
+/** Why there is no Mosquitto here; undefined when there is. Root installs Debian's packages. To be given to `gap`. */
+export function missingMosquitto(): string | undefined {
+  const missing = () =>
+    programs.filter((program) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error !== undefined);
+  if (missing().length === 0) return undefined;
+  if (process.getuid?.() === 0) {
+    console.error('installing mosquitto with apt-get, which takes some seconds');
+    for (const step of [
+      ['update'],
+      ['install', '-y', '--no-install-recommends', 'mosquitto', 'mosquitto-clients'],
+    ])
+      spawnSync('apt-get', step, { stdio: 'ignore', timeout: 300_000 });
+    if (missing().length === 0) return undefined;
+  }
+  return `${missing().join(', ')} are needed here and cannot be installed by this user: sudo apt-get install mosquitto mosquitto-clients`;
+}
+
+/** It knows the user `belfry` with the password `se:cret`, who may do everything but publish below `forbidden/`. */
+export class Mosquitto {
+  readonly port: number;
+  readonly url: string;
+  readonly #folder: string;
+  #child: ChildProcess | undefined;
+  #output: Output | undefined;
+
+  private constructor(port: number, folder: string) {
+    this.port = port;
+    this.url = `mqtt://belfry:se%3Acret@127.0.0.1:${port}`;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<Mosquitto> {
+    const folder = mkdtempSync(join(tmpdir(), 'belfry-mosquitto-'));
+    const broker = new Mosquitto(await freePort(), folder);
+    const file = (name: string) => join(folder, name);
+    spawnSync('mosquitto_passwd', ['-b', '-c', file('passwords'), 'belfry', 'se:cret']);
+    writeFileSync(
+      file('access'),
+      'user belfry\ntopic readwrite #\ntopic read forbidden/#\ntopic deny forbidden/#\n',
+    );
+    const lines = [
+      `listener ${broker.port} 127.0.0.1`,
+      'allow_anonymous false',
+      `password_file ${file('passwords')}`,
+      `acl_file ${file('access')}`,
+      'persistence true',
+      `persistence_location ${folder}/`,
+      'log_dest stderr',
+      ...(process.getuid?.() === 0 ? ['user root'] : []),
+    ];
+    writeFileSync(file('mosquitto.conf'), `${lines.join('\n')}\n`);
+    await broker.begin();
+    return broker;
+  }
+
+  async begin(): Promise<void> {
+    this.#child = spawn('mosquitto', ['-v', '-c', join(this.#folder, 'mosquitto.conf')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#output = new Output(this.#child);
+    await this.#output.match(/mosquitto version \S+ running/);
+  }
+
+  /** SIGTERM lets it store its sessions. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.#child?.kill(signal);
+    await this.#output?.exited;
+  }
+
+  async stop(): Promise<void> {
+    await this.end();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** All it printed since it began. */
+  get log(): string {
+    return this.#output?.text ?? '';
+  }
+
+  /** With QoS 1; resolves once the broker has it. */
+  async publish(topic: string, payload: string | Buffer, ...args: string[]): Promise<void> {
+    const sent = run('mosquitto_pub', [...this.#client, '-q', '1', '-t', topic, '-s', ...args]);
+    sent.child.stdin?.end(payload);
+    await sent;
+  }
+
+  /** Each line is a message. */
+  async publishLines(topic: string, lines: readonly string[]): Promise<void> {
+    const sent = run('mosquitto_pub', [...this.#client, '-q', '1', '-t', topic, '-l']);
+    sent.child.stdin?.end(`${lines.join('\n')}\n`);
+    await sent;
+  }
+
+  /** The lines of mosquitto_sub with a format, as in `%r %t %p`. */
+  async subscribe(filter: string, format: string): Promise<{ readonly lines: () => string[]; stop(): void }> {
+    const child = spawn('mosquitto_sub', [
+      ...this.#client,
+      '-d',
+      '-q',
+      '1',
+      '-t',
+      filter,
+      '-F',
+      `got ${format}`,
+    ]);
+    const output = new Output(child);
+    await output.match(/Subscribed/);
+    return {
+      lines: () =>
+        output.stdout.split('\n').flatMap((line) => (line.startsWith('got ') ? [line.slice(4)] : [])),
+      stop: () => child.kill(),
+    };
+  }
+
+  get #client(): string[] {
+    return ['-h', '127.0.0.1', '-p', String(this.port), '-u', 'belfry', '-P', 'se:cret'];
+  }
+}
