@@ -62,7 +62,9 @@ export const throttleFields = [
   'token',
 ] as const;
 
-/** What happens when nobody takes a notification in time. */
+export const maxEscalationSteps = 5;
+
+/** What happens when nobody acknowledges a notification in time. */
 export const EscalationStep = Type.Object(
   {
     afterMs: Type.Integer({
@@ -99,7 +101,7 @@ export const RuleThen = Type.Object(
     escalate: Type.Optional(
       Type.Array(EscalationStep, {
         minItems: 1,
-        maxItems: 5,
+        maxItems: maxEscalationSteps,
         description:
           'What Belfry sends while nobody has acknowledged a notification that is still on its panels.',
       }),

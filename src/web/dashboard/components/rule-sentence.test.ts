@@ -4,14 +4,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { ruleSpec } from '../../../../test/support/arbitrary-rules.ts';
 import { de } from '../texts/de.ts';
 import { en } from '../texts/en.ts';
-import {
-  type RuleWords,
-  ruleSentence,
-  type SentenceRule,
-  sentenceText,
-  suggestedName,
-} from './rule-sentence.ts';
+import { type RuleWords, ruleSentence, type SentenceRule, suggestedName } from './rule-sentence.ts';
 import { traceSentence } from './rule-trace.ts';
+import { sentenceText } from './sentence.ts';
 
 const wordsOf = (t: TFunction<'ruleSentence'>): RuleWords => ({
   t,
@@ -78,6 +73,19 @@ test.each<[string, SentenceRule]>([
       then: { setTtl: 0, throttle: { by: ['host', 'title'], perMs: 60_000 } },
       windows: [{ days: ['fri', 'mon', 'tue', 'wed', 'thu'], from: '08:00', until: '18:00' }],
       timeZone: 'UTC',
+    },
+  ],
+  [
+    'When level is at least error → NOC east, escalate as critical after 300 s, escalate to 1 panel tagged wall after 900 s unless shown, then stop',
+    {
+      when: { minLevel: 'error' },
+      then: {
+        panels: { ids: ['p1'] },
+        escalate: [
+          { afterMs: 300_000, setLevel: 'critical' },
+          { afterMs: 900_000, panels: { tags: ['wall'] }, unless: 'shown' },
+        ],
+      },
     },
   ],
   [

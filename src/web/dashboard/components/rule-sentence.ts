@@ -1,17 +1,26 @@
 /** A routing rule as a sentence. */
 import type { TFunction } from 'i18next';
 import type { Panel } from '#contract/panel.ts';
-import type { RuleConditions, RuleCreate, RuleWindow, TextCondition } from '#contract/rule.ts';
+import type {
+  EscalationStep,
+  RuleConditions,
+  RuleCreate,
+  RuleWindow,
+  TextCondition,
+} from '#contract/rule.ts';
 import { weekdays } from '#contract/weekdays.ts';
-
-/** `value` is a person's text, `mono` a technical one, `level` is drawn in its colour. */
-interface SentencePart {
-  readonly kind: 'word' | 'value' | 'mono' | 'level';
-  readonly text: string;
-  /** The level's name, where `kind` is `level`; `text` is its word. */
-  readonly level?: string;
-}
-export type Sentence = readonly SentencePart[];
+import {
+  fill,
+  join,
+  mono,
+  type Sentence,
+  type SentencePart,
+  sentenceText,
+  slot,
+  value,
+  valuesSlot,
+  word,
+} from './sentence.ts';
 
 /** What a sentence is made of, in the reader's language. */
 export interface RuleWords {
@@ -44,8 +53,6 @@ export const conditionFields = [
   'key',
 ] as const satisfies readonly Field[];
 const shownMost = 4;
-
-export const sentenceText = (sentence: Sentence): string => sentence.map(({ text }) => text).join('');
 
 /** The whole: "When host matches db-* → 2 panels tagged noc, show 5 s, then stop · until 22 Nov, 08:00". */
 export function ruleSentence(rule: SentenceRule, words: RuleWords): Sentence {
@@ -110,14 +117,27 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
       }),
     );
   }
-  for (const { afterMs, setLevel } of then.escalate ?? [])
-    done.push(
-      fill(t(setLevel ? 'escalateAs' : 'escalate', { duration: slot('duration'), ...valuesSlot }), {
-        duration: [value(words.duration(afterMs))],
-        values: setLevel ? [level(setLevel, words)] : [],
-      }),
-    );
+  done.push(...(then.escalate ?? []).map((step) => stepSentence(step, words)));
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
+}
+
+/** "escalate to panels tagged management as critical after 15 min unless shown" */
+function stepSentence({ afterMs, unless, setLevel, panels }: EscalationStep, words: RuleWords): Sentence {
+  const { t } = words;
+  const slots = {
+    duration: slot('duration'),
+    ...{ panels: slot('panels'), level: slot('level'), unless: slot('unless') },
+  };
+  return fill(t('escalate', slots), {
+    duration: [value(words.duration(afterMs))],
+    panels:
+      panels === undefined
+        ? []
+        : fill(t('escalateTo', valuesSlot), { values: panelsSentence(panels, words) }),
+    level:
+      setLevel === undefined ? [] : fill(t('escalateAs', valuesSlot), { values: [level(setLevel, words)] }),
+    unless: unless === 'shown' ? [word(t('escalateUnlessShown'))] : [],
+  });
 }
 
 /** When it is active: "until 22 Nov, 08:00, Mon–Fri 08:00–18:00 (Europe/Berlin)"; nothing, when always. */
@@ -273,24 +293,6 @@ function anyOf(values: readonly SentencePart[], words: RuleWords): Sentence {
   return fill(words.t('more', { ...valuesSlot, count: values.length - shown.length }), { values: head });
 }
 
-/** A placeholder in a translated text. */
-const slot = (name: string) => `\uE000${name}\uE000`;
-const valuesSlot = { values: slot('values') };
-
-/** Replaces the placeholders of a text. */
-function fill(text: string, parts: Readonly<Record<string, Sentence>>): Sentence {
-  return text
-    .split('\uE000')
-    .flatMap((piece, i) => (i % 2 === 1 ? (parts[piece] ?? []) : piece === '' ? [] : [word(piece)]));
-}
-
-function join(sentences: readonly Sentence[], between: string): Sentence {
-  return sentences.flatMap((sentence, i) => (i === 0 ? sentence : [word(between), ...sentence]));
-}
-
-const word = (text: string): SentencePart => ({ kind: 'word', text });
-const value = (text: string): SentencePart => ({ kind: 'value', text });
-const mono = (text: string): SentencePart => ({ kind: 'mono', text });
 const level = (name: string, words: RuleWords): SentencePart => ({
   kind: 'level',
   text: words.level(name),

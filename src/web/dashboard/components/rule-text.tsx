@@ -6,8 +6,9 @@ import { channelsQuery, panelsQuery } from '../api/queries.ts';
 import { useTenant } from '../api/tenant.tsx';
 import { localeOf, useFormats } from './formats.ts';
 import { useLevelLook } from './level-mark.tsx';
-import { type RuleWords, ruleSentence, type Sentence, type SentenceRule } from './rule-sentence.ts';
+import { type RuleWords, ruleSentence, type SentenceRule } from './rule-sentence.ts';
 import styles from './rule-text.module.css';
+import type { Sentence } from './sentence.ts';
 
 /** The words for rule sentences, with the tenant's levels and panels. */
 export function useRuleWords(): RuleWords {

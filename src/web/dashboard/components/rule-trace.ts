@@ -5,10 +5,10 @@ import {
   conditionSentence,
   type RuleWords,
   type SentenceRule,
-  sentenceText,
   thenSentence,
   windowsText,
 } from './rule-sentence.ts';
+import { sentenceText } from './sentence.ts';
 
 /** The notification's fields, to show the value that a condition compared. */
 export type TracedNotification = Partial<Readonly<Record<keyof RuleConditions, string | null>>>;

@@ -1,18 +1,16 @@
 import { MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { PanelsTarget } from '#contract/notification.ts';
 import { type RuleThen, throttleFields } from '#contract/rule.ts';
-import { channelsQuery, panelsQuery } from '#web/dashboard/api/queries.ts';
+import { channelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
-import { knownTags } from '../panels/panel-values.ts';
 import styles from './editor.module.css';
 import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
-import { EscalationFields, initialEscalation } from './escalation-fields.tsx';
+import { EscalationFields, initialStep } from './escalation-fields.tsx';
 import type { FieldProblem, FieldProblems } from './rule-problem.ts';
+import { TargetFields } from './target-fields.tsx';
 import { EndPicker } from './time-rows.tsx';
-import { ValueField } from './value-field.tsx';
 
 const initialActions: Readonly<Required<RuleThen>> = {
   panels: 'all',
@@ -21,7 +19,7 @@ const initialActions: Readonly<Required<RuleThen>> = {
   setLevel: 'error',
   setTtl: 30_000,
   throttle: { by: ['host', 'title'], perMs: 300_000 },
-  escalate: [...initialEscalation],
+  escalate: [initialStep],
 };
 type Action = keyof RuleThen;
 const actions = Object.keys(initialActions) as Action[];
@@ -82,7 +80,8 @@ function ActionFields({
       return (
         <TargetFields
           target={then.panels ?? 'all'}
-          onChange={(panels) => onChange({ ...then, panels })}
+          kinds={['all', 'none', 'tags', 'ids']}
+          onChange={(panels) => onChange({ ...then, panels: panels ?? 'all' })}
           problem={problem}
         />
       );
@@ -125,8 +124,9 @@ function ActionFields({
     case 'escalate':
       return (
         <EscalationFields
-          steps={then.escalate ?? initialEscalation}
+          steps={then.escalate ?? initialActions.escalate}
           onChange={(escalate) => onChange({ ...then, escalate })}
+          problem={problem}
         />
       );
   }
@@ -219,64 +219,6 @@ function ThrottleFields({
         value={throttle.by}
         onChange={(by) => onChange({ ...throttle, by: by as Throttle['by'] })}
       />
-    </>
-  );
-}
-
-const targetKinds = ['all', 'none', 'tags', 'ids'] as const;
-type TargetKind = (typeof targetKinds)[number];
-
-/** Which panels: all, none, those with a tag, or some by name. */
-function TargetFields({
-  target,
-  onChange,
-  problem,
-}: {
-  target: PanelsTarget;
-  onChange: (target: PanelsTarget) => void;
-  problem: FieldProblem | undefined;
-}) {
-  const { t } = useTranslation('rules');
-  const { data: panels = [] } = useQuery(panelsQuery(useTenant()));
-  const kind: TargetKind = typeof target === 'string' ? target : 'tags' in target ? 'tags' : 'ids';
-  const label = t(`panels.${kind}`);
-  const names = new Map(panels.map(({ id, name }) => [id, name]));
-  return (
-    <>
-      <EditorSelect
-        label={t('action.panels')}
-        value={kind}
-        onChange={(next) => onChange(next === 'tags' ? { tags: [] } : next === 'ids' ? { ids: [] } : next)}
-        options={targetKinds.map((each) => [each, t(`panels.${each}`)] as const)}
-      />
-      {typeof target === 'object' && 'tags' in target && (
-        <ValueField
-          label={label}
-          placeholder={t('panels.tagExample')}
-          values={target.tags}
-          onChange={(tags) => onChange({ tags })}
-          offers={knownTags(panels)}
-          splitChars={[',', ' ']}
-          problem={problem}
-          isMono
-        />
-      )}
-      {typeof target === 'object' && 'ids' in target && (
-        <MultiSelect
-          size="xs"
-          className={styles.values ?? ''}
-          aria-label={label}
-          placeholder={target.ids.length === 0 ? t('panels.choose') : ''}
-          error={problem !== undefined}
-          searchable
-          data={[...new Set([...names.keys(), ...target.ids])].map((id) => ({
-            value: id,
-            label: names.get(id) ?? id,
-          }))}
-          value={target.ids}
-          onChange={(ids) => onChange({ ids })}
-        />
-      )}
     </>
   );
 }

@@ -101,9 +101,11 @@ export function EditorLevelSelect({
   label,
   value,
   onChange,
+  emptyLabel,
 }: {
   label: string;
   value: string;
+  emptyLabel?: string;
   onChange: (level: string) => void;
 }) {
   return (
@@ -114,6 +116,7 @@ export function EditorLevelSelect({
       aria-label={label}
       value={value}
       onChange={onChange}
+      {...(emptyLabel !== undefined && { emptyLabel })}
     />
   );
 }
