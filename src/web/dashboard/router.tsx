@@ -152,6 +152,16 @@ const channels = createRoute({
   validateSearch: readLevelsSearch,
   component: page(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage', 'channels'),
 });
+const expectations = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/expectations',
+  validateSearch: readLevelsSearch,
+  component: page(
+    () => import('./pages/expectations/expectations-page.tsx'),
+    'ExpectationsPage',
+    'expectations',
+  ),
+});
 const levels = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/levels',
@@ -225,6 +235,7 @@ const routeTree = root.addChildren([
       rules,
       tokens,
       channels,
+      expectations,
       levels,
       members,
       tenantSettings,

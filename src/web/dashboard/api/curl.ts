@@ -27,6 +27,16 @@ export function curlWithHeaders(server: string, token: string, { title, message 
   ].join(' \\\n');
 }
 
+/** A notification that says that the next one comes within a day. */
+export function curlExpecting(server: string, token: string): string {
+  return [
+    `curl ${quoted(`${server}/api/notify`)}`,
+    `  -H ${quoted(`Authorization: Bearer ${token}`)}`,
+    `  -H 'X-Title: Backup of db-01' -H 'X-Key: backup-db-01' -H 'X-Expect-Every: 1d'`,
+    `  -d 'done'`,
+  ].join(' \\\n');
+}
+
 /** GET of a path, with parameters encoded by curl. */
 export function curlGet(
   server: string,

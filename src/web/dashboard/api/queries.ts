@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-query';
 import type { AuditPage } from '#contract/audit.ts';
 import type { Channel, ChannelDeliveries } from '#contract/channel.ts';
+import type { Expectation } from '#contract/expectation.ts';
 import type { Level } from '#contract/level.ts';
 import type { Invitation, Member } from '#contract/member.ts';
 import type { Overview } from '#contract/overview.ts';
@@ -107,6 +108,9 @@ export const panelShowingQuery = (tenant: Tenant, id: string) =>
     ...resource<PanelShowing>(tenant, `${panelPath(id)}/showing`, 'panels', id, 'showing'),
     refetchInterval: panelsRefreshMs,
   });
+
+export const expectationsQuery = (tenant: Tenant) =>
+  queryOptions({ ...listQuery<Expectation>(tenant, 'expectations'), refetchInterval: panelsRefreshMs });
 
 export const membersQuery = (tenant: Tenant) => listQuery<Member>(tenant, 'members');
 export const invitationsQuery = (tenant: Tenant) =>

@@ -68,7 +68,7 @@ function PlaceLink({
 
 type PlaceAddress =
   | `/t/$tenant/${'overview' | 'history' | 'panels' | 'rules'}`
-  | `/t/$tenant/settings/${'tokens' | 'channels' | 'levels' | 'members' | 'tenant' | 'audit'}`;
+  | `/t/$tenant/settings/${'tokens' | 'channels' | 'expectations' | 'levels' | 'members' | 'tenant' | 'audit'}`;
 
 export interface Place {
   readonly name:
@@ -78,6 +78,7 @@ export interface Place {
     | 'rules'
     | 'tokens'
     | 'channels'
+    | 'expectations'
     | 'levels'
     | 'members'
     | 'tenant'
@@ -99,6 +100,7 @@ const places: readonly Place[] = [
 const settingsPlaces: readonly Place[] = [
   { name: 'tokens', to: '/t/$tenant/settings/tokens', role: 'admin' },
   { name: 'channels', to: '/t/$tenant/settings/channels' },
+  { name: 'expectations', to: '/t/$tenant/settings/expectations' },
   { name: 'levels', to: '/t/$tenant/settings/levels' },
   { name: 'members', to: '/t/$tenant/settings/members' },
   { name: 'tenant', to: '/t/$tenant/settings/tenant' },

@@ -1,6 +1,7 @@
 import { account } from './de/account.ts';
 import { channels } from './de/channels.ts';
 import { entry } from './de/entry.ts';
+import { expectations } from './de/expectations.ts';
 import { history } from './de/history.ts';
 import { levels } from './de/levels.ts';
 import { members } from './de/members.ts';
@@ -19,6 +20,7 @@ export const de: Translated = {
   account,
   channels,
   entry,
+  expectations,
   history,
   levels,
   members,

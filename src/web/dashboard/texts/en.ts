@@ -2,6 +2,7 @@
 import { account } from './en/account.ts';
 import { channels } from './en/channels.ts';
 import { entry } from './en/entry.ts';
+import { expectations } from './en/expectations.ts';
 import { history } from './en/history.ts';
 import { levels } from './en/levels.ts';
 import { members } from './en/members.ts';
@@ -18,6 +19,7 @@ export const en = {
   account,
   channels,
   entry,
+  expectations,
   history,
   levels,
   members,

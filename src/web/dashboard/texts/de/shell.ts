@@ -8,6 +8,7 @@ export const shell: TranslatedPage<'shell'> = {
   settings: 'Einstellungen',
   tokens: 'API-Tokens',
   channels: 'Kanäle',
+  expectations: 'Erwartungen',
   levels: 'Stufen',
   members: 'Mitglieder',
   tenant: 'Mandant',

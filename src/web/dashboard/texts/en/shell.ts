@@ -7,6 +7,7 @@ export const shell = {
   settings: 'Settings',
   tokens: 'API Tokens',
   channels: 'Channels',
+  expectations: 'Expectations',
   levels: 'Levels',
   members: 'Members',
   tenant: 'Tenant',

@@ -1,0 +1,106 @@
+import overdueIcon from 'virtual:icon/alert-triangle';
+import waitingIcon from 'virtual:icon/clock';
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import type { Expectation } from '#contract/expectation.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Ago, useNow } from '#web/dashboard/components/ago.tsx';
+import { Facts, StateMark } from '#web/dashboard/components/facts.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
+import { ConfirmButton, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
+import { quoteValue } from '#web/dashboard/query/query-words.ts';
+import styles from './expectations.module.css';
+
+/** "in 5 min", or "overdue". */
+export function ExpectationMark({ expectation: { state, overdueAt } }: { expectation: Expectation }) {
+  const { t } = useTranslation('expectations');
+  const formats = useFormats();
+  const now = useNow();
+  if (state === 'overdue')
+    return (
+      <StateMark icon={overdueIcon} tone="doubtful" title={formats.dateTime(overdueAt)}>
+        {t('overdue')}
+      </StateMark>
+    );
+  return (
+    <StateMark icon={waitingIcon} tone="quiet" title={formats.dateTime(overdueAt)}>
+      {t('due', { time: formats.relative(overdueAt, now) })}
+    </StateMark>
+  );
+}
+
+/** One expectation: what it waits for, what is sent when that does not come, and how to end it. */
+export function ExpectationDrawer({
+  expectation,
+  onClose,
+}: {
+  expectation: Expectation;
+  onClose: () => void;
+}) {
+  const { t } = useTranslation('expectations');
+  const formats = useFormats();
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const { key, title, host, token, everyMs, level, lastAt, notificationId } = expectation;
+  const end = async () => {
+    await tenant.api.delete(`/api/expectations?key=${encodeURIComponent(key)}`);
+    await client.invalidateQueries({ queryKey: [...tenant.key, 'expectations'] });
+    onClose();
+  };
+  return (
+    <SideDrawer onClose={onClose} title={<bdi>{title}</bdi>}>
+      <div className={styles.facts}>
+        <Facts
+          of={[
+            [t('state'), <ExpectationMark key="state" expectation={expectation} />],
+            [
+              t('key'),
+              <Link
+                key="key"
+                to="/t/$tenant/history"
+                params={{ tenant: tenant.name }}
+                search={{ q: `key:${quoteValue(key)}` }}
+              >
+                <bdi className="mono">{key}</bdi>
+              </Link>,
+            ],
+            ...(host === null ? [] : [[t('host'), <bdi key="host">{host}</bdi>] as const]),
+            [t('token'), <bdi key="token">{token.name}</bdi>],
+            [t('every'), formats.duration(everyMs)],
+            [t('last'), <Ago key="last" at={lastAt} />],
+            [t('level'), <LevelMark key="level" name={level} />],
+            ...(notificationId === null
+              ? []
+              : [
+                  [
+                    t('sent'),
+                    <Link
+                      key="sent"
+                      to="/t/$tenant/history"
+                      params={{ tenant: tenant.name }}
+                      search={{ id: notificationId }}
+                    >
+                      {t('open')}
+                    </Link>,
+                  ] as const,
+                ]),
+          ]}
+        />
+      </div>
+      {tenant.may('member') && (
+        <DrawerFoot>
+          <ConfirmButton
+            label={t('end')}
+            title={t('endTitle', { title })}
+            action={t('endDo')}
+            onConfirm={end}
+          >
+            {t('endAbout')}
+          </ConfirmButton>
+        </DrawerFoot>
+      )}
+    </SideDrawer>
+  );
+}
