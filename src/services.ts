@@ -68,7 +68,7 @@ export async function createServices(
   const deliveries = createDeliveryQueue(storage.builder, storage.executor, leaseHolder(storage));
   const channels = createChannelService({
     ...{ queue: deliveries, directory, history, key, now, onError, tracer },
-    ...config.channels,
+    ...{ ...config.channels, baseUrl: config.baseUrl },
     onFinished: (tenant, state, count) => metrics.of(tenant).leftThroughChannel(state, count),
   });
   const onStored = (tenant: number, draft: NotificationDraft) => {

@@ -179,11 +179,11 @@ export class Dispatcher {
     if (!channel?.enabled) return 'held';
     if (!notification) return finish({ state: 'failed', answer: 'history no longer has the notification' });
     const { signal } = this.#aborting;
-    const { outcome, answer, retryAfterMs = 0 } = await send(channel, notification, signal);
+    const { outcome, answer, retryAfterMs = 0, isFinal = false } = await send(channel, notification, signal);
     if (outcome === 'delivered') return finish({ state: 'delivered', answer });
     if (signal.aborted) return 'held';
     const { failures } = channel.health;
-    if (outcome === 'failed' && (failures === 0 || delivery.attempts + 1 >= refusedAttempts))
+    if (outcome === 'failed' && (isFinal || failures === 0 || delivery.attempts + 1 >= refusedAttempts))
       return finish({ state: 'failed', answer, isRefused: true });
     const retryAt = now() + Math.max(retryAfterMs, this.#backOffMs(failures));
     await queue.retry(tenant, delivery, { answer, retryAt, updatedAt: channel.updatedAt }, now());

@@ -16,6 +16,8 @@ export interface OutgoingNotification {
   readonly host: string | null;
   readonly key: string | null;
   readonly url: string | null;
+  /** How long panels show it; 0: until it is cleared. */
+  readonly ttl: number;
 }
 
 /** Of one attempt, whatever the kind; a lease lasts longer. */
@@ -36,6 +38,8 @@ export interface SendResult {
   readonly answer: string;
   /** The receiver asks for this pause. */
   readonly retryAfterMs?: number;
+  /** With `failed`: there is nobody to send to, so that no other attempt is worth making even while the channel fails. */
+  readonly isFinal?: boolean;
 }
 
 /** A kind of channel that is one HTTP request. */
@@ -63,7 +67,7 @@ export const colorOf = (notification: OutgoingNotification): string =>
   builtInStyles[severityOf(notification)].color;
 
 /** The notification as JSON, as the webhook and MQTT carry it. */
-export function toJson({ receivedAt, ...notification }: OutgoingNotification) {
+export function toJson({ receivedAt, ttl: _, ...notification }: OutgoingNotification) {
   return { ...notification, receivedAt: new Date(receivedAt).toISOString() };
 }
 

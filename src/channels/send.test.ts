@@ -9,7 +9,7 @@ import { send } from './send.ts';
 
 const notification: OutgoingNotification = {
   ...{ id: 'n', tenant: 't', receivedAt: 0, title: 'Disk full', message: '満'.repeat(16_384) },
-  ...{ level: 'error', rank: 40, ip: null, host: '満'.repeat(255), key: '満'.repeat(255), url: null },
+  ...{ level: 'error', rank: 40, ip: null, host: '満'.repeat(255), key: '満'.repeat(255), url: null, ttl: 0 },
 };
 
 /** What a kind sends, and what it makes of an answer. */

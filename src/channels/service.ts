@@ -10,10 +10,11 @@ import { createOutbound } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { MailServer } from './email.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
+import { createPushService } from './push-service.ts';
 
 export interface ChannelServiceOptions {
   readonly queue: DeliveryQueue;
-  readonly directory: Pick<Directory, 'channels' | 'tenants'>;
+  readonly directory: Pick<Directory, 'channels' | 'pushDevices' | 'tenants'>;
   readonly history: Pick<History, 'find'>;
   /** The server's key. */
   readonly key: string;
@@ -21,6 +22,8 @@ export interface ChannelServiceOptions {
   readonly allow: readonly string[];
   /** The installation's own mail server. */
   readonly mail: MailServer | undefined;
+  /** The URL under which people reach this server. */
+  readonly baseUrl?: string | undefined;
   readonly now: () => number;
   readonly onFinished: (tenant: TenantId, state: 'delivered' | 'failed', count: number) => void;
   readonly onError: (error: unknown) => void;
@@ -34,6 +37,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   const { directory, key, allow, mail, now } = options;
   const sealer = createSealer(key, 'channel secrets');
   const outbound = createOutbound(allow);
+  const push = createPushService({ devices: directory.pushDevices, key, now, contact: contactOf(options) });
   /** Bound to its channel, so that nobody with the database alone can give it to another. */
   const ownerOf = (tenant: TenantId, id: string) => `${tenant} ${id}`;
 
@@ -52,6 +56,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     channel: ChannelRecord,
     notification: Omit<OutgoingNotification, 'tenant'>,
     signal: AbortSignal,
+    onlyDevice?: string,
   ): Promise<SendResult> => {
     let setup: ChannelSetup;
     try {
@@ -67,7 +72,11 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       channel.kind,
       setup,
       { ...outgoing(notification), tenant },
-      { outbound, mail, now, signal },
+      {
+        ...{ outbound, mail, now, signal },
+        audience:
+          channel.kind === 'push' ? await push.audienceOf(channel, notification, onlyDevice) : undefined,
+      },
     );
     span?.end(result.outcome === 'delivered' ? undefined : new Error());
     return result;
@@ -92,24 +101,33 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       return sealer.seal(Buffer.from(JSON.stringify(secrets)), ownerOf(tenant, id));
     },
 
-    async test(channel, by) {
+    push,
+
+    async test(channel, by, device) {
       const began = performance.now();
-      const { outcome, answer } = await sendOne(channel, testNotification(by, now()), AbortSignal.any([]));
+      const test = testNotification(by, now());
+      const { outcome, answer } = await sendOne(channel, test, AbortSignal.any([]), device);
       return { ok: outcome === 'delivered', answer, tookMs: Math.round(performance.now() - began) };
     },
   };
 }
 
+/** Push services write to it when something is wrong; Apple's accepts nothing without. */
+function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined {
+  if (baseUrl?.startsWith('https:')) return baseUrl;
+  return mail?.from === undefined ? undefined : `mailto:${mail.from}`;
+}
+
 /** What goes out of a notification, and nothing else of its record. */
 function outgoing(notification: Omit<OutgoingNotification, 'tenant'>): Omit<OutgoingNotification, 'tenant'> {
-  const { id, receivedAt, title, message, level, rank, ip, host, key, url } = notification;
-  return { id, receivedAt, title, message, level, rank, ip, host, key, url };
+  const { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl } = notification;
+  return { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl };
 }
 
 function testNotification(by: string, receivedAt: number): Omit<OutgoingNotification, 'tenant'> {
   return {
     ...{ id: uuidv7(), receivedAt, title: 'Test of a channel' },
     message: `This channel works. ${by} sent this test.`,
-    ...{ level: 'info', rank: 20, ip: null, host: null, key: null, url: null },
+    ...{ level: 'info', rank: 20, ip: null, host: null, key: null, url: null, ttl: 0 },
   };
 }

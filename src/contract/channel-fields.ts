@@ -11,6 +11,7 @@ export const channelKinds = [
   'telegram',
   'pagerduty',
   'apprise',
+  'push',
 ] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 
@@ -75,4 +76,6 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
     text('tag'),
     text('urls', { ...secret, example: 'mailtos://…, tgram://…' }),
   ],
+  // Its devices are added by themselves.
+  push: [],
 };

@@ -24,6 +24,8 @@ export const limits = {
   rulesPerTenant: 20_000,
   panelsPerTenant: 20_000,
   channelsPerTenant: 50,
+  /** Of a channel of the kind push. */
+  devicesPerChannel: 100,
   /** Deliveries of one channel that wait; the oldest beyond it fail. */
   pendingPerChannel: 10_000,
   /** A delivery that has not gone through so long after its notification fails. */

@@ -3,6 +3,7 @@ import type { Channel, ChannelDelivery, ChannelTest } from '#contract/channel.ts
 import type { ChannelKind } from '#contract/channel-fields.ts';
 import type { Actor } from './audit.ts';
 import type { TenantId } from './ports.ts';
+import type { PushService } from './push-devices.ts';
 import { iso } from './stream/frames.ts';
 
 export interface ChannelRecord {
@@ -147,8 +148,9 @@ export interface ChannelService {
   seal(tenant: TenantId, id: string, secrets: Readonly<Record<string, string>>): string | null;
   /** @throws AppError `conflict` when they were encrypted with another key. */
   open(record: Pick<ChannelRecord, 'tenant' | 'id' | 'sealed'>): Readonly<Record<string, string>>;
-  /** Sends a made-up notification past the queue. */
-  test(record: ChannelRecord, by: Actor): Promise<ChannelTest>;
+  /** Sends a made-up notification past the queue; `device`: to this one alone. */
+  test(record: ChannelRecord, by: Actor, device?: string): Promise<ChannelTest>;
+  readonly push: PushService;
   /** There may be something to deliver, for this tenant or for any. */
   wake(tenant?: TenantId): void;
   /** Holds the queue to its bounds. */

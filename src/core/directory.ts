@@ -12,6 +12,7 @@ import type { Channels } from './channels.ts';
 import type { Invitations } from './invitations.ts';
 import type { Members } from './members.ts';
 import type { Ref, TenantId } from './ports.ts';
+import type { PushDevices } from './push-devices.ts';
 import type { DeletedPanel } from './search/search-context.ts';
 import type { RateSetting, Tenants } from './tenants.ts';
 
@@ -256,6 +257,7 @@ export interface Directory {
   readonly savedSearches: SavedSearches;
   readonly mappings: Mappings;
   readonly channels: Channels;
+  readonly pushDevices: PushDevices;
   readonly members: Members;
   readonly invitations: Invitations;
   readonly auditLog: AuditLog;

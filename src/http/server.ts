@@ -22,6 +22,7 @@ import { tenantsRoutes } from './account/tenants.ts';
 import { twoFactorRoutes } from './account/two-factor.ts';
 import { Authenticator } from './auth.ts';
 import { channelRoutes } from './channels/channels.ts';
+import { pushRoutes } from './channels/push.ts';
 import { limitConcurrency } from './concurrency-limits.ts';
 import { docsRoutes } from './docs.ts';
 import { answerClientError, answerConnect, answerError } from './errors.ts';
@@ -126,6 +127,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
     commandRoutes,
     showingRoutes,
     channelRoutes,
+    pushRoutes,
     ruleRoutes,
     routingRoutes,
     levelRoutes,

@@ -8,6 +8,8 @@ export interface OutboundRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** A body that is no text. */
+  readonly bytes?: Uint8Array;
 }
 
 export interface OutboundResponse {
@@ -52,10 +54,11 @@ function outboundWith(guard: AddressGuard): Outbound {
   const lookup = guardedLookup(guard);
   return {
     async request(
-      { url: text, method = 'GET', headers = {}, body },
+      { url: text, method = 'GET', headers = {}, body: written, bytes },
       { maxBytes = usualMaxBytes, ...options },
     ) {
       const url = new URL(text);
+      const body = bytes ?? written;
       assertLiteralAllowed(url.hostname, guard);
       // Imported when needed: an idle server does without.
       const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');

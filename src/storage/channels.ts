@@ -92,6 +92,12 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
             .where('channel', '=', id)
             .where(guard)
             .compile(),
+          db
+            .deleteFrom('push_devices')
+            .where('tenant', '=', tenant)
+            .where('channel', '=', id)
+            .where(guard)
+            .compile(),
         ],
         after: of(tenant).where('id', '=', id).compile(),
       });

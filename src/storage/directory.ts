@@ -8,6 +8,7 @@ import { createMappings } from './mappings.ts';
 import { createMembers } from './members.ts';
 import { createPairings } from './pairings.ts';
 import { createPanels } from './panels.ts';
+import { createPushDevices } from './push-devices.ts';
 import { createRules } from './rules.ts';
 import { createSavedSearches } from './saved-searches.ts';
 import type { Builder } from './schema.ts';
@@ -26,6 +27,7 @@ export function createDirectory(db: Builder, executor: SqlExecutor): Directory {
     savedSearches: createSavedSearches(db, executor),
     mappings: createMappings(db, executor),
     channels: createChannels(db, executor),
+    pushDevices: createPushDevices(db, executor),
     members: createMembers(db, executor),
     invitations: createInvitations(db, executor),
     auditLog: createAuditLog(db, executor),

@@ -17,6 +17,7 @@ export interface Schema {
   mappings: MappingRow;
   channels: ChannelRow;
   deliveries: DeliveryRow;
+  push_devices: PushDeviceRow;
   audit: AuditRow;
   due_times: DueTimeRow;
   people: PersonRow;
@@ -163,6 +164,22 @@ export interface DeliveryRow {
   queued_at: number;
   finished_at: number | null;
   answer: string | null;
+}
+
+export interface PushDeviceRow {
+  tenant: number;
+  channel: string;
+  id: string;
+  name: string;
+  /** null: a link that no device has used yet. */
+  sealed: string | null;
+  created_at: number;
+  created_by: string;
+  link_expires_at: number;
+  added_at: number | null;
+  last_delivered_at: number | null;
+  last_notification: string | null;
+  last_error: string | null;
 }
 
 export interface AuditRow {

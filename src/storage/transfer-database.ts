@@ -54,6 +54,7 @@ export const tables = {
   mappings: ['tenant', 'name'],
   channels: ['tenant', 'id'],
   deliveries: ['tenant', 'channel', 'position'],
+  push_devices: ['tenant', 'channel', 'id'],
   audit: ['tenant', 'id'],
   people: ['id'],
   members: ['tenant', 'person'],

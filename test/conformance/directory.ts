@@ -15,6 +15,7 @@ import { mappingsConformance } from './directory-mappings.ts';
 import { membersConformance } from './directory-members.ts';
 import { pairingsConformance } from './directory-pairings.ts';
 import { panelsConformance } from './directory-panels.ts';
+import { pushDevicesConformance } from './directory-push-devices.ts';
 import { ruleVersionsConformance } from './directory-rule-versions.ts';
 import { rulesConformance } from './directory-rules.ts';
 import { savedSearchesConformance } from './directory-saved-searches.ts';
@@ -73,6 +74,7 @@ export function directoryConformance(backend: string, open: () => Promise<Direct
       'saved searches': savedSearchesConformance,
       mappings: mappingsConformance,
       channels: channelsConformance,
+      'push devices': pushDevicesConformance,
       members: membersConformance,
       invitations: invitationsConformance,
       'audit log': auditLogConformance,

@@ -170,6 +170,7 @@ const otherRows = {
   mappings: "'mine', '{}', 0, ''",
   channels: "'ID', 'mine', 'webhook', 1, '{}', '[]', NULL, 0, 0",
   deliveries: "'ID', 1, 'ID', 'pending', 0, 0",
+  push_devices: "'ID', 'ID', '', NULL, 0, '', 0",
   members: "'ID', 'owner', 0",
   invitations: "'ID', 'ID', 'owner', NULL, 0, '', 0",
   acknowledgements: "1, 0, '', NULL",

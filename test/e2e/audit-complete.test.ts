@@ -19,10 +19,10 @@ afterAll(() => server.stop());
 
 /**
  * What changes no tenant's configuration: the log, questions, receipts, what is of a person alone, what is not approved yet. And
- * unpairing, which takes a screen's own token: see pairing-screen.test.ts.
+ * unpairing, which takes a screen's own token: see pairing-screen.test.ts; and what takes a device's: see push.test.ts.
  */
 const noConfiguration =
-  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|integrations\/[A-Za-z0-9/:]+|mappings\/preview|channels\/:id\/(?:test|compare-secrets))$|^P(?:OST|UT) \/(?:ntfy|gotify)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|tenants)(?:\/|$)/;
+  /^POST \/api\/(?:notify|notifications\/:id\/(?:clear|acknowledge)|panels\/:id\/(?:receipts|unpair)|rules\/(?:explain|replay)|pairings|integrations\/[A-Za-z0-9/:]+|mappings\/preview|channels\/:id\/(?:test|compare-secrets))$|^P(?:OST|UT) \/(?:ntfy|gotify)\b|\/api\/(?:expectations|session|account|setup|invitations\/(?:preview|accept)|push|tenants)(?:\/|$)/;
 
 const audit = async (): Promise<AuditEntry[]> =>
   (await server.call('GET', '/api/audit?limit=200', { token: world.owner })).json.entries;

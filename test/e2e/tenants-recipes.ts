@@ -39,6 +39,10 @@ export const pages = [
 export const channelDraft = (name: string) => ({
   ...{ name, kind: 'webhook', settings: { url: 'http://127.0.0.1:9/' } },
 });
+const subscription = {
+  endpoint: 'https://push.example.org/x',
+  keys: { p256dh: `B${'A'.repeat(86)}`, auth: 'A'.repeat(22) },
+};
 const random = () => `x${randomInt(2 ** 40).toString(36)}`;
 
 /** One for each route of the server; a route without one fails the test that goes through all of them. */
@@ -53,7 +57,7 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     ...more,
   });
   const made = async (world: World, path: string, json: unknown, as = world.owner) =>
-    (await server.call('POST', path, { token: as, json })).json.id as string;
+    (await server.call('POST', path, { token: as, ...(json !== undefined && { json }) })).json.id as string;
   const openPairing = async () => {
     const [code, secret] = [randomText('BCDFGHJKMNPQRTVWXYZ', 6), random()];
     const now = Date.now();
@@ -215,6 +219,31 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
       json: { secrets: { authorization: 'x' } },
     })),
     'POST /api/channels/:id/test': of(({ channel }) => ({ path: `/api/channels/${channel}/test` })),
+    'GET /api/channels/:id/devices': of(({ push }) => ({ path: `/api/channels/${push.channel}/devices` })),
+    'POST /api/channels/:id/devices': of(({ push }) => ({ path: `/api/channels/${push.channel}/devices` })),
+    'DELETE /api/channels/:id/devices/:device': of(async (world, _, fresh) => {
+      const path = `/api/channels/${world.push.channel}/devices`;
+      return { path: `${path}/${fresh ? await made(world, path, undefined) : world.push.device}` };
+    }),
+    // What they take is proved in push.test.ts; nobody here has a link, or is a device.
+    'POST /api/push/link': { ...plain('/api/push/link', () => ({ secret: random() })), ok: [410, 429] },
+    'POST /api/push/devices': {
+      ...plain('/api/push/devices', () => ({ secret: random(), name: 'x', subscription })),
+      ok: [410, 429],
+    },
+    'POST /api/push/device': { ...plain('/api/push/device', () => ({ secret: random() })), ok: [404, 429] },
+    'POST /api/push/device/subscription': {
+      ...plain('/api/push/device/subscription', () => ({ secret: random(), subscription })),
+      ok: [404, 429],
+    },
+    'POST /api/push/device/test': {
+      ...plain('/api/push/device/test', () => ({ secret: random() })),
+      ok: [404, 429],
+    },
+    'POST /api/push/device/remove': {
+      ...plain('/api/push/device/remove', () => ({ secret: random() })),
+      ok: [404, 429],
+    },
 
     'GET /api/rules': plain('/api/rules'),
     'POST /api/rules': plain('/api/rules', draft),

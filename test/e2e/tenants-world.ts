@@ -30,6 +30,8 @@ export interface World {
   readonly spareKey: string;
   readonly search: string;
   readonly channel: string;
+  /** A channel of the kind push, and a link of it that was not used. */
+  readonly push: { readonly channel: string; readonly device: string };
   readonly member: string;
   readonly invitation: string;
   /** A notification that each caller with the notify scope sent, by the caller's name; `own` of `token`. */
@@ -52,8 +54,8 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
     await server.key('owner', name),
   ];
   const callers = await createCallers(server, name, canary);
-  const make = async (path: string, json: unknown, as = owner) =>
-    (await server.call('POST', path, { token: as, json })).json;
+  const make = async (path: string, json?: unknown, as = owner) =>
+    (await server.call('POST', path, { token: as, ...(json !== undefined && { json }) })).json;
   await server.call('PATCH', '/api/tenant', { token: owner, json: { title: canary } });
   await server.call('PUT', `/api/levels/${canary}`, { token: owner, json: { rank: 33 } });
   const panel = await make('/api/panels', { name: canary, tags: [canary], location: canary }, token);
@@ -63,6 +65,7 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
     when: { host: [`${canary}-not`] },
     then: { panels: { tags: [canary] } },
   });
+  const push = (await make('/api/channels', { name: `${canary} push`, kind: 'push' })).id;
   const sent: Record<string, string> = {};
   const senders = callers.filter(
     ({ grant }) => grant && 'scopes' in grant && grant.scopes.includes('notify'),
@@ -96,6 +99,7 @@ export async function createWorld(server: TestServer, name: string): Promise<Wor
         secrets: { token: `${canary}secret` },
       })
     ).id,
+    push: { channel: push, device: (await make(`/api/channels/${push}/devices`)).id },
     search: (await make('/api/searches', { name: canary, q: canary })).id,
     member: (
       await makePerson(server, 'viewer', { tenant: name, name: canary, email: `${canary}@example.org` })

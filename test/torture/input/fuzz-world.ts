@@ -161,6 +161,7 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
   // Kept as what came last; it stores nothing.
   await call('POST', '/api/integrations/custom/mapped', { items: [] }, token);
   const pairing = await call('POST', '/api/pairings');
+  const push = await made('/api/channels', { name: `${name} push`, kind: 'push' });
   const invitation = await call('POST', '/api/invitations', { role: 'viewer' }, key);
   return {
     'invitations.id': [String(invitation.id)],
@@ -180,7 +181,8 @@ async function furnish(call: Call, { token, key }: { token: string; key: string 
     'integrations.name': [...webhookNames],
     'integrations.mapping': ['mapped'],
     'mappings.name': ['mapped'],
-    'channels.id': [await made('/api/channels', channelDraft(name))],
+    'channels.id': [await made('/api/channels', channelDraft(name)), push],
+    'channels.device': [await made(`/api/channels/${push}/devices`)],
     key: ['expected'],
     payload: ['{"t":"x"}', '{}'],
     email: [`${randomUUID()}@example.org`],

@@ -34,6 +34,7 @@ export const channels: TranslatedPage<'channels'> = {
   'kind.discord': 'Discord',
   'kind.telegram': 'Telegram',
   'kind.pagerduty': 'PagerDuty',
+  'kind.push': 'Web Push',
   'kind.apprise': 'Apprise-API',
   'field.url': 'URL',
   'field.signingKey': 'Signaturschlüssel',

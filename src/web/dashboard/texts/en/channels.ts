@@ -32,6 +32,7 @@ export const channels = {
   'kind.discord': 'Discord',
   'kind.telegram': 'Telegram',
   'kind.pagerduty': 'PagerDuty',
+  'kind.push': 'Web Push',
   'kind.apprise': 'Apprise API',
   'field.url': 'URL',
   'field.signingKey': 'Signing key',

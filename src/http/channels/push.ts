@@ -1,0 +1,254 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { uuidv7 } from 'uuidv7';
+import { ChannelTest } from '#contract/channel.ts';
+import {
+  PushDeviceAdd,
+  PushDeviceAdded,
+  PushDeviceList,
+  PushLink,
+  PushLinkCreated,
+  PushOwnDevice,
+  PushRenewal,
+  PushSecret,
+} from '#contract/push.ts';
+import { actorOf } from '#core/access.ts';
+import type { ChannelRecord } from '#core/channels.ts';
+import { AppError, notFound, rateLimited } from '#core/errors.ts';
+import { type PushDeviceRecord, type PushDeviceRef, pushDeviceView, pushLinkMs } from '#core/push-devices.ts';
+import { iso } from '#core/stream/frames.ts';
+import type { Rate } from '#core/tenants.ts';
+import { originReader } from '../origin.ts';
+import { rateHeaders } from '../rate-headers.ts';
+import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
+import type { App, Services } from '../services.ts';
+import { networkOf } from '../source-address.ts';
+
+const policy = { role: 'admin' } as const;
+/** Of devices behind one address, all their requests together. */
+const deviceRate: Rate = { perSecond: 2, burst: 60 };
+/** Tests that one device asks for. */
+const testRate: Rate = { perSecond: 1 / 10, burst: 5 };
+
+/** Devices of channels of the kind push. */
+export function pushRoutes(app: App, services: Services): void {
+  adminRoutes(app, services);
+  const take = createTake(services);
+  linkRoutes(app, services, take);
+  deviceRoutes(app, services, take);
+}
+
+function adminRoutes(app: App, services: Services): void {
+  const { directory, channels, settings, now } = services;
+  const origins = originReader(settings);
+
+  app.get(
+    '/api/channels/:id/devices',
+    route(
+      { role: 'viewer' },
+      { summary: 'Devices of a push channel, by name', params: IdPath, response: { 200: PushDeviceList } },
+    ),
+    async ({ principal: { tenant }, params: { id } }) => {
+      if (!(await directory.channels.find(tenant, id))) throw notFound('channel');
+      return { devices: (await directory.pushDevices.list(tenant, id)).map(pushDeviceView) };
+    },
+  );
+
+  app.post(
+    '/api/channels/:id/devices',
+    route(policy, {
+      summary: 'Make a link with which one device is added to a push channel',
+      description: 'The link works once, for ten minutes: send it to the device, or show it as a QR code.',
+      params: IdPath,
+      response: { 201: PushLinkCreated, ...problems(409) },
+    }),
+    async (request, reply) => {
+      const { principal, params } = request;
+      const { tenant } = principal;
+      const channel = await directory.channels.find(tenant, params.id);
+      if (!channel) throw notFound('channel');
+      if (channel.kind !== 'push')
+        throw new AppError('conflict', 'only a channel of the kind push has devices');
+      const ref = { tenant, channel: channel.id, id: uuidv7() };
+      const expiresAt = now() + pushLinkMs;
+      if (!(await directory.pushDevices.createLink(ref, expiresAt, actorOf(principal), now())))
+        throw notFound('channel');
+      const base = settings.baseUrl ?? origins.of(request);
+      reply.code(201).header('cache-control', 'no-store');
+      const link = `${base}/push/#${channels.push.secretOf('link', ref)}`;
+      return { id: ref.id, link, expiresAt: iso(expiresAt) };
+    },
+  );
+
+  app.delete(
+    '/api/channels/:id/devices/:device',
+    route(policy, {
+      summary: 'Remove a device, or a link that was not used yet',
+      params: Type.Object({ id: Type.String(), device: Type.String() }),
+      response: { 204: NoContent },
+    }),
+    async ({ principal, params }, reply) => {
+      const ref = { tenant: principal.tenant, channel: params.id, id: params.device };
+      if (!(await directory.pushDevices.remove(ref, actorOf(principal), now()))) throw notFound('device');
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+/** Links and devices prove themselves with a secret in the body: nobody is signed in there. */
+function linkRoutes(app: App, services: Services, take: Take): void {
+  const { directory, channels, now } = services;
+
+  app.post(
+    '/api/push/link',
+    route('public', {
+      tags: ['channels'],
+      summary: 'What a link adds a device to',
+      body: PushSecret,
+      response: { 200: PushLink, ...problems(410) },
+    }),
+    async ({ sourceIp, body }, reply) => {
+      await take(sourceIp, reply);
+      const ref = channels.push.readSecret('link', body.secret);
+      const endsAt = ref && (await directory.pushDevices.linkEnds(ref));
+      if (!ref || endsAt === undefined || endsAt <= now()) throw linkOver();
+      reply.header('cache-control', 'no-store');
+      return { ...(await placeOf(services, ref, linkOver)), expiresAt: iso(endsAt) };
+    },
+  );
+
+  app.post(
+    '/api/push/devices',
+    route('public', {
+      tags: ['channels'],
+      summary: 'Add this device with a link, and use the link up',
+      body: PushDeviceAdd,
+      response: { 201: PushDeviceAdded, ...problems(410) },
+    }),
+    async ({ sourceIp, body }, reply) => {
+      await take(sourceIp, reply);
+      const ref = channels.push.readSecret('link', body.secret);
+      if (!ref) throw linkOver();
+      const place = await placeOf(services, ref, linkOver);
+      const sealed = channels.push.seal(ref, body.subscription);
+      const others = await directory.pushDevices.list(ref.tenant, ref.channel);
+      const replaces = channels.push.sameAs(others, body.subscription);
+      const device = { name: body.name.trim(), sealed, replaces };
+      if (!(await directory.pushDevices.add(ref, device, now()))) throw linkOver();
+      reply.code(201).header('cache-control', 'no-store');
+      const added = await directory.pushDevices.find(ref);
+      if (!added) throw linkOver();
+      return { ...place, ...pushDeviceView(added), secret: channels.push.secretOf('device', ref) };
+    },
+  );
+}
+
+function deviceRoutes(app: App, services: Services, take: Take): void {
+  const { directory, channels, limits, now } = services;
+  const tests = limits.exact('push test');
+  const known = async (secret: string): Promise<PushDeviceRecord> => {
+    const ref = channels.push.readSecret('device', secret);
+    const device = ref && (await directory.pushDevices.find(ref));
+    if (!device) throw notFound('device');
+    return device;
+  };
+
+  app.post(
+    '/api/push/device',
+    route('public', {
+      tags: ['channels'],
+      summary: 'The calling device',
+      body: PushSecret,
+      response: { 200: PushOwnDevice, ...problems(404) },
+    }),
+    async ({ sourceIp, body }, reply) => {
+      await take(sourceIp, reply);
+      const device = await known(body.secret);
+      reply.header('cache-control', 'no-store');
+      return { ...(await placeOf(services, device, () => notFound('device'))), ...pushDeviceView(device) };
+    },
+  );
+
+  app.post(
+    '/api/push/device/subscription',
+    route('public', {
+      tags: ['channels'],
+      summary: 'The calling device has another subscription now',
+      body: PushRenewal,
+      response: { 204: NoContent, ...problems(404) },
+    }),
+    async ({ sourceIp, body }, reply) => {
+      await take(sourceIp, reply);
+      const device = await known(body.secret);
+      const sealed = channels.push.seal(device, body.subscription);
+      if (!(await directory.pushDevices.renew(device, sealed))) throw notFound('device');
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post(
+    '/api/push/device/test',
+    route('public', {
+      tags: ['channels'],
+      summary: 'Send a test to the calling device',
+      body: PushSecret,
+      response: { 200: ChannelTest, ...problems(404) },
+    }),
+    async ({ sourceIp, body }, reply) => {
+      await take(sourceIp, reply);
+      const device = await known(body.secret);
+      const channel = await channelOf(services, device, () => notFound('device'));
+      const { allowed, resetSeconds } = await tests.take(device.id, testRate, now());
+      if (!allowed) throw rateLimited(resetSeconds);
+      return channels.test(channel, device.name, device.id);
+    },
+  );
+
+  app.post(
+    '/api/push/device/remove',
+    route('public', {
+      tags: ['channels'],
+      summary: 'Remove the calling device',
+      body: PushSecret,
+      response: { 204: NoContent, ...problems(404) },
+    }),
+    async ({ sourceIp, body }, reply) => {
+      await take(sourceIp, reply);
+      const device = await known(body.secret);
+      if (!(await directory.pushDevices.remove(device, `device ${device.name}`, now())))
+        throw notFound('device');
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+const linkOver = () =>
+  new AppError('gone', 'the link was used or has expired: make a new one on the page of the channel');
+
+/** Takes from the limit of devices behind one address. @throws AppError `rate-limited`. */
+type Take = (source: string, reply: FastifyReply) => Promise<void>;
+
+function createTake({ limits, now }: Services): Take {
+  const limiter = limits.approximate('push device');
+  return async (source, reply) => {
+    const state = limiter.take(networkOf(source), deviceRate, now());
+    rateHeaders(reply, [{ name: 'push', rate: deviceRate, state }]);
+    if (!state.allowed) throw rateLimited(state.resetSeconds);
+  };
+}
+
+async function channelOf(
+  { directory }: Services,
+  { tenant, channel }: PushDeviceRef,
+  gone: () => AppError,
+): Promise<ChannelRecord> {
+  const record = await directory.channels.find(tenant, channel);
+  if (!record) throw gone();
+  return record;
+}
+
+async function placeOf(services: Services, ref: PushDeviceRef, gone: () => AppError) {
+  const { name: channel } = await channelOf(services, ref, gone);
+  const { title: tenant } = await services.directory.tenants.get(ref.tenant);
+  return { tenant, channel, publicKey: services.channels.push.publicKey() };
+}

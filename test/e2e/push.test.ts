@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ChannelDelivery } from '#contract/channel.ts';
+import type { PushSubscription } from '#contract/push.ts';
+import { eventually } from '../support/eventually.ts';
+import { PushServiceStub } from '../support/push-service.ts';
+import { TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let service: PushServiceStub;
+let key: string;
+let token: string;
+let tenant: string;
+let channel: string;
+beforeAll(async () => {
+  service = await PushServiceStub.start();
+  server = await TestServer.start({
+    ...{ BELFRY_OUTBOUND_ALLOW: '127.0.0.1', BELFRY_BASE_URL: 'https://belfry.example.org' },
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await service.close();
+});
+beforeEach(async () => {
+  tenant = `t${randomUUID()}`;
+  [key, token] = [await server.key('admin', tenant), await server.token({ tenant })];
+  channel = (await call('POST', '/api/channels', { name: 'On call', kind: 'push' })).json.id;
+  service.pushed.length = 0;
+});
+
+const call = (method: string, path: string, json?: unknown, as = key) =>
+  server.call(method, path, { token: as, ...(json !== undefined && { json }) });
+/** As a device does: nobody is signed in. */
+const device = (path: string, json: unknown) => server.call('POST', `/api/push/${path}`, { json });
+const link = async () => {
+  const { status, json } = await call('POST', `/api/channels/${channel}/devices`);
+  expect(status).toBe(201);
+  expect(json.link).toMatch(/^https:\/\/belfry\.example\.org\/push\/#/);
+  return json.link.split('#')[1] as string;
+};
+const browserOf = ({ endpoint, keys }: PushSubscription) => ({ endpoint, keys });
+const add = async (name: string) => {
+  const browser = service.subscribe();
+  const { status, json } = await device('devices', {
+    ...{ secret: await link(), name, subscription: browserOf(browser) },
+  });
+  expect([status, json.name]).toEqual([201, name]);
+  return { browser, secret: json.secret as string, id: json.id as string };
+};
+const devices = async () => (await call('GET', `/api/channels/${channel}/devices`)).json.devices;
+const deliveries = async (): Promise<ChannelDelivery[]> =>
+  (await call('GET', `/api/channels/${channel}/deliveries`)).json.deliveries;
+const answers = async () => (await deliveries()).map(({ state, answer }) => `${state}: ${answer}`);
+const route = () =>
+  call('POST', '/api/rules', { name: 'all', then: { channels: [channel], panels: 'none' } });
+const send = (more: object = {}) =>
+  server.notify(token, { title: 'Disk full', message: '93 %', level: 'error', ...more });
+
+test('a link adds one device, which gets notifications that only it can read, and can leave', async () => {
+  const secret = await link();
+  const shown = await device('link', { secret });
+  expect(shown.json).toMatchObject({ tenant: expect.any(String), channel: 'On call' });
+  const browser = service.subscribe();
+  const asked = {
+    secret,
+    name: ' Anna’s phone ',
+    subscription: { ...browserOf(browser), expirationTime: null },
+  };
+  const [added, again] = await Promise.all([device('devices', asked), device('devices', asked)]);
+  expect([added.status, again.status].toSorted()).toEqual([201, 410]);
+  const own = [added, again].find(({ status }) => status === 201)?.json;
+  expect(own).toMatchObject({ name: 'Anna’s phone', publicKey: shown.json.publicKey, lastError: null });
+  expect((await device('link', { secret })).status).toBe(410);
+  await route();
+  const { json: sent } = await send({ key: 'disk/db-1', host: 'db-1', ttl: 7_200_000 });
+  await send({ title: 'ok', message: 'm', level: 'success', key: 'disk/db-1', url: 'https://example.org/x' });
+  await eventually(() => expect(service.pushed).toHaveLength(2));
+  const [alarm, resolve] = service.pushed;
+  expect(alarm).toMatchObject({
+    headers: { urgency: 'high', ttl: '7200', 'content-encoding': 'aes128gcm', topic: alarm?.payload.tag },
+    claims: { sub: 'https://belfry.example.org', exp: expect.any(Number) },
+    key: own.publicKey,
+    payload: {
+      ...{ title: 'Disk full', body: 'error · db-1 · disk/db-1\n93 %', stays: true },
+      url: `/t/${tenant}/history?id=${sent.id}`,
+    },
+  });
+  expect(alarm?.headers.topic).toMatch(/^[\w-]{32}$/);
+  expect(Number(alarm?.claims.exp) - Date.now() / 1000).toBeLessThan(86_400);
+  expect(resolve).toMatchObject({
+    headers: { urgency: 'normal', topic: alarm?.headers.topic },
+    payload: { tag: alarm?.payload.tag, url: 'https://example.org/x', stays: false },
+  });
+  await eventually(async () =>
+    expect(await answers()).toEqual(Array(2).fill('delivered: sent to 1 of 1 device')),
+  );
+  const { publicKey: _, secret: proof, tenant: __, channel: ___, ...view } = own;
+  expect(await devices()).toEqual([{ ...view, lastDeliveredAt: expect.any(String) }]);
+  const told = JSON.stringify([
+    await devices(),
+    (await call('GET', '/api/channels')).json,
+    (await call('GET', '/api/audit')).json,
+  ]);
+  for (const each of [browser.endpoint, browser.keys.auth, secret, proof]) expect(told).not.toContain(each);
+  const test = await device('device/test', { secret: proof });
+  expect(test.json).toMatchObject({ ok: true, answer: 'sent to 1 of 1 device' });
+  expect(service.pushed.at(-1)?.payload.title).toBe('Test of a channel');
+  expect((await device('device', { secret: proof })).json).toMatchObject({ name: 'Anna’s phone' });
+  expect((await device('device/remove', { secret: proof })).status).toBe(204);
+  expect((await device('device', { secret: proof })).status).toBe(404);
+  expect(await devices()).toEqual([]);
+  expect((await call('POST', `/api/channels/${channel}/test`)).json).toMatchObject({
+    ...{ ok: false, answer: 'the channel has no device: add one' },
+  });
+  const audited = (await call('GET', '/api/audit')).json.entries.map(
+    ({ action }: { action: string }) => action,
+  );
+  expect(audited).toEqual(
+    expect.arrayContaining(['push-device.link', 'push-device.add', 'push-device.remove']),
+  );
+});
+
+test('a device whose subscription ended is removed; one that fails is tried again and does not hold up the others', async () => {
+  const [good, slow, gone] = [await add('good'), await add('slow'), await add('gone')];
+  await route();
+  service.replies.set(gone.browser.path, [{ status: 410 }]);
+  service.replies.set(slow.browser.path, [{ status: 503 }, { status: 503 }, { status: 500 }]);
+  await send();
+  await eventually(async () =>
+    expect(await answers()).toEqual([
+      'delivered: sent to 1 of 3 devices; not to gone: answered 410; it was removed; not to slow: answered 503',
+    ]),
+  );
+  const counts = () =>
+    [good, slow, gone].map(
+      ({ browser }) => service.pushed.filter(({ path }) => path === browser.path).length,
+    );
+  expect(counts()).toEqual([1, 2, 1]);
+  expect(await devices()).toMatchObject([
+    { name: 'good', lastError: null },
+    { name: 'slow', lastError: 'answered 503' },
+  ]);
+  // It failed before: one try.
+  await send();
+  await eventually(async () => expect(await deliveries()).toMatchObject([{ state: 'delivered' }, {}]));
+  expect(counts()).toEqual([2, 3, 1]);
+  await send();
+  await eventually(async () => expect((await devices())[1].lastError).toBeNull());
+  expect(counts()).toEqual([3, 4, 1]);
+});
+
+test('when nobody gets it the channel rests as the push service asks, and the notification stays', async () => {
+  const { browser } = await add('phone');
+  await route();
+  service.replies.set(browser.path, [{ status: 429, headers: { 'retry-after': '1800' } }]);
+  await send();
+  await eventually(async () => expect(await deliveries()).toMatchObject([{ state: 'pending', attempts: 1 }]));
+  const of = async () => (await call('GET', '/api/channels')).json.channels[0].state;
+  await eventually(async () => expect((await of()).failures).toBe(1));
+  expect(Date.parse((await of()).retryAt) - Date.now()).toBeGreaterThan(1_500_000);
+  await call('PATCH', `/api/channels/${channel}`, { name: 'Night' });
+  await eventually(async () => expect(await answers()).toEqual(['delivered: sent to 1 of 1 device']));
+});
+
+test('a browser has one subscription a channel, may renew it, and only its own secret speaks for it', async () => {
+  const { browser, secret, id } = await add('first');
+  const second = await device('devices', {
+    ...{ secret: await link(), name: 'again', subscription: browserOf(browser) },
+  });
+  expect(await devices()).toMatchObject([{ id: second.json.id, name: 'again' }]);
+  expect((await device('device', { secret })).status).toBe(404);
+  const renewed = service.subscribe();
+  const own = second.json.secret;
+  const change = { secret: own, subscription: browserOf(renewed) };
+  expect((await device('device/subscription', change)).status).toBe(204);
+  await device('device/test', { secret: own });
+  expect(service.pushed.map(({ path }) => path)).toEqual([renewed.path]);
+  // Not a link, not another device's, not an older one.
+  for (const wrong of [await link(), secret, `${own.slice(0, -4)}AAAA`, 'x', id])
+    expect((await device('device/remove', { secret: wrong })).status).toBe(404);
+  const bad = (subscription: object) => device('devices', { secret: own, name: 'x', subscription });
+  expect((await bad(browserOf(renewed))).status).toBe(410);
+  const fresh = await link();
+  for (const [field, subscription] of [
+    ['endpoint', { ...browserOf(renewed), endpoint: 'file:///etc/passwd' }],
+    ['keys', { ...browserOf(renewed), keys: { ...renewed.keys, p256dh: `B${'A'.repeat(86)}` } }],
+  ] as const)
+    expect((await device('devices', { secret: fresh, name: 'x', subscription })).json.error).toContain(field);
+  const webhook = { name: 'hook', kind: 'webhook', settings: { url: 'https://example.org' } };
+  const other = (await call('POST', '/api/channels', webhook)).json.id;
+  expect((await call('POST', `/api/channels/${other}/devices`)).status).toBe(409);
+  const foreign = await server.key('owner', `t${randomUUID()}`);
+  for (const [method, path] of [
+    ['GET', 'devices'],
+    ['POST', 'devices'],
+    ['DELETE', `devices/${second.json.id}`],
+  ] as const)
+    expect((await call(method, `/api/channels/${channel}/${path}`, undefined, foreign)).status).toBe(404);
+  expect((await call('DELETE', `/api/channels/${channel}/devices/${second.json.id}`)).status).toBe(204);
+  await call('DELETE', `/api/channels/${channel}`);
+  expect((await device('link', { secret: fresh })).status).toBe(410);
+});
