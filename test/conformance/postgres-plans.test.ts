@@ -1,5 +1,6 @@
 /** What is done for one notification reads as many rows in a long log as in a short one, also before PostgreSQL has statistics of it. */
-import { expect, test } from 'vitest';
+import pg from 'pg';
+import { expect, test, vi } from 'vitest';
 import { openPostgres } from '#storage/postgres/open.ts';
 import { openPostgresTransfer } from '#storage/postgres/transfer.ts';
 import type { Storage } from '#storage/storage.ts';
@@ -11,6 +12,75 @@ const tenant = 1;
 const rows = 1_500;
 const inBatch = 50;
 const partitionRows = 10_000;
+
+/** Does `work`; answers how many tables and indexes each of its statements locked, by what the statement begins with. */
+async function locksTaken(work: () => Promise<void>): Promise<ReadonlyMap<string, number>> {
+  const taken = new Map<string, number>();
+  const query = pg.Client.prototype.query as (...args: unknown[]) => Promise<{ rows: { locks: string }[] }>;
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(async function (
+    this: pg.Client,
+    config: pg.QueryConfig | string,
+    values?: unknown[],
+  ) {
+    await query.call(this, 'BEGIN');
+    const result = await query.call(this, config, values);
+    const { rows: found } = await query.call(
+      this,
+      "SELECT count(DISTINCT relation) AS locks FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation'",
+    );
+    await query.call(this, 'COMMIT');
+    const text = typeof config === 'string' ? config : config.text;
+    taken.set(text, Number(found[0]?.locks));
+    return result;
+  } as never);
+  try {
+    await work();
+  } finally {
+    spy.mockRestore();
+  }
+  return taken;
+}
+
+describeWithPostgres('locks of PostgreSQL', (server) => {
+  test('are as few in a log of 40 partitions as in a short one', async () => {
+    const url = await createDatabase(server());
+    const storage = await openPostgres({
+      url,
+      queueCapacity: 10,
+      partitionRows: 10,
+      onProblem: () => undefined,
+    });
+    await withClient(url, (client) => client.query('SELECT make_partitions(10, 400)'));
+    const { history } = storage;
+    const retry = { key: 'retry', hash: 'hash' };
+    const claims = [{ name: 'alike', perMs: 1_000 }];
+    const [shown, next, other] = [draft({ key: 'disk' }), draft({ key: 'disk' }), draft()];
+    const taken = await locksTaken(async () => {
+      await history.append(tenant, shown, retry, claims);
+      await history.append(tenant, next, null);
+      await history.append(tenant, draft({ throttledOn: next.id }), null);
+      const { entries } = await history.append(tenant, other, null).then((stored) => {
+        if (stored.kind !== 'stored') throw new Error(stored.kind);
+        return stored;
+      });
+      await history.record(tenant, lobby, [{ id: other.id, state: 'shown', at: now }]);
+      const read = await history.readLive(
+        tenant,
+        entries.map(({ position }) => position),
+        now,
+        10_000,
+      );
+      expect(read.notifications.map(({ id }) => id)).toEqual([other.id]);
+      await history.acknowledge(tenant, other.id, { by: 'ann', at: now, note: null });
+      expect((await history.clear(tenant, other.id, 'ann', now)).kind).toBe('cleared');
+      await history.find(tenant, other.id);
+      await history.readAfter(tenant, 0, 100);
+    });
+    await storage.close();
+    expect(taken.size).toBeGreaterThan(8);
+    expect([...taken].filter(([, locks]) => locks > 80)).toEqual([]);
+  });
+});
 
 describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {
   /** Does `work` on a new database; answers how many rows of the log it read, by whatever plan. */

@@ -156,7 +156,7 @@ export class AppendQueue {
     const wanted = batch.flatMap(toDeliveries);
     const append =
       wanted.length === 0
-        ? { name: 'append', text: 'SELECT * FROM append_batch($1)', values: [jobs] }
+        ? { name: 'append', text: 'SELECT * FROM append_notifications($1)', values: [jobs] }
         : { name: 'append-and-queue', text: appendAndQueue, values: [jobs, JSON.stringify(wanted)] };
     // One for itself, and one for what it may replace.
     return this.#write('all', 2 * batch.length, async (client) => (await client.query<Answer>(append)).rows);
@@ -178,7 +178,7 @@ function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
 }
 
 /** The channel is locked until the commit, so that whoever deletes it sees what was queued for it. */
-const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_batch($1)),
+const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_notifications($1)),
   wanted AS MATERIALIZED (
     SELECT w.tenant, c.id AS channel, a.at_position, w.id, w.at FROM appended a
     JOIN jsonb_to_recordset($2) w(n bigint, tenant bigint, id text, at bigint, channel text) ON w.n = a.job_n
@@ -197,7 +197,7 @@ function toDeliveries({ tenant, draft: { id, receivedAt, route, throttledOn } }:
   return (route.channels ?? []).map((channel) => ({ n, tenant, id, at: receivedAt, channel }));
 }
 
-/** As the type `append_job` of the schema has it. */
+/** As the type `append_job` of the schema has it; what is undefined is left out, so that PostgreSQL has less to read. */
 export function toJob(
   { tenant, draft: d, idempotency, claims }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'claims'>,
   n: number,
@@ -219,24 +219,26 @@ export function toJob(
     level: d.level,
     rank: d.rank,
     ttl: d.ttl,
-    sent_level: d.sentLevel === d.level ? null : d.sentLevel,
-    sent_ttl: d.sentTtl,
-    expires_at: d.expiresAt,
-    ip: d.ip,
-    host: d.host,
-    key: d.key,
-    url: d.url,
+    sent_level: d.sentLevel === d.level ? undefined : d.sentLevel,
+    sent_ttl: d.sentTtl ?? undefined,
+    expires_at: d.expiresAt ?? undefined,
+    ip: d.ip ?? undefined,
+    host: d.host ?? undefined,
+    key: d.key ?? undefined,
+    url: d.url ?? undefined,
     source_ip: d.sourceIp,
     token_id: d.tokenId,
-    throttled_on: d.throttledOn,
+    throttled_on: d.throttledOn ?? undefined,
     throttle_count: d.throttleCount,
     terms: indexTerms(tenant, d, route).join(' '),
     bytes: rowBytes(d.title, d.message),
-    idempotency_key: idempotency?.key ?? null,
-    idempotency_hash: idempotency?.hash ?? null,
-    idempotency_is_state: idempotency?.isState ?? false,
-    idempotency_until: idempotency?.until ?? d.receivedAt + limits.idempotencyMs,
-    claims: claims.length === 0 ? null : claims.map(({ name, perMs }) => ({ name, per_ms: perMs })),
+    ...(idempotency && {
+      idempotency_key: idempotency.key,
+      idempotency_hash: idempotency.hash,
+      idempotency_is_state: idempotency.isState ?? false,
+      idempotency_until: idempotency.until ?? d.receivedAt + limits.idempotencyMs,
+    }),
+    claims: claims.length === 0 ? undefined : claims.map(({ name, perMs }) => ({ name, per_ms: perMs })),
   };
 }
 

@@ -168,14 +168,14 @@ export class PostgresHistory implements History, ReceiptStore {
       tenant,
       'still-live',
       // With what comes behind the limit it would read megabytes for each page of long texts.
-      `SELECT * FROM (
+      `WITH found AS MATERIALIZED (SELECT * FROM entries_at($1, $2)) SELECT * FROM (
          SELECT ${entryColumns}, s.counted, ${acknowledgedColumns}, w.nth, count(*) OVER () AS found,
            sum(${fewestCharsSql}) OVER (ORDER BY w.nth ROWS UNBOUNDED PRECEDING) - ${fewestCharsSql} AS chars_before
          FROM unnest($2::bigint[]) WITH ORDINALITY AS w (position, nth)
-         JOIN log n ON n.tenant = $1 AND n.position = w.position
+         JOIN found n ON n.position = w.position
          JOIN live l ON l.tenant = n.tenant AND l.rank = n.rank AND l.position = n.position
            AND (l.expires_at IS NULL OR l.expires_at > $3)
-         ${acknowledgedJoin} LEFT JOIN log_state s ON s.row = n.row
+         ${acknowledgedJoin} LEFT JOIN states_of($1, (SELECT array_agg(row) FROM found)) s ON s.row = n.row
        ) n WHERE chars_before <= $4 ORDER BY nth`,
       [tenant, positions.slice(0, positionsARead), now, finite(chars)],
     );

@@ -28,8 +28,7 @@ export async function recordReceipts(
       `record-${state}`,
       `WITH sent AS MATERIALIZED (
            SELECT w.id, w.at, n.row, n.at AS received_at FROM unnest($2::uuid[], $3::bigint[]) AS w (id, at)
-           JOIN log n ON n.id = w.id AND n.tenant = $1 AND n.cleared IS NULL
-           JOIN logs k ON k.tenant = n.tenant AND n.row >= k.first_row
+           JOIN find_entries($1, $2::uuid[]) n ON n.id = w.id
            WHERE (n.route->'target'->>'all')::boolean OR n.route->'target'->'ids' ? $4
              OR n.route->'target'->'tags' ?| $5::text[]
          ), written AS (
