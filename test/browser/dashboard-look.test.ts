@@ -44,6 +44,7 @@ const pages: Readonly<Record<string, () => string>> = {
   rules: () => 'rules',
   'history with a mistake in the search': () => 'history?q=hots:db-1',
   tokens: () => 'settings/tokens',
+  integrations: () => 'settings/integrations',
   'a new rule': () => 'rules?id=new',
   levels: () => 'settings/levels',
   members: () => 'settings/members',

@@ -6,12 +6,13 @@ import { panelsScenes } from './panels-scenes.ts';
 import { peopleScenes } from './people-scenes.ts';
 import type { Pictures } from './pictures.ts';
 import { rulesScenes } from './rules-scenes.ts';
-import { levelsScenes, tokensScenes } from './settings-scenes.ts';
+import { integrationsScenes, levelsScenes, tokensScenes } from './settings-scenes.ts';
 import { watchScenes } from './watch-scenes.ts';
 
 const everything: readonly DashboardScenes[] = [
   ...panelsScenes,
   ...tokensScenes,
+  ...integrationsScenes,
   ...levelsScenes,
   ...peopleScenes,
   ...watchScenes,

@@ -74,6 +74,35 @@ export const tokensScenes: readonly DashboardScenes[] = [
   },
 ];
 
+export const integrationsScenes: readonly DashboardScenes[] = [
+  {
+    name: 'integrations',
+    fill: fillTokens,
+    scenes: [
+      { name: 'list', path: 'settings/integrations' },
+      { name: 'alertmanager', path: 'settings/integrations?id=alertmanager' },
+      { name: 'sns', path: 'settings/integrations?id=sns' },
+      {
+        name: 'github',
+        path: 'settings/integrations?id=github',
+        act: async (page) => {
+          await page.getByRole('button', { name: 'Show signing secret' }).click();
+          await page.getByText(/^whsec_/).waitFor();
+        },
+      },
+      {
+        name: 'signed',
+        path: 'settings/tokens',
+        act: async (page) => {
+          await page.locator('table').getByRole('button', { name: 'ci', exact: true }).click();
+          await page.getByText('Signed webhooks').click();
+          await page.getByText('Signed webhooks').scrollIntoViewIfNeeded();
+        },
+      },
+    ],
+  },
+];
+
 /** Levels of the tenant's own, one of them in a colour that is hard to read. */
 export async function fillLevels({ server }: DashboardLab): Promise<void> {
   const token = await server.key('owner');

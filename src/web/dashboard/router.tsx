@@ -16,6 +16,7 @@ import { lastTenant, rememberTenant, TenantProvider, useMembership } from './api
 import { needTexts, type TextsName } from './language.ts';
 import {
   readHistorySearch,
+  readIntegrationsSearch,
   readLevelsSearch,
   readPanelsSearch,
   readRulesSearch,
@@ -140,6 +141,18 @@ const rules = createRoute({
   ),
 });
 
+const integrations = createRoute({
+  getParentRoute: () => tenant,
+  path: 'settings/integrations',
+  validateSearch: readIntegrationsSearch,
+  component: page(
+    () => import('./pages/integrations/integrations-page.tsx'),
+    'IntegrationsPage',
+    'integrations',
+    'tokens',
+    'welcome',
+  ),
+});
 const tokens = createRoute({
   getParentRoute: () => tenant,
   path: 'settings/tokens',
@@ -233,6 +246,7 @@ const routeTree = root.addChildren([
       history,
       panels,
       rules,
+      integrations,
       tokens,
       channels,
       expectations,

@@ -63,6 +63,18 @@ export const readTokensSearch = (search: Raw): TokensSearch => ({
   ...(search.tab === 'keys' && { tab: 'keys' }),
 });
 
+interface IntegrationsSearch {
+  /** Shows mappings instead of the formats that there are. */
+  tab?: 'mappings';
+  /** The one that is open, by its name. */
+  id?: string;
+}
+
+export const readIntegrationsSearch = (search: Raw): IntegrationsSearch => ({
+  ...texts(search, 'id'),
+  ...(search.tab === 'mappings' && { tab: 'mappings' }),
+});
+
 interface LevelsSearch {
   /** The level that is open, by its name. */
   id?: string;

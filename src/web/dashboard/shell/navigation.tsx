@@ -68,7 +68,7 @@ function PlaceLink({
 
 type PlaceAddress =
   | `/t/$tenant/${'overview' | 'history' | 'panels' | 'rules'}`
-  | `/t/$tenant/settings/${'tokens' | 'channels' | 'expectations' | 'levels' | 'members' | 'tenant' | 'audit'}`;
+  | `/t/$tenant/settings/${'integrations' | 'tokens' | 'channels' | 'expectations' | 'levels' | 'members' | 'tenant' | 'audit'}`;
 
 export interface Place {
   readonly name:
@@ -76,6 +76,7 @@ export interface Place {
     | 'history'
     | 'panels'
     | 'rules'
+    | 'integrations'
     | 'tokens'
     | 'channels'
     | 'expectations'
@@ -98,6 +99,7 @@ const places: readonly Place[] = [
 ];
 
 const settingsPlaces: readonly Place[] = [
+  { name: 'integrations', to: '/t/$tenant/settings/integrations' },
   { name: 'tokens', to: '/t/$tenant/settings/tokens', role: 'admin' },
   { name: 'channels', to: '/t/$tenant/settings/channels' },
   { name: 'expectations', to: '/t/$tenant/settings/expectations' },

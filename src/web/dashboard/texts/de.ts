@@ -3,6 +3,7 @@ import { channels } from './de/channels.ts';
 import { entry } from './de/entry.ts';
 import { expectations } from './de/expectations.ts';
 import { history } from './de/history.ts';
+import { integrations } from './de/integrations.ts';
 import { levels } from './de/levels.ts';
 import { members } from './de/members.ts';
 import { overview } from './de/overview.ts';
@@ -22,6 +23,7 @@ export const de: Translated = {
   entry,
   expectations,
   history,
+  integrations,
   levels,
   members,
   overview,

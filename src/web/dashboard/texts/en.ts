@@ -4,6 +4,7 @@ import { channels } from './en/channels.ts';
 import { entry } from './en/entry.ts';
 import { expectations } from './en/expectations.ts';
 import { history } from './en/history.ts';
+import { integrations } from './en/integrations.ts';
 import { levels } from './en/levels.ts';
 import { members } from './en/members.ts';
 import { overview } from './en/overview.ts';
@@ -21,6 +22,7 @@ export const en = {
   entry,
   expectations,
   history,
+  integrations,
   levels,
   members,
   overview,

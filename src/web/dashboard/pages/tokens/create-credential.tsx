@@ -20,19 +20,34 @@ import {
 
 type Created = (Token & { token: string }) | (Key & { key: string });
 
+const secretOf = (created: Created): string => ('token' in created ? created.token : created.key);
+
 /** Makes a token or a key, and shows its secret: until the dialog closes, and never again. */
-export function CreateCredential({ kind, onClose }: { kind: Kind; onClose: () => void }) {
+export function CreateCredential({
+  kind,
+  name = '',
+  onCreated,
+  onClose,
+}: {
+  kind: Kind;
+  /** To begin with. */
+  name?: string;
+  onCreated?: (id: string, secret: string) => void;
+  onClose: () => void;
+}) {
   const { t } = useTranslation('tokens');
   const { timeZone } = useTenant();
   const validate = (values: CredentialValues) => validateCredential(values, t, timeZone);
   const form: UseFormReturnType<CredentialValues> = useForm<CredentialValues>({
-    initialValues: newCredential(kind),
+    initialValues: { ...newCredential(kind), name },
     validate,
     onValuesChange: (values) => form.setErrors(validate(values)),
   });
   const create = useListChange(kind, ({ api }, values: CredentialValues) =>
     api.post<Created>(`/api/${kind}`, (kind === 'keys' ? keyOf : tokenOf)(values, timeZone)),
   );
+  const submit = () =>
+    create.mutate(form.values, { onSuccess: (made) => onCreated?.(made.id, secretOf(made)) });
   const created = create.data;
   const isKey = kind === 'keys';
   return (
@@ -47,7 +62,7 @@ export function CreateCredential({ kind, onClose }: { kind: Kind; onClose: () =>
     >
       {created ? (
         <CreatedSecret
-          secret={'token' in created ? created.token : created.key}
+          secret={secretOf(created)}
           scopes={'scopes' in created ? created.scopes : []}
           onClose={onClose}
         />
@@ -57,7 +72,7 @@ export function CreateCredential({ kind, onClose }: { kind: Kind; onClose: () =>
           request={create}
           errorTitle={t('createFailed')}
           isDisabled={form.isValid() !== true}
-          onSubmit={() => create.mutate(form.values)}
+          onSubmit={submit}
           onClose={onClose}
         >
           <CredentialFields form={form} kind={kind} />

@@ -19,6 +19,7 @@ import {
   valuesOfToken,
 } from './credential-fields.tsx';
 import { CredentialMark } from './credential-table.tsx';
+import { SignedWebhooks } from './signed-webhooks.tsx';
 import styles from './tokens.module.css';
 
 interface TokenProps {
@@ -69,6 +70,7 @@ function TokenForm({ token, panel, onClose }: TokenProps) {
   return (
     <form onSubmit={edit.submit} className={styles.form}>
       <CredentialFields form={edit.form} kind="tokens" isOpen hasFixedScopes={token.panelId !== null} />
+      {token.scopes.includes('notify') && <SignedWebhooks tokenId={token.id} />}
       <EditFoot edit={edit}>
         <RevokeButton credential={token} kind="tokens" panel={panel} onRevoked={() => leave(onClose)} />
       </EditFoot>

@@ -6,6 +6,7 @@ export const shell: TranslatedPage<'shell'> = {
   panels: 'Anzeigen',
   rules: 'Regeln',
   settings: 'Einstellungen',
+  integrations: 'Integrationen',
   tokens: 'API-Tokens',
   channels: 'Kanäle',
   expectations: 'Erwartungen',

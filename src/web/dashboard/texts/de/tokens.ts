@@ -84,6 +84,13 @@ export const tokens: TranslatedPage<'tokens'> = {
   'use.history': 'Verlauf',
   kept: 'Ich habe es gespeichert',
 
+  signed: 'Signierte Webhooks',
+  signedHint:
+    'Für Absender, die signieren, was sie senden, statt den Token zu senden. Das Geheimnis ist nicht der Token.',
+  signedSender: 'Absender',
+  signingSecret: 'Signaturgeheimnis',
+  showSigningSecret: 'Signaturgeheimnis zeigen',
+
   endedHint: 'Nicht mehr gültig; bleibt nur zum Nachschlagen.',
   keyUnchanged: 'Schlüssel lassen sich nicht ändern. Legen Sie einen neuen an, und widerrufen Sie diesen.',
   revoke: 'Widerrufen …',

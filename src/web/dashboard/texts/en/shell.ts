@@ -5,6 +5,7 @@ export const shell = {
   panels: 'Panels',
   rules: 'Routing Rules',
   settings: 'Settings',
+  integrations: 'Integrations',
   tokens: 'API Tokens',
   channels: 'Channels',
   expectations: 'Expectations',

@@ -81,6 +81,13 @@ export const tokens = {
   'use.history': 'History',
   kept: 'I’ve saved it',
 
+  signed: 'Signed webhooks',
+  signedHint:
+    'For senders that sign what they send instead of sending the token. The secret is not the token.',
+  signedSender: 'Sender',
+  signingSecret: 'Signing secret',
+  showSigningSecret: 'Show signing secret',
+
   endedHint: 'No longer valid; kept for reference.',
   keyUnchanged: 'Keys can’t be changed. Create a new key and revoke this one.',
   revoke: 'Revoke…',

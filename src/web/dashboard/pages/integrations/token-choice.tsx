@@ -1,0 +1,98 @@
+import { Button, NativeSelect } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Token } from '#contract/token.ts';
+import { tokensQuery } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Ago } from '#web/dashboard/components/ago.tsx';
+import { CreateCredential } from '../tokens/create-credential.tsx';
+import { isOver, stateOf } from '../tokens/credential.ts';
+import styles from './integrations.module.css';
+
+/** What is known of the token that a sender is given. */
+export interface ChosenToken {
+  readonly id: string | undefined;
+  /** The token, or what its text begins with: only one that was created on this page is known whole. */
+  readonly text: string;
+  readonly isWhole: boolean;
+  /** To be drawn where the token is chosen; nothing for those who may not see tokens. */
+  readonly choice: React.ReactNode;
+}
+
+/** The token that a sender is given: the one with its name at first, or else the first one. */
+export function useTokenChoice(senderName: string, created: CreatedTokens): ChosenToken {
+  const { t } = useTranslation('integrations');
+  const tenant = useTenant();
+  const mayChoose = tenant.may('admin');
+  const { data } = useQuery({ ...tokensQuery(tenant), enabled: mayChoose, refetchInterval: 5_000 });
+  const [chosen, setChosen] = useState<string>();
+  const [isCreating, setCreating] = useState(false);
+  const now = Date.now();
+  const tokens = data?.filter(
+    (each) => each.scopes.includes('notify') && each.panelId === null && !isOver(stateOf(each, now)),
+  );
+  const token =
+    tokens?.find(({ id }) => id === chosen) ??
+    tokens?.find(({ name }) => name.toLowerCase().includes(senderName.split('-')[0] ?? '')) ??
+    tokens?.[0];
+  const secret = token && created.of(token.id);
+  const choice = mayChoose && (
+    <div className={styles.token}>
+      {tokens && tokens.length > 0 && (
+        <NativeSelect
+          label={t('token')}
+          description={t('tokenHint')}
+          value={token?.id ?? ''}
+          data={tokens.map(({ id, name }) => ({ value: id, label: name }))}
+          onChange={({ currentTarget }) => setChosen(currentTarget.value)}
+        />
+      )}
+      {tokens?.length === 0 && <p className="muted">{t('noToken')}</p>}
+      <div className={styles.tokenFoot}>
+        <Button onClick={() => setCreating(true)}>{t('createToken')}</Button>
+        {token && <LastUsed token={token} />}
+      </div>
+      {isCreating && (
+        <CreateCredential
+          kind="tokens"
+          name={senderName}
+          onCreated={(id, text) => {
+            created.add(id, text);
+            setChosen(id);
+          }}
+          onClose={() => setCreating(false)}
+        />
+      )}
+    </div>
+  );
+  const text = secret ?? (token ? `bfy_${token.id}_…` : '$BELFRY_TOKEN');
+  return { id: token?.id, text, isWhole: secret !== undefined, choice };
+}
+
+/** Says by itself when the sender has sent with it. */
+function LastUsed({ token: { lastUsedAt } }: { token: Token }) {
+  const { t } = useTranslation('integrations');
+  return (
+    <span className="muted" role="status">
+      {lastUsedAt === null ? (
+        t('neverUsed')
+      ) : (
+        <>
+          {t('lastUsed')} <Ago at={lastUsedAt} />
+        </>
+      )}
+    </span>
+  );
+}
+
+/** The tokens that were created on this page: their texts are known until the page is left. */
+export interface CreatedTokens {
+  of(id: string): string | undefined;
+  add(id: string, text: string): void;
+}
+
+export function useCreatedTokens(): CreatedTokens {
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  return { of: (id) => texts[id], add: (id, text) => setTexts((known) => ({ ...known, [id]: text })) };
+}

@@ -1,0 +1,56 @@
+/** The page of integrations: what other software is set up with, and mappings. */
+export const integrations = {
+  title: 'Integrations',
+  about:
+    'Software that can call a URL sends to Belfry without changes. Choose yours to see what to enter where.',
+  filter: 'Filter by name',
+  noneMatch: 'Not in this list? Create a mapping: it reads any JSON.',
+  keys: '↑ ↓ select · Enter open · / filter',
+  software: 'Software',
+  address: 'Address',
+  payloadUrl: 'Payload URL',
+  signingSecret: 'Secret',
+  docs: 'Documentation',
+  token: 'API token',
+  tokenHint: 'Use one token for each sender, so that searches and rules can tell them apart.',
+  tokenId: 'TOKEN-ID',
+  noToken: 'The sender needs an API token. Create one first.',
+  createToken: 'Create token',
+  neverUsed: 'Nothing received with it yet',
+  lastUsed: 'Last used',
+  replaceToken: 'Replace {{token}} with the token. It was shown when it was created.',
+  'where.alertmanager':
+    'Add this receiver to alertmanager.yml, and reload Alertmanager. In Prometheus nothing changes.',
+  'where.grafana':
+    'In Grafana, open Alerting → Contact points, add a contact point of type Webhook, and enter the address. Under “Optional settings”, enter the scheme Bearer and the token as credentials. Or use a provisioning file.',
+  'where.uptime-kuma':
+    'In Uptime Kuma, open Settings → Notifications, add a notification of type Webhook, and enter the address. Choose application/json as the request body, and add these headers.',
+  'where.github':
+    'In the repository, open Settings → Webhooks → Add webhook. Enter the payload URL, the content type application/json, and the secret. GitHub signs what it sends, so it does not need the token.',
+  'where.gitea':
+    'In the repository, open Settings → Webhooks → Add webhook. Enter the address as the target URL, and the token as the authorization header.',
+  'where.gitlab':
+    'In the project, open Settings → Webhooks. Enter the address as the URL, and the token as the secret token.',
+  'where.ntfy':
+    'Clients of ntfy use this address as their server. The topic becomes the host of the notification.',
+  'where.gotify':
+    'Clients of Gotify use this address as their server, and the token as that of an application.',
+  'where.apprise': 'Give Apprise this URL.',
+  'where.healthchecks':
+    'In Healthchecks, open Integrations → Webhook. Enter the same for “down” and “up”: the method POST, the address, and this body and these headers.',
+  'where.home-assistant':
+    'Add this to your configuration, and restart Home Assistant. Automations then notify with notify.belfry.',
+  'where.zabbix':
+    'In Zabbix, open Alerts → Media types, and create one of type Webhook with these parameters. The documentation has the other parameters and the script.',
+  'where.sentry':
+    'In Sentry, open Settings → Integrations, create an internal integration, enter this webhook URL, and turn on “Alert rule action”. The address contains the token.',
+  'where.sns':
+    'Create a subscription with the protocol HTTPS and this endpoint, without raw message delivery. Belfry confirms it by itself. The address contains the token.',
+  'where.slack':
+    'Enter this address where the URL of a Slack incoming webhook is asked for. The address contains the token.',
+  'where.pagerduty':
+    'Enter this address where the URL of PagerDuty’s Events API v2 is asked for. The address contains the token; the routing key is not read.',
+  'where.opsgenie': 'Enter this address as the API URL, and the token as the API key.',
+  'where.cloudevents': 'Send events and batches of CloudEvents 1.0 as JSON to this address.',
+  'where.curl': 'Scripts and programs send a notification with one HTTP request.',
+} as const;

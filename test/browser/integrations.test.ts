@@ -1,0 +1,94 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { webhookNames } from '#integrations/formats.ts';
+import { formats } from '#web/dashboard/pages/integrations/formats.ts';
+import { faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab } from './dashboard-lab.ts';
+
+let lab: DashboardLab;
+beforeAll(async () => {
+  lab = await DashboardLab.start(inject('browserPath'));
+});
+afterAll(() => lab.close());
+
+test('every format of the server is on the page', () => {
+  const paths = formats.map(({ path }) => path);
+  for (const name of webhookNames) expect(paths).toContain(`/api/integrations/${name}`);
+  expect(paths).toEqual(
+    expect.arrayContaining(['/ntfy', '/gotify', '/api/integrations/opsgenie/', '/api/notify']),
+  );
+});
+
+test('somebody with Prometheus finds what to enter, with a new token in it, and sees that it arrives; GitHub signs', async () => {
+  const { page, close, complaints } = await lab.desk({ path: 'settings/integrations' });
+  await page.getByRole('button', { name: 'GitHub' }).waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('prom');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const drawer = page.getByRole('dialog', { name: 'Prometheus Alertmanager' });
+  await drawer.getByRole('button', { name: 'Create token' }).click();
+  const creation = page.getByRole('dialog', { name: 'Create token' });
+  expect(await creation.getByLabel('Name', { exact: true }).inputValue()).toBe('alertmanager');
+  await creation.getByRole('button', { name: 'Create token' }).click();
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  const yaml = (await drawer.locator('pre').last().textContent()) ?? '';
+  const [, url = ''] = /- url: (\S+)/.exec(yaml) ?? [];
+  const [, token = ''] = /credentials: (\S+)/.exec(yaml) ?? [];
+  expect(token).toMatch(/^bfy_\w+_\w+$/);
+  await drawer.getByText('Nothing received with it yet').waitFor();
+  const alert = {
+    status: 'firing',
+    labels: { alertname: 'DiskFull', severity: 'critical' },
+    annotations: {},
+  };
+  const body = {
+    version: '4',
+    status: 'firing',
+    alerts: [{ ...alert, startsAt: '2026-01-01T00:00:00Z', fingerprint: 'a' }],
+  };
+  const sent = await lab.server.call('POST', new URL(url).pathname, { token, json: body });
+  expect(sent.status, sent.text).toBe(200);
+  await drawer.getByText('Last used').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.keyboard.press('Escape');
+  await page.getByRole('searchbox', { name: 'Filter by name' }).fill('git');
+  await page.getByRole('button', { name: 'GitHub' }).click();
+  const github = page.getByRole('dialog', { name: 'GitHub' });
+  await github.getByRole('button', { name: 'Show signing secret' }).click();
+  const address = github.locator('pre');
+  await address.nth(1).waitFor();
+  const secret = (await address.nth(1).textContent()) ?? '';
+  const push = JSON.stringify({ zen: 'Keep it logically awesome.', hook_id: 1 });
+  const signature = `sha256=${createHmac('sha256', secret).update(push).digest('hex')}`;
+  const ping = await lab.server.call('POST', new URL((await address.first().textContent()) ?? '').pathname, {
+    body: push,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'ping',
+      'x-hub-signature-256': signature,
+    },
+  });
+  expect(ping.status, ping.text).toBe(200);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('a token shows the same secret; whoever is no admin sees the addresses with a sign for the token', async () => {
+  const sender = await lab.server.token({ name: 'repositories', scopes: ['notify'] });
+  const [, id = ''] = sender.split('_');
+  const { page, close } = await lab.desk({ path: `settings/tokens?id=${id}` });
+  await page.getByText('Signed webhooks').click();
+  await page.getByText(`${lab.server.url}/api/integrations/github/${id}`).waitFor();
+  await page.getByRole('button', { name: 'Show signing secret' }).click();
+  await page.getByText(/^whsec_/).waitFor();
+  await close();
+  const viewer = await lab.desk({ path: 'settings/integrations?id=grafana', role: 'viewer' });
+  const drawer = viewer.page.getByRole('dialog', { name: 'Grafana' });
+  await drawer.getByText('authorization_credentials: $BELFRY_TOKEN').waitFor();
+  expect(await drawer.getByRole('button', { name: 'Create token' }).count()).toBe(0);
+  await viewer.close();
+});
