@@ -22,7 +22,8 @@ async function exchange(kind: ChannelKind, setup: Partial<ChannelSetup>, status 
       return { status, headers: {}, body: '' };
     },
   };
-  const options = { outbound, mail: undefined, now: () => 0, signal: AbortSignal.any([]) };
+  const brokers = { idleMs: 0, kept: new Map() };
+  const options = { outbound, brokers, mail: undefined, now: () => 0, signal: AbortSignal.any([]) };
   const result = await send(kind, { settings: {}, secrets: {}, ...setup }, notification, options);
   return { ...result, url: sent[0]?.url, body: sent[0]?.body ?? '' };
 }

@@ -13,6 +13,7 @@ import {
   type OutgoingNotification,
   type SendResult,
 } from './message.ts';
+import type { Brokers } from './mqtt.ts';
 import { ntfy } from './ntfy.ts';
 import { pagerduty } from './pagerduty.ts';
 import { type PushAudience, sendPush } from './push.ts';
@@ -21,7 +22,7 @@ import { teams } from './teams.ts';
 import { telegram } from './telegram.ts';
 import { webhook } from './webhook.ts';
 
-const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email' | 'push'>, HttpKind>> = {
+const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email' | 'push' | 'mqtt'>, HttpKind>> = {
   webhook,
   ntfy,
   gotify,
@@ -41,6 +42,7 @@ export interface SendOptions {
   readonly mail: MailServer | undefined;
   /** Of a channel of the kind push. */
   readonly audience?: PushAudience | undefined;
+  readonly brokers: Brokers;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
@@ -55,6 +57,11 @@ export async function send(
   try {
     if (kind === 'email') return await sendMail(setup, notification, options);
     if (kind === 'push') return await sendPush(options.audience, notification, options);
+    if (kind === 'mqtt') {
+      // Loaded with the first delivery of this kind.
+      const { sendMqtt } = await import('./mqtt.ts');
+      return await sendMqtt(setup, notification, options);
+    }
     return await sendOverHttp(httpKinds[kind], setup, notification, options);
   } catch (error) {
     return { outcome: 'retry', answer: error instanceof Error ? error.message : String(error) };

@@ -10,6 +10,7 @@ import { createOutbound } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { MailServer } from './email.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
+import type { Brokers } from './mqtt.ts';
 import { createPushService } from './push-service.ts';
 
 export interface ChannelServiceOptions {
@@ -31,6 +32,8 @@ export interface ChannelServiceOptions {
 }
 
 const stopMs = 2_000;
+/** So long a connection to a broker is kept after a delivery. */
+const brokerIdleMs = 30_000;
 type Secrets = Readonly<Record<string, string>>;
 
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
@@ -38,6 +41,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   const sealer = createSealer(key, 'channel secrets');
   const outbound = createOutbound(allow);
   const push = createPushService({ devices: directory.pushDevices, key, now, contact: contactOf(options) });
+  const brokers: Brokers = { idleMs: brokerIdleMs, kept: new Map() };
   /** Bound to its channel, so that nobody with the database alone can give it to another. */
   const ownerOf = (tenant: TenantId, id: string) => `${tenant} ${id}`;
 
@@ -73,7 +77,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       setup,
       { ...outgoing(notification), tenant },
       {
-        ...{ outbound, mail, now, signal },
+        ...{ outbound, mail, brokers, now, signal },
         audience:
           channel.kind === 'push' ? await push.audienceOf(channel, notification, onlyDevice) : undefined,
       },
@@ -94,7 +98,10 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
         signal,
         onFailed: (tenant, count) => options.onFinished(tenant, 'failed', count),
       }),
-    stop: () => dispatcher.stop(stopMs),
+    async stop() {
+      await dispatcher.stop(stopMs);
+      if (brokers.kept.size > 0) await (await import('./mqtt.ts')).closeBrokers(brokers);
+    },
 
     seal(tenant, id, secrets) {
       if (Object.keys(secrets).length === 0) return null;

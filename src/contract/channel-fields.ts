@@ -12,6 +12,7 @@ export const channelKinds = [
   'pagerduty',
   'apprise',
   'push',
+  'mqtt',
 ] as const;
 export type ChannelKind = (typeof channelKinds)[number];
 
@@ -19,10 +20,12 @@ export type ChannelKind = (typeof channelKinds)[number];
 export interface ChannelField {
   readonly name: string;
   /** `url` is http or https; `emails` are addresses with commas in between. */
-  readonly type: 'text' | 'url' | 'email' | 'emails' | 'smtp' | 'signing-key';
+  readonly type: 'text' | 'url' | 'email' | 'emails' | 'smtp' | 'mqtt' | 'signing-key' | 'choice';
   readonly isRequired?: true;
   /** Sealed, and never read back. */
   readonly isSecret?: true;
+  /** Of a `choice`: the first holds when it is left out. */
+  readonly choices?: readonly string[];
   /** What holds when it is left out, or how it may look. */
   readonly example?: string;
 }
@@ -78,4 +81,12 @@ export const channelFields: Readonly<Record<ChannelKind, readonly ChannelField[]
   ],
   // Its devices are added by themselves.
   push: [],
+  mqtt: [
+    { name: 'url', type: 'mqtt', ...required, example: 'mqtts://broker.example.org:8883' },
+    text('topic', { ...required, example: 'alerts/{level}/{host}' }),
+    { name: 'qos', type: 'choice', choices: ['1', '0'] },
+    { name: 'retain', type: 'choice', choices: ['false', 'true'] },
+    text('user'),
+    text('password', secret),
+  ],
 };

@@ -32,14 +32,49 @@ test('a password stays with its server', () => {
   );
 });
 
-test.each(['ntfy', 'telegram', 'pagerduty', 'apprise', 'gotify', 'webhook'] as const)(
+test.each([
+  [{ url: 'https://b' }, {}, 'settings.url: must be an absolute URL, as in mqtts:'],
+  [{ url: 'mqtt://u:p@b' }, {}, 'settings.url: must not contain a user name'],
+  [{ url: 'mqtt://b/topic' }, {}, 'settings.url: must be the broker alone'],
+  ...['a/+', 'a/#', '$SYS/a', '{nobody}', '{level', 'a\u0007', 'x'.repeat(501)].map(
+    (topic) => [{ topic }, {}, 'settings.topic: must be a topic'] as const,
+  ),
+  [{ qos: '2' }, {}, 'settings.qos: must be 1 or 0'],
+  [{ retain: 'yes' }, {}, 'settings.retain: must be false or true'],
+  [{}, { password: 'p' }, 'settings.user: is required with password'],
+] as const)('a broker that cannot be published to is refused: %j', (given, secrets, error) => {
+  const settings = { url: 'mqtts://b', topic: 'a', ...given };
+  expect(() => newChannelFields({ name, kind: 'mqtt', settings, secrets })).toThrow(error);
+});
+
+test('a topic may hold what its notification has', () => {
+  const settings = {
+    url: 'mqtt://b:1883',
+    topic: 'a/{level}/{host}/{key}/{tenant}',
+    qos: '0',
+    retain: 'true',
+    user: 'u',
+  };
+  expect(newChannelFields({ name, kind: 'mqtt', settings, secrets: { password: 'p' } })).toEqual({
+    ...{ settings, secrets: { password: 'p' } },
+  });
+});
+
+test.each(['ntfy', 'telegram', 'pagerduty', 'apprise', 'gotify', 'webhook', 'mqtt'] as const)(
   'another address takes no secret of %s along',
   (kind) => {
-    const secret = { webhook: 'authorization', pagerduty: 'routingKey', apprise: 'urls' } as const;
+    const secret = {
+      ...{ webhook: 'authorization', pagerduty: 'routingKey', apprise: 'urls', mqtt: 'password' },
+    } as const;
     const key = kind in secret ? secret[kind as keyof typeof secret] : 'token';
-    const settings = { ...(kind === 'ntfy' && { topic: 't' }), ...(kind === 'telegram' && { chat: '1' }) };
-    const before = { settings: { ...settings, url: 'https://a.example.org' }, names: [key], secrets: {} };
-    const changed = { settings: { ...settings, url: 'https://b.example.org' } };
+    const settings = {
+      ...(kind === 'ntfy' && { topic: 't' }),
+      ...(kind === 'telegram' && { chat: '1' }),
+      ...(kind === 'mqtt' && { topic: 't', user: 'u' }),
+    };
+    const scheme = kind === 'mqtt' ? 'mqtts' : 'https';
+    const before = { settings: { ...settings, url: `${scheme}://a.example.org` }, names: [key], secrets: {} };
+    const changed = { settings: { ...settings, url: `${scheme}://b.example.org` } };
     expect(() => changedChannelFields(kind, changed, before)).toThrow(`secrets.${key}: enter it again`);
   },
 );

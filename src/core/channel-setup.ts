@@ -7,6 +7,8 @@ import { badField } from './errors.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
+const longestTopic = 500;
+
 /** `whsec_` and 24 to 64 bytes of base64, as Standard Webhooks has it. */
 const signingKeyForm = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 const newSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`;
@@ -88,7 +90,7 @@ function requireSecretsAgain(
 ): void {
   const address = fields.find(
     ({ name, type, isSecret }) =>
-      !isSecret && (type === 'url' || type === 'smtp') && before[name] !== after[name],
+      !isSecret && (type === 'url' || type === 'smtp' || type === 'mqtt') && before[name] !== after[name],
   );
   const kept = fields.find(({ name, type, isSecret }) => isSecret && type !== 'signing-key' && isKept(name));
   if (address && kept)
@@ -116,6 +118,20 @@ function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void 
     if (settings.url !== undefined && new URL(settings.url).pathname !== '/')
       throw badField('settings.url', 'must be the server alone: the topic has its own field');
   }
+  if (kind === 'mqtt') requireWholeMqtt(settings, secrets);
+}
+
+function requireWholeMqtt({ url = '', topic = '', user }: Texts, { password }: Texts): void {
+  if (!/^\/?$/.test(new URL(url).pathname))
+    throw badField('settings.url', 'must be the broker alone: the topic has its own field');
+  const literal = topic.replaceAll(/\{(?:level|host|key|tenant)\}/g, '');
+  if (/[+#{}\p{C}]/u.test(literal) || topic.startsWith('$') || topic.length > longestTopic)
+    throw badField(
+      'settings.topic',
+      `must be a topic without + and #, of at most ${longestTopic} characters; {level}, {host}, {key} and {tenant} stand for these`,
+    );
+  if (password !== undefined && user === undefined)
+    throw badField('settings.user', 'is required with password');
 }
 
 /** What those see who may not change it: the path of an address and a topic are often all that a sender needs. */
@@ -123,7 +139,7 @@ export function publicSettings(kind: ChannelKind, settings: Texts): Texts {
   const isUrl = (name: string) => channelFields[kind].find((field) => field.name === name)?.type === 'url';
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => {
-      if (kind === 'ntfy' && name === 'topic') return [name, '…'];
+      if (name === 'topic') return [name, '…'];
       return [name, isUrl(name) ? new URL(value).origin : value];
     }),
   );
@@ -140,16 +156,21 @@ function checked(fields: readonly ChannelField[], part: 'settings' | 'secrets', 
         : `this kind has ${own.map(({ name }) => name).join(', ')}`,
     );
   const values: Record<string, string> = {};
-  for (const { name, type, isRequired } of own) {
+  for (const field of own) {
+    const { name, isRequired } = field;
     const value = given[name]?.trim() ?? '';
-    if (value !== '') values[name] = checkedValue(`${part}.${name}`, type, value);
+    if (value !== '') values[name] = checkedValue(`${part}.${name}`, field, value);
     else if (isRequired) throw badField(`${part}.${name}`, 'is required');
   }
   return values;
 }
 
 /** Messages never repeat the value: it may be a secret. */
-function checkedValue(path: string, type: ChannelField['type'], value: string): string {
+function checkedValue(path: string, { type, choices = [] }: ChannelField, value: string): string {
+  if (type === 'choice') {
+    if (choices.includes(value)) return value;
+    throw badField(path, `must be ${choices.join(' or ')}`);
+  }
   if (type === 'signing-key') {
     if (signingKeyForm.test(value)) return value;
     throw badField(path, 'must be whsec_ and 24 to 64 bytes of base64; leave it out, and one is made');
@@ -177,8 +198,10 @@ function checkedValue(path: string, type: ChannelField['type'], value: string): 
 const urlForms: Partial<Record<ChannelField['type'], RegExp>> = {
   url: /^https?:$/,
   smtp: /^smtps?:$/,
+  mqtt: /^mqtts?:$/,
 };
 const urlExamples: Partial<Record<ChannelField['type'], string>> = {
   url: 'https://example.org/path',
   smtp: 'smtps://mail.example.org:465 or smtp://mail.example.org:587',
+  mqtt: 'mqtts://broker.example.org:8883 or mqtt://broker.example.org:1883',
 };

@@ -173,6 +173,9 @@ export class MqttConnection {
   async publish(message: Pick<IPublishPacket, 'topic' | 'payload' | 'qos' | 'retain'>): Promise<number> {
     const messageId = message.qos === 0 ? undefined : this.#newId();
     const packet: Packet = { cmd: 'publish', dup: false, ...message, ...(messageId && { messageId }) };
+    const most = this.accepted.properties?.maximumPacketSize;
+    if (most !== undefined && generate(packet, version).length > most)
+      throw new MqttRefusal(`the broker takes ${most} bytes`, 149, undefined);
     if (messageId === undefined) {
       this.#send(packet);
       return 0;

@@ -3,11 +3,15 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { KeptBroker } from '#channels/mqtt.ts';
+import { send } from '#channels/send.ts';
 import type { SharedLease } from '#core/nodes.ts';
 import type { Sender } from '#core/own-sender.ts';
 import type { ListenerIntake } from '#listeners/intake.ts';
 import { MqttSubscriber } from '#listeners/mqtt.ts';
+import { createOutbound } from '#outbound/outbound.ts';
 import { eventually } from '../support/eventually.ts';
 import { Mosquitto, missingMosquitto } from '../support/mosquitto.ts';
 import { TestServer } from '../support/server.ts';
@@ -32,6 +36,7 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
       BELFRY_MQTT_TOKEN: await first.token({ name: 'mqtt', rate: { perSecond: 100, burst: 50 } }),
       BELFRY_METRICS_TOKEN: 'metrics',
       BELFRY_RATE_TENANT: 'off',
+      BELFRY_OUTBOUND_ALLOW: '127.0.0.1',
     };
     await first.stop({ keep: true });
     server = await TestServer.start(settings, folder);
@@ -134,6 +139,117 @@ describe.skipIf(missing !== undefined)(missing ?? 'with Mosquitto', () => {
     // Only those that were being stored may be there twice.
     expect((await stored()).length).toBeLessThanOrEqual(lines.length + 32);
     expect(broker.log.match(/PUBACK from belfry/g)?.length).toBeLessThan(2 * lines.length);
+  });
+
+  describe('a channel', () => {
+    const channel = async (name: string, settings: object, secrets: object = { password: 'se:cret' }) => {
+      const usual = { url: `mqtt://127.0.0.1:${broker.port}`, user: 'belfry' };
+      const json = { name, kind: 'mqtt', settings: { ...usual, ...settings }, secrets };
+      return (await server.call('POST', '/api/channels', { token: key, json })).json.id as string;
+    };
+    const answerOf = async (id: string) =>
+      (await server.call('POST', `/api/channels/${id}/test`, { token: key })).json;
+
+    it('publishes each notification, over one connection that it keeps and renews', async () => {
+      const got = await broker.subscribe('out/#', '%r %q %t %p');
+      onTestFinished(() => got.stop());
+      await channel('mqtt', { topic: 'out/{level}/{host}/{key}', retain: 'true' });
+      const then = { channels: ['mqtt'] };
+      await server.call('POST', '/api/rules', { token: key, json: { name: 'mqtt', then } });
+      const token = await server.token();
+      const { json } = await server.notify(token, {
+        title: 'Disk',
+        message: 'full',
+        level: 'error',
+        host: 'db',
+        key: 'a/+b',
+      });
+      await server.notify(token, { title: 'second', message: 'm' });
+      await eventually(() => expect(got.lines()).toHaveLength(2));
+      const [first = '', second = ''] = got.lines();
+      // Not "retained": that is what those see who subscribe later.
+      expect(first).toMatch(/^0 1 out\/error\/db\/a__b \{/);
+      expect(JSON.parse(first.slice(first.indexOf('{')))).toMatchObject({
+        ...{ id: json.id, tenant: 'default', title: 'Disk', level: 'error', key: 'a/+b' },
+      });
+      expect(second).toContain(' out/info/-/- {');
+      expect(broker.log.match(/New client connected from \S+ as belfry-/g)).toHaveLength(1);
+      got.stop();
+      await broker.end('SIGTERM');
+      await broker.begin();
+      const later = await broker.subscribe('out/#', '%r %t');
+      onTestFinished(() => later.stop());
+      await server.notify(token, { title: 'third', message: 'm' });
+      await eventually(() => expect(later.lines()).toHaveLength(3));
+      expect(later.lines().toSorted()).toEqual(['0 out/info/-/-', '1 out/error/db/a__b', '1 out/info/-/-']);
+    });
+
+    it('says what the broker said, and reaches no address that is not allowed', async () => {
+      const wrong = await channel('wrong', { topic: 'x' }, { password: 'wrong' });
+      expect(await answerOf(wrong)).toMatchObject({
+        ok: false,
+        answer: expect.stringMatching(/not authorized|password is wrong/),
+      });
+      const forbidden = await channel('forbidden', { topic: 'forbidden/x' });
+      expect(await answerOf(forbidden)).toMatchObject({
+        ok: false,
+        answer: expect.stringContaining('not authorized'),
+      });
+      const unheard = await channel('unheard', { topic: 'nobody/hears' });
+      expect(await answerOf(unheard)).toMatchObject({
+        ok: true,
+        answer: expect.stringContaining('nobody subscribes'),
+      });
+      for (const host of ['127.0.0.2', '2130706434']) {
+        const inner = await channel(`at ${host}`, { url: `mqtt://${host}:${broker.port}`, topic: 'x' });
+        expect(await answerOf(inner)).toMatchObject({
+          ok: false,
+          answer: expect.stringContaining('BELFRY_OUTBOUND_ALLOW'),
+        });
+      }
+      const http = await channel('http', { url: server.url.replace('http', 'mqtt'), topic: 'x' });
+      expect(await answerOf(http)).toMatchObject({ ok: false });
+    });
+
+    it('over TLS trusts the certificates that the machine trusts', async () => {
+      const id = await channel('tls', { url: `mqtts://localhost:${broker.tlsPort}`, topic: 'tls', qos: '0' });
+      expect(await answerOf(id)).toMatchObject({ ok: false, answer: expect.stringMatching(/self.signed/) });
+      const usual = tls.getCACertificates('default');
+      onTestFinished(() => tls.setDefaultCACertificates(usual));
+      tls.setDefaultCACertificates([...usual, readFileSync(broker.certificate, 'utf8')]);
+      expect(await answerOf(id)).toMatchObject({ ok: true });
+    });
+
+    it('ends a connection that is not used', async () => {
+      const brokers = { idleMs: 50, kept: new Map() };
+      const notification = {
+        id: 'n',
+        tenant: 't',
+        receivedAt: 0,
+        title: 't',
+        message: 'm',
+        level: 'info',
+        rank: 20,
+        ttl: 0,
+      };
+      const options = {
+        outbound: createOutbound(['127.0.0.1']),
+        mail: undefined,
+        now: Date.now,
+        signal: AbortSignal.any([]),
+      };
+      const settings = { url: `mqtt://127.0.0.1:${broker.port}`, topic: 'idle', user: 'belfry' };
+      const result = await send(
+        'mqtt',
+        { settings, secrets: { password: 'se:cret' } },
+        { ...notification, ip: null, host: null, key: null, url: null },
+        { ...options, brokers },
+      );
+      expect(result.outcome).toBe('delivered');
+      const [{ connection }] = [await [...brokers.kept.values()][0]] as [KeptBroker];
+      await connection.closed;
+      expect(brokers.kept.size).toBe(0);
+    });
   });
 
   describe('a subscriber', () => {

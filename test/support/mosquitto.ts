@@ -31,27 +31,47 @@ export function missingMosquitto(): string | undefined {
 export class Mosquitto {
   readonly port: number;
   readonly url: string;
+  /** With TLS, by the name localhost and this certificate. */
+  readonly tlsPort: number;
+  readonly certificate: string;
   readonly #folder: string;
   #child: ChildProcess | undefined;
   #output: Output | undefined;
 
-  private constructor(port: number, folder: string) {
+  private constructor([port, tlsPort]: readonly [number, number], folder: string) {
     this.port = port;
+    this.tlsPort = tlsPort;
+    this.certificate = join(folder, 'tls.crt');
     this.url = `mqtt://belfry:se%3Acret@127.0.0.1:${port}`;
     this.#folder = folder;
   }
 
   static async start(): Promise<Mosquitto> {
     const folder = mkdtempSync(join(tmpdir(), 'belfry-mosquitto-'));
-    const broker = new Mosquitto(await freePort(), folder);
+    const broker = new Mosquitto([await freePort(), await freePort()], folder);
     const file = (name: string) => join(folder, name);
     spawnSync('mosquitto_passwd', ['-b', '-c', file('passwords'), 'belfry', 'se:cret']);
     writeFileSync(
       file('access'),
       'user belfry\ntopic readwrite #\ntopic read forbidden/#\ntopic deny forbidden/#\n',
     );
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+    spawnSync('openssl', [
+      'req',
+      '-x509',
+      ...curve,
+      ...names,
+      '-keyout',
+      file('tls.key'),
+      '-out',
+      broker.certificate,
+    ]);
     const lines = [
       `listener ${broker.port} 127.0.0.1`,
+      `listener ${broker.tlsPort} 127.0.0.1`,
+      `certfile ${broker.certificate}`,
+      `keyfile ${file('tls.key')}`,
       'allow_anonymous false',
       `password_file ${file('passwords')}`,
       `acl_file ${file('access')}`,
@@ -105,21 +125,12 @@ export class Mosquitto {
 
   /** The lines of mosquitto_sub with a format, as in `%r %t %p`. */
   async subscribe(filter: string, format: string): Promise<{ readonly lines: () => string[]; stop(): void }> {
-    const child = spawn('mosquitto_sub', [
-      ...this.#client,
-      '-d',
-      '-q',
-      '1',
-      '-t',
-      filter,
-      '-F',
-      `got ${format}`,
-    ]);
+    const id = `sub-${crypto.randomUUID()}`;
+    const child = spawn('mosquitto_sub', [...this.#client, '-i', id, '-q', '1', '-t', filter, '-F', format]);
     const output = new Output(child);
-    await output.match(/Subscribed/);
+    await this.#output?.match(new RegExp(`Sending SUBACK to ${id}`));
     return {
-      lines: () =>
-        output.stdout.split('\n').flatMap((line) => (line.startsWith('got ') ? [line.slice(4)] : [])),
+      lines: () => output.stdout.split('\n').filter((line) => line !== ''),
       stop: () => child.kill(),
     };
   }

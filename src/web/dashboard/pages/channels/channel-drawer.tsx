@@ -143,10 +143,10 @@ function FieldInput({
   isSet: boolean;
   isRemoved: boolean;
   onRemove: (isRemoved: boolean) => void;
-  props: object;
+  props: { readonly value?: string };
 }) {
   const { t } = useTranslation('channels');
-  const { name, isSecret, isRequired, example, type } = field;
+  const { name, isSecret, isRequired, example, type, choices } = field;
   const isSigningKey = type === 'signing-key';
   const label = t(`field.${name}` as 'field.url');
   const common = {
@@ -155,6 +155,17 @@ function FieldInput({
     placeholder: isSet ? t('keepsValue') : (example ?? ''),
     ...props,
   };
+  if (choices)
+    return (
+      <NativeSelect
+        {...common}
+        data={choices.map((choice, at) => ({
+          // The first one holds when nothing is set; it may be set all the same.
+          value: at === 0 && props.value !== choice ? '' : choice,
+          label: t(`choice.${name}.${choice}` as 'choice.qos.1'),
+        }))}
+      />
+    );
   if (!isSecret) return <TextInput {...common} />;
   const input = (
     <PasswordInput
