@@ -41,9 +41,10 @@ export function createAuditLog(db: Builder, executor: SqlExecutor): AuditLog {
           .where('id', '<', bound)
           .orderBy('id')
           .limit(sweepSlice);
-        const [result] = await executor.write([
-          db.deleteFrom('audit').where('tenant', '=', tenant).where('id', 'in', some).compile(),
-        ]);
+        const [result] = await executor.write(
+          [db.deleteFrom('audit').where('tenant', '=', tenant).where('id', 'in', some).compile()],
+          tenant,
+        );
         dropped += result?.changes ?? 0;
       }
       return dropped;

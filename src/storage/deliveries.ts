@@ -64,25 +64,28 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
     },
 
     async claim(tenant, channel, now) {
-      const [claimed] = await executor.write([
-        ofChannel(tenant, channel)
-          .set({ lease_holder: holder.name, lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}` })
-          .where('enabled', '=', 1)
-          .where('retry_at', '<=', now)
-          .where((eb) =>
-            eb.or([
-              eb('lease_holder', 'is', null),
-              eb('lease_holder', '=', holder.name),
-              eb('lease_until', '<=', clock(now)),
-            ]),
-          )
-          .compile(),
-      ]);
+      const [claimed] = await executor.write(
+        [
+          ofChannel(tenant, channel)
+            .set({ lease_holder: holder.name, lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}` })
+            .where('enabled', '=', 1)
+            .where('retry_at', '<=', now)
+            .where((eb) =>
+              eb.or([
+                eb('lease_holder', 'is', null),
+                eb('lease_holder', '=', holder.name),
+                eb('lease_until', '<=', clock(now)),
+              ]),
+            )
+            .compile(),
+        ],
+        tenant,
+      );
       return claimed?.changes === 1;
     },
 
     async release(tenant, channel, now) {
-      await executor.write([released(tenant, channel, now).compile()]);
+      await executor.write([released(tenant, channel, now).compile()], tenant);
     },
 
     async next(tenant, channel) {
@@ -93,66 +96,74 @@ export function createDeliveryQueue(db: Builder, executor: SqlExecutor, holder: 
           .orderBy('position')
           .limit(1)
           .compile(),
+        tenant,
       );
       return row && toDelivery(row);
     },
 
     async finish(tenant, delivery, { state, answer, isRefused = false }, now) {
       const isDelivered = state === 'delivered';
-      const results = await executor.write([
-        ofDelivery(tenant, delivery)
-          .set({ state, attempts: delivery.attempts + 1, finished_at: now, answer: cut(answer) })
-          .compile(),
-        ofChannel(tenant, delivery.channel)
-          .set({
-            lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}`,
-            ...(isDelivered
-              ? { failures: 0, failing_since: null, last_delivered_at: now }
-              : { last_error: cut(answer) }),
-            ...(isRefused && failure(now)),
-          })
-          .where('lease_holder', '=', holder.name)
-          .compile(),
-        released(tenant, delivery.channel, now)
-          .where(
-            sql<SqlBool>`not exists (select 1 from deliveries where tenant = ${tenant} and channel = ${delivery.channel}
+      const results = await executor.write(
+        [
+          ofDelivery(tenant, delivery)
+            .set({ state, attempts: delivery.attempts + 1, finished_at: now, answer: cut(answer) })
+            .compile(),
+          ofChannel(tenant, delivery.channel)
+            .set({
+              lease_until: sql`${clock(now)} + ${sql.lit(leaseMs)}`,
+              ...(isDelivered
+                ? { failures: 0, failing_since: null, last_delivered_at: now }
+                : { last_error: cut(answer) }),
+              ...(isRefused && failure(now)),
+            })
+            .where('lease_holder', '=', holder.name)
+            .compile(),
+          released(tenant, delivery.channel, now)
+            .where(
+              sql<SqlBool>`not exists (select 1 from deliveries where tenant = ${tenant} and channel = ${delivery.channel}
               and state = 'pending')`,
-          )
-          .compile(),
-      ]);
+            )
+            .compile(),
+        ],
+        tenant,
+      );
       return results[1]?.changes === 1 && results[2]?.changes === 0;
     },
 
     async retry(tenant, delivery, { answer, retryAt, updatedAt }, now) {
-      await executor.write([
-        ofDelivery(tenant, delivery)
-          .set({ attempts: delivery.attempts + 1, answer: cut(answer) })
-          .compile(),
-        ofChannel(tenant, delivery.channel)
-          .set({ ...failure(now), retry_at: retryAt, last_error: cut(answer) })
-          .where('lease_holder', '=', holder.name)
-          .where('updated_at', '=', updatedAt)
-          .compile(),
-        released(tenant, delivery.channel, now).compile(),
-      ]);
+      await executor.write(
+        [
+          ofDelivery(tenant, delivery)
+            .set({ attempts: delivery.attempts + 1, answer: cut(answer) })
+            .compile(),
+          ofChannel(tenant, delivery.channel)
+            .set({ ...failure(now), retry_at: retryAt, last_error: cut(answer) })
+            .where('lease_holder', '=', holder.name)
+            .where('updated_at', '=', updatedAt)
+            .compile(),
+          released(tenant, delivery.channel, now).compile(),
+        ],
+        tenant,
+      );
     },
 
     trim: (options) => trimDeliveries({ db, executor }, options),
 
     async list(tenant, channel, limit) {
       const rows = of(tenant).where('channel', '=', channel).orderBy('position', 'desc').limit(limit);
-      return (await executor.read(rows.compile())).map(toDelivery);
+      return (await executor.read(rows.compile(), tenant)).map(toDelivery);
     },
 
     async of(tenant, notification) {
       const rows = of(tenant).where('notification', '=', notification).orderBy('channel');
-      return (await executor.read(rows.compile())).map(toDelivery);
+      return (await executor.read(rows.compile(), tenant)).map(toDelivery);
     },
 
     async pending(tenant) {
       const rows = await executor.read(
         sql<{ channel: string; count: number }>`select channel, count(*) as count from deliveries
           where tenant = ${tenant} and state = 'pending' group by channel`.compile(db),
+        tenant,
       );
       return new Map(rows.map(({ channel, count }) => [channel, Number(count)]));
     },

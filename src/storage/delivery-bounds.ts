@@ -66,12 +66,15 @@ async function trim(store: Store, bounds: Bounds, { now, signal }: TrimOptions):
   const inSteps = async (statement: RawBuilder<unknown>, which: RawBuilder<unknown>) => {
     let all = 0;
     while (!signal?.aborted) {
-      const [step] = await executor.write([
-        // One bound, and no list of positions: without statistics PostgreSQL compares each row with each of a list.
-        sql`${statement} where tenant = ${tenant} and channel = ${id} and ${which} and position <= (
+      const [step] = await executor.write(
+        [
+          // One bound, and no list of positions: without statistics PostgreSQL compares each row with each of a list.
+          sql`${statement} where tenant = ${tenant} and channel = ${id} and ${which} and position <= (
           select max(position) from (select position from deliveries where tenant = ${tenant} and channel = ${id}
             and ${which} order by position limit ${sql.lit(rowsAStep)}) step)`.compile(db),
-      ]);
+        ],
+        tenant,
+      );
       all += step?.changes ?? 0;
       if ((step?.changes ?? 0) < rowsAStep) break;
       await sleep(pauseMs, undefined, { ref: false });

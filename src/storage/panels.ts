@@ -111,7 +111,7 @@ export function createPanels(db: Builder, executor: SqlExecutor): Panels {
     async noteCommand(tenant, id, command, by, at) {
       const entry = { tenant, by, at, action: `panel.${command}`, subject: id, detail: {} };
       const isThere = sql<SqlBool>`exists (select 1 from panels where tenant = ${tenant} and id = ${id})`;
-      const [written] = await executor.write([auditMark(db, entry, isThere).insert]);
+      const [written] = await executor.write([auditMark(db, entry, isThere).insert], tenant);
       return written?.changes === 1;
     },
 

@@ -129,10 +129,13 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
 
     async prune(tenant, revision) {
       for (let dropped = pruneBatch; dropped === pruneBatch; ) {
-        const [result] = await executor.write([
-          sql`delete from rules where (tenant, id, since) in (select tenant, id, since from rules
+        const [result] = await executor.write(
+          [
+            sql`delete from rules where (tenant, id, since) in (select tenant, id, since from rules
             where tenant = ${tenant} and until <= ${revision} limit ${pruneBatch})`.compile(db),
-        ]);
+          ],
+          tenant,
+        );
         dropped = result?.changes ?? 0;
       }
     },
@@ -148,6 +151,7 @@ export function createRules(db: Builder, executor: SqlExecutor): Rules {
             db,
           ),
         ),
+        tenant,
       );
     },
   };

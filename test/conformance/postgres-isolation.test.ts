@@ -133,6 +133,18 @@ describeWithPostgres('between tenants on PostgreSQL', (server) => {
     expect(expected.flat().length).toBeGreaterThan(6);
     expect(await withoutConditions(async () => expect(await lists()).toEqual(expected))).toBe(7);
   });
+
+  test('what is done in the background for one tenant changes nothing of another', async () => {
+    const [own, foreign] = tenants as [number, number];
+    await as('all', (client) =>
+      client.query(`INSERT INTO rules SELECT t, 'old', 1, 2, 1, '{}', 0, 0 FROM unnest($1::bigint[]) t`, [
+        tenants,
+      ]),
+    );
+    expect(await withoutConditions(() => database.directory.rules.prune(own, 2))).toBe(1);
+    const left = await as('all', (client) => client.query("SELECT tenant FROM rules WHERE id = 'old'"));
+    expect(left.rows).toEqual([{ tenant: String(foreign) }]);
+  });
 });
 
 /** Takes the tenant conditions out of all statements; answers out of how many. */
@@ -144,13 +156,20 @@ async function withoutConditions(work: () => Promise<void>): Promise<number> {
     config: unknown,
     ...rest: unknown[]
   ) {
-    const wanted = config as { text?: string; name?: string };
+    const wanted = (typeof config === 'string' ? { text: config } : config) as {
+      text?: string;
+      name?: string;
+    };
     const text = wanted.text
       ?.replace(/(?<![\w.])(\w+\.)?tenant = \$1/g, () => '$1::bigint IS NOT NULL')
       .replace(/("\w+"\.)?"tenant" = (\$\d+)/g, '$2::bigint is not null');
     if (text === undefined || text === wanted.text) return query.call(this, config, ...rest);
     takenOut += 1;
-    return query.call(this, { ...wanted, text, name: undefined }, ...rest);
+    return query.call(
+      this,
+      typeof config === 'string' ? text : { ...wanted, text, name: undefined },
+      ...rest,
+    );
   } as never);
   try {
     await work();
