@@ -151,13 +151,15 @@ export class NotifyHandler {
 
 /** @throws AppError `too-large`, as soon as that is known; Error when the sender goes away. */
 function readBody(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers['content-length']) > limits.bodyBytes)
-    return Promise.reject(tooLarge(limits.bodyBytes));
+  const length = Number(request.headers['content-length']);
+  if (length > limits.bodyBytes) return Promise.reject(tooLarge(limits.bodyBytes));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     const take = (chunk: Buffer) => {
       size += chunk.length;
+      // Nothing comes behind it but the end.
+      if (size === length) return resolve(chunks.length === 0 ? chunk : Buffer.concat([...chunks, chunk]));
       if (size <= limits.bodyBytes) return void chunks.push(chunk);
       request.off('data', take);
       reject(tooLarge(limits.bodyBytes));

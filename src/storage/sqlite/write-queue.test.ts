@@ -23,10 +23,22 @@ function createQueue(capacity: number) {
   return { queue: new WriteQueue({ call } as unknown as WorkerClient, capacity), messages };
 }
 
+test('a writer without work gets a job at once; what comes while it works goes in one message', async () => {
+  const { queue, messages } = createQueue(10);
+  const waiting = [queue.push(clear), queue.push(clear), queue.push(clear)];
+  expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1]);
+  await new Promise(setImmediate);
+  expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1, 2]);
+  for (const { answer } of messages) answer();
+  await Promise.all(waiting);
+});
+
 test('a request of many receipts is a message of its own, and weighs what it writes', async () => {
   const { queue, messages } = createQueue(10_000);
-  const waiting = [queue.push(clear), queue.push(receipts(1_000)), queue.push(receipts(1_000))];
-  expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1_001, 1_000]);
+  const waiting = [clear, clear, receipts(1_000), receipts(1_000)].map((job) =>
+    queue.push(job as ReceiptsJob),
+  );
+  expect(messages.map(({ jobs }) => jobs.weight)).toEqual([1, 1_001, 1_000]);
   for (const { answer } of messages) answer();
   await Promise.all(waiting);
 });

@@ -4,8 +4,8 @@ import type { AppendResult, Job, JobAnswer, JobResults } from './jobs.ts';
 import type { WorkerClient } from './thread.ts';
 
 /**
- * Jobs are sent to the writer when they have about this many rows, so that the writer works while more requests are read. It
- * commits all messages that wait together (see `writer-thread.ts`).
+ * A job is sent at once to a writer that has nothing to do, and others when they have about this many rows, so that the writer
+ * works while more requests are read. It commits all messages that wait together (see `writer-thread.ts`).
  */
 const rowsAMessage = 16;
 
@@ -121,8 +121,8 @@ export class WriteQueue {
     this.#gathered.push(waiting);
     this.#gatheredRows += weightOf(waiting.job);
     this.#receiptsWaiting += receiptsIn(waiting);
-    if (this.#gatheredRows >= rowsAMessage) this.#send();
-    // Jobs of the same turn of the event loop go in one message.
+    if (this.#sent === 0 || this.#gatheredRows >= rowsAMessage) this.#send();
+    // While the writer works, jobs of the same turn of the event loop go in one message.
     else if (this.#gathered.length === 1) setImmediate(() => this.#send());
   }
 

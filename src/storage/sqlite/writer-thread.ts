@@ -138,12 +138,12 @@ function metDamage(error: unknown, { kind }: Job): AppError {
 }
 
 function transaction<T>({ db, log }: Session, work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
+  log.sql.of('BEGIN IMMEDIATE').run();
   try {
     log.begin();
     const value = work();
     log.beforeCommit();
-    db.exec('COMMIT');
+    log.sql.of('COMMIT').run();
     return value;
   } catch (error) {
     log.afterRollback();
