@@ -1,21 +1,40 @@
-import type { Entry, LiveNotification, LivePosition, LogBounds, LogPage } from '#core/ports.ts';
+import type {
+  Entry,
+  HistoryRecord,
+  LiveNotification,
+  LivePosition,
+  LogBounds,
+  LogPage,
+  SearchOptions,
+  SearchPage,
+} from '#core/ports.ts';
 import type { ReceiptRow } from '#core/receipts.ts';
+import type { Query } from '#core/search/search-query.ts';
+import type { BusyHost, MinuteCount, WantedValues } from '#core/statistics.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import { readAcknowledged } from './acknowledgements.ts';
+import { type CountRequest, type CountStep, countStep } from './count.ts';
+import { fieldValues } from './field-values.ts';
 import type { TenantLivePosition } from './jobs.ts';
 import { findById, partitionOfPosition } from './log-lookup.ts';
+import { busiestHosts, minuteCounts } from './overview.ts';
 import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { type EntryRow, entryColumns, type NotificationRow, type RowReader, uuidToText } from './rows.ts';
+import type { LogConnection } from './prepared-query.ts';
+import { type RetentionBounds, type RetentionStep, retentionStep } from './retention.ts';
+import { type EntryRow, entryColumns, type NotificationRow, RowReader, uuidToText } from './rows.ts';
+import { findRecord, searchPage } from './search.ts';
 
-/** Short reads of the log, each from one snapshot. */
+/** Reads of the log. The caller sees to it that nothing changes during one. */
 export class LogReader {
   readonly #sql: Statements;
   readonly #reader: RowReader;
+  readonly #connection: LogConnection;
 
-  constructor(sql: Statements, reader: RowReader) {
+  constructor(sql: Statements) {
     this.#sql = sql;
-    this.#reader = reader;
+    this.#reader = new RowReader(sql);
+    this.#connection = { sql, reader: this.#reader };
   }
 
   bounds(tenant: number): LogBounds {
@@ -25,13 +44,13 @@ export class LogReader {
     return log ?? { head: 0, first: 1 };
   }
 
-  heads(tenants: readonly number[]): [number, number][] {
-    return this.#sql
+  heads(tenants: readonly number[]): ReadonlyMap<number, number> {
+    const heads = this.#sql
       .of<[string], { tenant: number; head: number }>(
         'SELECT tenant, head FROM logs WHERE tenant IN (SELECT value FROM json_each(?))',
       )
-      .all(JSON.stringify(tenants))
-      .map(({ tenant, head }) => [tenant, head]);
+      .all(JSON.stringify(tenants));
+    return new Map(heads.map(({ tenant, head }) => [tenant, head]));
   }
 
   size(tenant: number): { notifications: number; bytes: number } {
@@ -44,23 +63,21 @@ export class LogReader {
   }
 
   readAfter(tenant: number, position: number, limit: number): LogPage {
-    return this.snapshot(() => {
-      const bounds = this.bounds(tenant);
-      const after = Math.max(position, bounds.first - 1);
-      const entries: Entry[] = [];
-      if (after >= bounds.head) return { ...bounds, entries };
-      for (const partition of this.#partitionsFrom(tenant, after + 1)) {
-        const rows = this.#sql
-          .of<[number, number, number], EntryRow>(
-            `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n
-             WHERE n.tenant = ? AND n.position > ? ORDER BY n.position LIMIT ?`,
-          )
-          .all(tenant, after, limit - entries.length);
-        for (const row of rows) entries.push(this.#reader.entry(row, partition));
-        if (entries.length >= limit) break;
-      }
-      return { ...bounds, entries };
-    });
+    const bounds = this.bounds(tenant);
+    const after = Math.max(position, bounds.first - 1);
+    const entries: Entry[] = [];
+    if (after >= bounds.head) return { ...bounds, entries };
+    for (const partition of this.#partitionsFrom(tenant, after + 1)) {
+      const rows = this.#sql
+        .of<[number, number, number], EntryRow>(
+          `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n
+           WHERE n.tenant = ? AND n.position > ? ORDER BY n.position LIMIT ?`,
+        )
+        .all(tenant, after, limit - entries.length);
+      for (const row of rows) entries.push(this.#reader.entry(row, partition));
+      if (entries.length >= limit) break;
+    }
+    return { ...bounds, entries };
   }
 
   live(
@@ -69,21 +86,19 @@ export class LogReader {
     now: number,
     limit: number,
   ): { head: number; positions: LivePosition[] } {
-    return this.snapshot(() => {
-      const { head } = this.bounds(tenant);
-      const routes = this.#reader.routes.idsWhere(
-        tenant,
-        ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
-      );
-      const positions = this.#sql
-        .of<[number, number, string, number], LivePosition>(
-          `SELECT rank, position FROM live
-           WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
-           ORDER BY rank DESC, position DESC LIMIT ?`,
-        )
-        .all(tenant, now, JSON.stringify(routes), limit);
-      return { head, positions };
-    });
+    const { head } = this.bounds(tenant);
+    const routes = this.#reader.routes.idsWhere(
+      tenant,
+      ({ target, muted }) => !muted && !isEmpty(target) && reaches(target, panel),
+    );
+    const positions = this.#sql
+      .of<[number, number, string, number], LivePosition>(
+        `SELECT rank, position FROM live
+         WHERE tenant = ? AND (expires_at IS NULL OR expires_at > ?) AND route IN (SELECT value FROM json_each(?))
+         ORDER BY rank DESC, position DESC LIMIT ?`,
+      )
+      .all(tenant, now, JSON.stringify(routes), limit);
+    return { head, positions };
   }
 
   readLive(
@@ -92,19 +107,17 @@ export class LogReader {
     now: number,
     chars: number,
   ): { notifications: LiveNotification[]; scanned: number } {
-    return this.snapshot(() => {
-      const notifications: LiveNotification[] = [];
-      let scanned = 0;
-      let taken = 0;
-      for (const position of positions) {
-        const found = this.#findLive(tenant, position, now);
-        taken += found ? charsBySender(found) : 0;
-        if (taken > chars && notifications.length > 0) break;
-        scanned += 1;
-        if (found) notifications.push(found);
-      }
-      return { notifications, scanned };
-    });
+    const notifications: LiveNotification[] = [];
+    let scanned = 0;
+    let taken = 0;
+    for (const position of positions) {
+      const found = this.#findLive(tenant, position, now);
+      taken += found ? charsBySender(found) : 0;
+      if (taken > chars && notifications.length > 0) break;
+      scanned += 1;
+      if (found) notifications.push(found);
+    }
+    return { notifications, scanned };
   }
 
   /** Some of what is listed as live and is no more, of every tenant, in the order of the list after a place in it. */
@@ -128,16 +141,14 @@ export class LogReader {
   }
 
   receiptsOf(tenant: number, id: string): ReceiptRow[] {
-    return this.snapshot(() => {
-      const found = findById(this.#sql, tenant, id);
-      if (!found) return [];
-      return this.#sql
-        .of<[number], ReceiptRow>(
-          `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
-           FROM ${tablesOf(found.partition).receipts} WHERE row = ? ORDER BY panel_id`,
-        )
-        .all(found.row);
-    });
+    const found = findById(this.#sql, tenant, id);
+    if (!found) return [];
+    return this.#sql
+      .of<[number], ReceiptRow>(
+        `SELECT panel_id AS panelId, shown_at AS shownAt, expired_at AS expiredAt, cleared_at AS clearedAt
+         FROM ${tablesOf(found.partition).receipts} WHERE row = ? ORDER BY panel_id`,
+      )
+      .all(found.row);
   }
 
   /** The lowest revision by which a route that is kept was decided; undefined without any. */
@@ -150,16 +161,33 @@ export class LogReader {
     return found?.revision ?? undefined;
   }
 
-  /** Runs a read in which nothing changes meanwhile. */
-  snapshot<T>(read: () => T): T {
-    const { db } = this.#sql;
-    if (db.inTransaction) return read();
-    db.exec('BEGIN');
-    try {
-      return read();
-    } finally {
-      db.exec('COMMIT');
-    }
+  find(tenant: number, id: string): HistoryRecord | undefined {
+    return findRecord(this.#connection, tenant, id);
+  }
+
+  search(tenant: number, query: Query, options: Omit<SearchOptions, 'signal'>): SearchPage {
+    const isOver = timer(options.timeoutMs ?? Number.POSITIVE_INFINITY);
+    return searchPage(this.#connection, { tenant, query, options }, isOver);
+  }
+
+  count(tenant: number, query: Query, request: CountRequest, stepMs: number): CountStep {
+    return countStep(this.#connection, { tenant, query, request }, timer(stepMs));
+  }
+
+  retentionStep(tenant: number, bounds: RetentionBounds): RetentionStep | undefined {
+    return retentionStep(this.#sql, tenant, bounds);
+  }
+
+  minutes(tenant: number, from: number): MinuteCount[] {
+    return minuteCounts(this.#connection, tenant, from);
+  }
+
+  busiestHosts(tenant: number, from: number, limit: number): BusyHost[] {
+    return busiestHosts(this.#connection, tenant, from, limit);
+  }
+
+  values(tenant: number, wanted: Omit<WantedValues, 'signal'>): string[] {
+    return fieldValues(this.#connection, tenant, wanted);
   }
 
   /** The partitions, oldest first, in which positions from this one on lie. */
@@ -194,6 +222,12 @@ export class LogReader {
     const acknowledged = readAcknowledged(this.#sql, tenant, row.row);
     return { ...this.#reader.notification(row, partition), count: row.counted ?? 0, acknowledged };
   }
+}
+
+/** Returns a function that tells whether `ms` milliseconds have passed. */
+function timer(ms: number): () => boolean {
+  const endsAt = performance.now() + ms;
+  return () => performance.now() >= endsAt;
 }
 
 const charsBySender = ({ title, message, host, key, url }: LiveNotification) =>

@@ -7,14 +7,15 @@ import { openWritable } from './database.ts';
 import { assertOurs, makePrivateFile, realDatabasePath } from './database-file.ts';
 import { damaged } from './disk-errors.ts';
 import { DiskSpace } from './disk-space.ts';
-import { SqliteHistory } from './history.ts';
+import { createSqliteHistory } from './history.ts';
 import type { TenantLivePosition } from './jobs.ts';
+import type { LogReader } from './log-reader.ts';
 import type { LogSizes } from './log-writer.ts';
 import { assertSchema, migrate, migrateWithoutServer } from './migrate.ts';
 import { ensurePartition } from './partitions.ts';
 import type { ReaderData } from './reader-thread.ts';
-import { SqliteStatistics } from './statistics.ts';
-import { WorkerClient } from './thread.ts';
+import { createSqliteStatistics } from './statistics.ts';
+import { remote, WorkerClient } from './thread.ts';
 import { assertWalIntact } from './wal-check.ts';
 import { WriteQueue } from './write-queue.ts';
 
@@ -86,25 +87,25 @@ export function openSqlite(options: SqliteOptions): Storage {
     search: restartingReader({ ...data, lowPriority: true }, onNotice, options.onProblem),
   };
   const searches = new FairQueue();
+  const threads = {
+    queue,
+    reader: remote<LogReader>(readers.short.get),
+    searcher: remote<LogReader>(readers.search.get),
+    searches,
+  };
   space.watch((problem) => {
     queue.report('free space', problem);
     options.onProblem(problem);
   });
   let sweptUpTo = beforeAll;
   return {
-    history: new SqliteHistory({
-      queue,
-      reader: readers.short.get,
-      searcher: readers.search.get,
-      searches,
-    }),
-    statistics: new SqliteStatistics(readers.short.get, readers.search.get, searches),
+    history: createSqliteHistory(threads),
+    statistics: createSqliteStatistics(threads),
     builder: createSqliteBuilder(),
     executor: executor(queue, readers.short.get),
     // Found by a thread that no commit waits for: without an index, it goes through all that is live.
     async sweep(now) {
-      const found = { now, after: sweptUpTo, limit: sweptAtOnce };
-      const expired = await readers.short.get().call<TenantLivePosition[]>('expired', found);
+      const expired = await threads.reader.expired(now, sweptUpTo, sweptAtOnce);
       sweptUpTo = expired.length === sweptAtOnce ? (expired.at(-1) as TenantLivePosition) : beforeAll;
       return queue.push({ kind: 'sweep', now, expired });
     },

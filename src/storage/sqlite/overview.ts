@@ -35,10 +35,6 @@ export function minuteCounts(connection: LogConnection, tenant: TenantId, from: 
   return [...counts.values()].sort((a, b) => a.at - b.at || (a.level < b.level ? -1 : 1));
 }
 
-export function receivedSince(connection: LogConnection, tenant: TenantId, from: number): number {
-  return minuteCounts(connection, tenant, from).reduce((sum, { count }) => sum + count, 0);
-}
-
 /** The minute of the oldest notification that is kept: what came before it counts no more. */
 function firstMinute(sql: Statements, tenant: TenantId): number {
   const log = sql

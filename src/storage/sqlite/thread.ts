@@ -102,7 +102,19 @@ export class WorkerClient {
   }
 }
 
-export type Handlers = Readonly<Record<string, (args: never) => unknown>>;
+/** The methods of an object that lives in a thread. */
+export type Remote<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
+
+/** `thread` is asked for with each call, so that it may be started by the first, and replaced. */
+export function remote<T>(thread: () => WorkerClient): Remote<T> {
+  const methodOf =
+    (_: object, op: string) =>
+    (...args: unknown[]) =>
+      thread().call(op, args);
+  return new Proxy({}, { get: methodOf }) as Remote<T>;
+}
 
 /** Handles several waiting calls of one operation at once. Returns their results in order; an error fails all of them. */
 export interface BatchHandler<Args> {
@@ -113,20 +125,14 @@ export interface BatchHandler<Args> {
   readonly handle: (args: Args[]) => readonly unknown[];
 }
 
-/** Runs in the thread: answers calls by operation until `close`. Calls of `batch.op` that wait are handled together. */
+/** Runs in the thread: answers calls until `close`. Calls of `batch.op` that wait are handled together. */
 export function serveWorker<Args = never>(
-  handlers: Handlers,
+  handle: (op: string, args: unknown) => unknown,
   close: () => void,
   batch?: BatchHandler<Args>,
 ): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
   giveBackIdleMemory();
-  const handle = (op: string, args: unknown) => {
-    if (op === 'close') return close();
-    const handler = handlers[op] as ((args: unknown) => unknown) | undefined;
-    if (!handler) throw new Error(`no such call: ${op}`);
-    return handler(args);
-  };
   const answer = (requests: readonly Request[], values: () => readonly unknown[]) => {
     try {
       const found = values();
@@ -141,7 +147,7 @@ export function serveWorker<Args = never>(
     const other = batch ? gather(port, first, batch, requests) : first;
     if (batch && requests.length > 0)
       answer(requests, () => batch.handle(requests.map(({ args }) => args as Args)));
-    if (other) answer([other], () => [handle(other.op, other.args)]);
+    if (other) answer([other], () => [other.op === 'close' ? close() : handle(other.op, other.args)]);
   });
   return { notify: (notice) => port.postMessage({ notice } satisfies Notice) };
 }

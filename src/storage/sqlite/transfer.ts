@@ -17,7 +17,7 @@ import { LogReader } from './log-reader.ts';
 import { LogWriter } from './log-writer.ts';
 import { prepare } from './open.ts';
 import { readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { RowReader, toBlob, uuidToText } from './rows.ts';
+import { toBlob, uuidToText } from './rows.ts';
 
 /**
  * Works in this thread, while it holds the server's lock.
@@ -41,7 +41,7 @@ export async function openSqliteTransfer(
   }
   const builder = createSqliteBuilder();
   const writer = new LogWriter(db);
-  const reader = new LogReader(writer.sql, new RowReader(writer.sql));
+  const reader = new LogReader(writer.sql);
   return {
     builder,
     executor: executorOf(db),

@@ -52,7 +52,9 @@ let sliceDue = performance.now() + slicePauseMs;
 const maxBatchRows = 256;
 
 const thread = serveWorker<PackedJobs>(
-  {},
+  (op) => {
+    throw new Error(`no such call: ${op}`);
+  },
   () => {
     clearTimeout(sliceTimer);
     if (session) emptyWal(session.db);
