@@ -18,7 +18,7 @@ export function pauseOf({ headers }: OutboundResponse, now: number, found?: numb
 }
 
 function retryAfterOf(text: string, now: number): number | undefined {
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  if (/^\d{1,9}(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

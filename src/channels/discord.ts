@@ -1,17 +1,27 @@
-import { clip, colorOf, type HttpKind, jsonRequest, originOf } from './message.ts';
+import {
+  clip,
+  colorOf,
+  type HttpKind,
+  jsonRequest,
+  originOf,
+  retryAfterInBody,
+  withoutLinks,
+} from './message.ts';
 
-/** https://discord.com/developers/docs/resources/webhook#execute-webhook */
+/** An embed has at most 6,000 characters in all: https://discord.com/developers/docs/resources/webhook#execute-webhook */
 export const discord: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
     const embed = {
-      title: clip(notification.title, 256),
-      description: clip(notification.message, 4_096),
+      title: clip(withoutLinks(notification.title), 256),
+      description: clip(withoutLinks(notification.message), 4_096),
       color: Number.parseInt(colorOf(notification).slice(1), 16),
       timestamp: new Date(notification.receivedAt).toISOString(),
-      footer: { text: clip(originOf(notification), 2_048) },
+      footer: { text: clip(originOf(notification), 1_000) },
       ...(notification.url !== null && { url: notification.url }),
     };
     // Nobody is called by what a sender wrote.
     return jsonRequest(url, { embeds: [embed], allowed_mentions: { parse: [] } });
   },
+
+  retryAfterMs: retryAfterInBody,
 };

@@ -76,10 +76,20 @@ export function originOf({ level, host, ip, key }: OutgoingNotification): string
   return [level, host ?? ip, key].filter((part) => part !== null).join(' · ');
 }
 
-/** At most `most` characters; the last one says that there was more. */
+/** At most `most` UTF-16 units, which no receiver counts as more; the last one says that there was more. */
 export function clip(text: string, most: number): string {
-  const characters = Array.from(text);
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+/** Markdown without links whose text hides where they lead: an invisible space parts the two. */
+export function withoutLinks(text: string): string {
+  return text.replaceAll(/\](?=[([:])/g, ']\u200B');
+}
+
+/** The pause that Discord and Telegram ask for in their JSON, in seconds. */
+export function retryAfterInBody({ body }: OutboundResponse): number | undefined {
+  const seconds = /"retry_after"\s*:\s*(\d{1,6}(?:\.\d+)?)/.exec(body)?.[1];
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
 }
 
 /** At most `most` bytes of UTF-8; the last character says that there was more. */

@@ -46,11 +46,6 @@ test('messages fit into what ntfy and Teams take, in bytes', async () => {
   expect(Buffer.byteLength(teams.body)).toBeLessThan(28_000);
 });
 
-test('Slack shows a title once', async () => {
-  const { body } = await exchange('slack', { secrets: { url: 'https://slack.example.org' } });
-  expect(JSON.parse(body)).toEqual({ attachments: [expect.objectContaining({ fallback: 'Disk full' })] });
-});
-
 test('a webhook without its key sends nothing', async () => {
   const result = await exchange('webhook', { settings: { url: 'https://example.org' } });
   expect(result).toMatchObject({ outcome: 'retry', url: undefined });

@@ -1,5 +1,8 @@
 import { clip, colorOf, type HttpKind, jsonRequest, originOf } from './message.ts';
 
+/** Of the text of a block; beyond 3,000 Slack refuses the message. */
+const textChars = 2_900;
+
 /** Only these three have a meaning there. */
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
@@ -8,17 +11,15 @@ const escaped = (text: string) =>
 export const slack: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
     const title = escaped(notification.title);
-    const link = notification.url === null ? title : `<${escaped(notification.url)}|${title}>`;
-    const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
+    const target = escaped(notification.url ?? '').replaceAll('|', '%7C');
+    const link = `<${target}|${title}>`;
+    const heading = target !== '' && link.length < textChars ? link : title;
+    // Clipping may have cut an escape in two.
+    const message = clip(escaped(notification.message), textChars).replace(/&[a-z]*…$/, '…');
+    // Verbatim: @here and #general in what a sender wrote stay text.
+    const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
     const context = { type: 'context', elements: [{ type: 'plain_text', text: originOf(notification) }] };
-    return jsonRequest(url, {
-      attachments: [
-        {
-          color: colorOf(notification),
-          fallback: title,
-          blocks: [section(`*${link}*`), section(clip(escaped(notification.message), 2_900)), context],
-        },
-      ],
-    });
+    const blocks = [section(`*${heading}*`), section(message), context];
+    return jsonRequest(url, { attachments: [{ color: colorOf(notification), fallback: title, blocks }] });
   },
 };

@@ -1,4 +1,4 @@
-import { clipBytes, type HttpKind, jsonRequest, originOf, severityOf } from './message.ts';
+import { clipBytes, type HttpKind, jsonRequest, originOf, severityOf, withoutLinks } from './message.ts';
 
 const colors = {
   success: 'good',
@@ -24,12 +24,12 @@ export const teams: HttpKind = {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       ...{ type: 'AdaptiveCard', version: '1.4' },
       body: [
-        text(notification.title, {
+        text(withoutLinks(notification.title), {
           ...{ size: 'Medium', weight: 'Bolder' },
           color: colors[severityOf(notification)],
         }),
-        text(clipBytes(notification.message, messageBytes)),
-        text(originOf(notification), { isSubtle: true, size: 'Small' }),
+        text(clipBytes(withoutLinks(notification.message), messageBytes)),
+        text(withoutLinks(originOf(notification)), { isSubtle: true, size: 'Small' }),
       ],
       actions:
         notification.url === null ? [] : [{ type: 'Action.OpenUrl', title: 'Open', url: notification.url }],

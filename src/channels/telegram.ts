@@ -1,6 +1,6 @@
-import { clip, type HttpKind, jsonRequest, originOf, urlWith } from './message.ts';
+import { clip, type HttpKind, jsonRequest, originOf, retryAfterInBody, urlWith } from './message.ts';
 
-/** https://core.telegram.org/bots/api#sendmessage */
+/** Plain text, so nothing in it is markup; at most 4,096 characters: https://core.telegram.org/bots/api#sendmessage */
 export const telegram: HttpKind = {
   request(
     { settings: { url = 'https://api.telegram.org', chat = '' }, secrets: { token = '' } },
@@ -15,8 +15,5 @@ export const telegram: HttpKind = {
     });
   },
 
-  retryAfterMs({ body }) {
-    const seconds = /"retry_after"\s*:\s*(\d{1,6})/.exec(body)?.[1];
-    return seconds === undefined ? undefined : Number(seconds) * 1000;
-  },
+  retryAfterMs: retryAfterInBody,
 };

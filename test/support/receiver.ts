@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Received {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -27,8 +28,8 @@ export class Receiver {
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
     const body = Buffer.concat(parts).toString('utf8');
     const isJson = request.headers['content-type']?.includes('json');
-    const { url: path = '', headers } = request;
-    const received = { path, headers, body, json: isJson ? JSON.parse(body) : undefined };
+    const { method = '', url: path = '', headers } = request;
+    const received = { method, path, headers, body, json: isJson ? JSON.parse(body) : undefined };
     this.received.push(received);
     const reply = (await this.answer?.(received)) ?? this.replies.shift() ?? {};
     response.writeHead(reply.status ?? 200, reply.headers).end(reply.body ?? 'ok');
