@@ -22,7 +22,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.c
 const shared = {
   pool: 'forks',
   isolate: false,
-  maxWorkers: 2 * Math.max(2, availableParallelism()),
+  // More than there are cores: many tests wait for the disk or a clock.
+  maxWorkers: Math.ceil(2.5 * Math.max(2, availableParallelism())),
   experimental: { viteModuleRunner: false, nodeLoader: false },
   setupFiles: 'test/support/keep-notes.ts',
   expect: { poll: { timeout: patienceMs } },

@@ -1,5 +1,5 @@
 /** Browser windows of tests at one server. */
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 
 export interface Window {
   readonly page: Page;
@@ -13,7 +13,9 @@ export interface WindowOptions extends BrowserContextOptions {
   readonly usedOnce?: boolean;
 }
 
-type Opened = Omit<Window, 'close'>;
+interface Opened extends Omit<Window, 'close'> {
+  readonly devtools: CDPSession;
+}
 
 const watched = ['console', 'dialog', 'pageerror', 'request', 'requestfailed', 'requestfinished'] as const;
 
@@ -43,23 +45,22 @@ export class Windows {
       await opened.page.emulateMedia({ colorScheme, reducedMotion });
       this.#idle.set(kind, [...(this.#idle.get(kind) ?? []), opened]);
     };
-    return { ...opened, close };
+    const { page, context } = opened;
+    return { page, context, close };
   }
 
   async #new(options: BrowserContextOptions): Promise<Opened> {
     const context = await this.#browser.newContext(options);
     context.setDefaultTimeout(30_000);
-    return { context, page: await context.newPage() };
+    const page = await context.newPage();
+    return { context, page, devtools: await context.newCDPSession(page) };
   }
 
-  async #clear({ context, page }: Opened): Promise<void> {
+  async #clear({ context, page, devtools }: Opened): Promise<void> {
     for (const event of watched) page.removeAllListeners(event);
     await Promise.all(context.pages().map((other) => other !== page && other.close()));
     await page.unrouteAll({ behavior: 'ignoreErrors' });
-    // With the opener policy of the server's own pages, as a page with another one gets a new process.
-    const headers = { 'content-type': 'text/html', 'cross-origin-opener-policy': 'same-origin' };
-    await page.route(`${this.#origin}/empty`, (route) => route.fulfill({ headers, body: '' }), { times: 1 });
-    await page.goto(`${this.#origin}/empty`);
+    await this.#leave(page, devtools);
     await page.evaluate(() => {
       localStorage.clear();
       sessionStorage.clear();
@@ -67,5 +68,21 @@ export class Windows {
     await context.clearCookies();
     await context.setOffline(false);
     await page.mouse.move(0, 0);
+  }
+
+  /** To an empty page of the origin. Not by `page.route`, with which the browser would forget all that it has in its cache. */
+  async #leave(page: Page, devtools: CDPSession): Promise<void> {
+    const url = `${this.#origin}/empty`;
+    // With the opener policy of the server's own pages, as a page with another one gets a new process.
+    const responseHeaders = [
+      { name: 'content-type', value: 'text/html' },
+      { name: 'cross-origin-opener-policy', value: 'same-origin' },
+    ];
+    devtools.once('Fetch.requestPaused', ({ requestId }) =>
+      devtools.send('Fetch.fulfillRequest', { requestId, responseCode: 200, responseHeaders, body: '' }),
+    );
+    await devtools.send('Fetch.enable', { patterns: [{ urlPattern: url }] });
+    await page.goto(url);
+    await devtools.send('Fetch.disable');
   }
 }

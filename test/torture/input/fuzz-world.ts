@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { ownSenders } from '#core/own-sender.ts';
 import { webhookNames } from '#integrations/formats.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
@@ -24,7 +25,9 @@ export interface FuzzWorld {
   tidy(): Promise<number>;
   /** Notifications that it sends each time. */
   readonly sentByTidying: number;
-  /** Rows of the audit log, and notifications received by now. */
+  /** Ids of the notifications that Belfry sent of itself, because an expectation was not met or a panel had no screen. */
+  sentByBelfry(): Promise<readonly string[]>;
+  /** Rows of the audit log, and notifications received by now, those of Belfry itself among them. */
   counts(): Promise<{ audited: number; received: number }>;
   close(): Promise<void>;
 }
@@ -70,6 +73,16 @@ export async function createFuzzWorld(): Promise<FuzzWorld> {
     },
     tidy: () => tidy(world),
     sentByTidying: sentByFurnishing * stock,
+    async sentByBelfry() {
+      const ids: string[] = [];
+      for (const reader of [key, otherKey]) {
+        for (const { id } of ownSenders) {
+          const found = await call('GET', `/api/history?limit=200&q=token:"${id}"`, undefined, reader);
+          ids.push(...(found.notifications as { id: string }[]).map((each) => each.id));
+        }
+      }
+      return ids;
+    },
     async counts() {
       const db = new Database(join(folder, 'belfry.db'), { readonly: true });
       const audited = db

@@ -50,9 +50,12 @@ export class Fuzzer {
   readonly #maker: RequestMaker;
   readonly #routes: readonly Route[];
   readonly #check: OpenApiCheck;
+  readonly #beyondReach: readonly string[];
 
-  constructor(world: FuzzWorld, dice: Dice) {
+  /** `beyondReach`: routes that are not tried more often because none of their requests has succeeded. */
+  constructor(world: FuzzWorld, dice: Dice, beyondReach: readonly string[] = []) {
     this.#world = world;
+    this.#beyondReach = beyondReach;
     this.#dice = dice;
     this.#maker = new RequestMaker(world.document, dice, () => world.known);
     this.#routes = routesOf(world.document);
@@ -95,7 +98,8 @@ export class Fuzzer {
 
   #route(): Route {
     // Some of all go to what has not succeeded yet, so that few requests get past every door.
-    const unmet = this.#routes.filter((route) => !this.tally.welcomed.has(nameOf(route)));
+    const isUnmet = (name: string) => !this.tally.welcomed.has(name) && !this.#beyondReach.includes(name);
+    const unmet = this.#routes.filter((route) => isUnmet(nameOf(route)));
     const routes = unmet.length > 0 && this.#dice.chance(0.25) ? unmet : this.#routes;
     for (;;) {
       const route = this.#dice.pick(routes);
