@@ -1,5 +1,5 @@
 /** The settings of what leaves the server through channels. */
-import { email, networks, smtpUrl, withoutPassword } from './config-values.ts';
+import { email, networks, orOff, smtpUrl, wholeNumber, withoutPassword } from './config-values.ts';
 import { optional, optionalSecret, setting } from './config-variable.ts';
 
 export const channelVariables = {
@@ -16,18 +16,24 @@ export const channelVariables = {
     show: withoutPassword,
   },
   BELFRY_SMTP_FROM: optional(email, 'address that its mails come from'),
+  BELFRY_SMTP_PER_HOUR: setting(
+    '1000',
+    orOff(wholeNumber(50, 1_000_000)),
+    'mails that it takes of each tenant in an hour, for each recipient one, or off; more wait',
+  ),
 };
 
 interface ChannelSettings {
   readonly BELFRY_OUTBOUND_ALLOW: readonly string[];
   readonly BELFRY_SMTP_URL: string | undefined;
   readonly BELFRY_SMTP_FROM: string | undefined;
+  readonly BELFRY_SMTP_PER_HOUR: number | 'off';
 }
 
 export function channelsOf(of: ChannelSettings) {
-  const { BELFRY_SMTP_URL: url, BELFRY_SMTP_FROM: from } = of;
+  const { BELFRY_SMTP_URL: url, BELFRY_SMTP_FROM: from, BELFRY_SMTP_PER_HOUR: perHour } = of;
   return Object.freeze({
     allow: Object.freeze(of.BELFRY_OUTBOUND_ALLOW),
-    mail: url === undefined ? undefined : Object.freeze({ url, from }),
+    mail: url === undefined ? undefined : Object.freeze({ url, from, perHour }),
   });
 }

@@ -18,7 +18,7 @@ beforeEach(() => {
 const usual: OutgoingNotification = {
   ...{ id: '0193', tenant: 'acme', receivedAt: Date.parse('2026-11-22T18:00:00Z') },
   ...{ title: 'Disk full', message: '93 %\nof /var', level: 'error', rank: 40 },
-  ...{ ip: '10.0.0.1', host: 'db-1', key: 'disk/db-1', url: 'https://example.org/d?a=1&b=2' },
+  ...{ ip: '10.0.0.1', host: 'db-1', key: 'disk/db-1', url: 'https://example.org/d?a=1&b=2', ttl: 0 },
 };
 const origin = 'error · db-1 · disk/db-1';
 const asJson = {

@@ -6,9 +6,10 @@ import { AppError } from '#core/errors.ts';
 import type { History, TenantId } from '#core/ports.ts';
 import { createSealer } from '#core/sealing.ts';
 import type { Tracer } from '#core/tracing.ts';
-import { createOutbound } from '#outbound/outbound.ts';
+import { createOutbounds } from '#outbound/outbound.ts';
 import { Dispatcher } from './dispatcher.ts';
 import type { MailServer } from './email.ts';
+import { MailBudget } from './mail-budget.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
 import type { Brokers } from './mqtt.ts';
 import { createPushService } from './push-service.ts';
@@ -22,7 +23,7 @@ export interface ChannelServiceOptions {
   /** Networks that channels may reach although they are not public. */
   readonly allow: readonly string[];
   /** The installation's own mail server. */
-  readonly mail: MailServer | undefined;
+  readonly mail: (MailServer & { readonly perHour: number | 'off' }) | undefined;
   /** The URL under which people reach this server. */
   readonly baseUrl?: string | undefined;
   readonly now: () => number;
@@ -39,7 +40,8 @@ type Secrets = Readonly<Record<string, string>>;
 export function createChannelService(options: ChannelServiceOptions): ChannelService {
   const { directory, key, allow, mail, now } = options;
   const sealer = createSealer(key, 'channel secrets');
-  const outbound = createOutbound(allow);
+  const outboundOf = createOutbounds(allow);
+  const budget = mail === undefined || mail.perHour === 'off' ? undefined : new MailBudget(mail.perHour);
   const push = createPushService({ devices: directory.pushDevices, key, now, contact: contactOf(options) });
   const brokers: Brokers = { idleMs: brokerIdleMs, kept: new Map() };
   /** Bound to its channel, so that nobody with the database alone can give it to another. */
@@ -68,6 +70,13 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     } catch (error) {
       return { outcome: 'retry', answer: (error as Error).message };
     }
+    const isOwnMail = channel.kind === 'email' && channel.settings.server === undefined;
+    const waitMs = isOwnMail ? (budget?.take(channel.tenant, recipientsOf(setup), now()) ?? 0) : 0;
+    if (waitMs > 0)
+      return {
+        ...{ outcome: 'retry', retryAfterMs: waitMs },
+        answer: `the mail server of this installation takes ${mail?.perHour} mails an hour of a tenant: this one waits`,
+      };
     const { name: tenant } = await directory.tenants.get(channel.tenant);
     // Loaded with the first delivery.
     const { send } = await import('./send.ts');
@@ -77,7 +86,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       setup,
       { ...outgoing(notification), tenant },
       {
-        ...{ outbound, mail, brokers, now, signal },
+        ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
         audience:
           channel.kind === 'push' ? await push.audienceOf(channel, notification, onlyDevice) : undefined,
       },
@@ -124,6 +133,8 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
   if (baseUrl?.startsWith('https:')) return baseUrl;
   return mail?.from === undefined ? undefined : `mailto:${mail.from}`;
 }
+
+const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
 /** What goes out of a notification, and nothing else of its record. */
 function outgoing(notification: Omit<OutgoingNotification, 'tenant'>): Omit<OutgoingNotification, 'tenant'> {

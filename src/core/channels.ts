@@ -45,7 +45,7 @@ export interface Channels {
   /** @throws AppError `conflict` when the name is taken or there are as many as a tenant may have. */
   create(record: Omit<ChannelRecord, 'health'>, by: Actor): Promise<void>;
   /**
-   * What waits is attempted at once after it. `plan` is asked again if what it changes was changed meanwhile. @throws AppError `conflict` when the name is another
+   * What waits is attempted at once after it, and what failed since the channel is failing and is no older than a day is attempted once more. `plan` is asked again if what it changes was changed meanwhile. @throws AppError `conflict` when the name is another
    * channel's.
    */
   update(

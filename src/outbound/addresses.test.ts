@@ -1,6 +1,12 @@
 import type { lookup } from 'node:dns';
 import { expect, test } from 'vitest';
-import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
+import {
+  type AddressGuard,
+  assertLiteralAllowed,
+  createAddressGuard,
+  createTurns,
+  guardedLookup,
+} from './addresses.ts';
 
 const internal =
   `127.0.0.1 127.9.9.9 0.0.0.0 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 100.100.100.200 192.0.0.192
@@ -65,4 +71,21 @@ test('names of tenants are resolved two at a time, so that slow ones hold two th
   expect(begun).toHaveLength(2);
   begun[1]?.();
   expect(begun).toHaveLength(3);
+});
+
+test('names of one tenant are resolved one at a time, and who waited longest for a turn is next', () => {
+  const begun: [string, () => void][] = [];
+  const turns = createTurns();
+  const add = (owner: string, name: string) =>
+    turns(owner)(
+      (done) => begun.push([name, done]),
+      () => undefined,
+    );
+  for (const name of ['a1', 'a2', 'a3']) add('a', name);
+  for (const name of ['b1', 'b2']) add('b', name);
+  add('c', 'c1');
+  expect(begun.map(([name]) => name)).toEqual(['a1', 'b1']);
+  // Of a, more are waiting for longer; c has had none.
+  for (let i = 0; i < 6; i += 1) begun[i]?.[1]();
+  expect(begun.map(([name]) => name)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });

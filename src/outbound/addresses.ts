@@ -45,8 +45,11 @@ const lookupsAtOnce = 2;
 const longestWaitMs = 15_000;
 
 /** Resolves names for the connection itself, so that a name cannot change between the check and the connection. */
-export function guardedLookup(guard: AddressGuard, resolve: typeof lookup = lookup): LookupFunction {
-  const inTurn = guard ? createTurns(lookupsAtOnce) : undefined;
+export function guardedLookup(
+  guard: AddressGuard,
+  resolve: typeof lookup = lookup,
+  inTurn: InTurn | undefined = guard && createTurns()(undefined),
+): LookupFunction {
   return (host, options, callback) => {
     const look = (done: () => void) =>
       resolve(host, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
@@ -64,28 +67,54 @@ export function guardedLookup(guard: AddressGuard, resolve: typeof lookup = look
 }
 
 type Turn = (done: () => void) => void;
+type InTurn = (turn: Turn, refuse: () => void) => void;
+export type Owner = string | number | undefined;
 
-/** Begins at most `most` at once, the others in order; one that has waited too long is refused. */
-function createTurns(most: number): (turn: Turn, refuse: () => void) => void {
-  const waiting: { readonly turn: Turn; readonly refuse: () => void; readonly since: number }[] = [];
-  let running = 0;
+interface Waiting {
+  readonly owner: Owner;
+  readonly turn: Turn;
+  readonly refuse: () => void;
+  readonly since: number;
+}
+
+/**
+ * Begins two at once, and one of each owner: first of the owner who has waited longest for a turn. Nobody is the owner of
+ * undefined. One that has waited too long is refused.
+ */
+export function createTurns(): (owner: Owner) => InTurn {
+  const waiting: Waiting[] = [];
+  const running = new Set<Waiting>();
+  /** The owners that had a turn, the last one at the end. */
+  let served: Owner[] = [];
+
+  const takeNext = (): Waiting | undefined => {
+    const isFree = ({ owner }: Waiting) =>
+      owner === undefined || ![...running].some((each) => each.owner === owner);
+    const [first] = waiting
+      .filter(isFree)
+      .toSorted((a, b) => served.lastIndexOf(a.owner) - served.lastIndexOf(b.owner));
+    if (first) waiting.splice(waiting.indexOf(first), 1);
+    return first;
+  };
   const next = () => {
-    while (running < most) {
-      const first = waiting.shift();
-      if (!first) return;
+    while (running.size < lookupsAtOnce) {
+      const first = takeNext();
+      if (!first) break;
       if (performance.now() - first.since > longestWaitMs) {
         first.refuse();
         continue;
       }
-      running += 1;
+      running.add(first);
+      served = [...served.filter((owner) => owner !== first.owner), first.owner];
       first.turn(() => {
-        running -= 1;
+        running.delete(first);
         next();
       });
     }
+    if (waiting.length === 0 && running.size === 0) served = [];
   };
-  return (turn, refuse) => {
-    waiting.push({ turn, refuse, since: performance.now() });
+  return (owner) => (turn, refuse) => {
+    waiting.push({ owner, turn, refuse, since: performance.now() });
     next();
   };
 }

@@ -1,7 +1,14 @@
 /** The one client for connections that the server itself makes over HTTP, SMTP and MQTT. */
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
+import {
+  type AddressGuard,
+  assertLiteralAllowed,
+  createAddressGuard,
+  createTurns,
+  guardedLookup,
+  type Owner,
+} from './addresses.ts';
 
 export interface OutboundRequest {
   readonly url: string;
@@ -47,11 +54,17 @@ const usualMaxBytes = 64 * 1024;
 /** For what tenants enter: it reaches public addresses, and those that the operator allows. */
 export const createOutbound = (allow: readonly string[]): Outbound => outboundWith(createAddressGuard(allow));
 
+/** As {@link createOutbound}, for each owner: the names of one do not hold up those of others. */
+export function createOutbounds(allow: readonly string[]): (owner: Owner) => Outbound {
+  const guard = createAddressGuard(allow);
+  const turns = createTurns();
+  return (owner) => outboundWith(guard, guardedLookup(guard, undefined, turns(owner)));
+}
+
 /** For what the operator entered: it reaches every address. */
 export const createTrustedOutbound = (): Outbound => outboundWith(undefined);
 
-function outboundWith(guard: AddressGuard): Outbound {
-  const lookup = guardedLookup(guard);
+function outboundWith(guard: AddressGuard, lookup = guardedLookup(guard)): Outbound {
   return {
     async request(
       { url: text, method = 'GET', headers = {}, body: written, bytes },

@@ -11,6 +11,18 @@ import type { SqlExecutor } from './sql.ts';
 
 export function createChannels(db: Builder, executor: SqlExecutor): Channels {
   const of = (tenant: TenantId) => db.selectFrom('channels').selectAll().where('tenant', '=', tenant);
+  /** What failed while the channel was failing: its settings may have been what was wrong. */
+  const tryFailedAgain = (tenant: TenantId, id: string, at: number) =>
+    db
+      .updateTable('deliveries')
+      .set({ state: 'pending', attempts: 0, finished_at: null })
+      .where('tenant', '=', tenant)
+      .where('channel', '=', id)
+      .where('state', '=', 'failed')
+      .where('queued_at', '>', at - limits.deliveryMs)
+      .where(
+        sql<SqlBool>`finished_at >= (select failing_since from channels where tenant = ${tenant} and id = ${id})`,
+      );
   const taken = (name: string) =>
     new AppError('conflict', `there is a channel "${name}" already: choose another name`);
 
@@ -60,6 +72,7 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
             entry: { tenant, by, at, action: 'channel.update', subject: id, detail },
             when: sql<SqlBool>`${precondition('channels', { tenant, id, ...pick(row, columns) })} and not exists (${other})`,
             effects: (guard) => [
+              tryFailedAgain(tenant, id, at).where(guard).compile(),
               db
                 .updateTable('channels')
                 .set({ ...columns, updated_at: at, retry_at: 0, failures: 0, failing_since: null })

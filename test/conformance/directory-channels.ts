@@ -269,4 +269,34 @@ export function channelsConformance(lab: () => DirectoryLab): void {
     await other.finish(tenant, await next(other, tenant), { state: 'delivered', answer: '' }, 40);
     expect((await channels.find(tenant, 'c'))?.health).toMatchObject({ failures: 0, failingSince: null });
   });
+
+  test('a change tries once more what failed since the channel is failing, in order, unless it is a day old', async () => {
+    const { channels } = lab().directory;
+    const [tenant, queue] = [await made(), queueOf()];
+    const at = limits.deliveryMs + 10_000;
+    const update = (name: string) => channels.update(tenant, 'c', () => ({ name }), 'x', at + 100);
+    for (const position of [2, 3, 4, 5]) await add(tenant, position, position === 3 ? 1_000 : at);
+    expect(await queue.claim(tenant, 'c', at)).toBe(true);
+    const failed = { state: 'failed', answer: 'answered 400' } as const;
+    await queue.finish(tenant, await next(queue, tenant), failed, at + 1);
+    await queue.finish(tenant, await next(queue, tenant), { ...failed, isRefused: true }, at + 2);
+    await queue.finish(tenant, await next(queue, tenant), { ...failed, isRefused: true }, at + 3);
+    await update('mended');
+    const states = async () =>
+      (await queue.list(tenant, 'c', 9)).map(({ position, state }) => [position, state]);
+    expect(await states()).toEqual([
+      ...[
+        [5, 'pending'],
+        [4, 'pending'],
+        [3, 'failed'],
+        [2, 'failed'],
+      ],
+    ]);
+    expect(await next(queue, tenant)).toMatchObject({ position: 4, attempts: 0, finishedAt: null });
+    // Once it has delivered, what failed before stays as it is.
+    await queue.finish(tenant, await next(queue, tenant), { ...failed, isRefused: true }, at + 110);
+    await queue.finish(tenant, await next(queue, tenant), { state: 'delivered', answer: '' }, at + 120);
+    await update('again');
+    expect(await queue.next(tenant, 'c')).toBeUndefined();
+  });
 }
