@@ -44,9 +44,9 @@ function setUp(kind: ChannelKind): ChannelSetup {
 }
 
 async function deliver(kind: ChannelKind, over: Partial<OutgoingNotification> = {}) {
-  const options = { outbound: createOutbound(['127.0.0.1']), mail: undefined, now: Date.now };
-  const signal = AbortSignal.any([]);
-  return send(kind, setUp(kind), { ...usual, ...over }, { ...options, signal });
+  const [outbound, brokers] = [createOutbound(['127.0.0.1']), { idleMs: 0, kept: new Map() }];
+  const options = { outbound, brokers, mail: undefined, now: Date.now, signal: AbortSignal.any([]) };
+  return send(kind, setUp(kind), { ...usual, ...over }, options);
 }
 
 async function sent(kind: ChannelKind, over: Partial<OutgoingNotification> = {}) {
