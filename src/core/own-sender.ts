@@ -29,7 +29,7 @@ export interface Absent {
 }
 
 /** Where the notification is that is escalated, and where its step sends it. */
-export type EscalatedRoute = Pick<Route, 'target' | 'channels'>;
+export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates'>;
 
 /** What rules decided of what Belfry itself sends. What is sent in the place of a token says so, and no throttle hides it. */
 export function ownDecision(
@@ -62,9 +62,11 @@ function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, t
   const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
   // Every panel: no rule named any.
   const target = route.target.all ? to.target : unite(to.target, route.target);
+  const shown = route.muted ? {} : { target, ...(channels.length > 0 && { channels }) };
+  const { escalates } = to;
   return {
     ...decided,
     ...{ level, rank, throttle: [], escalation: undefined },
-    route: route.muted ? route : { ...route, target, ...(channels.length > 0 && { channels }) },
+    route: { ...route, ...shown, ...(escalates !== undefined && { escalates }) },
   };
 }

@@ -20,6 +20,8 @@ export interface Route {
   readonly channels?: readonly string[];
   /** Set when Belfry sent it in the place of its token: the id of that own sender. */
   readonly origin?: string;
+  /** Of an escalation: the notification that it sends again. */
+  readonly escalates?: string;
   /** Of a repeat of what was escalated: the escalation whose level and panels it keeps. */
   readonly repeats?: string;
 }
@@ -117,7 +119,10 @@ export type AppendOutcome =
   | {
       readonly kind: 'stored';
       readonly id: string;
-      /** First the clear of the notification that it replaced, if any, then the notification. */
+      /**
+       * First the clear of the notification that it replaced, if any, then the notification, then the acknowledgement that it
+       * takes over from that, unless it is of a higher level. The record has the time when that was first given.
+       */
       readonly entries: readonly Entry[];
     }
   | RepeatOutcome

@@ -22,6 +22,32 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     expect((await history.size(tenant)).notifications).toBe(1);
   });
 
+  test('a repeat takes over who acknowledged what it replaces, unless it is of a higher level', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const key = 'disk';
+    const first = await store(history, tenant, { key, rank: 40 });
+    const given = { at: now + 5, by: 'Ada', note: 'on my way' };
+    await history.acknowledge(tenant, first.id, given);
+    const repeat = draft({ key, rank: 40, receivedAt: now + 60_000 });
+    const outcome = await history.append(tenant, repeat, null, []);
+    const entry = { kind: 'acknowledgement', position: 5, id: repeat.id, ...given, at: now + 60_000 };
+    expect(outcome).toMatchObject({
+      entries: [{ kind: 'clear', id: first.id }, { kind: 'notification', position: 4 }, entry],
+    });
+    expect((await readAll(history, tenant)).slice(2)).toEqual((outcome as { entries: unknown }).entries);
+    expect(await history.find(tenant, repeat.id)).toMatchObject({ acknowledged: given });
+    expect((await history.size(tenant)).notifications).toBe(2);
+    // What is worse is for somebody to acknowledge anew.
+    const lower = draft({ key, rank: 30 });
+    await history.append(tenant, lower, null, []);
+    expect(await history.find(tenant, lower.id)).toMatchObject({ acknowledged: given });
+    const worse = await store(history, tenant, { key, rank: 50 });
+    expect((await history.find(tenant, worse.id))?.acknowledged).toBeNull();
+    expect(await shownOn(history, tenant, { id: 'x', tags: [] })).toEqual([worse.id]);
+  });
+
   test('of many at once the first counts, and the others hear who it was', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

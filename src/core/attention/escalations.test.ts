@@ -12,6 +12,7 @@ import { Throttle } from '../routing/throttle.ts';
 import type { Tenancy } from '../tenancy.ts';
 import { createAttention } from './attention.ts';
 import type { DueTime, DueTimes, NewDueTime } from './due-times.ts';
+import { escalationOf } from './escalations.ts';
 
 const sender = { kind: 'token', tenant: 1, id: 'hr', name: 'hr' } as unknown as Sender;
 const minute = 60_000;
@@ -27,11 +28,14 @@ function createLab(when: RuleWhen, then: RuleThen) {
     findRepeat: async (_tenant: number, { key }: { key: string }) =>
       key === 'sent' ? { kind: 'repeated', id: 'earlier' } : undefined,
     append: async (_tenant: number, draft: NotificationDraft) => {
-      for (const record of shown())
-        if (draft.key !== null && record.key === draft.key && record.id !== draft.throttledOn)
-          Object.assign(record, { cleared: { at, by: draft.id, reason: 'replaced' } });
+      const replaced = shown().filter(
+        ({ key, id }) => key !== null && key === draft.key && id !== draft.throttledOn,
+      );
+      for (const record of replaced)
+        Object.assign(record, { cleared: { at, by: draft.id, reason: 'replaced' } });
+      const acknowledged = replaced.find(({ rank }) => draft.rank <= rank)?.acknowledged ?? null;
       const receipts = { shown: 0, expired: 0, cleared: 0 };
-      log.push({ ...draft, cleared: null, acknowledged: null, receipts } as unknown as HistoryRecord);
+      log.push({ ...draft, cleared: null, acknowledged, receipts } as unknown as HistoryRecord);
       return { kind: 'stored', id: draft.id, entries: [] };
     },
     clear: async () => ({ kind: 'gone' }),
@@ -116,7 +120,14 @@ function createLab(when: RuleWhen, then: RuleThen) {
     { revision: 2, rules: [ruleSpecWith(ofExpectation), ruleSpecWith({ id: 'r', when, then })] },
     { levels },
   );
+  const stateOf = async (id: string) =>
+    escalationOf(
+      { schedule: attention.schedule, history, now: clock.now },
+      1,
+      (await find(1, id)) as HistoryRecord,
+    );
   return {
+    stateOf,
     send,
     pass,
     shown,
@@ -188,6 +199,40 @@ test('after the last step repeats begin nothing anew, until the key has been off
   await send({ level: 'success' });
   await pass(60 * minute);
   expect(rows.size).toBe(0);
+});
+
+test.each([
+  ['with a key', 'k'],
+  ['without one', null],
+])('a notification %s says which step is next, and what it was escalated from and to', async (_, key) => {
+  const [step] = once.escalate as [object];
+  const { send, pass, stateOf, escalations } = createLab({}, { escalate: [step, step] } as RuleThen);
+  const id = await send({ key });
+  const rule = { id: 'r', name: expect.any(String) };
+  const next = { at: 1_000_000 + 5 * minute, step: 1, steps: 2, rule };
+  expect(await stateOf(id)).toEqual({ next, from: null, to: null });
+  await pass(5 * minute);
+  const [first] = escalations().map((each) => each.id) as [string];
+  expect((await stateOf(id)).to).toBe(key === null ? null : first);
+  expect(await stateOf(first)).toMatchObject({
+    next: { ...next, at: next.at + 5 * minute, step: 2 },
+    from: id,
+  });
+  await pass(5 * minute);
+  const [, second] = escalations().map((each) => each.id) as [string, string];
+  expect(await stateOf(second)).toEqual({ next: null, from: first, to: null });
+});
+
+test('what was acknowledged escalates anew when it gets worse', async () => {
+  const { send, pass, shown, escalations, history } = createLab({ minLevel: 'warning' }, once);
+  await send({ level: 'warning' });
+  await history.acknowledge(1, shown()[0]?.id as string, { by: 'Ada', at: 0, note: null });
+  await send({ level: 'warning' });
+  await pass(30 * minute);
+  expect(escalations()).toEqual([]);
+  await send();
+  await pass(5 * minute);
+  expect(escalations()).toHaveLength(1);
 });
 
 test('an escalation stays on the panels and channels of a rule that does not match it, and adds its own', async () => {

@@ -21,9 +21,7 @@ interface Escalating {
   readonly step: number;
   readonly steps: readonly EscalationStep[];
   readonly rule: Ref;
-  /** Somebody acknowledged an earlier notification of the key, which has been on panels since. */
-  readonly isAcknowledged: boolean;
-  /** As `isAcknowledged`: a panel has shown one. */
+  /** A panel has shown an earlier notification of the key, which has been on panels since. */
   readonly isShown?: boolean;
 }
 
@@ -53,11 +51,11 @@ export async function escalateLater(
   { schedule, history, now }: Memory,
   {
     tenant,
-    draft: { id, key },
+    draft: { id, key, rank },
     escalation: { rule, steps },
   }: {
     readonly tenant: TenantId;
-    readonly draft: Pick<NotificationDraft, 'id' | 'key'>;
+    readonly draft: Pick<NotificationDraft, 'id' | 'key' | 'rank'>;
     readonly escalation: Escalation;
   },
 ): Promise<HistoryRecord | undefined> {
@@ -67,15 +65,16 @@ export async function escalateLater(
     const data = earlier?.data as Escalating | undefined;
     const replaced = data && (await findCurrent(history, tenant, data));
     if (!earlier || !data || !replaced || !isLive(replaced, now())) break;
-    const isAcknowledged = data.isAcknowledged || replaced.acknowledged !== null;
+    // A higher level is for somebody to acknowledge anew.
+    if (replaced.acknowledged !== null && rank > replaced.rank) break;
     const isShown = data.isShown === true || replaced.receipts.shown > 0;
-    const next = { ...data, id, replaced: replaced.id, isAcknowledged, isShown };
+    const next = { ...data, id, replaced: replaced.id, isShown };
     const isCurrent = await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next });
     // A step is being sent: the notification is to replace that.
     if (!isCurrent) continue;
     return data.step > 0 ? replaced : undefined;
   }
-  const data: Escalating = { id, step: 0, steps, rule, isAcknowledged: false };
+  const data: Escalating = { id, step: 0, steps, rule };
   await schedule.put(subject, (steps[0] as EscalationStep).afterMs, data);
   return undefined;
 }
@@ -88,6 +87,56 @@ export async function findEscalating(
   const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
   const record = due && (await findCurrent(history, tenant, due.data as Escalating));
   return record && isLive(record, now()) ? record : undefined;
+}
+
+/** What waits for a notification, and what became of it, or it came from, by escalating. */
+export interface EscalationState {
+  readonly next: {
+    readonly at: number;
+    readonly step: number;
+    readonly steps: number;
+    readonly rule: Ref;
+  } | null;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+export async function escalationOf(
+  { schedule, history, now }: Memory,
+  tenant: TenantId,
+  record: HistoryRecord,
+): Promise<EscalationState> {
+  const due = await schedule.dueTimes.find({
+    tenant,
+    kind,
+    subject: await subjectOf(history, tenant, record),
+  });
+  const data = due?.data as Escalating | undefined;
+  const { id, cleared, route } = record;
+  const isNext = data?.id === id && isLive(record, now()) && data.step < data.steps.length;
+  const next =
+    isNext && due && due.dueAt !== null && record.acknowledged === null
+      ? { at: due.dueAt, step: data.step + 1, steps: data.steps.length, rule: data.rule }
+      : null;
+  const by = cleared?.reason === 'replaced' ? await history.find(tenant, cleared.by) : undefined;
+  const to = by?.route.escalates === id ? by.id : null;
+  return { next, from: route.escalates ?? null, to };
+}
+
+/** Without a key, what waits is named by the first notification of all. */
+async function subjectOf(
+  history: Pick<History, 'find'>,
+  tenant: TenantId,
+  { id, key, route }: HistoryRecord,
+): Promise<string> {
+  if (key !== null) return `key ${key}`;
+  let first = id;
+  let before = route.escalates;
+  while (before !== undefined) {
+    first = before;
+    before = (await history.find(tenant, first))?.route.escalates;
+  }
+  return `id ${first}`;
 }
 
 /** Sends the next step, unless somebody took the notification, it is no longer on panels, or its rule is gone. */
@@ -107,7 +156,11 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
     if (!hasRule || !isLive(record, now())) return void (await schedule.dueTimes.settle(due, undefined));
     if (!fields || isTaken(record, data, step)) return void (await settleFor(schedule, due, data));
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
-    const to = { ...record.route, target: unite(record.route.target, named) };
+    const to = {
+      channels: record.route.channels ?? [],
+      target: unite(record.route.target, named),
+      escalates: record.id,
+    };
     id = await intake.raise(tenant, { by: kind, fields, retryKey, to });
   }
   const isOver = await carryOver(context, { tenant, from: record, to: id });
@@ -148,8 +201,7 @@ function isLive({ cleared, expiresAt }: HistoryRecord, now: number): boolean {
 }
 
 function isTaken({ acknowledged, receipts }: HistoryRecord, data: Escalating, { unless }: EscalationStep) {
-  if (unless === 'shown' && (data.isShown || receipts.shown > 0)) return true;
-  return acknowledged !== null || data.isAcknowledged;
+  return acknowledged !== null || (unless === 'shown' && (data.isShown === true || receipts.shown > 0));
 }
 
 /** The same for each call, so that a step that is tried again is stored once. */

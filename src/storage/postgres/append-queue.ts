@@ -2,6 +2,7 @@
 import { limits } from '#contract/limits.ts';
 import { AppError, unavailable } from '#core/errors.ts';
 import type {
+  Acknowledgement,
   AppendOutcome,
   Clear,
   Idempotency,
@@ -30,11 +31,16 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+type Taken = Pick<Clear, 'position' | 'id' | 'at' | 'by' | 'route'>;
+
 interface Answer {
   readonly kind: AppendOutcome['kind'];
   readonly found_id: string;
   readonly at_position: number | null;
-  readonly clears: readonly Pick<Clear, 'position' | 'id' | 'at' | 'by' | 'route'>[] | null;
+  /** And, marked, the acknowledgement that it takes over. */
+  readonly clears:
+    | readonly (Taken & { readonly acknowledged?: true; readonly note?: string | null })[]
+    | null;
   /** Of a throttle that shows `found_id`. */
   readonly throttled_by: string;
   readonly shown_at: number;
@@ -158,8 +164,8 @@ export class AppendQueue {
       wanted.length === 0
         ? { name: 'append', text: 'SELECT * FROM append_notifications($1)', values: [jobs] }
         : { name: 'append-and-queue', text: appendAndQueue, values: [jobs, JSON.stringify(wanted)] };
-    // One for itself, and one for what it may replace.
-    return this.#write('all', 2 * batch.length, async (client) => (await client.query<Answer>(append)).rows);
+    // One for itself, one for what it may replace, and one for what it takes over.
+    return this.#write('all', 3 * batch.length, async (client) => (await client.query<Answer>(append)).rows);
   }
 
   #fail(batch: readonly Waiting[], error: unknown): void {
@@ -242,6 +248,16 @@ export function toJob(
   };
 }
 
+function toChange({
+  acknowledged,
+  note = null,
+  ...taken
+}: NonNullable<Answer['clears']>[number]): Clear | Acknowledgement {
+  return acknowledged
+    ? { ...taken, kind: 'acknowledgement', note }
+    : { ...taken, kind: 'clear', reason: 'replaced' };
+}
+
 function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
   const { kind, found_id: id, clears } = answer;
   if (kind === 'repeated') return { kind, id };
@@ -253,8 +269,8 @@ function toOutcome(draft: NotificationDraft, answer: Answer): AppendOutcome {
     kind,
     id: draft.id,
     entries: [
-      ...(clears ?? []).map((clear) => ({ ...clear, kind: 'clear' as const, reason: 'replaced' as const })),
-      { ...draft, throttleCount, kind: 'notification', position },
-    ],
+      ...(clears ?? []).map(toChange),
+      { ...draft, throttleCount, kind: 'notification' as const, position },
+    ].sort((a, b) => a.position - b.position),
   };
 }

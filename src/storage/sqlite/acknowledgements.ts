@@ -1,7 +1,7 @@
 /** Who has seen a notification: an entry of the log, and a row for whoever asks for the notification. */
 import type { Acknowledged, Acknowledgement, AcknowledgeOutcome, TenantId } from '#core/ports.ts';
 import { type AcknowledgedRow, acknowledgedReason, toAcknowledged } from '../history-rows.ts';
-import type { Job } from './jobs.ts';
+import type { AppendResult, Job } from './jobs.ts';
 import { type FoundRow, findById } from './log-lookup.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';
@@ -21,20 +21,48 @@ export function acknowledge(
   return { kind: 'acknowledged', entry: insertAcknowledgement(writer, tenant, found, { ...given, id }) };
 }
 
-/** Adds the entry and the row, whether or not there was one before. */
+/**
+ * Adds the entry and the row, whether or not there was one before. `enteredAt`: of the entry, where the notification takes over
+ * what was acknowledged before.
+ */
 export function insertAcknowledgement(
   writer: LogWriter,
   tenant: TenantId,
   { row, position: of, route }: Pick<FoundRow, 'row' | 'position' | 'route'>,
-  { id, at, by, note }: Acknowledged & { readonly id: string },
+  { id, at, by, note, enteredAt = at }: Acknowledged & { readonly id: string; readonly enteredAt?: number },
 ): Acknowledgement {
-  const change = { reason: acknowledgedReason, by, at, note };
+  const change = { reason: acknowledgedReason, by, at: enteredAt, note };
   const position = writer.insertChange(tenant, { route, position: of }, id, change);
   writer.sql
     .of('INSERT OR REPLACE INTO acknowledgements (tenant, row, at, by, note) VALUES (?, ?, ?, ?, ?)')
     .run(tenant, row, at, by, note);
-  return { kind: 'acknowledgement', position, id, at, by, note, route: writer.routes.get(route) };
+  return { kind: 'acknowledgement', position, id, at: enteredAt, by, note, route: writer.routes.get(route) };
 }
+
+/** Appends a notification. What was acknowledged stays so when it is repeated, unless at a higher level. */
+export function appendRepeat(writer: LogWriter, job: Extract<Job, { kind: 'append' }>): AppendResult {
+  const result = writer.append(job);
+  const { sql } = writer;
+  const { tenant, draft } = job;
+  const replacedId = result.kind === 'stored' ? result.clears.at(-1)?.id : undefined;
+  if (result.kind !== 'stored' || replacedId === undefined || !draft.shown || !hasAny(sql, tenant))
+    return result;
+  const replaced = findById(sql, tenant, replacedId);
+  const found = findById(sql, tenant, draft.id);
+  if (!replaced || !found || draft.rank > replaced.rank) return result;
+  const given = readAcknowledged(sql, tenant, replaced.row);
+  if (!given) return result;
+  const { id, receivedAt: enteredAt } = draft;
+  return {
+    ...result,
+    acknowledgement: insertAcknowledgement(writer, tenant, found, { ...given, id, enteredAt }),
+  };
+}
+
+const hasAny = (sql: Statements, tenant: TenantId): boolean =>
+  sql
+    .of<[number], { one: 1 }>('SELECT 1 AS one FROM acknowledgements WHERE tenant = ? LIMIT 1')
+    .get(tenant) !== undefined;
 
 export function readAcknowledged(sql: Statements, tenant: TenantId, row: number): Acknowledged | null {
   const found = sql

@@ -43,10 +43,12 @@ export function createSqliteHistory({
     async append(tenant, draft, idempotency) {
       const result = await queue.push({ kind: 'append', tenant, draft: toRow(draft), idempotency });
       if (result.kind !== 'stored') return result;
+      const { clears, position, acknowledgement } = result;
+      const stored = [...clears, { ...draft, kind: 'notification' as const, position }];
       return {
         kind: 'stored',
         id: draft.id,
-        entries: [...result.clears, { ...draft, kind: 'notification', position: result.position }],
+        entries: acknowledgement ? [...stored, acknowledgement] : stored,
       };
     },
 

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '#contract/errors.ts';
 import type {
   Acknowledged,
+  Acknowledgement,
   AcknowledgeOutcome,
   Clear,
   Idempotency,
@@ -74,7 +75,13 @@ export type Job =
     };
 
 export type AppendResult =
-  | { readonly kind: 'stored'; readonly position: number; readonly clears: readonly Clear[] }
+  | {
+      readonly kind: 'stored';
+      readonly position: number;
+      readonly clears: readonly Clear[];
+      /** Taken over from what it replaced. */
+      readonly acknowledgement?: Acknowledgement | undefined;
+    }
   | { readonly kind: 'repeated'; readonly id: string }
   | { readonly kind: 'conflict' };
 

@@ -5,7 +5,7 @@
 import { workerData } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
-import { acknowledge } from './acknowledgements.ts';
+import { acknowledge, appendRepeat } from './acknowledgements.ts';
 import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './batch.ts';
 import { type Db, openWritable } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure, isFull } from './disk-errors.ts';
@@ -157,7 +157,7 @@ function transaction<T>({ db, log }: Session, work: () => T): T {
 function perform(current: Session, job: Job): JobResults[Job['kind']] {
   switch (job.kind) {
     case 'append':
-      return current.log.append(job);
+      return appendRepeat(current.log, job);
     case 'clear':
       return current.log.clear(job);
     case 'acknowledge':
