@@ -162,6 +162,11 @@ export const ReplayResponse = Type.Object(
     }),
     shownBefore: Type.Integer({ description: 'How many were shown on at least one panel.' }),
     shownAfter: Type.Integer(),
+    escalated: Type.Integer({
+      minimum: 0,
+      description:
+        'Alarms that the draft would have escalated: nobody acknowledged or cleared them before the first step, and nothing else took their place.',
+    }),
     complete: Type.Boolean({
       description: 'false: the cap on considered notifications was reached; the newest were looked at.',
     }),
@@ -172,6 +177,7 @@ export const ReplayResponse = Type.Object(
           name: Type.String(),
           matchedBefore: Type.Integer({ minimum: 0 }),
           matchedAfter: Type.Integer({ minimum: 0 }),
+          escalated: Type.Integer({ minimum: 0, description: 'Alarms that it would have escalated.' }),
         },
         { additionalProperties: false },
       ),
@@ -231,6 +237,35 @@ export const NotificationDetail = Type.Object(
     trace: Type.Array(RuleTrace),
     deliveries: Type.Array(PanelReceipt),
     channels: Type.Array(ChannelDelivery),
+    escalation: Type.Object(
+      {
+        next: Type.Union(
+          [
+            Type.Object(
+              {
+                at: Type.String({ format: 'date-time' }),
+                step: Type.Integer({ minimum: 1 }),
+                steps: Type.Integer({ minimum: 1 }),
+                rule: NamedRef,
+              },
+              { additionalProperties: false },
+            ),
+            Type.Null(),
+          ],
+          {
+            description:
+              'The step that is sent then, unless somebody acknowledges the notification; null: none.',
+          },
+        ),
+        from: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+          description: 'Of an escalation: the notification that it sends again.',
+        }),
+        to: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
+          description: 'The escalation that took its place.',
+        }),
+      },
+      { additionalProperties: false },
+    ),
   },
   { title: 'NotificationDetail', additionalProperties: false },
 );

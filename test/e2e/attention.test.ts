@@ -106,6 +106,8 @@ test('what nobody acknowledged is escalated, step by step, and no further', asyn
   );
   expect(first.data).toMatchObject({ title: 'Disk', level: 'critical', key: 'disk' });
   await stream.next(({ event, data }) => event === 'clear' && data.id === id && data.by === first.data.id);
+  const escalationOf = async (of: string) => (await call('GET', `/api/notifications/${of}`)).json.escalation;
+  expect(await escalationOf(id)).toEqual({ next: null, from: null, to: first.data.id });
   // The last step is for another panel, too.
   await stream.next(({ event, data }) => event === 'clear' && data.id === first.data.id);
   const escalated = await found('token:"belfry:escalation"');
@@ -113,6 +115,9 @@ test('what nobody acknowledged is escalated, step by step, and no further', asyn
     { level: 'critical', target: { all: false, ids: [wall, chief] }, state: 'live' },
     { id: first.data.id, rules: [{ name: 'on call' }] },
   ]);
+  expect(await escalationOf(first.data.id)).toEqual({ next: null, from: id, to: escalated[0].id });
+  const replayed = await call('POST', '/api/rules/replay', { rules: [rule([{ afterMs: 1_000 }])], days: 1 });
+  expect(replayed.json).toMatchObject({ escalated: 1, rules: [{ name: 'on call', escalated: 1 }] });
   const { json } = await call('POST', '/api/rules/explain', { notification: { level: 'error' } });
   expect(json.rules[0].reason).toContain(
     'escalates it 1 s later unless acknowledged with the level critical',

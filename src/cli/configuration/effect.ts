@@ -147,6 +147,10 @@ function lines({
         `rule "${name}" would have matched ${matchedAfter} (it matched ${matchedBefore})`,
     ),
     ...named(
+      rules.filter(({ escalated = 0 }) => escalated > 0),
+      ({ name, escalated }) => `rule "${name}" would have escalated ${escalated} alarms`,
+    ),
+    ...named(
       panels,
       ({ name, shownBefore, shownAfter }) =>
         `panel "${name}" would have been sent ${shownAfter} (it was sent ${shownBefore})`,

@@ -23,13 +23,14 @@ export class RuleMatches {
   }
 
   /** Of these rules, those that match or matched. */
-  of(rules: readonly Ref[]): ReplayResponse['rules'] {
+  of(rules: readonly Ref[], escalated: ReadonlyMap<string, number>): ReplayResponse['rules'] {
     return rules
       .map(({ id, name }) => ({
         id,
         name,
         matchedBefore: this.#before.get(id) ?? 0,
         matchedAfter: this.#after.get(id) ?? 0,
+        escalated: escalated.get(id) ?? 0,
       }))
       .filter(({ matchedBefore, matchedAfter }) => matchedBefore + matchedAfter > 0)
       .slice(0, maxNamed);

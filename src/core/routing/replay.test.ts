@@ -6,7 +6,7 @@ import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { everyPanel } from '../target.ts';
 import { compileRules } from './compile-rules.ts';
 import type { Recorded } from './recorded.ts';
-import { replay } from './replay.ts';
+import { type ReplayEntry, replay } from './replay.ts';
 import { ChannelSendings, type ReplayChannel } from './replay-counts.ts';
 import { Throttle } from './throttle.ts';
 
@@ -54,6 +54,7 @@ test('rules that say the same change nothing', async () => {
     changed: 0,
     shownBefore: 2,
     shownAfter: 2,
+    escalated: 0,
     changes: none,
     rules: [],
     ...{ panels: [], channels: [] },
@@ -73,7 +74,8 @@ test('a change is told with before and after, newest first', async () => {
     changes: { ...none, 'other-panels': 2 },
     shownBefore: 3,
     shownAfter: 3,
-    rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 2 }],
+    escalated: 0,
+    rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 2, escalated: 0 }],
     panels: [{ id: 'p2', name: 'wall 2', shownBefore: 3, shownAfter: 1 }],
     channels: [],
   });
@@ -150,7 +152,8 @@ test('throttles count as they would have, from the oldest on', async () => {
     changes: { ...none, throttled: 3 },
     shownBefore: 5,
     shownAfter: 2,
-    rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 5 }],
+    escalated: 0,
+    rules: [{ id: 'r1', name: 'draft', matchedBefore: 0, matchedAfter: 5, escalated: 0 }],
     panels: panels.map(({ id, name }) => ({ id, name, shownBefore: 5, shownAfter: 2 })),
     channels: [],
   });
@@ -237,4 +240,61 @@ test('the rules in force, replayed over what they decided, change nothing', asyn
     ),
     { numRuns: 300 },
   );
+});
+
+describe('escalations', () => {
+  const escalating = (unless?: 'shown') =>
+    rule({ then: { escalate: [{ afterMs: 5_000, ...(unless && { unless }) }, { afterMs: 1_000 }] } });
+  const cleared = (i: number, at: number, over: object = {}) => ({
+    ...{ kind: 'clear' as const, position: 1, id: `n${i}`, reason: 'cleared' as const, by: 'Ada' },
+    ...{ at: base + at * 1000, route: recorded(0).route, ...over },
+  });
+  const acknowledged = (i: number, at: number) => ({
+    ...{ kind: 'acknowledgement' as const, position: 1, id: `n${i}`, by: 'Ada', note: null },
+    ...{ at: base + at * 1000, route: recorded(0).route },
+  });
+  const long = { ttl: 0, sentTtl: 0 };
+  const repeat = (from: number, to: number, key: string) =>
+    Array.from({ length: to - from }, (_, i) => recorded(from + i, { ...long, key }));
+  const setting = { before: [], after: [], now: base + 100_000, wasShown: async () => true };
+  const escalated = async (entries: readonly ReplayEntry[], by = escalating()) =>
+    (await replay(entries, compileRules({ revision: 9, rules: [by] }, { levels }), panels, setting))
+      .escalated;
+
+  test.each<[string, number, readonly ReplayEntry[]]>([
+    ['what nobody acknowledged', 1, [recorded(0, long)]],
+    ['what is not due yet', 0, [recorded(96, long)]],
+    ['what was acknowledged in time', 0, [recorded(0, long), acknowledged(0, 4)]],
+    ['what was acknowledged too late', 1, [recorded(0, long), acknowledged(0, 6)]],
+    ['what was cleared in time', 0, [recorded(0, long), cleared(0, 4)]],
+    ['what had expired', 0, [recorded(0, { ttl: 4_000, sentTtl: 4_000 })]],
+    ['what a sender repeats, once', 1, repeat(0, 30, 'k')],
+    [
+      'what an "up" replaced in time, and what came after',
+      1,
+      [
+        recorded(0, { ...long, key: 'k' }),
+        recorded(1, { ...long, key: 'k', tokenId: 'up' }),
+        ...repeat(2, 9, 'k'),
+      ],
+    ],
+    [
+      'what was escalated then, and acknowledged after that',
+      1,
+      [
+        recorded(0, { ...long, key: 'k' }),
+        cleared(0, 6, { reason: 'replaced', by: 'n6' }),
+        recorded(6, { ...long, key: 'k', tokenId: 'belfry:escalation' }),
+        acknowledged(6, 8),
+        ...repeat(9, 30, 'k'),
+      ],
+    ],
+  ])('%s counts %i', async (_, count, entries) => {
+    const by = escalating();
+    expect(await escalated(entries, { ...by, when: { not: { token: ['up'] } } })).toBe(count);
+  });
+
+  test('unless shown, what a panel has shown does not count', async () => {
+    expect(await escalated([recorded(0, long)], escalating('shown'))).toBe(0);
+  });
 });

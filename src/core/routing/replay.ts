@@ -1,5 +1,5 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing.ts';
-import type { Entry, History, Notification, Route, TenantId } from '../ports.ts';
+import type { Acknowledgement, Clear, Entry, History, Route, TenantId } from '../ports.ts';
 import { isEmpty, reaches, type Target } from '../target.ts';
 import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
 import { type Recorded, routeRecorded } from './recorded.ts';
@@ -10,10 +10,24 @@ import {
   type ReplayChannel,
   RuleMatches,
 } from './replay-counts.ts';
+import { ReplayedEscalations } from './replay-escalations.ts';
 import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
 
 export type Comparison = Omit<ReplayResponse, 'complete'>;
+
+/** One entry of the log: what was sent, or what became of it. */
+export type ReplayEntry = Recorded | Clear | Acknowledgement;
+
+interface ReplaySetting {
+  /** The tenant's channels as they are, and as they would be. */
+  readonly before: readonly ReplayChannel[];
+  readonly after: readonly ReplayChannel[];
+  /** What is not due by then has not escalated. */
+  readonly now: number;
+  /** Whether a panel has shown a notification. */
+  readonly wasShown: (id: string) => Promise<boolean>;
+}
 type Example = ReplayResponse['examples'][number];
 
 const maxExamples = 20;
@@ -27,16 +41,15 @@ const replayTenant: TenantId = 0;
  *
  * @param recorded oldest first: throttles count on what came before.
  * @param panels the tenant's panels as they are now: a notification counts as shown when it reaches one of them.
- * @param channels the tenant's channels as they are, and as they would be.
  * @returns counts, and the newest examples of each kind of change, newest first.
  */
 export async function replay(
-  recorded: AsyncIterable<Recorded> | Iterable<Recorded>,
+  recorded: AsyncIterable<ReplayEntry> | Iterable<ReplayEntry>,
   router: Router,
   panels: readonly NamedPanel[],
-  channels: { readonly before: readonly ReplayChannel[]; readonly after: readonly ReplayChannel[] } = {
-    before: [],
-    after: [],
+  { before, after, now, wasShown }: ReplaySetting = {
+    ...{ before: [], after: [], now: Number.POSITIVE_INFINITY },
+    wasShown: async () => false,
   },
 ): Promise<Comparison> {
   const throttle = new Throttle();
@@ -51,15 +64,21 @@ export async function replay(
   const examples = new Examples();
   const matches = new RuleMatches();
   const showings = new PanelShowings(panels);
+  const escalations = new ReplayedEscalations(wasShown);
   const sendings = new ChannelSendings();
   const yieldToEventLoop = createYieldToEventLoop();
   for await (const record of recorded) {
     const pause = yieldToEventLoop();
     if (pause) await pause;
+    if (!('receivedAt' in record)) {
+      escalations.change(record);
+      continue;
+    }
     const decision = routeRecorded(record, router, record.receivedAt);
     const throttled = throttle.check(replayTenant, decision.throttle, record.id, record.receivedAt);
     const shownBefore = record.throttledOn === null && reachesAny(record.route);
     const shownAfter = !throttled && reachesAny(decision.route);
+    escalations.add(record, decision, !throttled);
     counts.considered += 1;
     matches.add(record.route, decision.route);
     if (record.throttledOn === null) {
@@ -79,12 +98,17 @@ export async function replay(
     changes[change] += 1;
     examples.add({ ...example, change });
   }
+  const escalated = await escalations.counts(now);
   return {
     ...counts,
     changes,
-    rules: matches.of(router.rules.map(({ ref }) => ref)),
+    escalated: [...escalated.values()].reduce((sum, count) => sum + count, 0),
+    rules: matches.of(
+      router.rules.map(({ ref }) => ref),
+      escalated,
+    ),
     panels: showings.changed(),
-    channels: sendings.changed(channels.before, channels.after),
+    channels: sendings.changed(before, after),
     examples: examples.newestFirst(),
   };
 }
@@ -225,18 +249,18 @@ export async function replayStart(
   return { after: low, head, complete };
 }
 
-/** The notifications from there up to the head of then, oldest first, a page in memory at a time. */
+/** The entries from there up to the head of then, oldest first, a page in memory at a time. */
 export async function* replayed(
   history: Pick<History, 'readAfter'>,
   tenant: TenantId,
   { after, head }: ReplayStart,
-): AsyncGenerator<Notification> {
+): AsyncGenerator<Entry> {
   let position = after;
   while (position < head) {
     const { entries } = await history.readAfter(tenant, position, pageEntries);
     const last = entries.at(-1);
     if (!last) return;
-    for (const entry of entries) if (entry.kind === 'notification' && entry.position <= head) yield entry;
+    for (const entry of entries) if (entry.position <= head) yield entry;
     position = last.position;
   }
 }

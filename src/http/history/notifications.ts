@@ -5,10 +5,11 @@ import { AcknowledgeAccepted, AcknowledgeNotification } from '#contract/notifica
 import { ClearAccepted, type PanelReceipt, Receipts, ReceiptsAccepted } from '#contract/panel.ts';
 import { NotificationDetail } from '#contract/routing.ts';
 import { mayUsePanel, type Principal, shownNameOf } from '#core/access.ts';
+import { escalationOf } from '#core/attention/escalations.ts';
 import { deliveryView } from '#core/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/history-view.ts';
-import type { HistoryRecord } from '#core/ports.ts';
+import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
 import { iso } from '#core/stream/frames.ts';
 import { reaches } from '#core/target.ts';
@@ -44,6 +45,7 @@ export function notificationRoutes(app: App, services: Services): void {
         trace: [...(await traceOf(services, snapshot, record))],
         deliveries: await deliveries(services, snapshot, record),
         channels: await channelDeliveries(services, snapshot, record),
+        escalation: await escalationView(services, principal.tenant, record),
       };
     },
   );
@@ -143,6 +145,11 @@ async function requireRoutedToOwnPanel(
   const record = await history.find(principal.tenant, id);
   const panel = await tenancy.findPanel(principal.tenant, principal.panelId);
   if (!record || !panel || !reaches(record.route.target, panel)) throw notFound('notification');
+}
+
+async function escalationView(services: Services, tenant: TenantId, record: HistoryRecord) {
+  const { next, ...others } = await escalationOf(services, tenant, record);
+  return { next: next && { ...next, at: iso(next.at) }, ...others };
 }
 
 /** For each channel that it was queued for. */

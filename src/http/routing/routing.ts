@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
-import type { Notification, TenantId } from '#core/ports.ts';
+import type { Entry, TenantId } from '#core/ports.ts';
 import {
   type DraftSurroundings,
   draftRouter,
@@ -9,8 +9,8 @@ import {
   subjectOfRequest,
   wasThrottled,
 } from '#core/routing/explain-request.ts';
-import { type Recorded, subjectOf } from '#core/routing/recorded.ts';
-import { replay, replayed, replayStart } from '#core/routing/replay.ts';
+import { subjectOf } from '#core/routing/recorded.ts';
+import { type ReplayEntry, replay, replayed, replayStart } from '#core/routing/replay.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
 import { createYieldToEventLoop, type YieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { problems, route } from '../route-schemas.ts';
@@ -71,6 +71,8 @@ export function routingRoutes(app: App, services: Services): void {
       const comparison = await replay(recorded, router, [...snapshot.panels.values()], {
         before: [...inForce.channels.values()],
         after: [...snapshot.channels.values()],
+        now: now(),
+        wasShown: async (id) => ((await history.find(tenant, id))?.receipts.shown ?? 0) > 0,
       });
       return { ...comparison, complete: start.complete };
     },
@@ -139,11 +141,13 @@ function requireOpen(socket: Socket): void {
 
 /** Adds the current name of the token to each notification, because rules can match a token by name. */
 async function* withTokenNames(
-  notifications: AsyncIterable<Notification>,
+  entries: AsyncIterable<Entry>,
   names: ReadonlyMap<string, string>,
-): AsyncGenerator<Recorded> {
-  for await (const each of notifications)
-    yield { ...each, tokenName: names.get(each.tokenId) ?? each.tokenId };
+): AsyncGenerator<ReplayEntry> {
+  for await (const each of entries)
+    yield each.kind === 'notification'
+      ? { ...each, tokenName: names.get(each.tokenId) ?? each.tokenId }
+      : each;
 }
 
 function instant(text: string | undefined, otherwise: number): number {

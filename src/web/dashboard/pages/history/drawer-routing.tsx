@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { NotificationDetail, RoutingOutcome, RuleTrace } from '#contract/routing.ts';
 import { explainQuery, rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
 import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
 import { type TracedNotification, traceSentence } from '#web/dashboard/components/rule-trace.ts';
 import styles from './notification-drawer.module.css';
@@ -21,6 +22,7 @@ export function RoutingReason({ detail }: { detail: NotificationDetail }) {
     <section className={styles.section}>
       <h3>{t(onScreens ? 'whyOn' : wasOn ? 'whyWasOn' : 'whyNot')}</h3>
       <Trace detail={detail} />
+      <Escalation detail={detail} />
       <Today detail={detail} />
     </section>
   );
@@ -80,6 +82,37 @@ function RuleName({ rule: { id, name, outcome }, exists }: { rule: RuleTrace; ex
     <bdi>{name}</bdi>
   );
   return outcome === 'matched' ? <strong>{shown}</strong> : shown;
+}
+
+/** What is sent next if nobody acknowledges it, and what it was escalated from and to. */
+function Escalation({ detail }: { detail: NotificationDetail }) {
+  const { t } = useTranslation('history');
+  const { name: tenant } = useTenant();
+  const formats = useFormats();
+  const { next, from, to } = detail.escalation;
+  const link = (id: string, text: string) => (
+    <p>
+      <Link to="/t/$tenant/history" params={{ tenant }} search={{ id }} className={styles.rule}>
+        {text}
+      </Link>
+    </p>
+  );
+  return (
+    <>
+      {next && (
+        <p>
+          {t('escalates', {
+            time: formats.dateTime(next.at),
+            step: next.step,
+            steps: next.steps,
+            rule: next.rule.name,
+          })}
+        </p>
+      )}
+      {from !== null && link(from, t('escalatedFrom'))}
+      {to !== null && link(to, t('escalatedTo'))}
+    </>
+  );
 }
 
 /** Shown only if today's rules would decide otherwise. */

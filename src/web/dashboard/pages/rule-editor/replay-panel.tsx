@@ -86,7 +86,7 @@ function Running({ since, days }: { since: number; days: number }) {
 function ReplayResult({ result, days }: { result: ReplayResponse; days: number }) {
   const { t } = useTranslation('rules');
   const formats = useFormats();
-  const { considered, changed, shownBefore, shownAfter, complete, changes, examples } = result;
+  const { considered, changed, shownBefore, shownAfter, escalated, complete, changes, examples } = result;
   const number = (count: number) => ({ count, number: formats.number(count) });
   return (
     <>
@@ -100,6 +100,7 @@ function ReplayResult({ result, days }: { result: ReplayResponse; days: number }
           {t('replay.shown', { before: formats.number(shownBefore), after: formats.number(shownAfter) })}
         </span>
       </p>
+      {escalated > 0 && <p className={styles.total}>{t('replay.escalated', number(escalated))}</p>}
       {!complete && <p className={styles.stale}>{t('replay.capped', number(considered))}</p>}
       {replayChanges
         .filter((change) => changes[change] > 0)

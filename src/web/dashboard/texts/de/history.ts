@@ -95,6 +95,10 @@ export const history: TranslatedPage<'history'> = {
   'field.ip': 'IP',
   'field.sourceIp': 'Quell-IP',
   'field.token': 'Token',
+  escalates:
+    'Eskaliert am {{time}}, wenn niemand bestätigt: Schritt {{step}} von {{steps}} der Regel „{{rule}}“.',
+  escalatedFrom: 'Die Meldung öffnen, die hiermit eskaliert',
+  escalatedTo: 'Die Eskalation öffnen, die sie ersetzt hat',
   'field.origin': 'An seiner Stelle gesendet von',
   'field.display': 'Anzeigedauer',
   'field.key': 'Schlüssel',

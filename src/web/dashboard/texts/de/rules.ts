@@ -143,6 +143,8 @@ export const rules: TranslatedPage<'rules'> = {
   'escalate.shown': 'angezeigt',
   'escalate.as': 'als',
   'escalate.level': 'Stufe der Eskalation',
+  'replay.escalated_one': '{{number}} Alarm wäre eskaliert.',
+  'replay.escalated_other': '{{number}} Alarme wären eskaliert.',
   'escalate.sameLevel': 'gleicher Stufe',
   'escalate.on': 'auf',
   'escalate.again': 'nochmals nach',

@@ -139,6 +139,8 @@ export const rules = {
   'escalate.shown': 'shown on a panel',
   'escalate.as': 'as',
   'escalate.level': 'Level of the escalation',
+  'replay.escalated_one': '{{number}} alarm would have escalated.',
+  'replay.escalated_other': '{{number}} alarms would have escalated.',
   'escalate.sameLevel': 'the same level',
   'escalate.on': 'on',
   'escalate.again': 'again after',
