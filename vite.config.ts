@@ -56,6 +56,21 @@ function versionOf(): Plugin {
   };
 }
 
+/** What belongs to the page of a device under names that do not change. */
+function deviceFiles(): Plugin {
+  return {
+    name: 'belfry-device-files',
+    generateBundle() {
+      for (const name of ['manifest.webmanifest', 'icon-192.png', 'icon-512.png', 'badge.png'])
+        this.emitFile({
+          type: 'asset',
+          fileName: `push/${name}`,
+          source: readFileSync(join(root, 'src/web/push', name)),
+        });
+    },
+  };
+}
+
 function pathsOf(name: string): string[] {
   const svg = readFileSync(join(root, `node_modules/@tabler/icons/icons/outline/${name}.svg`), 'utf8');
   if (/<(?!\/?(?:svg|path)\b|!--)/.test(svg))
@@ -81,7 +96,7 @@ export default defineConfig({
   },
   root: join(root, 'src/web'),
   publicDir: false,
-  plugins: [react(), icons(), versionOf(), compressedFiles()],
+  plugins: [react(), icons(), versionOf(), deviceFiles(), compressedFiles()],
   build: {
     outDir: join(root, 'dist/web'),
     emptyOutDir: true,
@@ -93,6 +108,10 @@ export default defineConfig({
     // What a page loads, for the measurement of its weight.
     manifest: true,
     rolldownOptions: {
+      // A service worker keeps its address from version to version.
+      output: {
+        entryFileNames: ({ name }) => (name === 'push-worker' ? 'push/worker.js' : 'assets/[name]-[hash].js'),
+      },
       // Pages take words from the contract (roles, levels), and leave its schemas behind.
       treeshake: {
         manualPureFunctions: [
@@ -108,6 +127,8 @@ export default defineConfig({
       input: {
         dashboard: join(root, 'src/web/dashboard/index.html'),
         panel: join(root, 'src/web/panel/index.html'),
+        push: join(root, 'src/web/push/index.html'),
+        'push-worker': join(root, 'src/web/push/worker.ts'),
       },
     },
   },

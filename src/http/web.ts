@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyError, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
 import { AppError } from '#core/errors.ts';
 import { answerError } from './errors.ts';
 import type { App, Services } from './services.ts';
@@ -24,9 +25,16 @@ export const pagePolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
+/** Of the page of a device: it registers one service worker (its only Trusted Types policy), and may be installed. */
+const devicePagePolicy = `${pagePolicy.replace("trusted-types 'none'", 'trusted-types belfry-push')}; worker-src 'self'; manifest-src 'self'`;
+/** Its service worker tells the server of a new subscription. */
+const workerPolicy = "default-src 'none'; connect-src 'self'";
+const deviceFiles = ['worker.js', 'manifest.webmanifest', 'icon-192.png', 'icon-512.png', 'badge.png'];
+
 /** Each page with its paths. The dashboard's own router handles the paths below them. */
 const pages = {
   'panel/index.html': ['/panel'],
+  'push/index.html': ['/push'],
   'dashboard/index.html': ['/', '/t/*', '/sign-in', '/setup', '/invite', '/account', '/new-tenant'],
 } as const;
 
@@ -56,6 +64,15 @@ export function webRoutes(app: App, { settings }: Services): void {
       const isOurs = error instanceof AppError || (error.statusCode ?? 500) >= 500;
       return answerError(isOurs ? error : nothingThere(), request, reply);
     });
+    const ofDevice = { schema: { params: Type.Object({ file: Type.String() }), hide: true } };
+    scope.get<{ Params: { file: string } }>('/push/:file', ofDevice, async ({ params }, reply) => {
+      const file = join('push', params.file);
+      if (!deviceFiles.includes(params.file) || !existsSync(join(folder, file))) throw nothingThere();
+      return reply
+        .header('content-security-policy', workerPolicy)
+        .header('cache-control', 'no-cache')
+        .sendFile(file, folder, { cacheControl: false, lastModified: false });
+    });
     for (const [file, paths] of Object.entries(pages)) {
       for (const path of paths.flatMap((each) => (/[/*]$/.test(each) ? each : [each, `${each}/`])))
         scope.get(path, { schema: { hide: true } }, async (_request, reply) => sendPage(reply, folder, file));
@@ -67,7 +84,7 @@ function sendPage(reply: FastifyReply, folder: string, file: string): FastifyRep
   if (!existsSync(join(folder, file)))
     throw new AppError('not-found', 'the pages are not built here: start with npm start, which builds them');
   return reply
-    .header('content-security-policy', pagePolicy)
+    .header('content-security-policy', file === 'push/index.html' ? devicePagePolicy : pagePolicy)
     .header('referrer-policy', 'no-referrer')
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', 'no-cache')

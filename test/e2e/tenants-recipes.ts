@@ -89,6 +89,9 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     // 404 where the pages have not been built.
     'GET /panel': { ...plain('/panel'), ok: [200, 404] },
     'GET /panel/': { ...plain('/panel/'), ok: [200, 404] },
+    'GET /push': { ...plain('/push'), ok: [200, 404] },
+    'GET /push/': { ...plain('/push/'), ok: [200, 404] },
+    'GET /push/:file': { ...plain('/push/none.js'), ok: [404] },
     ...Object.fromEntries(
       pages.map((path) => [`GET ${path}`, { ...plain(path.replace('*', 'acme')), ok: [200, 404] }]),
     ),

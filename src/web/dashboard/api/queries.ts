@@ -14,6 +14,7 @@ import type { Level } from '#contract/level.ts';
 import type { Invitation, Member } from '#contract/member.ts';
 import type { Overview } from '#contract/overview.ts';
 import type { Panel, PanelShowing } from '#contract/panel.ts';
+import type { PushDeviceList } from '#contract/push.ts';
 import type { SavedSearch } from '#contract/search.ts';
 import type { Tenant as TenantSettings } from '#contract/tenant.ts';
 import type { Key, Token } from '#contract/token.ts';
@@ -92,6 +93,12 @@ export const liveChannelsQuery = (tenant: Tenant) =>
 export const channelDeliveriesQuery = (tenant: Tenant, id: string) =>
   queryOptions({
     ...resource<ChannelDeliveries>(tenant, `${channelPath(id)}/deliveries`, 'channels', id, 'deliveries'),
+    refetchInterval: panelsRefreshMs,
+  });
+
+export const pushDevicesQuery = (tenant: Tenant, id: string) =>
+  queryOptions({
+    ...resource<PushDeviceList>(tenant, `${channelPath(id)}/devices`, 'channels', id, 'devices'),
     refetchInterval: panelsRefreshMs,
   });
 

@@ -2,13 +2,13 @@ import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { encode } from 'uqr';
 import type { TwoFactorBegun } from '#contract/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { usePerson } from '#web/dashboard/api/session.ts';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { Section } from '#web/dashboard/components/page.tsx';
+import { QrCode } from '#web/dashboard/components/qr-code.tsx';
 import { showToast } from '#web/dashboard/components/toast.tsx';
 import styles from './account.module.css';
 import { PasswordDialog } from './reauthentication.tsx';
@@ -137,24 +137,5 @@ function BackupCodes({ codes }: { codes: readonly string[] }) {
       <p className={styles.hint}>{t('backupCodesHint')}</p>
       <CopyField text={codes.join('\n')} label={t('backupCodes')} />
     </div>
-  );
-}
-
-/** One path of all dark squares, on white, with the margin that scanners need. */
-function QrCode({ text, label, size }: { text: string; label: string; size: number }) {
-  const { data, size: modules } = encode(text, { ecc: 'M', border: 3 });
-  const d = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
-  return (
-    <svg
-      width={size}
-      height={size}
-      viewBox={`0 0 ${modules} ${modules}`}
-      shapeRendering="crispEdges"
-      role="img"
-      aria-label={label}
-    >
-      <path d={`M0 0h${modules}v${modules}H0z`} fill="#fff" />
-      <path d={d} fill="#0b0e14" />
-    </svg>
   );
 }

@@ -18,6 +18,7 @@ import { ConfirmButton, SideDrawer } from '#web/dashboard/components/layers.tsx'
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
 import { ChannelProblem } from './channel-problem.tsx';
 import styles from './channels.module.css';
+import { PushDevices } from './push-devices.tsx';
 
 interface Values {
   readonly name: string;
@@ -47,6 +48,7 @@ export function ChannelDrawer(props: DrawerProps) {
     <SideDrawer onClose={onClose} title={channel ? <bdi>{channel.name}</bdi> : t('create')}>
       {channel && <Failing channel={channel} />}
       {may('admin') && <ChannelForm {...props} />}
+      {channel?.kind === 'push' && <PushDevices channel={channel} />}
       {channel && <Deliveries channel={channel} />}
     </SideDrawer>
   );

@@ -1,0 +1,111 @@
+import { Button, Group } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import type { Channel } from '#contract/channel.ts';
+import type { PushDevice, PushLinkCreated } from '#contract/push.ts';
+import { channelPath, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { Ago } from '#web/dashboard/components/ago.tsx';
+import { CopyField } from '#web/dashboard/components/copy-field.tsx';
+import { ConfirmButton } from '#web/dashboard/components/layers.tsx';
+import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { QrCode } from '#web/dashboard/components/qr-code.tsx';
+import styles from './channels.module.css';
+
+/** The browsers and phones of a push channel, and the way to add one. */
+export function PushDevices({ channel }: { channel: Channel }) {
+  const { t } = useTranslation('channels');
+  const tenant = useTenant();
+  const { data } = useQuery(pushDevicesQuery(tenant, channel.id));
+  const link = useMutation({
+    mutationFn: () => tenant.api.post<PushLinkCreated>(`${channelPath(channel.id)}/devices`),
+  });
+  const added = data?.devices.find(({ id }) => id === link.data?.id);
+  return (
+    <section aria-label={t('devices')} className={styles.devices}>
+      <h3>{t('devices')}</h3>
+      {data?.devices.length === 0 && <p className="muted">{t('devicesEmpty')}</p>}
+      {data && data.devices.length > 0 && (
+        <ul className={styles.log}>
+          {data.devices.map((device) => (
+            <DeviceRow key={device.id} channel={channel} device={device} />
+          ))}
+        </ul>
+      )}
+      {tenant.may('admin') && (
+        <div className={styles.log}>
+          <div role="status">{added && t('deviceAdded', { name: added.name })}</div>
+          {link.data && !added && <NewLink link={link.data.link} />}
+          {link.error && <ErrorNotice error={link.error} />}
+          <div>
+            <Button loading={link.isPending} onClick={() => link.mutate()}>
+              {t(link.data && !added ? 'newLink' : 'addDevice')}
+            </Button>
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function NewLink({ link }: { link: string }) {
+  const { t } = useTranslation('channels');
+  return (
+    <>
+      <p>{t('linkHint')}</p>
+      <QrCode text={link} label={t('linkQr')} size={220} />
+      <CopyField text={link} label={t('link')} />
+      <div>
+        <Button component="a" href={link} target="_blank" rel="noopener">
+          {t('thisBrowser')}
+        </Button>
+      </div>
+      {!link.startsWith('https:') && !/^http:\/\/(?:localhost|127\.0\.0\.1)[:/]/.test(link) && (
+        <p className={styles.notice}>{t('needsHttps')}</p>
+      )}
+    </>
+  );
+}
+
+function DeviceRow({ channel, device }: { channel: Channel; device: PushDevice }) {
+  const { t } = useTranslation('channels');
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const { id, name, addedAt, lastDeliveredAt, lastError } = device;
+  const remove = async () => {
+    await tenant.api.delete(`${channelPath(channel.id)}/devices/${encodeURIComponent(id)}`);
+    await client.invalidateQueries({ queryKey: [...tenant.key, 'channels', channel.id] });
+  };
+  return (
+    <li>
+      <Group justify="space-between" wrap="nowrap" align="start">
+        <span>
+          <strong>
+            <bdi>{name}</bdi>
+          </strong>
+          <br />
+          <span className="muted">
+            {t('deviceAddedAt')} <Ago at={addedAt} /> · {t('lastDelivered')}:{' '}
+            {lastDeliveredAt === null ? t('never') : <Ago at={lastDeliveredAt} />}
+          </span>
+          {lastError !== null && (
+            <>
+              <br />
+              <bdi>{lastError}</bdi>
+            </>
+          )}
+        </span>
+        {tenant.may('admin') && (
+          <ConfirmButton
+            label={t('removeDevice')}
+            title={t('removeDeviceTitle', { name })}
+            action={t('removeDeviceDo')}
+            onConfirm={remove}
+          >
+            {t('removeDeviceAbout')}
+          </ConfirmButton>
+        )}
+      </Group>
+    </li>
+  );
+}

@@ -1,0 +1,36 @@
+import type { Translate } from '#web/language.ts';
+
+/** Everything the page of a device says, in English. */
+export const en = {
+  title: 'Notifications on this device',
+  offer: 'This device will get what Belfry sends to “{{channel}}” of {{tenant}}.',
+  name: 'Name of this device',
+  turnOn: 'Turn on notifications',
+  on: 'On: {{channel}} · {{tenant}}',
+  lastDelivered: 'Last message {{at}}.',
+  nothingYet: 'No message yet.',
+  test: 'Send test',
+  tested: 'Sent. The message arrives within seconds.',
+  testFailed: 'Not sent: {{reason}}',
+  turnOff: 'Turn off',
+  off: 'Notifications are off.',
+  enterLink: 'Link from the channel’s page',
+  enterLinkHint: 'In Belfry, open the push channel and choose “Add device”.',
+  openLink: 'Continue',
+  notALink: 'This is not a link from the channel’s page.',
+  linkOver: 'This link was used or has expired. Ask for a new one.',
+  failed: 'That did not work: {{reason}}',
+  notAllowed: 'The browser did not allow notifications. Try again, and choose “Allow”.',
+  'obstacle.insecure':
+    'Browsers allow notifications over https only. Open this page at the https address of your Belfry server.',
+  'obstacle.home-screen':
+    'On an iPhone or iPad: tap Share, choose “Add to Home Screen”, then open Belfry from your Home Screen.',
+  'obstacle.unsupported':
+    'This browser does not support Web Push. Use a current Chrome, Edge, Firefox or Safari.',
+  'obstacle.denied':
+    'Notifications from this site are blocked. Allow them in the browser’s settings for this site, then reload the page.',
+} as const satisfies Record<string, string>;
+
+/** The keys of English are the keys of every language. */
+export type PushTexts = Readonly<Record<keyof typeof en, string>>;
+export type PushTranslate = Translate<PushTexts>;

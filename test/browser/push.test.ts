@@ -1,0 +1,176 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { PushSubscription } from '#contract/push.ts';
+import { eventually } from '../support/eventually.ts';
+import { PushServiceStub } from '../support/push-service.ts';
+import { accessibilityFaults, faultsInBothSchemes } from './accessibility.ts';
+import { DashboardLab } from './dashboard-lab.ts';
+
+let lab: DashboardLab;
+let service: PushServiceStub;
+beforeAll(async () => {
+  service = await PushServiceStub.start();
+  lab = await DashboardLab.start(inject('browserPath'), { BELFRY_OUTBOUND_ALLOW: '127.0.0.1' });
+});
+afterAll(async () => {
+  await lab.close();
+  await service.close();
+});
+
+/** The browser's subscription is one at the test's push service: there is no other here. */
+async function subscribeAt(context: BrowserContext, subscription: PushSubscription): Promise<void> {
+  await context.addInitScript(({ endpoint, keys }) => {
+    let isOn = localStorage.getItem('subscribed') !== null;
+    const set = (on: boolean) => {
+      isOn = on;
+      if (on) localStorage.setItem('subscribed', '');
+      else localStorage.removeItem('subscribed');
+      return true;
+    };
+    const made = {
+      toJSON: () => ({ endpoint, keys, expirationTime: null }),
+      options: { applicationServerKey: null },
+      unsubscribe: async () => set(false),
+    };
+    // A browser without windows has blocked notifications for good.
+    let permission = 'denied';
+    Object.defineProperty(Notification, 'permission', { get: () => (isOn ? 'granted' : permission) });
+    Notification.requestPermission = async () => {
+      permission = 'granted';
+      return permission as NotificationPermission;
+    };
+    addEventListener('allow-again', () => {
+      permission = 'default';
+    });
+    Object.assign(PushManager.prototype, {
+      getSubscription: async () => (isOn ? made : null),
+      subscribe: async () => set(true) && made,
+    });
+  }, subscription);
+}
+
+/** What a push service would deliver to the browser, decrypted. */
+async function deliver(page: Page, data: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const registered = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      for (const each of registrations) if (!each.isDeleted) resolve(each.registrationId);
+    });
+  });
+  await session.send('ServiceWorker.enable');
+  const origin = new URL(page.url()).origin;
+  await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await registered, data });
+  await session.detach();
+}
+
+test('a browser becomes a device by a link, shows what is sent to it, and turns itself off', async () => {
+  const { page: desk, close } = await lab.desk({ path: 'settings/channels' });
+  await desk.getByRole('button', { name: 'Create channel' }).first().click();
+  const dialog = desk.getByRole('dialog');
+  await dialog.getByLabel('Kind').selectOption('push');
+  await dialog.getByLabel('Name').fill('On call');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await desk.getByText('No device yet').waitFor();
+  await desk.getByRole('button', { name: 'Add device' }).click();
+  await desk.getByRole('img', { name: 'QR code of the link' }).waitFor();
+  const link = (await desk.getByRole('link', { name: 'Use this browser' }).getAttribute('href')) ?? '';
+  await desk.setViewportSize({ width: 390, height: 844 });
+  expect(await faultsInBothSchemes(desk)).toEqual([]);
+
+  const browser = service.subscribe();
+  const { page, context, complaints } = await lab.window({ viewport: { width: 390, height: 844 } });
+  await subscribeAt(context, { endpoint: browser.endpoint, keys: browser.keys });
+  await page.goto(`${lab.server.url}/push`);
+  await page.getByText('Notifications from this site are blocked').waitFor();
+  await page.evaluate(() => {
+    dispatchEvent(new Event('allow-again'));
+    dispatchEvent(new Event('hashchange'));
+  });
+  await page.getByLabel('Link from the channel’s page').fill(link);
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('“On call”').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.getByLabel('Name of this device').fill('Anna’s phone');
+  await page.getByRole('button', { name: 'Turn on notifications' }).click();
+  await page.getByRole('heading', { name: 'On: On call' }).waitFor();
+  expect(new URL(page.url()).hash).toBe('');
+  await desk.getByText('“Anna’s phone” was added.').waitFor();
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await page.getByText('Sent. The message arrives').waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  const { payload } = service.pushed[0] as { payload: { title: string; url: string } };
+
+  const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+  // A windowless browser may show no notification: what the worker asks for is what counts.
+  await worker.evaluate(() => {
+    const scope = self as unknown as {
+      shown: unknown[];
+      opened: string[];
+      registration: { showNotification: unknown };
+      clients: { openWindow: unknown };
+    };
+    scope.shown = [];
+    scope.opened = [];
+    scope.registration.showNotification = async (title: string, options: object) =>
+      void scope.shown.push({ title, ...options });
+    scope.clients.openWindow = async (url: string) => void scope.opened.push(url);
+  });
+  const shown = () => worker.evaluate(() => (self as unknown as { shown: unknown[] }).shown);
+  await deliver(page, JSON.stringify(payload));
+  await eventually(async () =>
+    expect(await shown()).toMatchObject([
+      {
+        title: 'Test of a channel',
+        body: expect.stringMatching(/^info\nThis channel works/),
+        renotify: true,
+      },
+    ]),
+  );
+  await deliver(page, 'not JSON');
+  await eventually(async () => expect(await shown()).toMatchObject([{}, { title: 'Belfry' }]));
+  const clicked = (url: string) =>
+    worker.evaluate(async (opens) => {
+      const scope = self as unknown as EventTarget & { opened: string[] };
+      const waits: Promise<unknown>[] = [];
+      const event = Object.assign(new Event('notificationclick'), {
+        notification: { close: () => undefined, data: { url: opens } },
+        waitUntil: (work: Promise<unknown>) => waits.push(work),
+      });
+      scope.dispatchEvent(event);
+      await Promise.all(waits);
+      return scope.opened.splice(0);
+    }, url);
+  expect(await clicked(payload.url)).toEqual([lab.server.url + payload.url]);
+  expect(await clicked('https://grafana.example.org/d/1')).toEqual(['https://grafana.example.org/d/1']);
+  expect(await clicked('javascript:alert(1)')).toEqual([]);
+
+  const renewed = service.subscribe();
+  await worker.evaluate(async ({ endpoint, keys }) => {
+    const waits: Promise<unknown>[] = [];
+    const event = Object.assign(new Event('pushsubscriptionchange'), {
+      newSubscription: { toJSON: () => ({ endpoint, keys }) },
+      waitUntil: (work: Promise<unknown>) => waits.push(work),
+    });
+    (self as unknown as EventTarget).dispatchEvent(event);
+    await Promise.all(waits);
+  }, renewed);
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await eventually(() => expect(service.pushed.at(-1)?.path).toBe(renewed.path));
+
+  // Opened again, it tells the server of the subscription that it has.
+  await page.reload();
+  await page.getByText('Last message').waitFor();
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await eventually(() => expect(service.pushed.at(-1)?.path).toBe(browser.path));
+  await page.getByRole('button', { name: 'Turn off' }).click();
+  await page.getByText('Notifications are off.').waitFor();
+  expect(await page.evaluate(() => localStorage.getItem('subscribed'))).toBeNull();
+  await desk.getByText('No device yet').waitFor();
+  await page.goto(link);
+  await page.getByText('This link was used or has expired').waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+  await close();
+});
