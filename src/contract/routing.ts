@@ -247,6 +247,7 @@ export const NotificationDetail = Type.Object(
                 step: Type.Integer({ minimum: 1 }),
                 steps: Type.Integer({ minimum: 1 }),
                 rule: NamedRef,
+                unless: Type.Enum(['acknowledged', 'shown']),
               },
               { additionalProperties: false },
             ),
@@ -254,7 +255,7 @@ export const NotificationDetail = Type.Object(
           ],
           {
             description:
-              'The step that is sent then, unless somebody acknowledges the notification; null: none.',
+              'The step that is sent then, unless somebody acknowledges the notification or, where it says so, a panel shows it; null: none.',
           },
         ),
         from: Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {

@@ -70,5 +70,9 @@ test('the steps of an escalation are added, changed, moved and removed', async (
     { afterMs: 900_000, unless: 'shown', panels: { tags: ['management'] } },
     { afterMs: 300_000 },
   ]);
+  const token = await lab.server.token({ name: 'disks' });
+  const sent = await lab.server.notify(token, { title: 'Disk', message: 'm' });
+  await page.goto(`${lab.server.url}/t/default/history?id=${sent.json.id}`);
+  await page.getByText(/Escalates at .* unless shown on a panel: step 1 of 2/).waitFor();
   await close();
 });

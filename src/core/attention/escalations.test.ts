@@ -206,11 +206,14 @@ test.each([
   ['without one', null],
 ])('a notification %s says which step is next, and what it was escalated from and to', async (_, key) => {
   const [step] = once.escalate as [object];
-  const { send, pass, stateOf, escalations } = createLab({}, { escalate: [step, step] } as RuleThen);
+  const { send, pass, stateOf, escalations, history } = createLab({}, { escalate: [step, step] } as RuleThen);
   const id = await send({ key });
   const rule = { id: 'r', name: expect.any(String) };
-  const next = { at: 1_000_000 + 5 * minute, step: 1, steps: 2, rule };
+  const next = { at: 1_000_000 + 5 * minute, step: 1, steps: 2, rule, unless: 'acknowledged' };
   expect(await stateOf(id)).toEqual({ next, from: null, to: null });
+  await history.acknowledge(1, id, { by: 'Ada', at: 0, note: null });
+  expect((await stateOf(id)).next).toBeNull();
+  await history.acknowledge(1, id, null as never);
   await pass(5 * minute);
   const [first] = escalations().map((each) => each.id) as [string];
   expect((await stateOf(id)).to).toBe(key === null ? null : first);

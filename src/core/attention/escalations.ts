@@ -96,6 +96,7 @@ export interface EscalationState {
     readonly step: number;
     readonly steps: number;
     readonly rule: Ref;
+    readonly unless: NonNullable<EscalationStep['unless']>;
   } | null;
   readonly from: string | null;
   readonly to: string | null;
@@ -113,10 +114,13 @@ export async function escalationOf(
   });
   const data = due?.data as Escalating | undefined;
   const { id, cleared, route } = record;
-  const isNext = data?.id === id && isLive(record, now()) && data.step < data.steps.length;
+  const step = data?.id === id && isLive(record, now()) ? data.steps[data.step] : undefined;
   const next =
-    isNext && due && due.dueAt !== null && record.acknowledged === null
-      ? { at: due.dueAt, step: data.step + 1, steps: data.steps.length, rule: data.rule }
+    due && due.dueAt !== null && data && step && !isTaken(record, data, step)
+      ? {
+          ...{ at: due.dueAt, step: data.step + 1, steps: data.steps.length, rule: data.rule },
+          unless: step.unless ?? 'acknowledged',
+        }
       : null;
   const by = cleared?.reason === 'replaced' ? await history.find(tenant, cleared.by) : undefined;
   const to = by?.route.escalates === id ? by.id : null;

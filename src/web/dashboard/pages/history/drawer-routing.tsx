@@ -101,7 +101,7 @@ function Escalation({ detail }: { detail: NotificationDetail }) {
     <>
       {next && (
         <p>
-          {t('escalates', {
+          {t(next.unless === 'shown' ? 'escalatesUnlessShown' : 'escalates', {
             time: formats.dateTime(next.at),
             step: next.step,
             steps: next.steps,

@@ -97,6 +97,8 @@ export const history: TranslatedPage<'history'> = {
   'field.token': 'Token',
   escalates:
     'Eskaliert am {{time}}, wenn niemand bestätigt: Schritt {{step}} von {{steps}} der Regel „{{rule}}“.',
+  escalatesUnlessShown:
+    'Eskaliert am {{time}}, wenn keine Anzeige sie zeigt: Schritt {{step}} von {{steps}} der Regel „{{rule}}“.',
   escalatedFrom: 'Die Meldung öffnen, die hiermit eskaliert',
   escalatedTo: 'Die Eskalation öffnen, die sie ersetzt hat',
   'field.origin': 'An seiner Stelle gesendet von',

@@ -92,6 +92,8 @@ export const history = {
   'field.sourceIp': 'Source IP',
   'field.token': 'Token',
   escalates: 'Escalates at {{time}} unless acknowledged: step {{step}} of {{steps}} of the rule “{{rule}}”.',
+  escalatesUnlessShown:
+    'Escalates at {{time}} unless shown on a panel: step {{step}} of {{steps}} of the rule “{{rule}}”.',
   escalatedFrom: 'Open the notification that this escalates',
   escalatedTo: 'Open the escalation that replaced this',
   'field.origin': 'Sent in its place by',
