@@ -69,6 +69,7 @@ export const listenerVariables = {
     'least serious syslog messages to store',
   ),
   BELFRY_SMTP: optional(listenAddress, 'address for e-mail over SMTP, as in :2525'),
+  BELFRY_SMTP_ALLOW: setting('0.0.0.0/0,::/0', networks, 'networks that may send e-mail; by default all'),
   BELFRY_MQTT_URL: {
     ...optionalSecret(mqttUrl, 'broker to take notifications from, as in mqtt://user:password@host:1883'),
     show: withoutPassword,
@@ -124,7 +125,7 @@ export function listenersOf(of: ListenerSettings) {
       allow: of.BELFRY_SYSLOG_ALLOW,
       least: of.BELFRY_SYSLOG_SEVERITY,
     }),
-    smtp,
+    smtp: smtp && Object.freeze({ ...smtp, allow: of.BELFRY_SMTP_ALLOW }),
     mqtt:
       broker === undefined
         ? undefined

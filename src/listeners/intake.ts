@@ -1,4 +1,5 @@
 /** What listeners get to work with: the way in of notifications, whatever protocol they come by. */
+import { compileAddressSet, findAddressKey, parseAddressRange } from '#core/addresses.ts';
 import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
@@ -46,6 +47,15 @@ export interface OpenPort extends Listener {
 export interface ListenerLog {
   info(message: string): void;
   warn(details: object, message: string): void;
+}
+
+/** Whether an address is in one of the networks. */
+export function allowsFrom(networks: readonly string[]): (address: string) => boolean {
+  const allowed = compileAddressSet(networks.map(parseAddressRange));
+  return (address) => {
+    const key = findAddressKey(address);
+    return key !== undefined && allowed(key);
+  };
 }
 
 const noMap = parseLevelMap([]);

@@ -1,6 +1,6 @@
 /** Opens the listeners that the settings name: all of them, or none. Each is loaded only then. */
-import { readFile } from 'node:fs/promises';
 import type { SharedLease } from '#core/nodes.ts';
+import { Certificate, type CertificateFiles } from './certificate.ts';
 import type { ListenAddress, Listener, ListenerIntake, ListenerLog } from './intake.ts';
 import type { MqttOptions } from './mqtt.ts';
 import type { SyslogSeverity } from './syslog-message.ts';
@@ -14,9 +14,9 @@ export interface ListenersConfig {
     readonly allow: readonly string[];
     readonly least: SyslogSeverity;
   };
-  readonly smtp: ListenAddress | undefined;
+  readonly smtp: (ListenAddress & { readonly allow: readonly string[] }) | undefined;
   readonly mqtt: MqttOptions | undefined;
-  readonly tlsFiles: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly tlsFiles: CertificateFiles | undefined;
 }
 
 export interface ListenersOptions {
@@ -31,10 +31,7 @@ export async function openListeners(
   { syslog, smtp, mqtt, tlsFiles }: ListenersConfig,
   { intake, log, leaseOf }: ListenersOptions,
 ): Promise<readonly Listener[]> {
-  const tls = tlsFiles && {
-    cert: await readFile(tlsFiles.certFile),
-    key: await readFile(tlsFiles.keyFile),
-  };
+  const certificate = tlsFiles && (await Certificate.read(tlsFiles, log));
   const opened: Listener[] = [];
   try {
     if (syslog.udp || syslog.tcp || syslog.tls) {
@@ -42,11 +39,11 @@ export async function openListeners(
       const receiver = new SyslogReceiver(intake, syslog, log);
       if (syslog.udp) opened.push(await receiver.listenUdp(syslog.udp));
       if (syslog.tcp) opened.push(await receiver.listenTcp(syslog.tcp));
-      if (syslog.tls && tls) opened.push(await receiver.listenTls(syslog.tls, tls));
+      if (syslog.tls && certificate) opened.push(await receiver.listenTls(syslog.tls, certificate));
     }
     if (smtp) {
       const { listenSmtp } = await import('./smtp.ts');
-      opened.push(await listenSmtp(smtp, { intake, log, tls }));
+      opened.push(await listenSmtp(smtp, { intake, log, certificate }));
     }
     if (mqtt) {
       const { MqttSubscriber } = await import('./mqtt.ts');

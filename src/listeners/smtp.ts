@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
+import type { Certificate } from './certificate.ts';
 import {
+  allowsFrom,
   type ListenAddress,
   type ListenerIntake,
   type ListenerLog,
@@ -12,11 +14,6 @@ import {
   storeItem,
 } from './intake.ts';
 import { itemOfMail, MailStart } from './mail.ts';
-
-export interface TlsFiles {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
 
 /** Of a whole message with its attachments; what stands behind its text is not kept. */
 const mailBytes = 5 * 1024 * 1024;
@@ -45,9 +42,15 @@ class Reply extends Error {
 }
 
 export async function listenSmtp(
-  { host, port }: ListenAddress,
-  { intake, log, tls }: { intake: ListenerIntake; log: ListenerLog; tls?: TlsFiles | undefined },
+  { host, port, allow }: ListenAddress & { readonly allow: readonly string[] },
+  {
+    intake,
+    log,
+    certificate,
+  }: { intake: ListenerIntake; log: ListenerLog; certificate?: Certificate | undefined },
 ): Promise<OpenPort> {
+  const tls = certificate?.current;
+  const isAllowed = allowsFrom(allow);
   const sessions = new WeakMap<SMTPServerSession, Session>();
   const of = (session: SMTPServerSession): Session => {
     const known = sessions.get(session) ?? {};
@@ -110,7 +113,13 @@ export async function listenSmtp(
     closeTimeout: 1_000,
     logger: false,
     onConnect(session, callback) {
-      callback(connections.add(session) ? null : new Reply(421, 'too many connections from your address'));
+      const source = canonicalAddress(session.remoteAddress) ?? '';
+      const mayConnect = connections.add(session);
+      if (!isAllowed(source)) {
+        intake.count('smtp', 'refused');
+        return callback(new Reply(554, 'your network may not send'));
+      }
+      callback(mayConnect ? null : new Reply(421, 'too many connections from your address'));
     },
     onClose: (session) => connections.delete(session),
     onAuth({ password }, session, callback) {
@@ -147,10 +156,14 @@ export async function listenSmtp(
   server.on('error', () => undefined);
   server.listen(port, host);
   await once(server.server, 'listening');
+  const unwatch = certificate?.onRenewal((files) => server.updateSecureContext(files));
   return {
     name: 'smtp',
     port: (server.server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () => {
+      unwatch?.();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
   };
 }
 

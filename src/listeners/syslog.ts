@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '#contract/limits.ts';
-import { canonicalAddress, compileAddressSet, findAddressKey, parseAddressRange } from '#core/addresses.ts';
+import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
+import type { Certificate } from './certificate.ts';
 import {
+  allowsFrom,
   type ListenAddress,
   type ListenerIntake,
   type ListenerLog,
@@ -56,18 +58,14 @@ export class SyslogReceiver {
   readonly #intake: ListenerIntake;
   readonly #options: SyslogOptions;
   readonly #log: ListenerLog;
-  readonly #isAllowed: (address: string) => boolean;
+  readonly #isAllowed;
   #warned = false;
 
   constructor(intake: ListenerIntake, options: SyslogOptions, log: ListenerLog) {
     this.#intake = intake;
     this.#options = options;
     this.#log = log;
-    const allowed = compileAddressSet(options.allow.map(parseAddressRange));
-    this.#isAllowed = (address) => {
-      const key = findAddressKey(address);
-      return key !== undefined && allowed(key);
-    };
+    this.#isAllowed = allowsFrom(options.allow);
   }
 
   async listenUdp({ host, port }: ListenAddress): Promise<OpenPort> {
@@ -100,11 +98,15 @@ export class SyslogReceiver {
     return this.#listen('syslog-tcp', server, address);
   }
 
-  async listenTls(address: ListenAddress, { cert, key }: { cert: Buffer; key: Buffer }): Promise<OpenPort> {
+  async listenTls(address: ListenAddress, certificate: Certificate): Promise<OpenPort> {
     const { createServer: createTlsServer } = await import('node:tls');
-    const server = createTlsServer({ cert, key, handshakeTimeout: 10_000, allowHalfOpen: true });
+    const server = createTlsServer({ ...certificate.current, handshakeTimeout: 10_000, allowHalfOpen: true });
     // A handshake that fails is the sender's affair.
     server.on('tlsClientError', () => undefined);
+    server.on(
+      'close',
+      certificate.onRenewal((files) => server.setSecureContext(files)),
+    );
     return this.#listen('syslog-tls', server, address);
   }
 

@@ -76,3 +76,21 @@ test('an optional secret is removed; why a channel fails and when it is tried ag
   expect(complaints).toEqual([]);
   await close();
 });
+
+test('a channel to a broker has its choices; what is chosen first is what holds without one', async () => {
+  const { page, close } = await lab.desk({ path: 'settings/channels' });
+  await page.getByRole('button', { name: 'Create channel' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Kind').selectOption('mqtt');
+  await dialog.getByLabel('Name').fill('Home');
+  await dialog.getByLabel('URL').fill('mqtts://broker.example.org');
+  await dialog.getByLabel('Topic').fill('alerts/{level}');
+  await dialog.getByLabel('Retain').selectOption({ label: 'Yes, the broker keeps the last one' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Send test' }).waitFor();
+  const { json } = await lab.server.call('GET', '/api/channels', { token: await lab.server.key('admin') });
+  expect(json.channels.find(({ name }: { name: string }) => name === 'Home').settings).toEqual({
+    ...{ url: 'mqtts://broker.example.org', topic: 'alerts/{level}', retain: 'true' },
+  });
+  await close();
+});

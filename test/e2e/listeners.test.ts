@@ -8,8 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Certificate } from '#listeners/certificate.ts';
+import type { ListenerIntake } from '#listeners/intake.ts';
+import { listenSmtp } from '#listeners/smtp.ts';
+import { SyslogReceiver } from '#listeners/syslog.ts';
 import { eventually } from '../support/eventually.ts';
 import { TestServer } from '../support/server.ts';
+import { gap, missingPackage } from '../torture/gap.ts';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'belfry-listeners-'));
@@ -202,6 +207,59 @@ it('the commands of the guide for syslog are taken', async () => {
   for (const host of ['db-01', 'db-02']) await stored(`backup: Backup of ${host} failed`);
 });
 
+it('a renewed certificate is taken without a restart, and one that cannot be used is not', async () => {
+  const files = { certFile: join(folder, 'renewed.crt'), keyFile: join(folder, 'renewed.key') };
+  const make = (name: string, part: 'both' | 'certificate') => {
+    const keyOut = part === 'both' ? files.keyFile : join(folder, 'other.key');
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    spawnSync('openssl', [
+      'req',
+      '-x509',
+      ...curve,
+      '-subj',
+      `/CN=${name}`,
+      '-keyout',
+      keyOut,
+      '-out',
+      files.certFile,
+    ]);
+  };
+  make('first', 'both');
+  const lines: string[] = [];
+  const log = {
+    info: (text: string) => lines.push(text),
+    warn: (_: object, text: string) => lines.push(text),
+  };
+  const certificate = await Certificate.read(files, log, 20);
+  const intake: ListenerIntake = {
+    findSender: async () => undefined,
+    admit: async () => undefined,
+    accept: async () => '',
+    count: () => undefined,
+  };
+  const at = { host: '127.0.0.1', port: 0 };
+  const options = { token: '', allow: ['127.0.0.1'], least: 'notice' } as const;
+  const syslog = await new SyslogReceiver(intake, options, log).listenTls(at, certificate);
+  const smtp = await listenSmtp({ ...at, allow: ['127.0.0.1'] }, { intake, log, certificate });
+  const namesOf = (port: number, ...args: string[]) => {
+    const all = ['s_client', ...args, '-connect', `127.0.0.1:${port}`];
+    return run('sh', ['-c', `openssl ${all.join(' ')} </dev/null 2>/dev/null | grep ^subject`]).then(
+      ({ stdout }) => stdout.trim(),
+    );
+  };
+  const both = async () => [await namesOf(syslog.port), await namesOf(smtp.port, '-starttls', 'smtp')];
+  try {
+    make('half', 'certificate');
+    await eventually(() => expect(lines.join()).toContain('cannot be used'));
+    expect(await both()).toEqual(['subject=CN = first', 'subject=CN = first']);
+    make('second', 'both');
+    await eventually(() => expect(lines.join()).toContain('was renewed'));
+    expect(await both()).toEqual(['subject=CN = second', 'subject=CN = second']);
+  } finally {
+    await Promise.all([syslog.close(), smtp.close()]);
+  }
+});
+
 describe('mail', () => {
   const user = (password: string) => ['--user', `nas:${password}`];
   const tls = ['--ssl-reqd', '--insecure'];
@@ -233,6 +291,24 @@ describe('mail', () => {
     expect(await mail(portOf('smtp'), [...tls, ...user(token), ...to], text)).toBe('sent');
     expect((await history()).length).toBe(before);
   });
+
+  const missing = gap(
+    missingPackage('swaks', ['--version'], 'swaks') ??
+      missingPackage('perl', ['-MNet::SSLeay', '-e', '1'], 'libnet-ssleay-perl'),
+  );
+  it.skipIf(missing !== undefined)(
+    missing ?? 'of swaks, over STARTTLS and with AUTH, is stored',
+    async () => {
+      const to = ['--server', '127.0.0.1', '--port', String(portOf('smtp')), '--to', 'ops@belfry', '--tls'];
+      const text = ['--h-Subject', 'of swaks', '--h-X-Key', 'swaks', '--body', 'text'];
+      for (const method of ['PLAIN', 'LOGIN']) {
+        const login = ['--auth', method, '--auth-user', 'nas', '--auth-password', token];
+        const { stdout } = await run('swaks', [...to, ...login, ...text, '--from', 'nas@example.org']);
+        expect(stdout).toMatch(/<~ {2}250 .*stored as/);
+      }
+      expect(await stored('of swaks')).toMatchObject({ message: 'text', key: 'swaks' });
+    },
+  );
 
   it('with the token as the name of its recipient is stored', async () => {
     const rcpt = ['--mail-rcpt', `${token}@belfry`];
@@ -279,6 +355,9 @@ describe('mail', () => {
         ['Disk almost full', 'error'],
         ['Disk', 'info'],
       ]);
+      const strict = await TestServer.start({ BELFRY_SMTP: '127.0.0.1:0', BELFRY_SMTP_ALLOW: '10.0.0.0/8' });
+      expect(await mail(strict.running.ports.smtp ?? 0, ['--user', `x:${own}`, ...to])).toContain('554');
+      await strict.stop();
       const socket = await open(port);
       let answer = '';
       socket.on('data', (bytes) => {
