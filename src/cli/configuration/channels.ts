@@ -1,4 +1,5 @@
 /** The channels of a file, made ready: their settings checked, and their secrets taken from the environment. */
+import { channelFields } from '#contract/channel-fields.ts';
 import type { ChannelEntry } from '#contract/configuration.ts';
 import { Failure } from '../failure.ts';
 import { visibleText } from '../terminal-text.ts';
@@ -76,7 +77,7 @@ interface Reading {
 }
 
 /** The values of an entry's secrets, and what is missing of them. */
-function secretsOf({ name, secrets = {} }: ChannelEntry, { known, env, at }: Reading) {
+function secretsOf({ name, kind, secrets = {} }: ChannelEntry, { known, env, at }: Reading) {
   const values: Record<string, string> = {};
   const missing: { readonly path: Path; readonly message: string }[] = [];
   const notes: string[] = [];
@@ -94,6 +95,11 @@ function secretsOf({ name, secrets = {} }: ChannelEntry, { known, env, at }: Rea
         message: `the environment variable ${variable} is not set`,
       });
   }
+  const key = channelFields[kind].find(({ type }) => type === 'signing-key')?.name;
+  if (!known && key !== undefined && secrets[key] === undefined)
+    notes.push(
+      `channel "${visibleText(name)}" gets a ${key} that nobody can read: name one under its secrets, and receivers can verify what they get`,
+    );
   return { values, missing, notes };
 }
 

@@ -77,6 +77,14 @@ test('of a channel that is there, only what differs is changed; secrets follow a
   );
 });
 
+test('a signing key that the server would make is told of, and not the key', async () => {
+  const text =
+    'version: 1\nchannels: [{ name: hook, kind: webhook, settings: { url: https://example.org } }]\n';
+  const { sent, notes } = await apply(text, {});
+  expect(sent).toMatchObject([['POST', '/api/channels', { name: 'hook', secrets: {} }]]);
+  expect(notes).toEqual([expect.stringContaining('channel "hook" gets a signingKey that nobody can read')]);
+});
+
 test('mistakes of channels are found before anything is changed, all at once', async () => {
   const other = { ...chat, name: 'other' };
   const text = `${chatFile('{ chat: "-1" }')}  - { name: hook, kind: webhook, settings: { url: ftp://x } }
