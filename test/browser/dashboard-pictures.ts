@@ -26,10 +26,11 @@ const everything: readonly DashboardScenes[] = [
       'history',
       'panels',
       'rules',
+      'settings/integrations?tab=mappings',
       'settings/tokens',
       'settings/levels',
       'settings/tenant',
-    ].map((path) => ({ name: path.replace('/', '-'), path })),
+    ].map((path) => ({ name: path.replaceAll(/\W+/g, '-'), path })),
   },
 ];
 const screens = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;

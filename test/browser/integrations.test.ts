@@ -92,3 +92,54 @@ test('a token shows the same secret; whoever is no admin sees the addresses with
   expect(await drawer.getByRole('button', { name: 'Create token' }).count()).toBe(0);
   await viewer.close();
 });
+
+test('a mapping is written beside a payload with a live preview, its errors stand at their fields, and what comes is captured', async () => {
+  const { page, close, complaints } = await lab.desk({ path: 'settings/integrations?tab=mappings' });
+  await page.getByText('No mappings').waitFor();
+  await page.keyboard.press('n');
+  const creation = page.getByRole('dialog', { name: 'Create mapping' });
+  await creation.getByLabel('Name').fill('ups');
+  const sent = {
+    device: 'ups-1',
+    events: [
+      { id: 7, what: 'On battery', severity: 'high' },
+      { id: 8, what: 'Back', severity: 'gone' },
+    ],
+  };
+  await creation.getByLabel('Payload').fill(JSON.stringify(sent));
+  await creation.getByLabel('List').fill('/events');
+  await creation.getByLabel('Title').fill('{^/device}: ');
+  await creation.getByRole('button', { name: '{/what} On battery' }).click();
+  await creation.getByLabel('Level', { exact: true }).fill('{/severity}');
+  await creation.getByRole('button', { name: 'Add word' }).click();
+  await creation.getByRole('textbox', { name: 'Word' }).fill('high');
+  await creation.getByRole('combobox', { name: 'Level' }).selectOption('critical');
+  const preview = creation.getByRole('region', { name: 'Preview' });
+  await preview.getByText('2 notifications').waitFor();
+  await expect
+    .poll(() => preview.getByRole('listitem').first().textContent())
+    .toContain('critical ups-1: On battery');
+  await creation.getByLabel('Host').fill('{/a~2}');
+  await creation.getByText(/"~" must be written "~0"/).waitFor();
+  await creation.getByLabel('Host').fill('{^/device}');
+  await preview.getByText('Host: ups-1').first().waitFor();
+  expect(await faultsInBothSchemes(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await creation.evaluate((drawer) => drawer.scrollWidth <= innerWidth)).toBe(true);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await creation.getByRole('button', { name: 'Save' }).click();
+  const drawer = page.getByRole('dialog', { name: 'ups' });
+  const command = drawer.locator('pre').last();
+  await expect.poll(() => command.textContent()).toContain(`${lab.server.url}/api/integrations/custom/ups`);
+  const token = await lab.server.token({ scopes: ['notify'] });
+  const answer = await lab.server.call('POST', '/api/integrations/custom/ups', { token, json: sent });
+  expect(answer.json.items).toHaveLength(2);
+  await drawer.getByText(/^Received/).waitFor();
+  expect(await drawer.getByLabel('Payload').inputValue()).toBe(JSON.stringify(sent, null, 2));
+  await expect.poll(() => command.textContent()).toContain('"On battery"');
+  await drawer.getByRole('button', { name: 'Delete…' }).click();
+  await page.getByRole('button', { name: 'Delete mapping' }).click();
+  await page.getByText('No mappings').waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});

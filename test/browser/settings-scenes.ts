@@ -77,11 +77,37 @@ export const tokensScenes: readonly DashboardScenes[] = [
 export const integrationsScenes: readonly DashboardScenes[] = [
   {
     name: 'integrations',
-    fill: fillTokens,
+    fill: async (lab) => {
+      await fillTokens(lab);
+      const fields = {
+        title: '{^/device}: {/what}',
+        level: '{/severity}',
+        host: '{^/device}',
+        key: 'ups:{/id}',
+      };
+      const events = [
+        { id: 7, what: 'On battery', severity: 'high' },
+        { id: 8, what: 'Battery replaced', severity: 'gone' },
+      ];
+      await lab.server.call('PUT', '/api/mappings/ups', {
+        token: await lab.server.key('owner'),
+        json: { items: '/events', fields, levels: { high: 'critical', gone: 'success', '*': 'warning' } },
+      });
+      await lab.server.call('POST', '/api/integrations/custom/ups', {
+        token: await lab.server.token({ name: 'ups' }),
+        json: { device: 'ups-1', events },
+      });
+    },
     scenes: [
       { name: 'list', path: 'settings/integrations' },
       { name: 'alertmanager', path: 'settings/integrations?id=alertmanager' },
       { name: 'sns', path: 'settings/integrations?id=sns' },
+      { name: 'mappings', path: 'settings/integrations?tab=mappings' },
+      {
+        name: 'mapping',
+        path: 'settings/integrations?tab=mappings&id=ups',
+        act: (page) => page.getByText('2 notifications').waitFor(),
+      },
       {
         name: 'github',
         path: 'settings/integrations?id=github',

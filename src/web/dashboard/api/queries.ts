@@ -11,6 +11,7 @@ import type { AuditPage } from '#contract/audit.ts';
 import type { Channel, ChannelDeliveries } from '#contract/channel.ts';
 import type { Expectation } from '#contract/expectation.ts';
 import type { Level } from '#contract/level.ts';
+import type { Capture, Mapping } from '#contract/mapping.ts';
 import type { Invitation, Member } from '#contract/member.ts';
 import type { Overview } from '#contract/overview.ts';
 import type { Panel, PanelShowing } from '#contract/panel.ts';
@@ -18,6 +19,7 @@ import type { PushDeviceList } from '#contract/push.ts';
 import type { SavedSearch } from '#contract/search.ts';
 import type { Tenant as TenantSettings } from '#contract/tenant.ts';
 import type { Key, Token } from '#contract/token.ts';
+import { isStatus } from './call.ts';
 import { type Tenant, useTenant } from './tenant.tsx';
 
 /** A query of the resource at `path`. */
@@ -85,6 +87,19 @@ export const panelPath = (id: string): string => `/api/panels/${encodeURICompone
 export const panelsQuery = (tenant: Tenant) => listQuery<Panel>(tenant, 'panels');
 export const channelPath = (id: string): string => `/api/channels/${encodeURIComponent(id)}`;
 export const channelsQuery = (tenant: Tenant) => listQuery<Channel>(tenant, 'channels');
+export const mappingPath = (name: string): string => `/api/mappings/${encodeURIComponent(name)}`;
+export const mappingsQuery = (tenant: Tenant) => listQuery<Mapping>(tenant, 'mappings');
+/** The last payload that came to a mapping; null when there is none. */
+export const captureQuery = ({ api, key }: Tenant, name: string) =>
+  queryOptions({
+    queryKey: [...key, 'mappings', name, 'capture'],
+    queryFn: ({ signal }) =>
+      api.get<Capture>(`${mappingPath(name)}/capture`, undefined, signal).catch((error: unknown) => {
+        if (isStatus(error, 404)) return null;
+        throw error;
+      }),
+    refetchInterval: panelsRefreshMs,
+  });
 const panelsRefreshMs = 4_000;
 
 /** As {@link channelsQuery}, refreshed while it is displayed. */

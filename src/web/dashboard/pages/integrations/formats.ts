@@ -54,7 +54,8 @@ const bearer = ({ token }: Sender) => `Authorization: Bearer ${token}`;
 /** The token as the password of basic authentication. */
 export const addressWithToken = ({ token }: Sender, url: string): string =>
   url.replace('://', `://belfry:${token}@`);
-const curlJson = (sender: Sender, url: string, body: string): Example => ({
+/** Its body must have no single quote. */
+export const curlJson = (sender: Sender, url: string, body: string): Example => ({
   label: 'curl',
   text: `curl '${url}' \\\n  -H '${bearer(sender)}' \\\n  -H 'Content-Type: application/json' \\\n  -d '${body}'`,
 });

@@ -1,0 +1,261 @@
+import removeIcon from 'virtual:icon/x';
+import { ActionIcon, Button, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { ApiError } from '#client/api-error.ts';
+import type { Mapping } from '#contract/mapping.ts';
+import { mappingPath } from '#web/dashboard/api/queries.ts';
+import { useTenant } from '#web/dashboard/api/tenant.tsx';
+import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
+import { Icon } from '#web/dashboard/components/icon.tsx';
+import { ConfirmButton, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
+import { DocsLink, Labelled } from './format-drawer.tsx';
+import { curlJson } from './formats.ts';
+import styles from './integrations.module.css';
+import { MappingPreviewList, PayloadField, usePayload, usePreview } from './mapping-preview.tsx';
+import {
+  type FieldName,
+  fieldNames,
+  type MappingValues,
+  mappingOf,
+  offersOf,
+  valuesOf,
+} from './mapping-values.ts';
+import { type CreatedTokens, useTokenChoice } from './token-choice.tsx';
+
+interface DrawerProps {
+  /** undefined: a new one. */
+  readonly mapping: Mapping | undefined;
+  /** The names that there are. */
+  readonly taken: readonly string[];
+  readonly created: CreatedTokens;
+  readonly onSaved: (name: string) => void;
+  readonly onClose: () => void;
+}
+
+/** A mapping beside a payload and what it makes of it. */
+export function MappingDrawer({ mapping, taken, created, onSaved, onClose }: DrawerProps) {
+  const { t } = useTranslation('integrations');
+  const tenant = useTenant();
+  const client = useQueryClient();
+  const [typed, setTyped] = useState<string>();
+  const payload = usePayload(mapping?.name, typed);
+  const edit = useEditForm<MappingValues>({
+    saved: valuesOf(mapping),
+    validate: ({ name, fields }) => ({
+      name: mapping
+        ? undefined
+        : taken.includes(name)
+          ? t('nameTaken')
+          : !isName(name) && (name === '' || t('nameWrong')),
+      'fields.title': fields.title.trim() === '',
+    }),
+    async save(values) {
+      await tenant.api.put(mappingPath(values.name), mappingOf(values));
+      await client.invalidateQueries({ queryKey: [...tenant.key, 'mappings'] });
+      if (!mapping) leave(() => onSaved(values.name));
+    },
+  });
+  const { question, leave } = useUnsavedQuestion(edit.isDirty);
+  const { form } = edit;
+  const preview = usePreview(mappingOf(form.values), payload.payload);
+  const place = placeOf(preview.error);
+  const remove = async () => {
+    if (!mapping) return;
+    await tenant.api.delete(mappingPath(mapping.name));
+    leave(onClose);
+    await client.invalidateQueries({ queryKey: [...tenant.key, 'mappings'] });
+  };
+  return (
+    <SideDrawer onClose={onClose} size={1080} title={mapping?.name ?? t('createMapping')}>
+      <form onSubmit={edit.submit}>
+        <div className={styles.editor}>
+          <div className={styles.setup}>
+            {!mapping && (
+              <TextInput
+                label={t('mappingName')}
+                description={t('mappingNameHint')}
+                placeholder="ups"
+                data-autofocus
+                maxLength={64}
+                {...form.getInputProps('name')}
+              />
+            )}
+            <MappingFields form={form} payload={payload.payload} error={place} />
+            <LevelWords form={form} />
+          </div>
+          <div className={styles.setup}>
+            <PayloadField
+              payload={payload}
+              isTyped={typed !== undefined}
+              isNew={!mapping}
+              error={place?.name === 'payload' ? place.message : undefined}
+              onChange={setTyped}
+            />
+            <MappingPreviewList data={preview.data} error={place ? null : preview.error} />
+            {mapping && <SendHere name={mapping.name} payload={payload.payload} created={created} />}
+            <DocsLink section="anything-else-a-mapping" />
+          </div>
+        </div>
+        <EditFoot edit={edit}>
+          {mapping ? (
+            <ConfirmButton
+              label={t('deleteMapping')}
+              title={t('deleteMappingTitle', { name: mapping.name })}
+              action={t('deleteMappingDo')}
+              onConfirm={remove}
+            >
+              {t('deleteMappingAbout')}
+            </ConfirmButton>
+          ) : (
+            <span />
+          )}
+        </EditFoot>
+        {question}
+      </form>
+    </SideDrawer>
+  );
+}
+
+const isName = (name: string) => /^[a-z0-9][a-z0-9._-]{0,63}$/.test(name);
+
+interface Place {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** The field that the server's error is about, by the last part of its pointer. */
+function placeOf(error: Error | null): Place | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const name = error.place.pointer?.split('/').at(-1) ?? '';
+  const isField = [...fieldNames, 'items', 'payload'].some((each) => each === name);
+  return isField ? { name, message: error.message } : undefined;
+}
+
+function MappingFields({
+  form,
+  payload,
+  error,
+}: {
+  form: UseFormReturnType<MappingValues>;
+  payload: string;
+  error: Place | undefined;
+}) {
+  const { t } = useTranslation('integrations');
+  const [active, setActive] = useState<FieldName>('title');
+  const offers = offersOf(payload, form.values.items.trim());
+  const errorOf = (name: string) => (error?.name === name ? { error: error.message } : {});
+  return (
+    <>
+      <TextInput
+        label={t('items')}
+        description={t('itemsHint')}
+        placeholder="/events"
+        classNames={{ input: styles.code ?? '' }}
+        list="mapping-lists"
+        spellCheck={false}
+        {...form.getInputProps('items')}
+        {...errorOf('items')}
+      />
+      <datalist id="mapping-lists">
+        {offers.lists.map((pointer) => (
+          <option key={pointer} value={pointer} />
+        ))}
+      </datalist>
+      <p className="muted">{t('fieldsHint')}</p>
+      {offers.values.length > 0 && (
+        <div className={styles.labelled}>
+          <h3>{t('insert', { field: t(`field.${active}`) })}</h3>
+          <div className={styles.offers}>
+            {offers.values.map(({ placeholder, value }) => (
+              <button
+                key={placeholder}
+                type="button"
+                className={styles.offer}
+                onClick={() =>
+                  form.setFieldValue(`fields.${active}`, `${form.values.fields[active]}${placeholder}`)
+                }
+              >
+                <span className="mono">{placeholder}</span> <bdi className="muted">{value.slice(0, 40)}</bdi>
+              </button>
+            ))}
+          </div>
+        </div>
+      )}
+      {fieldNames.map((name) => (
+        <TextInput
+          key={name}
+          label={t(`field.${name}`)}
+          description={name === 'identity' ? t('identityHint') : undefined}
+          required={name === 'title'}
+          classNames={{ input: styles.code ?? '' }}
+          spellCheck={false}
+          maxLength={1_000}
+          onFocus={() => setActive(name)}
+          {...form.getInputProps(`fields.${name}`)}
+          {...errorOf(name)}
+        />
+      ))}
+    </>
+  );
+}
+
+/** The sender's words for levels, each with one of the tenant's levels. */
+function LevelWords({ form }: { form: UseFormReturnType<MappingValues> }) {
+  const { t } = useTranslation('integrations');
+  return (
+    <div className={styles.labelled}>
+      <h3>{t('levels')}</h3>
+      <p className="muted">{t('levelsHint')}</p>
+      {form.values.levels.map(({ level }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name but their place.
+        <div key={i} className={styles.word}>
+          <TextInput
+            aria-label={t('levelWord')}
+            placeholder={t('levelWord')}
+            classNames={{ input: styles.code ?? '' }}
+            maxLength={100}
+            {...form.getInputProps(`levels.${i}.word`)}
+          />
+          <LevelSelect
+            aria-label={t('field.level')}
+            value={level}
+            onChange={(chosen) => form.setFieldValue(`levels.${i}.level`, chosen)}
+          />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={t('removeWord')}
+            onClick={() => form.removeListItem('levels', i)}
+          >
+            <Icon paths={removeIcon} />
+          </ActionIcon>
+        </div>
+      ))}
+      <div>
+        <Button size="xs" onClick={() => form.insertListItem('levels', { word: '', level: 'warning' })}>
+          {t('addWord')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** The address for the sender, and a command that sends the payload to it. */
+function SendHere({ name, payload, created }: { name: string; payload: string; created: CreatedTokens }) {
+  const { t } = useTranslation('integrations');
+  const token = useTokenChoice(name, created);
+  const url = `${location.origin}/api/integrations/custom/${name}`;
+  const body = payload.trim() === '' ? '{}' : payload.replaceAll("'", `'\\''`);
+  const { label, text } = curlJson({ origin: location.origin, token: token.text }, url, body);
+  return (
+    <>
+      <Labelled label={t('address')} text={url} />
+      {token.choice}
+      <Labelled label={label} text={text} />
+    </>
+  );
+}

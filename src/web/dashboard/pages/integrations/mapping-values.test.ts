@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { mappingOf, offersOf, valuesOf } from './mapping-values.ts';
+
+const mapping = {
+  ...{ name: 'ups', items: '/events', updatedAt: '2026-01-01T00:00:00Z', updatedBy: 'ada' },
+  fields: { title: '{^/device}: {/what}', level: '{/sev}' },
+  levels: { high: 'critical', '*': 'warning' },
+};
+
+test('a mapping is the same after its form, and what is empty is left out', () => {
+  const { name: _, updatedAt: _at, updatedBy: _by, ...put } = mapping;
+  expect(mappingOf(valuesOf(mapping))).toEqual(put);
+  const values = { ...valuesOf(undefined), levels: [{ word: ' ', level: 'info' }] };
+  expect(mappingOf({ ...values, fields: { ...values.fields, title: 'x' } })).toEqual({
+    fields: { title: 'x' },
+  });
+});
+
+test('a payload offers its lists and its values, of the first item and of the whole', () => {
+  const payload = JSON.stringify({
+    device: 'u',
+    'a/b~c': 1,
+    events: [{ id: 7, at: { x: true } }, { id: 8 }],
+    none: null,
+  });
+  expect(offersOf(payload, '').values.map(({ placeholder }) => placeholder)).toEqual([
+    '{/device}',
+    '{/a~1b~0c}',
+    '{/events/0/id}',
+    '{/events/0/at/x}',
+  ]);
+  expect(offersOf(payload, '/events')).toEqual({
+    lists: ['/events'],
+    values: [
+      { placeholder: '{/id}', value: '7' },
+      { placeholder: '{/at/x}', value: 'true' },
+      { placeholder: '{^/device}', value: 'u' },
+      { placeholder: '{^/a~1b~0c}', value: '1' },
+    ],
+  });
+  expect(offersOf('{', '')).toEqual({ lists: [], values: [] });
+});

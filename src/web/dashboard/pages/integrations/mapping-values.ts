@@ -1,0 +1,88 @@
+/** A mapping as its form has it, and the pointers that a payload offers. */
+import type { Mapping, MappingPut } from '#contract/mapping.ts';
+
+export const fieldNames = ['title', 'message', 'level', 'host', 'key', 'url', 'identity'] as const;
+export type FieldName = (typeof fieldNames)[number];
+
+export interface MappingValues {
+  readonly name: string;
+  readonly items: string;
+  readonly fields: Readonly<Record<FieldName, string>>;
+  readonly levels: readonly { readonly word: string; readonly level: string }[];
+}
+
+export const valuesOf = (mapping: Mapping | undefined): MappingValues => ({
+  name: mapping?.name ?? '',
+  items: mapping?.items ?? '',
+  fields: Object.fromEntries(fieldNames.map((name) => [name, mapping?.fields[name] ?? ''])) as Record<
+    FieldName,
+    string
+  >,
+  levels: Object.entries(mapping?.levels ?? {}).map(([word, level]) => ({ word, level })),
+});
+
+/** What is empty is left out. */
+export function mappingOf({ items, fields, levels }: MappingValues): MappingPut {
+  const filled = fieldNames.filter((name) => fields[name].trim() !== '');
+  const words = levels.filter(({ word, level }) => word.trim() !== '' && level !== '');
+  return {
+    ...(items.trim() !== '' && { items: items.trim() }),
+    fields: {
+      ...Object.fromEntries(filled.map((name) => [name, fields[name]])),
+      title: fields.title,
+    },
+    ...(words.length > 0 && {
+      levels: Object.fromEntries(words.map(({ word, level }) => [word.trim(), level])),
+    }),
+  };
+}
+
+export interface Offers {
+  /** Pointers at lists of objects. */
+  readonly lists: readonly string[];
+  /** Placeholders, each with the value that it stands for in the first item. */
+  readonly values: readonly { readonly placeholder: string; readonly value: string }[];
+}
+
+const mostOffers = 40;
+const deepest = 6;
+
+/** What can be chosen from a payload; nothing of one that is no JSON. */
+export function offersOf(payload: string, items: string): Offers {
+  let whole: unknown;
+  try {
+    whole = JSON.parse(payload);
+  } catch {
+    return { lists: [], values: [] };
+  }
+  const lists: string[] = [];
+  const leaves = leavesOf(whole, lists);
+  if (items === '') return { lists, values: leaves.slice(0, mostOffers).map(placeholderOf('')) };
+  const first = leaves.filter(({ pointer }) => pointer.startsWith(`${items}/0/`));
+  const outside = leaves.filter(({ pointer }) => !pointer.startsWith(`${items}/`));
+  const own = first.map((leaf) => ({ ...leaf, pointer: leaf.pointer.slice(items.length + 2) }));
+  const values = [...own.map(placeholderOf('')), ...outside.map(placeholderOf('^'))];
+  return { lists, values: values.slice(0, mostOffers) };
+}
+
+interface Leaf {
+  readonly pointer: string;
+  readonly value: string;
+}
+
+const placeholderOf =
+  (sign: '' | '^') =>
+  ({ pointer, value }: Leaf) => ({ placeholder: `{${sign}${pointer}}`, value });
+
+/** Values by their pointers (RFC 6901); of a list, those of its first element. Braces cannot stand in a placeholder. */
+function leavesOf(value: unknown, lists: string[], pointer = '', depth = 0): Leaf[] {
+  if (value === null || depth > deepest || /[{}]/.test(pointer)) return [];
+  if (typeof value !== 'object') return [{ pointer, value: String(value) }];
+  if (Array.isArray(value)) {
+    if (typeof value[0] === 'object' && value[0] !== null && pointer !== '') lists.push(pointer);
+    return leavesOf(value[0] ?? null, lists, `${pointer}/0`, depth + 1);
+  }
+  return Object.entries(value).flatMap(([name, part]) =>
+    leavesOf(part, lists, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1),
+  );
+}
