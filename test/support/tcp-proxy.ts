@@ -3,6 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class TcpProxy {
   readonly port: number;
+  readonly #host: string;
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   /** Where new connections go. */
@@ -10,18 +11,23 @@ export class TcpProxy {
   #isFrozen = false;
   #isCut = false;
 
-  private constructor(server: Server, port: number, target: TcpProxy['target']) {
+  private constructor(
+    server: Server,
+    { host, port }: { host: string; port: number },
+    target: TcpProxy['target'],
+  ) {
     this.#server = server;
     this.target = target;
     this.port = port;
+    this.#host = host;
   }
 
-  static async start(target: TcpProxy['target']): Promise<TcpProxy> {
+  static async start(target: TcpProxy['target'], host = '127.0.0.1'): Promise<TcpProxy> {
     const server = createServer({ allowHalfOpen: true });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
     const address = server.address();
     if (typeof address !== 'object' || !address) throw new Error('the proxy has no port');
-    const proxy = new TcpProxy(server, address.port, target);
+    const proxy = new TcpProxy(server, { host, port: address.port }, target);
     server.on('connection', (near) =>
       proxy.#join(near, connect(proxy.target.port, proxy.target.host ?? '127.0.0.1')),
     );
@@ -31,7 +37,7 @@ export class TcpProxy {
   /** The URL of what is behind it, by way of it. */
   through(url: string): string {
     const through = new URL(url);
-    through.hostname = '127.0.0.1';
+    through.hostname = this.#host;
     through.port = String(this.port);
     return through.href;
   }

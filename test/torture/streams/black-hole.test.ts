@@ -8,10 +8,10 @@ import { Load } from '#test/support/load.ts';
 import { endServers, ServerProcess } from '#test/support/server-process.ts';
 import { credentials, registerPanels } from '#test/support/storage.ts';
 import { countOf, full, timeLimit } from '../counts.ts';
+import { FarSide, missingNamespace } from '../far-side.ts';
 import { gap } from '../gap.ts';
 import { report } from '../report.ts';
 import { readHistory } from '../witnesses.ts';
-import { FarSide, missingNamespace } from './far-side.ts';
 import { judgeReaders, Readers } from './readers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-black-hole-'));
@@ -35,7 +35,7 @@ test.skipIf(missing !== undefined)(
     const panels = await registerPanels(folder, panelCount);
     const env = { BELFRY_HOST: '0.0.0.0', BELFRY_HEARTBEAT_MS: '1000' };
     const server = await ServerProcess.start({ folder, env });
-    const readers = new Readers(panels, side);
+    const readers = new Readers(panels, { host: side.host(), under: side.under });
     onTestFinished(() => readers.close());
     await readers.connect(server.port, token);
     const load = new Load({ token, writers: 4, pauseMs: 50 });
