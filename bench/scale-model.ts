@@ -8,9 +8,9 @@ import { Dice } from './history-text.ts';
 /** Of one core of the machine that bench/RESULTS.md names. */
 export const costs = {
   /** Processor time of a node for a notification that it takes, in µs, on PostgreSQL. */
-  nodeMicros: 237,
+  nodeMicros: 160,
   /** Of PostgreSQL's processes for one notification, in µs. */
-  primaryMicros: 250,
+  primaryMicros: 132,
   /** Of the node of a panel for one write to it, in µs. */
   writeMicros: 7,
   /** Of a node for a panel that connects, with its look-ups and first live set, in µs; the panel's own side included. */
@@ -20,7 +20,7 @@ export const costs = {
   panelKiB: 21,
   /** A commit of one batch: the round trip and the fsync, in ms, and what each notification adds. */
   commitMs: 3.5,
-  appendMs: 0.334,
+  appendMs: 0.195,
 } as const;
 
 /** A core or primary that is planned to be busier than this has no reserve for bursts and for the loss of a node. */

@@ -11,8 +11,8 @@ interface Settings {
   readonly locks: number;
 }
 
-/** An append locks the tables of every partition and their indexes, as several other statements do; a node may run a dozen at once. */
-const locksOfPartition = 120;
+/** A search of the newest locks the tables of every partition and their indexes; a node may run some such statements at once. No append does. */
+const locksOfPartition = 60;
 
 /** Warns of a role without policies, and of limits that the nodes that run, and this one, may exceed. */
 export async function checkSettings(
