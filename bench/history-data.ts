@@ -164,7 +164,6 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
       throttleCount: throttled ? 1 : 0,
       route: texts[route] as string,
       shown,
-      muted,
     };
     writer.append({ kind: 'append', tenant, draft, idempotency: null });
     if (!shown) return;

@@ -1,6 +1,7 @@
-/** What counts of both stores share. */
+/** What the statistics of both stores share. */
+import { addressKey, compareAddresses } from '#core/addresses.ts';
 import type { Query } from '#core/search/search-query.ts';
-import type { CountTimes, LevelCount } from '#core/statistics.ts';
+import type { CountTimes, LevelCount, WantedValues } from '#core/statistics.ts';
 
 /** A count takes no more than this in all, without what it waits for its turns. */
 export const countBudgetMs = 500;
@@ -28,6 +29,15 @@ export const withoutLive = (query: Query): Query => ({
 
 const conjuncts = (query: Query) =>
   query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
+
+/** Values of a field as completion shows them: addresses by number, others as text. */
+export function sortedValues(values: Iterable<string>, field: WantedValues['field']): string[] {
+  if (field === 'host' || field === 'key') return [...values].sort((a, b) => (a < b ? -1 : 1));
+  return [...values]
+    .map((text) => ({ text, key: addressKey(text) }))
+    .sort((a, b) => compareAddresses(a.key, b.key))
+    .map(({ text }) => text);
+}
 
 /** Counts by bucket and level. */
 export class Tally {

@@ -143,7 +143,6 @@ export class HistoryModel {
         ...rest,
         route: JSON.stringify(route),
         shown,
-        muted: route.muted,
       },
     });
     if (stored.kind !== 'stored') throw new Error(stored.kind);

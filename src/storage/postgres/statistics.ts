@@ -1,6 +1,5 @@
 /** What overview, histogram and completion count. */
 import { addressesFrom } from '#core/address-prefix.ts';
-import { addressKey, compareAddresses } from '#core/addresses.ts';
 import type { TenantId } from '#core/ports.ts';
 import { addressDigits, addressHex, addressTerm, valueTerm } from '#core/search/index-terms.ts';
 import { families, type TermExpression } from '#core/search/search-compile.ts';
@@ -14,6 +13,7 @@ import type {
   Statistics,
   WantedValues,
 } from '#core/statistics.ts';
+import { sortedValues } from '../counting.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
 import { countInSteps, minuteMs } from './count.ts';
 import { isMissingTable, isTimeout } from './errors.ts';
@@ -118,7 +118,7 @@ export class PostgresStatistics implements Statistics {
       if (performance.now() > until) break;
       yield;
     }
-    return sorted([...values], field).slice(0, limit);
+    return sortedValues(values, field).slice(0, limit);
   }
 }
 
@@ -139,12 +139,4 @@ function termsOf(tenant: TenantId, field: WantedValues['field'], prefix: string)
     return { kind: 'term', term, prefix: length < size };
   });
   return of.length === 0 ? undefined : tsqueryOf({ kind: 'or', of });
-}
-
-function sorted(values: string[], field: WantedValues['field']): string[] {
-  if (field === 'host' || field === 'key') return values.sort((a, b) => (a < b ? -1 : 1));
-  return values
-    .map((text) => ({ text, key: addressKey(text) }))
-    .sort((a, b) => compareAddresses(a.key, b.key))
-    .map(({ text }) => text);
 }

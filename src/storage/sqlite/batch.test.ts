@@ -27,7 +27,6 @@ const draft = fc.record({
   throttleCount: fc.nat(),
   route: fc.constantFrom('{"a":1}', '{"b":2}', '{"c":3}'),
   shown: fc.boolean(),
-  muted: fc.boolean(),
 });
 const job: fc.Arbitrary<Job> = fc.oneof(
   fc.record({

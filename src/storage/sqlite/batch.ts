@@ -18,7 +18,7 @@ export interface PackedJobs {
 /** The position alone where a notification was stored and took no other off the panels; any other answer as itself. */
 export type PackedAnswers = readonly (number | JobAnswer)[];
 
-const fieldCount = 23;
+const fieldCount = 22;
 
 export function packJobs(jobs: readonly Job[]): PackedJobs {
   const values: unknown[] = [];
@@ -68,7 +68,7 @@ function packAppend(values: unknown[], { tenant, draft: d, idempotency }: Append
   values.push(tenant, idempotency, route);
   values.push(d.id, d.receivedAt, d.title, d.message, d.level, d.rank, d.ttl, d.sentLevel, d.sentTtl);
   values.push(d.expiresAt, d.ip, d.host, d.key, d.url, d.sourceIp, d.tokenId, d.throttledOn);
-  values.push(d.throttleCount, d.shown, d.muted);
+  values.push(d.throttleCount, d.shown);
 }
 
 function unpackAppend(values: readonly unknown[], at: number, routes: readonly string[]): Append {
@@ -93,7 +93,6 @@ function unpackAppend(values: readonly unknown[], at: number, routes: readonly s
     throttledOn: values[at + 19],
     throttleCount: values[at + 20],
     shown: values[at + 21],
-    muted: values[at + 22],
   } satisfies Record<keyof DraftRow, unknown> as DraftRow;
   const idempotency = values[at + 1] as Append['idempotency'];
   return { kind: 'append', tenant: values[at] as number, draft, idempotency };

@@ -1,10 +1,11 @@
 /** What completion asks of the log. */
 import { addressesFrom } from '#core/address-prefix.ts';
-import { addressKey, addressText, compareAddresses } from '#core/addresses.ts';
+import { addressText } from '#core/addresses.ts';
 import type { TenantId } from '#core/ports.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import { families } from '#core/search/search-compile.ts';
 import type { WantedValues } from '#core/statistics.ts';
+import { sortedValues } from '../counting.ts';
 import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { type LogConnection, readUnindexedNotifications } from './prepared-query.ts';
 
@@ -28,9 +29,7 @@ export function fieldValues(connection: LogConnection, tenant: TenantId, wanted:
     for (const value of indexedValues(sql, partition, tenant, { field, prefix, limit })) found.add(value);
     if (performance.now() > until) break;
   }
-  const values = [...found];
-  if (field === 'ip' || field === 'source') return sortAddresses(values).slice(0, limit);
-  return values.sort((a, b) => (a < b ? -1 : 1)).slice(0, limit);
+  return sortedValues(found, field).slice(0, limit);
 }
 
 function indexedValues(
@@ -62,12 +61,6 @@ function addressOf(hex: string, family: 4 | 6): string {
   const whole = family === 4 ? `00000000000000000000ffff${hex}` : hex;
   return addressText(Uint8Array.from(Buffer.from(whole, 'hex')));
 }
-
-const sortAddresses = (texts: readonly string[]): string[] =>
-  texts
-    .map((text) => ({ text, key: addressKey(text) }))
-    .sort((a, b) => compareAddresses(a.key, b.key))
-    .map(({ text }) => text);
 
 function termsBetween(
   sql: Statements,

@@ -96,7 +96,7 @@ function draftRows(): (draft: NotificationDraft) => DraftRow {
 /** `route`: the draft's as JSON. */
 export function toDraftRow(draft: NotificationDraft, route: string): DraftRow {
   const { muted, target } = draft.route;
-  return { ...draft, route, shown: !muted && !isEmpty(target) && draft.throttledOn === null, muted };
+  return { ...draft, route, shown: !muted && !isEmpty(target) && draft.throttledOn === null };
 }
 
 /**

@@ -20,7 +20,6 @@ export interface DraftRow extends Omit<NotificationDraft, 'route'> {
   readonly route: string;
   /** Whether the route leads to any panel. */
   readonly shown: boolean;
-  readonly muted: boolean;
 }
 
 /** An entry of the log about a notification. */

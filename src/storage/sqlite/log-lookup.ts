@@ -58,33 +58,23 @@ export function findById(sql: Statements, tenant: TenantId, id: string): FoundRo
   return undefined;
 }
 
-/** The first row of the tenant at or after a position, in ascending order of rows; undefined when there is none. */
-export function rowAtOrAfter(
-  sql: Statements,
-  partitions: readonly Partition[],
-  tenant: TenantId,
-  position: number,
-): number | undefined {
-  let found: number | undefined;
-  for (const partition of partitions) {
-    const { log } = tablesOf(partition);
-    const row = sql
-      .of<[number, number], { row: number; position: number }>(
-        `SELECT row, position FROM ${log} WHERE tenant = ? AND position >= ? ORDER BY position LIMIT 1`,
-      )
-      .get(tenant, position);
-    if (row) found = row.row;
-    if (row?.position === position || hasBefore(sql, log, tenant, position)) break;
-  }
-  return found;
+/** The partitions, oldest first, in which positions of a tenant from this one on lie. */
+export function partitionsFrom(sql: Statements, tenant: TenantId, position: number): Partition[] {
+  const first = partitionOfPosition(sql, tenant, position)?.firstRow ?? 0;
+  return readPartitions(sql)
+    .filter(({ firstRow }) => firstRow >= first)
+    .reverse();
 }
 
-function hasBefore(sql: Statements, log: string, tenant: TenantId, position: number): boolean {
-  return (
-    sql
-      .of<[number, number], { one: number }>(
-        `SELECT 1 AS one FROM ${log} WHERE tenant = ? AND position < ? LIMIT 1`,
+/** The row of the tenant's first entry at or after a position; undefined when there is none. */
+export function rowAtOrAfter(sql: Statements, tenant: TenantId, position: number): number | undefined {
+  for (const partition of partitionsFrom(sql, tenant, position)) {
+    const found = sql
+      .of<[number, number], { row: number }>(
+        `SELECT row FROM ${tablesOf(partition).log} WHERE tenant = ? AND position >= ? ORDER BY position LIMIT 1`,
       )
-      .get(tenant, position) !== undefined
-  );
+      .get(tenant, position);
+    if (found) return found.row;
+  }
+  return undefined;
 }

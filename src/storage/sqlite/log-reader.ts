@@ -17,9 +17,9 @@ import { readAcknowledged } from './acknowledgements.ts';
 import { type CountRequest, type CountStep, countStep } from './count.ts';
 import { fieldValues } from './field-values.ts';
 import type { TenantLivePosition } from './jobs.ts';
-import { findById, partitionOfPosition } from './log-lookup.ts';
+import { findById, partitionOfPosition, partitionsFrom } from './log-lookup.ts';
 import { busiestHosts, minuteCounts } from './overview.ts';
-import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { type Statements, tablesOf } from './partitions.ts';
 import type { LogConnection } from './prepared-query.ts';
 import { type RetentionBounds, type RetentionStep, retentionStep } from './retention.ts';
 import { type EntryRow, entryColumns, type NotificationRow, RowReader, uuidToText } from './rows.ts';
@@ -67,7 +67,7 @@ export class LogReader {
     const after = Math.max(position, bounds.first - 1);
     const entries: Entry[] = [];
     if (after >= bounds.head) return { ...bounds, entries };
-    for (const partition of this.#partitionsFrom(tenant, after + 1)) {
+    for (const partition of partitionsFrom(this.#sql, tenant, after + 1)) {
       const rows = this.#sql
         .of<[number, number, number], EntryRow>(
           `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n
@@ -188,22 +188,6 @@ export class LogReader {
 
   values(tenant: number, wanted: Omit<WantedValues, 'signal'>): string[] {
     return fieldValues(this.#connection, tenant, wanted);
-  }
-
-  /** The partitions, oldest first, in which positions from this one on lie. */
-  #partitionsFrom(tenant: number, position: number): Partition[] {
-    const found: Partition[] = [];
-    for (const partition of readPartitions(this.#sql)) {
-      const { log } = tablesOf(partition);
-      found.unshift(partition);
-      const before = this.#sql
-        .of<[number, number], { one: number }>(
-          `SELECT 1 AS one FROM ${log} WHERE tenant = ? AND position <= ? LIMIT 1`,
-        )
-        .get(tenant, position);
-      if (before) break;
-    }
-    return found;
   }
 
   #findLive(tenant: number, position: number, now: number): LiveNotification | undefined {

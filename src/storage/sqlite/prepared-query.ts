@@ -60,8 +60,8 @@ export function prepareQuery(
   const partitions = readPartitions(sql);
   const compiled = compileQuery(query, tenant);
   const { now, before, after } = range;
-  const end = before === undefined ? undefined : rowAtOrAfter(sql, partitions, tenant, before);
-  const begin = after === undefined ? undefined : rowAtOrAfter(sql, partitions, tenant, after + 1);
+  const end = before === undefined ? undefined : rowAtOrAfter(sql, tenant, before);
+  const begin = after === undefined ? undefined : rowAtOrAfter(sql, tenant, after + 1);
   const isEmpty = after !== undefined && begin === undefined;
   const matches = matcherOf(query, now);
   return {

@@ -58,7 +58,7 @@ export function retentionStep(
   const search = new BoundSearch(sql, tenant, partitions.reverse(), bounds);
   const last = search.lastToDrop(log);
   if (last < log.first) return undefined;
-  const firstRow = rowAtOrAfter(sql, readPartitions(sql), tenant, last + 1) ?? nextRow(sql);
+  const firstRow = rowAtOrAfter(sql, tenant, last + 1) ?? nextRow(sql);
   return { from: log.first, first: last + 1, firstRow, ...search.sumOf(log.first, last) };
 }
 
