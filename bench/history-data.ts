@@ -86,20 +86,13 @@ export function generateHistory(
   addDirectory(db);
   const writer = new LogWriter(db);
   const maintenance = new Maintenance(writer.sql, usualSizes, () => writer.routes.forget());
-  const transaction = <T>(work: () => T): T =>
-    db.transaction(() => {
-      writer.begin();
-      const value = work();
-      writer.beforeCommit();
-      return value;
-    })();
   const write = prepareWriter(writer, new Dice(1), rows);
   const sweep = (now: number) => db.prepare('DELETE FROM live WHERE expires_at <= ?').run(now);
   for (let done = 0; done < rows; done += batchRows) {
-    transaction(() => {
+    writer.transaction(() => {
       for (let number = done + 1; number <= Math.min(rows, done + batchRows); number++) write(number);
     });
-    while (transaction(() => maintenance.step({ rows: 10_000, pages: 1_000 })));
+    while (writer.transaction(() => maintenance.step({ rows: 10_000, pages: 1_000 })));
     if (done % sweptRows === 0) sweep(timeOf(done, rows));
     if (done % 500_000 === 0) log(`${done} of ${rows} rows`);
   }

@@ -106,12 +106,7 @@ export class HistoryModel {
   }
 
   transaction<T>(work: () => T): T {
-    return this.db.transaction(() => {
-      this.#writer.begin();
-      const value = work();
-      this.#writer.beforeCommit();
-      return value;
-    })();
+    return this.#writer.transaction(work);
   }
 
   /** Indexes whatever is not. */

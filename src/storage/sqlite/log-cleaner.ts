@@ -1,5 +1,6 @@
 import { dropAcknowledgements } from './acknowledgements.ts';
 import type { Job, RetainResult } from './jobs.ts';
+import { idAt } from './log-lookup.ts';
 import type { LiveRow, LogWriter } from './log-writer.ts';
 
 /** The most expired idempotency keys that one transaction deletes. */
@@ -26,7 +27,7 @@ export class LogCleaner {
     for (const row of live) {
       const by = { reason: 'cleared', by: 'retention', at: now } as const;
       if (row.expires_at !== null && row.expires_at <= now) this.#deleteLive(tenant, row);
-      else this.#writer.takeOff(tenant, row, this.#writer.idAt(row.row), by);
+      else this.#writer.takeOff(tenant, row, idAt(this.#writer.sql, row.row), by);
     }
     if (live.length === maxCleared) return { more: true };
     log.first = step.first;

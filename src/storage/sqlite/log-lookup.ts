@@ -2,13 +2,14 @@
 import type { TenantId } from '#core/ports.ts';
 import {
   eachPartition,
+  findPartition,
   type Partition,
   readNewest,
   readPartitions,
   type Statements,
   tablesOf,
 } from './partitions.ts';
-import { splitId } from './rows.ts';
+import { joinId, splitId, uuidToText } from './rows.ts';
 
 export interface FoundRow {
   readonly partition: Partition;
@@ -77,4 +78,33 @@ export function rowAtOrAfter(sql: Statements, tenant: TenantId, position: number
     if (found) return found.row;
   }
   return undefined;
+}
+
+/** The id of the notification in a row. */
+export function idAt(sql: Statements, row: number): string {
+  const partition = findPartition(sql, row);
+  const found =
+    partition &&
+    sql
+      .of<[number], { time: number; rest: Buffer }>(
+        `SELECT id_time AS time, id_rest AS rest FROM ${tablesOf(partition).log} WHERE row = ?`,
+      )
+      .get(row);
+  if (!found) throw new Error(`row ${row} of the log is missing`);
+  return joinId(found.time, found.rest);
+}
+
+/** What a sender's retry key was used for, while it is remembered. */
+export function findRetry(
+  sql: Statements,
+  tenant: TenantId,
+  key: string,
+  now: number,
+): { readonly id: string; readonly hash: string } | undefined {
+  const found = sql
+    .of<[number, string, number], { id: Buffer; hash: string }>(
+      'SELECT id, hash FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
+    )
+    .get(tenant, key, now);
+  return found && { id: uuidToText(found.id), hash: found.hash };
 }

@@ -17,12 +17,12 @@ import { readAcknowledged } from './acknowledgements.ts';
 import { type CountRequest, type CountStep, countStep } from './count.ts';
 import { fieldValues } from './field-values.ts';
 import type { TenantLivePosition } from './jobs.ts';
-import { findById, partitionOfPosition, partitionsFrom } from './log-lookup.ts';
+import { findById, findRetry, partitionOfPosition, partitionsFrom } from './log-lookup.ts';
 import { busiestHosts, minuteCounts } from './overview.ts';
 import { type Statements, tablesOf } from './partitions.ts';
 import type { LogConnection } from './prepared-query.ts';
 import { type RetentionBounds, type RetentionStep, retentionStep } from './retention.ts';
-import { type EntryRow, entryColumns, type NotificationRow, RowReader, uuidToText } from './rows.ts';
+import { type EntryRow, entryColumns, type NotificationRow, RowReader } from './rows.ts';
 import { findRecord, searchPage } from './search.ts';
 
 /** Reads of the log. The caller sees to it that nothing changes during one. */
@@ -130,14 +130,8 @@ export class LogReader {
       .all(tenant, rank, position, now, limit);
   }
 
-  /** What a sender's retry key was used for, while it is remembered. */
-  findRetry(tenant: number, key: string, now: number): { id: string; hash: string } | undefined {
-    const found = this.#sql
-      .of<[number, string, number], { id: Buffer; hash: string }>(
-        'SELECT id, hash FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
-      )
-      .get(tenant, key, now);
-    return found && { id: uuidToText(found.id), hash: found.hash };
+  findRetry(tenant: number, key: string, now: number): ReturnType<typeof findRetry> {
+    return findRetry(this.#sql, tenant, key, now);
   }
 
   receiptsOf(tenant: number, id: string): ReceiptRow[] {

@@ -6,7 +6,7 @@ import { queueDeliveries } from './deliveries.ts';
 import { DictionaryWriter } from './dictionary.ts';
 import type { AppendResult, ChangeRow, ClearResult, DraftRow, Job, NewReceipt } from './jobs.ts';
 import { indexBatchRows, indexRows, readUnindexed, type UnindexedRow } from './log-index.ts';
-import { findById } from './log-lookup.ts';
+import { findById, findRetry, idAt } from './log-lookup.ts';
 import {
   createPartition,
   findPartition,
@@ -18,7 +18,7 @@ import {
   tablesOf,
 } from './partitions.ts';
 import { RouteWriter } from './routes.ts';
-import { joinId, RowReader, rowBytes, storedColumns, toBlob, toIdParts, uuidToText } from './rows.ts';
+import { RowReader, rowBytes, storedColumns, toBlob, toIdParts } from './rows.ts';
 import { TenantLogs } from './tenant-log.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { kind: K }>;
@@ -39,10 +39,7 @@ export interface LogSizes {
 
 export const usualSizes: LogSizes = { partitionRows, indexBatchRows };
 
-/**
- * Writes entries of the log. Every method runs inside the caller's transaction; `begin` starts it, `beforeCommit` ends it,
- * and after a rollback `afterRollback` goes back to what is stored. There is one writer of a database.
- */
+/** Writes entries of the log, each in the work of a `transaction`. There is one writer of a database. */
 export class LogWriter {
   readonly logs: TenantLogs;
   readonly sql: Statements;
@@ -68,9 +65,23 @@ export class LogWriter {
     this.routes = new RouteWriter(this.sql);
   }
 
-  /** To be called first in each transaction. */
-  begin(): void {
-    if (!this.#isStale) return;
+  /** Durable when this returns, on a database that is. After an error nothing of `work` is stored. */
+  transaction<T>(work: () => T): T {
+    this.sql.of('BEGIN IMMEDIATE').run();
+    try {
+      if (this.#isStale) this.#readStored();
+      const value = work();
+      this.#finish();
+      this.sql.of('COMMIT').run();
+      return value;
+    } catch (error) {
+      this.afterRollback();
+      if (this.sql.db.inTransaction) this.sql.db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #readStored(): void {
     this.#use(readNewest(this.sql));
     this.#unindexed = readUnindexed(this.sql, this.#partition, new RowReader(this.sql));
     this.#nextRow = (this.#unindexed.at(-1)?.row ?? this.#partition.indexed) + 1;
@@ -78,7 +89,7 @@ export class LogWriter {
   }
 
   /** Saves counters, indexes rows when enough of them wait, and closes a full partition. */
-  beforeCommit(): void {
+  #finish(): void {
     this.logs.save();
     const isFull = this.#nextRow - this.#partition.firstRow >= this.#sizes.partitionRows;
     if (isFull || this.#unindexed.length >= this.#sizes.indexBatchRows) this.indexAll();
@@ -105,8 +116,8 @@ export class LogWriter {
     const id = toBlob(draft.id);
     if (idempotency) {
       const { key, hash, isState, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
-      const earlier = this.#findRetry(tenant, key, draft.receivedAt);
-      if (earlier?.hash === hash) return { kind: 'repeated', id: uuidToText(earlier.id) };
+      const earlier = findRetry(this.sql, tenant, key, draft.receivedAt);
+      if (earlier?.hash === hash) return { kind: 'repeated', id: earlier.id };
       if (earlier && !isState) return { kind: 'conflict' };
       this.sql
         .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
@@ -176,20 +187,6 @@ export class LogWriter {
     return this.routes.use(tenant, route, this.#partition.id).id;
   }
 
-  /** The id of the notification in a row. */
-  idAt(row: number): string {
-    const partition = findPartition(this.sql, row);
-    const found =
-      partition &&
-      this.sql
-        .of<[number], { time: number; rest: Buffer }>(
-          `SELECT id_time AS time, id_rest AS rest FROM ${tablesOf(partition).log} WHERE row = ?`,
-        )
-        .get(row);
-    if (!found) throw new Error(`row ${row} of the log is missing`);
-    return joinId(found.time, found.rest);
-  }
-
   receipts({ tenant, panel, receipts }: JobOf<'receipts'>): NewReceipt[] {
     const fresh: NewReceipt[] = [];
     for (const { id, state, at } of receipts) {
@@ -221,7 +218,7 @@ export class LogWriter {
       )
       .all(tenant, key, by.receivedAt);
     for (const row of rows) {
-      const id = this.idAt(row.row);
+      const id = idAt(this.sql, row.row);
       if (id === by.throttledOn) continue;
       clears.push(this.takeOff(tenant, row, id, { reason: 'replaced', by: by.id, at: by.receivedAt }));
     }
@@ -271,14 +268,6 @@ export class LogWriter {
          ON CONFLICT DO UPDATE SET ${onConflict}`,
       )
       .run(row, ...values);
-  }
-
-  #findRetry(tenant: number, key: string, now: number): { hash: string; id: Buffer } | undefined {
-    return this.sql
-      .of<[number, string, number], { hash: string; id: Buffer }>(
-        'SELECT hash, id FROM idempotency WHERE tenant = ? AND key = ? AND expires_at > ?',
-      )
-      .get(tenant, key, now);
   }
 
   /** Begins a new partition; all of the newest one is indexed. */

@@ -10,18 +10,11 @@ const step = { rows: 10_000, pages: 1_000 };
 export function purge(db: Db): void {
   const log = new LogWriter(db);
   const maintenance = new Maintenance(log.sql, usualSizes, () => log.routes.forget(), { keepsDead: false });
-  const transaction = <T>(work: () => T): T =>
-    db.transaction(() => {
-      log.begin();
-      const value = work();
-      log.beforeCommit();
-      return value;
-    })();
-  transaction(() => {
+  log.transaction(() => {
     log.indexAll();
     const { indexed, firstRow } = readNewest(log.sql);
     if (indexed >= firstRow) log.closePartition();
   });
-  while (transaction(() => maintenance.step(step)));
+  while (log.transaction(() => maintenance.step(step)));
   db.exec('VACUUM');
 }

@@ -115,8 +115,7 @@ function receiptsOf(statements: Statements, tenant: TenantId, entries: readonly 
 
 function importPage(writer: LogWriter, tenant: TenantId, { entries, receipts }: TransferPage): void {
   const { sql: statements } = writer;
-  const run = () => {
-    writer.begin();
+  writer.transaction(() => {
     for (const entry of entries) {
       const position = importEntry(writer, tenant, entry);
       if (position !== entry.position)
@@ -132,14 +131,7 @@ function importPage(writer: LogWriter, tenant: TenantId, { entries, receipts }: 
         )
         .run(found.row, panelId, shownAt, expiredAt, clearedAt);
     }
-    writer.beforeCommit();
-  };
-  try {
-    statements.db.transaction(run).immediate();
-  } catch (error) {
-    writer.afterRollback();
-    throw error;
-  }
+  });
 }
 
 /** Answers the position at which it is stored. */

@@ -104,7 +104,7 @@ function commit(jobs: readonly Job[]): JobAnswer[] {
     });
   const current = session;
   try {
-    const answers = transaction(current, () => jobs.map((job) => ({ value: perform(current, job) })));
+    const answers = current.log.transaction(() => jobs.map((job) => ({ value: perform(current, job) })));
     if (current.log.needsMaintenance) maintainSoon();
     return answers;
   } catch (error) {
@@ -119,7 +119,7 @@ function alone(job: Job): JobAnswer {
   const current = session;
   if (!current) return refusal(new AppError('unavailable', 'the disk failed'));
   try {
-    return { value: transaction(current, () => perform(current, job)) };
+    return { value: current.log.transaction(() => perform(current, job)) };
   } catch (error) {
     if (isDamage(error)) return refusal(metDamage(error, job));
     return refusal(isDiskFailure(error) ? giveUp(error) : error);
@@ -137,21 +137,6 @@ function metDamage(error: unknown, { kind }: Job): AppError {
     return giveUp(failure);
   }
   return new AppError('unavailable', `not stored: ${damaged}`, { cause: error });
-}
-
-function transaction<T>({ db, log }: Session, work: () => T): T {
-  log.sql.of('BEGIN IMMEDIATE').run();
-  try {
-    log.begin();
-    const value = work();
-    log.beforeCommit();
-    log.sql.of('COMMIT').run();
-    return value;
-  } catch (error) {
-    log.afterRollback();
-    if (db.inTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
 }
 
 function perform(current: Session, job: Job): JobResults[Job['kind']] {
@@ -224,7 +209,9 @@ function reopen(): void {
     fresh = open();
     const { db } = fresh;
     // SQLite skips a write that changes nothing, so the proof that the disk takes one is a counter.
-    transaction(fresh, () => db.prepare("UPDATE meta SET value = value + 1 WHERE name = 'reopened'").run());
+    fresh.log.transaction(() =>
+      db.prepare("UPDATE meta SET value = value + 1 WHERE name = 'reopened'").run(),
+    );
     session = fresh;
     thread.notify({ problem: undefined });
     scheduleSlice();
@@ -260,7 +247,7 @@ function maintain(): void {
   const endsAt = performance.now() + sliceMs;
   let pauseMs = slicePauseMs;
   try {
-    maintainable = transaction(session, () => {
+    maintainable = session.log.transaction(() => {
       while (maintenance.step(step)) if (performance.now() >= endsAt) return true;
       return false;
     });
