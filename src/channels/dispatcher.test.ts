@@ -93,6 +93,15 @@ test('of what a channel refuses the first fails at once, the next ones after sev
   await dispatcher.stop(0);
 });
 
+test('what has nobody to go to fails at once, also while the channel is failing', async () => {
+  const send = vi.fn((): SendResult => ({ outcome: 'failed', answer: 'no device', isFinal: true }));
+  const { dispatcher, results } = setUp({ c: 3 }, send);
+  dispatcher.wake();
+  await vi.waitFor(() => expect(results).toHaveLength(3));
+  expect(send).toHaveBeenCalledTimes(3);
+  await dispatcher.stop(0);
+});
+
 test('a notification of one tenant makes it look at that tenant alone', async () => {
   const { dispatcher, looks } = setUp({ c: 1 }, () => ok);
   dispatcher.wake(1);
