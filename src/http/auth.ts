@@ -43,6 +43,8 @@ export class Authenticator {
   readonly #proven = createLruMap<string, string>(50_000);
   /** Authorization headers that were valid, with their record. Kept in memory only. */
   readonly #recognised = createLruMap<string, CredentialRecord>(10_000);
+  /** Senders whose signature matched: by id, and by id and network. */
+  readonly #signers = createLruMap<string, true>(50_000);
   readonly #prepared = new WeakMap<CredentialRecord, Prepared>();
   readonly #sourceOf;
   readonly people: People;
@@ -116,11 +118,28 @@ export class Authenticator {
   /** The sender of a token by its id alone, if {@link check} would admit the token itself. Nothing is proved by it. */
   async findSender(id: string, source: string): Promise<Sender | undefined> {
     const { tenancy } = this.#services;
+    const here = signerHere(id, source);
+    // Its body would be read, and its signature computed, as often as anybody likes.
+    if (this.#isExhausted(here) && !this.#signers.has(here)) return undefined;
     const known = tenancy.peekCredential(id);
-    const record = known ?? (this.#hasFailedTooOften(source) ? undefined : await tenancy.findCredential(id));
+    const mayLookUp = this.#signers.has(id) || !this.#hasFailedTooOften(source);
+    const record = known ?? (mayLookUp ? await tenancy.findCredential(id) : undefined);
     if (!record || !this.#isInForce(record)) return undefined;
     const { principal, allowsFrom } = this.#prepare(record);
     return principal.kind === 'token' && (allowsFrom?.(source) ?? true) ? principal : undefined;
+  }
+
+  /** The signature matched: this sender is not locked out by others behind the same address. */
+  proveSigner(id: string, source: string): void {
+    this.#signers.set(id, true);
+    this.#signers.set(signerHere(id, source), true);
+  }
+
+  /** As {@link refuse}, of a signature that did not match. It counts against this sender from this address, too. */
+  refuseSigner(id: string, source: string, reply: HeaderSink): AppError {
+    const { rateAuth } = this.#services.settings;
+    if (rateAuth !== 'off') this.#failures.take(signerHere(id, source), rateAuth, this.#services.now());
+    return this.refuse(source, reply);
   }
 
   /**
@@ -214,10 +233,12 @@ export class Authenticator {
   }
 
   #hasFailedTooOften(source: string): boolean {
+    return this.#isExhausted(networkOf(source));
+  }
+
+  #isExhausted(key: string): boolean {
     const { rateAuth } = this.#services.settings;
-    return (
-      rateAuth !== 'off' && !this.#failures.peek(networkOf(source), rateAuth, this.#services.now()).allowed
-    );
+    return rateAuth !== 'off' && !this.#failures.peek(key, rateAuth, this.#services.now()).allowed;
   }
 
   #wasGood({ id, secret }: ParsedSecret): boolean {
@@ -249,6 +270,8 @@ export class Authenticator {
     return rateLimited(state.resetSeconds);
   }
 }
+
+const signerHere = (id: string, source: string) => `${networkOf(source)} ${id}`;
 
 function principalOf(record: CredentialRecord): Principal {
   const { tenant, id, name } = record;

@@ -403,6 +403,38 @@ describe('a payload that is signed', () => {
       const call = (headers: Record<string, string>) => strict.server.call('POST', path, { body, headers });
       for (const status of [401, 401, 429]) expect((await call(wrong)).status).toBe(status);
       for (let i = 0; i < 3; i++) expect((await call({})).status).toBe(401);
+      const tooMuch = { body: 'x'.repeat(1024 * 1024 + 1), headers: wrong };
+      expect((await strict.server.call('POST', path, tooMuch)).status).toBe(429);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('is taken from where it was genuine before, whatever others send from there', async () => {
+    const strict = await IntakeDesk.open({ BELFRY_RATE_AUTH: '0.01:2' });
+    try {
+      const token = await strict.server.key('admin');
+      const signerOf = async (id: string) => {
+        const { json } = await strict.server.call('GET', `/api/tokens/${id}/signing-secret`, { token });
+        const mac = createHmac('sha256', json.signingSecret).update(body).digest('hex');
+        return (signature = `sha256=${mac}`) =>
+          strict.server.call('POST', `/api/integrations/github/${id}`, {
+            body,
+            headers: {
+              'content-type': 'application/json',
+              'x-github-event': 'push',
+              'x-hub-signature-256': signature,
+            },
+          });
+      };
+      const wrong = `sha256=${'0'.repeat(64)}`;
+      const known = await signerOf(idOf(strict.token));
+      const other = await signerOf(idOf(await strict.server.token()));
+      expect((await known()).status).toBe(200);
+      for (const status of [401, 401, 429, 429]) expect((await known(wrong)).status).toBe(status);
+      expect((await known()).status).toBe(200);
+      // Nobody sent with this one: it is not locked out by what was sent with the other.
+      expect((await other()).status).toBe(200);
     } finally {
       await strict.close();
     }

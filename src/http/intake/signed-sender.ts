@@ -32,8 +32,10 @@ export class SignedSenders {
     const { signatures, usage, now } = this.#services;
     const sender = this.#claimed.get(request);
     const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-    if (!sender || !signatures.matches(sender.id, request.headers, body, now()))
-      throw this.#authenticator.refuse(request.sourceIp, reply);
+    if (!sender) throw this.#authenticator.refuse(request.sourceIp, reply);
+    if (!signatures.matches(sender.id, request.headers, body, now()))
+      throw this.#authenticator.refuseSigner(sender.id, request.sourceIp, reply);
+    this.#authenticator.proveSigner(sender.id, request.sourceIp);
     if (!sender.scopes.includes('notify')) throw forbidden();
     usage.recordUse({ tenant: sender.tenant, id: sender.id, at: now(), from: request.sourceIp });
     request.principal = sender;
