@@ -72,11 +72,12 @@ describe.skipIf(missing !== undefined)(missing ?? 'three nodes on one PostgreSQL
     const url = await createDatabase(postgres.url);
     const cluster = await startCluster([url, url, url]);
     await cluster.answersAgain();
-    const refused = () => cluster.load.next(({ status }) => status === 503, limitMs(8_000));
-    // Every connection of the nodes waits for a lock.
+    const refused = (withinMs: number) =>
+      cluster.load.next(({ status }) => status === 503, limitMs(withinMs));
+    // Every connection of the nodes waits for a lock, for 5 s at the most …
     await withClient(postgres.url.replace('/postgres', new URL(url).pathname), async (client) => {
       await client.query('BEGIN; LOCK TABLE logs IN ACCESS EXCLUSIVE MODE');
-      await refused();
+      await refused(8_000);
       await client.query('ROLLBACK');
     });
     await cluster.answersAgain();
@@ -88,7 +89,8 @@ describe.skipIf(missing !== undefined)(missing ?? 'three nodes on one PostgreSQL
     });
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     try {
-      await refused();
+      // … and for an answer for 15 s.
+      await refused(17_000);
     } finally {
       for (const pid of pids) process.kill(pid, 'SIGCONT');
     }
