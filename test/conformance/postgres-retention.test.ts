@@ -40,6 +40,19 @@ describeWithPostgres('retention with several nodes', (server) => {
       return Number(rows[0]?.low);
     });
 
+  test('a lease is one node’s until it gives it up, or does not renew it', async () => {
+    const url = await createDatabase(server());
+    const [a, b] = (await Promise.all([open(url), open(url)])).map(({ nodes }) => nodes?.lease('mqtt'));
+    expect([await a?.hold(), await b?.hold(), await a?.hold()]).toEqual([true, false, true]);
+    await b?.release();
+    expect(await b?.hold()).toBe(false);
+    await a?.release();
+    expect([await b?.hold(), await a?.hold()]).toEqual([true, false]);
+    const past = "UPDATE meta SET value = split_part(value, ' ', 1) || ' 1' WHERE name = 'lease mqtt'";
+    await withClient(url, (client) => client.query(past));
+    expect([await a?.hold(), await b?.hold()]).toEqual([true, false]);
+  });
+
   test('a round runs on one node at a time, and once a minute for all nodes', async () => {
     const url = await createDatabase(server());
     const [a, b] = await Promise.all([open(url), open(url)]);
