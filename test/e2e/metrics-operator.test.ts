@@ -117,7 +117,7 @@ test('/openapi.json is valid OpenAPI, and describes every route but its own page
   expect(validator.version).toBe('3.1');
   const operations = operationsOf(json);
   const routes = server.running.routes
-    .filter(({ url }) => !/^\/(?:docs|assets|panel)\b/.test(url) && url !== '/openapi.json')
+    .filter(({ url }) => !/^\/(?:docs|assets|panel|push)\b/.test(url) && url !== '/openapi.json')
     .filter(({ url }) => !pages.includes(url))
     .map(nameOf);
   expect([...operations.keys()].toSorted()).toEqual(routes.toSorted());
