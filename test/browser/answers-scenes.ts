@@ -92,10 +92,18 @@ export const answersScenes: readonly DashboardScenes[] = [
       const q = encodeURIComponent('token:"belfry:escalation"');
       while ((await server.call('GET', `/api/history?q=${q}`, { token })).json.notifications.length === 0);
     },
-    scenes: Object.keys(answers).map((title) => ({
-      name: title.split(' ')[0]?.toLowerCase() ?? '',
-      path: `history?q=${encodeURIComponent('host:disk-1')}`,
-      act: (page) => openAnswer(page, title),
-    })),
+    scenes: [
+      { name: 'channels', path: 'settings/channels' },
+      {
+        name: 'channel',
+        path: 'settings/channels',
+        act: (page) => page.getByRole('button', { name: 'Ops hook' }).click(),
+      },
+      ...Object.keys(answers).map((title) => ({
+        name: title.split(' ')[0]?.toLowerCase() ?? '',
+        path: `history?q=${encodeURIComponent('host:disk-1')}`,
+        act: (page: Page) => openAnswer(page, title),
+      })),
+    ],
   },
 ];
