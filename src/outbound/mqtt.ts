@@ -123,8 +123,12 @@ export class MqttConnection {
     packets.on('packet', (packet) => this.#take(packet));
     packets.on('error', (error: Error) => this.destroy(new Error(`not MQTT: ${error.message}`)));
     socket.on('data', (bytes) => {
-      // What stays is the beginning of a packet.
-      if (packets.parse(bytes) > client.packetBytes) this.destroy(new Error('the broker sent too much'));
+      try {
+        // What stays is the beginning of a packet.
+        if (packets.parse(bytes) > client.packetBytes) this.destroy(new Error('the broker sent too much'));
+      } catch (error) {
+        this.destroy(new Error(`not MQTT: ${(error as Error).message}`));
+      }
     });
     socket.on('error', (error) => this.destroy(error));
     this.closed = new Promise((resolve) => {
