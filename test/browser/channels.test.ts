@@ -54,7 +54,7 @@ test('an optional secret is removed; why a channel fails and when it is tried ag
   await row.getByText(/Next attempt in|Trying again now/).waitFor();
   await row.getByRole('button', { name: 'Night hook' }).click();
   const drawer = page.getByRole('dialog', { name: 'Night hook' });
-  await drawer.getByText('Failing since').waitFor();
+  await drawer.getByText('Started failing').waitFor();
   await drawer.getByRole('button', { name: 'Remove: Authorization header' }).click();
   expect(await faultsIn('light', page)).toEqual([]);
   await drawer.getByRole('button', { name: 'Save' }).click();
