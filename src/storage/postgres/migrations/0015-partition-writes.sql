@@ -80,9 +80,14 @@ CREATE TYPE append_replaced AS (
   n bigint, tenant bigint, at bigint, "by" uuid, rank bigint, was bigint, was_row bigint, id uuid, route jsonb
 );
 CREATE TYPE append_counted AS (n bigint, tenant bigint, row bigint, count bigint);
+CREATE TYPE append_inherited AS (
+  n bigint, tenant bigint, id uuid, since bigint, route jsonb, at bigint, "by" text, note text
+);
 
 -- Appends notifications as append_batch does; what no notification of a batch needs is not looked at. A new partition has no
 -- statistics, so plans are made once, and without reading whole tables.
+-- A repeat of what was acknowledged takes that over, unless it is of a higher level: with an entry of the log after the
+-- notification. `clears` of the answer has it too, marked as acknowledged.
 CREATE FUNCTION append_notifications(batch json)
 RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
   counted bigint) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
@@ -94,6 +99,7 @@ DECLARE
   refused append_refusal[] := '{}';
   replaced append_replaced[] := '{}';
   on_throttle append_counted[] := '{}';
+  inherited append_inherited[] := '{}';
   with_retry boolean;
   with_claim boolean;
   with_key boolean;
@@ -149,6 +155,12 @@ BEGIN
       JOIN shown s ON s.row = g.row);
     DELETE FROM live l USING unnest(replaced) r WHERE l.tenant = r.tenant AND l.rank = r.rank AND l.position = r.was;
   END IF;
+  IF cardinality(replaced) > 0 THEN
+    inherited := array(SELECT ROW(f.n, f.tenant, f.id, f.at, f.route, a.at, a."by", a.note)::append_inherited
+      FROM (SELECT DISTINCT ON (e.n) e.n, e.tenant, e.rank, e.was_row FROM unnest(replaced) e ORDER BY e.n, e.was DESC) r
+      JOIN unnest(fresh) f ON f.n = r.n AND f.shown AND f.rank <= r.rank
+      JOIN acknowledgements a ON a.tenant = r.tenant AND a.row = r.was_row);
+  END IF;
   IF cardinality(replaced) > 0 OR cardinality(on_throttle) > 0 THEN
     INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason, counted)
     SELECT row, max(tenant), max(cleared_at), max(cleared_by), max(reason), sum(counted) FROM (
@@ -176,11 +188,12 @@ BEGIN
   RETURN QUERY
   WITH placed AS MATERIALIZED (
     SELECT o.*, nextval('log_row') AS row FROM (
-      SELECT e.*, l.head + row_number() OVER (PARTITION BY e.tenant ORDER BY e.n, e.was NULLS LAST) AS position
+      SELECT e.*, l.head + row_number() OVER (PARTITION BY e.tenant ORDER BY e.n, e.is_stored, e.was) AS position
       FROM (
         SELECT r.n, r.tenant, r.was, 0 AS is_stored, 0 AS bytes FROM unnest(replaced) r
         UNION ALL SELECT f.n, f.tenant, NULL, 1, f.bytes FROM unnest(fresh) f
-      ) e JOIN logs l ON l.tenant = e.tenant ORDER BY e.tenant, e.n, e.was NULLS LAST
+        UNION ALL SELECT i.n, i.tenant, NULL, 2, 0 FROM unnest(inherited) i
+      ) e JOIN logs l ON l.tenant = e.tenant ORDER BY e.tenant, e.n, e.is_stored, e.was
     ) o
   ),
   wanted AS MATERIALIZED (
@@ -188,7 +201,7 @@ BEGIN
   ),
   counters AS (
     UPDATE logs SET head = head + c.entries, notifications = notifications + c.stored, bytes = logs.bytes + c.bytes
-    FROM (SELECT tenant, count(*) AS entries, sum(is_stored) AS stored, sum(bytes) AS bytes FROM placed GROUP BY tenant) c
+    FROM (SELECT tenant, count(*) AS entries, count(*) FILTER (WHERE is_stored = 1) AS stored, sum(bytes) AS bytes FROM placed GROUP BY tenant) c
     WHERE logs.tenant = c.tenant
   ),
   stored AS (
@@ -203,6 +216,15 @@ BEGIN
     INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason)
     SELECT p.row, p.tenant, p.position, r.id, r.at, r.route, r.was, r.by::text, 'replaced'
     FROM unnest(replaced) r JOIN placed p ON p.n = r.n AND p.was = r.was
+  ),
+  acknowledging AS (
+    INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason, message)
+    SELECT p.row, p.tenant, p.position, i.id, i.since, i.route, w.position, i."by", 'acknowledged', i.note
+    FROM unnest(inherited) i JOIN placed p ON p.n = i.n AND p.is_stored = 2 JOIN wanted w ON w.n = i.n
+  ),
+  acknowledged AS (
+    INSERT INTO acknowledgements (tenant, row, at, "by", note)
+    SELECT i.tenant, w.row, i.at, i."by", i.note FROM unnest(inherited) i JOIN wanted w ON w.n = i.n
   ),
   shown AS (
     INSERT INTO live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags)
@@ -226,7 +248,10 @@ BEGIN
     SELECT r.n, jsonb_agg(jsonb_build_object('position', p.position, 'id', r.id, 'at', r.at, 'by', r.by, 'route', r.route)
       ORDER BY p.position) AS entries FROM unnest(replaced) r JOIN placed p ON p.n = r.n AND p.was = r.was GROUP BY r.n
   )
-  SELECT w.n, 'stored', w.id, w.position, c.entries, NULL, NULL, o.count
+  SELECT w.n, 'stored', w.id, w.position, c.entries || coalesce((
+      SELECT jsonb_build_array(jsonb_build_object('position', p.position, 'id', i.id, 'at', i.since, 'by', i."by", 'note', i.note,
+        'route', i.route, 'acknowledged', true))
+      FROM unnest(inherited) i JOIN placed p ON p.n = i.n AND p.is_stored = 2 WHERE i.n = w.n), '[]'), NULL, NULL, o.count
   FROM wanted w LEFT JOIN clearing c ON c.n = w.n LEFT JOIN unnest(on_throttle) o ON o.n = w.n
   UNION ALL
   SELECT r.n, r.kind, r.id, NULL, NULL, r.name, r.shown_at, NULL FROM unnest(refused) r
