@@ -215,6 +215,27 @@ test('secrets are never answered, nor found in the database', async () => {
     expect(text).not.toMatch(/-secret|BwcHBwcH/);
 });
 
+test('a secret cannot be guessed: each channel allows ten comparisons, and then ten a minute', async () => {
+  const secrets = { authorization: 'Bearer very-secret' };
+  const [one, other] = [await webhook('one', '/1', { secrets }), await webhook('other', '/2', { secrets })];
+  const compare = (id: string, authorization: string, as = key) =>
+    call('POST', `/api/channels/${id}/compare-secrets`, { secrets: { authorization } }, as);
+  expect((await compare(one.id, secrets.authorization)).json).toEqual({ differing: [] });
+  // All keys of the tenant together; a slow machine gets a few more.
+  const second = await server.key('admin', tenant);
+  let answer = await compare(one.id, 'guess');
+  let guesses = 1;
+  for (; answer.status === 200 && guesses < 30; guesses += 1) {
+    expect(answer.json).toEqual({ differing: ['authorization'] });
+    answer = await compare(one.id, `guess ${guesses}`, guesses % 2 === 0 ? key : second);
+  }
+  expect([answer.status, answer.json]).toEqual([429, { error: 'rate limit exceeded' }]);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(guesses).toBeGreaterThanOrEqual(10);
+  expect(guesses).toBeLessThan(20);
+  expect((await compare(other.id, secrets.authorization)).json).toEqual({ differing: [] });
+});
+
 test('a viewer sees where a channel sends to, and not what it takes to send there', async () => {
   await webhook('hook', '/hooks/key');
   const settings = { url: 'https://ntfy.sh', topic: 'hidden' };

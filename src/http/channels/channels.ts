@@ -20,13 +20,16 @@ import {
   publicSettings,
 } from '#core/channel-setup.ts';
 import { type ChannelChange, type ChannelRecord, channelView, deliveryView } from '#core/channels.ts';
-import { AppError, badField, notFound } from '#core/errors.ts';
+import { AppError, badField, notFound, rateLimited } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
+import type { Rate } from '#core/tenants.ts';
 import { IdPath, NoContent, problems, readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const policy = { role: 'admin' } as const;
 const mostDeliveries = 200;
+/** Of secrets with those of one channel, by all callers together. */
+const comparisonRate: Rate = { perSecond: 1 / 6, burst: 10 };
 const notRunning = { failures: 0, failingSince: null, retryAt: 0, lastDeliveredAt: null, lastError: null };
 
 /** Channels: ways out of a tenant, beside its panels. */
@@ -34,6 +37,7 @@ export function channelRoutes(app: App, services: Services): void {
   const { directory, deliveries, tenancy, now } = services;
   const { channels } = directory;
   changeRoutes(app, services);
+  compareRoute(app, services);
 
   app.get(
     '/api/channels',
@@ -71,22 +75,6 @@ export function channelRoutes(app: App, services: Services): void {
     ),
     async ({ principal, params }) =>
       services.channels.test(await find(services, principal.tenant, params.id), actorOf(principal)),
-  );
-
-  app.post(
-    '/api/channels/:id/compare-secrets',
-    route(policy, {
-      summary: 'Which of these secrets differ from those of a channel',
-      description:
-        'Changes nothing: for programs that hold a channel to a file. Secrets that were encrypted with another key file count as different.',
-      params: IdPath,
-      body: ChannelSecretsQuestion,
-      response: { 200: ChannelSecretsAnswer },
-    }),
-    async ({ principal, params, body }) => {
-      const record = await find(services, principal.tenant, params.id);
-      return { differing: differingSecrets(openIfNeeded(services, record, body), body.secrets) };
-    },
   );
 
   app.get(
@@ -128,6 +116,28 @@ export function channelRoutes(app: App, services: Services): void {
       if (!(await channels.remove(tenant, params.id, actorOf(principal), now()))) throw notFound('channel');
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
+    },
+  );
+}
+
+function compareRoute(app: App, services: Services): void {
+  const { limits, now } = services;
+  const comparisons = limits.exact('secret comparison');
+  app.post(
+    '/api/channels/:id/compare-secrets',
+    route(policy, {
+      summary: 'Which of these secrets differ from those of a channel',
+      description:
+        'Changes nothing: for programs that hold a channel to a file. Secrets that were encrypted with another key file count as different. So that nobody can guess a secret, each channel allows 10 comparisons at once and 10 a minute; then the answer is 429.',
+      params: IdPath,
+      body: ChannelSecretsQuestion,
+      response: { 200: ChannelSecretsAnswer },
+    }),
+    async ({ principal, params, body }) => {
+      const record = await find(services, principal.tenant, params.id);
+      const { allowed, resetSeconds } = await comparisons.take(record.id, comparisonRate, now());
+      if (!allowed) throw rateLimited(resetSeconds);
+      return { differing: differingSecrets(openIfNeeded(services, record, body), body.secrets) };
     },
   );
 }
