@@ -30,6 +30,7 @@ export { type Config, describeConfig } from './config.ts';
 export { databaseUrl as readDatabaseUrl } from './config-values.ts';
 export { changedChannelFields, newChannelFields } from './core/channel-setup.ts';
 export { keyView, newKey, newToken, tokenView } from './core/credentials.ts';
+export { parseQuery } from './core/search/search.ts';
 export { offerNearest } from './core/search/search-nearest.ts';
 export { randomSecret } from './core/secrets.ts';
 export { createLogger } from './log.ts';

@@ -218,7 +218,16 @@ rules:
       /rules\[0\]: rule "x" names the level "incident", which --prune would delete: add the level to the file/,
     );
     const pruned = exported.replace(/ {2}- name: chat[\s\S]*?\n\n/, '');
-    expect((await other.run(['apply', file(pruned), '--prune', '--yes'])).stderr).toContain(
+    const refused = await other.run(['apply', file(pruned), '--prune', '--yes']);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'rules[0].then.channels[1]: --prune would delete the channel "chat": add it to',
+      ),
+    ]);
+    expect((await other.get('/api/channels')).channels.length).toBe(3);
+    const withoutRules = pruned.replace(/\nrules:[\s\S]*/, '\n');
+    expect((await other.run(['apply', file(withoutRules), '--prune', '--yes'])).stderr).toContain(
       'belfry: rule "x" names channel "chat", which is deleted\n',
     );
     expect((await other.run(['export'])).stderr).toContain('rule "x" names a channel that is deleted');
@@ -334,6 +343,11 @@ describe('a mistake is told with file, line and column, and nothing is changed',
       'an address that is none, as the server finds it',
       'version: 1\nrules:\n  - name: fine\n    then: { mute: true }\n  - name: x\n    when:\n      ip:\n        - 10.0.0.0/8\n        - 10.0.0.0/99\n    then: { mute: true }\n',
       /:9:11: rules\[1\]\.when\.ip\[1\]: .*10\.0\.0\.0\/99/,
+    ],
+    [
+      'a search that cannot be read',
+      'version: 1\npanels: [{ name: a }]\nsearches: [{ name: x, q: "hots:a" }]\n',
+      ':3:26: searches[0].q: unknown key "hots" at character 1; did you mean "host"?',
     ],
     ['an alias that is not there', 'version: 1\nrules: *a\n', /:2:8: .*alias|[Uu]nresolved alias/],
     [

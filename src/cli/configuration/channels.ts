@@ -1,4 +1,5 @@
 /** The channels of a file, made ready: their settings checked, and their secrets taken from the environment. */
+import type { ChannelSecretsAnswer } from '#contract/channel.ts';
 import { channelFields } from '#contract/channel-fields.ts';
 import type { ChannelEntry } from '#contract/configuration.ts';
 import { Failure } from '../failure.ts';
@@ -10,15 +11,13 @@ import type { Path } from './rule-targets.ts';
 
 type Known = Current['channels'][number];
 type Texts = Readonly<Record<string, string>>;
-
-/** A channel of the file, its secrets still placeholders. */
-export type ReadyChannel = ChannelEntry & {
-  /** The secrets that the environment has. */
-  readonly values: Texts;
-};
+export type SecretValues = ReadonlyMap<string, Texts>;
 
 export interface ReadyChannels {
-  readonly entries: readonly ReadyChannel[] | undefined;
+  /** Their secrets are still placeholders. */
+  readonly entries: readonly ChannelEntry[] | undefined;
+  /** By channel: the secrets that the environment has. */
+  readonly values: SecretValues;
   /** By channel: the placeholder of each secret that the server has with the same value. */
   readonly unchanged: ReadonlyMap<string, Texts>;
   /** What people should know, as lines. */
@@ -44,19 +43,22 @@ export async function readyChannels(
   { file, current, env }: Sources,
 ): Promise<ReadyChannels> {
   const { channels } = file.configuration;
-  if (!channels) return { entries: undefined, unchanged: new Map(), notes: [] };
+  if (!channels) return { entries: undefined, values: new Map(), unchanged: new Map(), notes: [] };
   const byName = new Map(current.channels.map((each) => [each.name, each]));
   const notes: string[] = [];
   const problems: Failure[] = [];
-  const entries: ReadyChannel[] = [];
-  for (const [index, entry] of channels.entries()) {
-    const known = byName.get(entry.name.trim());
+  const entries: ChannelEntry[] = [];
+  const values = new Map<string, Texts>();
+  for (const [index, given] of channels.entries()) {
+    const entry = { ...given, name: given.name.trim() };
+    const known = byName.get(entry.name);
     const read = secretsOf(entry, { known, env, at: (...path) => ['channels', index, ...path] });
     problems.push(...read.missing.map(({ path, message }) => file.problem(path, message)));
     notes.push(...read.notes);
     if (read.missing.length > 0) continue;
+    values.set(entry.name, read.values);
     try {
-      entries.push(await checked({ ...entry, name: entry.name.trim(), values: read.values }, known));
+      entries.push(await checked(entry, read.values, known));
     } catch (error) {
       problems.push(located(file, ['channels', index], error));
     }
@@ -65,9 +67,11 @@ export async function readyChannels(
   const unchanged = new Map<string, Texts>();
   for (const entry of entries) {
     const known = byName.get(entry.name);
-    if (known) unchanged.set(entry.name, await unchangedSecrets(connection, known, entry));
+    if (!known) continue;
+    const differing = await differingSecrets(connection, known.id, values.get(entry.name) ?? {});
+    unchanged.set(entry.name, knownSecrets(entry, known, differing));
   }
-  return { entries, unchanged, notes };
+  return { entries, values, unchanged, notes };
 }
 
 interface Reading {
@@ -104,10 +108,10 @@ function secretsOf({ name, kind, secrets = {} }: ChannelEntry, { known, env, at 
 }
 
 /** With its settings as the server keeps them. @throws as the server does for a channel that is not valid. */
-async function checked(entry: ReadyChannel, known: Known | undefined): Promise<ReadyChannel> {
+async function checked(entry: ChannelEntry, secrets: Texts, known: Known | undefined): Promise<ChannelEntry> {
   // Loads the server: only for who has channels in the file.
   const { changedChannelFields, newChannelFields } = await import('#app.ts');
-  const { name, kind, settings, values: secrets } = entry;
+  const { name, kind, settings } = entry;
   const given = { ...(settings && { settings }), ...(Object.keys(secrets).length > 0 && { secrets }) };
   if (!known) return { ...entry, settings: { ...newChannelFields({ name, kind, ...given }).settings } };
   if (known.kind !== kind)
@@ -117,16 +121,22 @@ async function checked(entry: ReadyChannel, known: Known | undefined): Promise<R
   return { ...entry, ...(changed.settings && { settings: { ...changed.settings } }) };
 }
 
-async function unchangedSecrets(
+/** The names of the secrets whose value is not that of the channel. */
+async function differingSecrets(
   { request }: Connection,
-  { id, secrets: names }: Known,
-  { secrets = {}, values }: ReadyChannel,
-): Promise<Texts> {
-  const isAsked = Object.keys(values).length > 0;
+  id: string,
+  secrets: Texts,
+): Promise<readonly string[]> {
+  if (Object.keys(secrets).length === 0) return [];
   const path = `/api/channels/${id}/compare-secrets`;
-  const { differing } = isAsked
-    ? await request<{ differing: readonly string[] }>('POST', path, { secrets: values })
-    : { differing: [] };
+  return (await request<ChannelSecretsAnswer>('POST', path, { secrets })).differing;
+}
+
+function knownSecrets(
+  { secrets = {} }: ChannelEntry,
+  { secrets: names }: Known,
+  differing: readonly string[],
+): Texts {
   return Object.fromEntries(
     Object.entries(secrets)
       .filter(([name]) => names.includes(name))

@@ -11,7 +11,8 @@ import type { Current } from './entries.ts';
 import { singular } from './entries.ts';
 import { type ConfigurationFile, parseConfiguration, readFileText } from './file.ts';
 import { isEmptyPlan, type Plan, planOf, prunedNames } from './plan.ts';
-import { prunedTargetLines, requireUnusedLevels } from './prune.ts';
+import { prunedTargetLines, requireUnused } from './prune.ts';
+import { requireReadable } from './searches.ts';
 import { applyPlan, readCurrent } from './server-side.ts';
 import { configurationOf, extraLine, leftOutLines, planLines, yamlOf } from './text.ts';
 
@@ -61,11 +62,11 @@ export async function applyConfiguration(io: Io, path: string, options: ApplyOpt
   const file = await readFile(io, path);
   await withConnection(io, options, async (connection) => {
     const planned = await planFor(io, connection, { file, prune });
-    const { plan } = planned;
+    const { plan, channels } = planned;
     await show(io, connection, planned);
     if (isEmptyPlan(plan, prune) || options.dryRun) return;
     if (prune && !options.yes) await confirmDeletion(io, prunedNames(plan, singular));
-    await applyPlan(connection, plan, { file, prune });
+    await applyPlan(connection, plan, { file, prune, values: channels.values });
     io.stdout.write(`${summaryOf(plan, prune)}\n`);
   });
 }
@@ -90,7 +91,8 @@ async function planFor(io: Io, connection: Connection, { file, prune }: Wanted):
   const current = await readCurrent(connection);
   const channels = await readyChannels(connection, { file, current, env: io.env });
   const plan = planOf(file.configuration, current, channels);
-  if (prune) requireUnusedLevels(plan, current, file);
+  if (prune) requireUnused(plan, current, file);
+  await requireReadable(plan, current, file);
   return { plan, current, channels, file, prune };
 }
 

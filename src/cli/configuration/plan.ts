@@ -1,6 +1,6 @@
 /** What must change so that a server has what a file says. Asks nothing, and changes nothing. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Configuration, MappingEntry, Section } from '#contract/configuration.ts';
+import type { ChannelEntry, Configuration, MappingEntry, Section } from '#contract/configuration.ts';
 import { sections } from '#contract/configuration.ts';
 import type { Level } from '#contract/level.ts';
 import { isBuiltInLevel } from '#contract/level-styles.ts';
@@ -8,7 +8,7 @@ import type { Mapping } from '#contract/mapping.ts';
 import type { Panel } from '#contract/panel.ts';
 import type { Rule } from '#contract/rule.ts';
 import type { SavedSearch } from '#contract/search.ts';
-import type { ReadyChannel, ReadyChannels } from './channels.ts';
+import type { ReadyChannels } from './channels.ts';
 import {
   type Current,
   channelEntry,
@@ -56,7 +56,7 @@ export interface PlannedRule {
 export interface Plan {
   readonly levels: SectionPlan<Named & Partial<Level>, Level>;
   readonly mappings: SectionPlan<MappingEntry, Mapping>;
-  readonly channels: SectionPlan<ReadyChannel, Current['channels'][number]>;
+  readonly channels: SectionPlan<ChannelEntry, Current['channels'][number]>;
   readonly panels: SectionPlan<Named & Partial<Panel>, Panel>;
   readonly rules: SectionPlan<WholeRule, Rule>;
   readonly searches: SectionPlan<Named & { readonly q: string }, SavedSearch>;
@@ -89,13 +89,12 @@ export function planOf(wanted: Configuration, current: Current, channels: ReadyC
   };
 }
 
-/** The values of secrets are no part of what is compared. */
 function planChannels({ entries, unchanged }: ReadyChannels, known: Current['channels']): Plan['channels'] {
   const before = (channel: Current['channels'][number]) => {
     const secrets = unchanged.get(channel.name);
     return { ...channelEntry(channel), ...(secrets && { secrets }) };
   };
-  return planSection(entries, known, before, ['values']);
+  return planSection(entries, known, before);
 }
 
 const trimmed = <T extends Named>(entry: T): T => ({ ...entry, name: entry.name.trim() });
@@ -110,7 +109,6 @@ function planSection<Entry extends Named, Known extends Named>(
   entries: readonly Entry[] | undefined,
   known: readonly Known[],
   entryOf: (known: Known) => object,
-  ignored: readonly string[] = [],
 ): SectionPlan<Entry, Known> {
   const byName = new Map(known.map((each) => [each.name, each]));
   const inFile = new Set(entries?.map(({ name }) => name));
@@ -122,7 +120,7 @@ function planSection<Entry extends Named, Known extends Named>(
       created.push({ entry, index });
       continue;
     }
-    const fields = differing(entryOf(same), entry).filter(({ field }) => !ignored.includes(field));
+    const fields = differing(entryOf(same), entry);
     if (fields.length > 0) updated.push({ known: same, entry, index, fields });
   }
   return { created, updated, extra: entries ? known.filter(({ name }) => !inFile.has(name)) : [] };

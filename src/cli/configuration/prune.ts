@@ -5,6 +5,7 @@ import { visibleText } from '../terminal-text.ts';
 import { type Current, Names, type WholeRule } from './entries.ts';
 import type { ConfigurationFile } from './file.ts';
 import type { Plan } from './plan.ts';
+import type { Path } from './rule-targets.ts';
 
 interface StayingRule {
   readonly rule: WholeRule;
@@ -21,30 +22,71 @@ function stayingRules(plan: Plan, current: Current): StayingRule[] {
   });
 }
 
-/** Rules that stay and choose a panel, or name a channel, which --prune deletes: as lines for people. */
-export function prunedTargetLines(plan: Plan, current: Current): string[] {
-  const panels = new Set(plan.panels.extra.map(({ name }) => name));
-  const channels = new Set(plan.channels.extra.map(({ name }) => name));
-  return stayingRules(plan, current).flatMap(({ rule: { name, then } }) => {
-    const targets = [then.panels, ...(then.escalate ?? []).map((step) => step.panels)];
-    const chosen = targets.flatMap((target) =>
-      typeof target === 'object' && 'names' in target ? target.names : [],
-    );
-    const line = (verb: string, kind: string, target: string) =>
-      `rule "${visibleText(name)}" ${verb} ${kind} "${visibleText(target)}", which is deleted`;
-    return [
-      ...[...new Set(chosen)]
-        .filter((panel) => panels.has(panel))
-        .map((panel) => line('chooses', 'panel', panel)),
-      ...(then.channels ?? [])
-        .filter((channel) => channels.has(channel))
-        .map((channel) => line('names', 'channel', channel)),
-    ];
-  });
+/** A panel or channel that a rule names and --prune deletes. */
+interface PrunedTarget {
+  readonly kind: 'panel' | 'channel';
+  readonly name: string;
+  /** In the rule. */
+  readonly place: Path;
 }
 
-/** @throws Failure when --prune would delete a level that a rule or a panel names, which the server refuses. */
-export function requireUnusedLevels(plan: Plan, current: Current, file: ConfigurationFile): void {
+function prunedTargets({ panels, channels }: Plan, { then }: WholeRule): PrunedTarget[] {
+  const pruned = {
+    panel: new Set(panels.extra.map(({ name }) => name)),
+    channel: new Set(channels.extra.map(({ name }) => name)),
+  };
+  const steps = then.escalate ?? [];
+  const named = [
+    ...panelsAt(then, ['then']),
+    ...steps.flatMap((step, i) => panelsAt(step, ['then', 'escalate', i])),
+    ...(then.channels ?? []).map((name, i) => ({
+      kind: 'channel' as const,
+      name,
+      place: ['then', 'channels', i],
+    })),
+  ];
+  return named.filter(({ kind, name }) => pruned[kind].has(name));
+}
+
+function panelsAt({ panels }: Pick<WholeRule['then'], 'panels'>, place: Path): PrunedTarget[] {
+  if (typeof panels !== 'object' || !('names' in panels)) return [];
+  return panels.names.map((name, i) => ({ kind: 'panel', name, place: [...place, 'panels', 'names', i] }));
+}
+
+const verbs = { panel: 'chooses', channel: 'names' } as const;
+
+/** Rules that are only on the server, stay, and choose a panel, or name a channel, which --prune deletes: as lines for people. */
+export function prunedTargetLines(plan: Plan, current: Current): string[] {
+  const lines = stayingRules(plan, current).flatMap(({ rule }) =>
+    prunedTargets(plan, rule).map(
+      ({ kind, name }) =>
+        `rule "${visibleText(rule.name)}" ${verbs[kind]} ${kind} "${visibleText(name)}", which is deleted`,
+    ),
+  );
+  return [...new Set(lines)];
+}
+
+/** @throws Failure when --prune would delete what is still named: a level, or a panel or channel that a rule of the file names. */
+export function requireUnused(plan: Plan, current: Current, file: ConfigurationFile): void {
+  requireUnusedLevels(plan, current, file);
+  requireUnusedTargets(plan, current, file);
+}
+
+/** Such a file could not be applied a second time. Rules that are only on the server may lose theirs. */
+function requireUnusedTargets(plan: Plan, current: Current, file: ConfigurationFile): void {
+  for (const { rule, index } of stayingRules(plan, current)) {
+    if (index === undefined) continue;
+    const [target] = prunedTargets(plan, rule);
+    if (!target) continue;
+    throw file.problem(
+      ['rules', index, ...target.place],
+      `--prune would delete the ${target.kind} "${target.name}": add it to the file, or take it out of the rule`,
+    );
+  }
+}
+
+/** The server refuses to delete a level that a rule or a panel names. */
+function requireUnusedLevels(plan: Plan, current: Current, file: ConfigurationFile): void {
   const pruned = new Set(plan.levels.extra.map(({ name }) => name));
   if (pruned.size === 0) return;
   const sentence = (level: string, what: string) =>

@@ -26,7 +26,7 @@ async function apply(text: string, known: Partial<Current>, env: Record<string, 
   };
   const channels = await readyChannels(connection, { file, current, env });
   const plan = planOf(file.configuration, current, channels);
-  await applyPlan(connection, plan, { file, prune: false });
+  await applyPlan(connection, plan, { file, prune: false, values: channels.values });
   return { sent, notes: channels.notes };
 }
 
@@ -69,7 +69,7 @@ test('of a channel that is there, only what differs is changed; secrets follow a
     ['PATCH', '/api/channels/c1', { settings: elsewhere, secrets: { token: 'stored' } }],
   ]);
   expect(await run('{ chat: "-2" }')).toEqual({
-    sent: [['PATCH', '/api/channels/c1', { settings: { chat: '-2' }, secrets: {} }]],
+    sent: [['PATCH', '/api/channels/c1', { settings: { chat: '-2' } }]],
     notes: ['channel "chat" keeps its token: the environment variable CHAT_TOKEN is not set'],
   });
   await expect(run(JSON.stringify(elsewhere))).rejects.toThrow(

@@ -2,6 +2,7 @@
 import { ApiError } from '#client/api-error.ts';
 import type { RuleCreate } from '#contract/rule.ts';
 import { Failure } from '../failure.ts';
+import type { SecretValues } from './channels.ts';
 import type { Connection } from './connection.ts';
 import { type Current, requireDistinctNames, ruleToSend, type WholeRule } from './entries.ts';
 import { type ConfigurationFile, pathOfPointer } from './file.ts';
@@ -24,6 +25,8 @@ export async function readCurrent({ request }: Connection): Promise<Current> {
 export interface ApplyOptions {
   readonly file: ConfigurationFile;
   readonly prune: boolean;
+  /** Of the secrets of channels. */
+  readonly values: SecretValues;
 }
 
 /**
@@ -32,12 +35,9 @@ export interface ApplyOptions {
  *
  * @throws Failure with line and column of what the server refused.
  */
-export async function applyPlan(
-  connection: Connection,
-  plan: Plan,
-  { file, prune }: ApplyOptions,
-): Promise<void> {
+export async function applyPlan(connection: Connection, plan: Plan, options: ApplyOptions): Promise<void> {
   const { request } = connection;
+  const { file, prune } = options;
   const at = (path: readonly (string | number)[], work: Promise<unknown>) => located(file, path, work);
   for (const { entry, index } of [...plan.levels.created, ...plan.levels.updated]) {
     const { name, ...style } = entry;
@@ -47,9 +47,9 @@ export async function applyPlan(
     const { name, ...mapping } = entry;
     await at(['mappings', index], request('PUT', `/api/mappings/${name}`, mapping));
   }
-  await applyChannels(connection, plan, file);
+  await applyChannels(connection, plan, options);
   const panelIds = await applyPanels(connection, plan, file);
-  await applyRules(connection, plan, { file, prune, panelIds });
+  await applyRules(connection, plan, { ...options, panelIds });
   for (const { known, entry, index } of plan.searches.updated)
     await at(['searches', index], request('PUT', `/api/searches/${known.id}`, entry));
   if (prune) {
@@ -64,21 +64,25 @@ export async function applyPlan(
     await at(['searches', index], request('POST', '/api/searches', entry));
 }
 
-async function applyChannels({ request }: Connection, { channels }: Plan, file: ConfigurationFile) {
+async function applyChannels(
+  { request }: Connection,
+  { channels }: Plan,
+  { file, values }: ApplyOptions,
+): Promise<void> {
   for (const { entry, index } of channels.created) {
-    const { values, secrets: _, ...channel } = entry;
-    const body = { ...channel, secrets: values };
+    const body = { ...entry, secrets: values.get(entry.name) ?? {} };
     await located(file, ['channels', index], request('POST', '/api/channels', body));
   }
   for (const { known, entry, fields, index } of channels.updated) {
-    const { enabled, settings, values } = entry;
+    const { name, enabled, settings } = entry;
+    const secrets = values.get(name) ?? {};
     const changes = (part: string) => fields.some(({ field }) => field.startsWith(part));
     const changesSettings = changes('settings');
     const patch = {
       ...(changes('enabled') && { enabled }),
       ...(changesSettings && { settings }),
-      // With another address the server wants all of them again.
-      ...((changesSettings || changes('secrets')) && { secrets: values }),
+      // With another address the server wants all of them again. Naming none would not leave them as they are: it seals them anew.
+      ...(Object.keys(secrets).length > 0 && (changesSettings || changes('secrets')) && { secrets }),
     };
     await located(file, ['channels', index], request('PATCH', `/api/channels/${known.id}`, patch));
   }
