@@ -29,7 +29,7 @@ function migrationsIn(folder: URL): readonly [Migration, ...Migration[]] {
 }
 
 /**
- * Brings the schema to the newest version; each step is one transaction, so a kill in the middle leaves the step before.
+ * Brings the schema to the newest version in one transaction, so a kill in the middle changes nothing.
  * Safe with several processes at once: the version is read again inside the transaction. `folder` holds the migrations,
  * as a path; tests bring their own.
  *
@@ -38,13 +38,15 @@ function migrationsIn(folder: URL): readonly [Migration, ...Migration[]] {
 export function migrate(db: Db, folder?: string): void {
   const all = migrationsIn(folder === undefined ? ownFolder : pathToFileURL(`${folder}/`));
   const newest = all.at(-1)?.version ?? 0;
-  for (const { version, sql } of all) {
-    db.transaction(() => {
-      if (schemaVersion(db) >= version) return;
+  const change = db.transaction(() => {
+    const before = schemaVersion(db);
+    for (const { version, sql } of all) {
+      if (version <= before) continue;
       db.exec(sql());
       db.pragma(`user_version = ${version}`);
-    }).exclusive();
-  }
+    }
+  });
+  if (schemaVersion(db) < newest) change.exclusive();
   if (schemaVersion(db) > newest) {
     throw new AppError(
       'conflict',
