@@ -169,7 +169,7 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
       });
     // What stays until cleared mostly was cleared.
     if (expiresAt === null && dice.below(50) > 0)
-      writer.clear({ kind: 'clear', tenant, id, by: 'ann', at: receivedAt + 60_000 });
+      writer.clear({ kind: 'clear', tenant, id, by: 'ann', reason: 'cleared', at: receivedAt + 60_000 });
   };
 }
 

@@ -90,7 +90,7 @@ const content = {
 
 export const Acknowledged = Type.Object(
   {
-    at: Type.String({ format: 'date-time' }),
+    at: Type.String({ format: 'date-time', description: 'Of a repeat that took this over: when it came.' }),
     by: Type.String({ description: 'The display name of a person, or the name of a token or key.' }),
     note: nullable(Type.String()),
   },

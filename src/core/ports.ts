@@ -121,7 +121,7 @@ export type AppendOutcome =
       readonly id: string;
       /**
        * First the clear of the notification that it replaced, if any, then the notification, then the acknowledgement that it
-       * takes over from that, unless it is of a higher level. The record has the time when that was first given.
+       * takes over from that, unless it is of a higher level or in the place of a silent sender; its time is when it was received.
        */
       readonly entries: readonly Entry[];
     }
@@ -230,8 +230,8 @@ export interface History {
   ): Promise<AppendOutcome>;
   /** What `append` would return for a repeated key; undefined if the key was not used within its time. */
   findRepeat(tenant: TenantId, idempotency: Idempotency, now: number): Promise<RepeatOutcome | undefined>;
-  /** Removes a live notification from its panels. */
-  clear(tenant: TenantId, id: string, by: string, at: number): Promise<ClearOutcome>;
+  /** Removes a live notification from its panels. `by`: who did, or the notification that took its place. */
+  clear(tenant: TenantId, id: string, by: string | Pick<Ref, 'id'>, at: number): Promise<ClearOutcome>;
   /** Records who has seen a notification that history keeps, live or not. Only the first time counts. */
   acknowledge(tenant: TenantId, id: string, given: Acknowledged): Promise<AcknowledgeOutcome>;
   bounds(tenant: TenantId): Promise<LogBounds>;

@@ -30,5 +30,7 @@ export interface ReceiptStore {
       readonly receivedAt: number;
     }[]
   >;
+  /** When the first panel showed each of these notifications; what no panel has shown is missing. */
+  firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
 }

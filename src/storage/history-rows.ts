@@ -1,5 +1,14 @@
 /** Conversions of history rows that SQLite and PostgreSQL share. */
-import type { Acknowledged, Entry, HistoryRecord, Idempotency, RepeatOutcome, Route } from '#core/ports.ts';
+import type {
+  Acknowledged,
+  Clear,
+  Entry,
+  HistoryRecord,
+  Idempotency,
+  Ref,
+  RepeatOutcome,
+  Route,
+} from '#core/ports.ts';
 
 /** How a notification was cleared; all columns are null if it was not. */
 export interface ClearedRow {
@@ -14,6 +23,9 @@ export function toCleared({ cleared_at, cleared_by, cleared_reason }: ClearedRow
 }
 
 export const toReason = (text: string | null) => (text === 'replaced' ? 'replaced' : 'cleared');
+
+export const toClearing = (by: string | Pick<Ref, 'id'>): Pick<Clear, 'by' | 'reason'> =>
+  typeof by === 'string' ? { by, reason: 'cleared' } : { by: by.id, reason: 'replaced' };
 
 /** Who acknowledged a notification; all columns are null if nobody did. */
 export interface AcknowledgedRow {

@@ -30,22 +30,36 @@ export function acknowledgingConformance(lab: () => HistoryLab): void {
     const first = await store(history, tenant, { key, rank: 40 });
     const given = { at: now + 5, by: 'Ada', note: 'on my way' };
     await history.acknowledge(tenant, first.id, given);
+    const taken = { ...given, at: now + 60_000 };
     const repeat = draft({ key, rank: 40, receivedAt: now + 60_000 });
     const outcome = await history.append(tenant, repeat, null, []);
-    const entry = { kind: 'acknowledgement', position: 5, id: repeat.id, ...given, at: now + 60_000 };
+    const entry = { kind: 'acknowledgement', position: 5, id: repeat.id, ...taken };
     expect(outcome).toMatchObject({
       entries: [{ kind: 'clear', id: first.id }, { kind: 'notification', position: 4 }, entry],
     });
     expect((await readAll(history, tenant)).slice(2)).toEqual((outcome as { entries: unknown }).entries);
-    expect(await history.find(tenant, repeat.id)).toMatchObject({ acknowledged: given });
+    expect(await history.find(tenant, repeat.id)).toMatchObject({ acknowledged: taken });
     expect((await history.size(tenant)).notifications).toBe(2);
     // What is worse is for somebody to acknowledge anew.
-    const lower = draft({ key, rank: 30 });
+    const lower = draft({ key, rank: 30, receivedAt: now + 70_000 });
     await history.append(tenant, lower, null, []);
-    expect(await history.find(tenant, lower.id)).toMatchObject({ acknowledged: given });
+    expect((await history.find(tenant, lower.id))?.acknowledged).toEqual({ ...given, at: now + 70_000 });
     const worse = await store(history, tenant, { key, rank: 50 });
     expect((await history.find(tenant, worse.id))?.acknowledged).toBeNull();
     expect(await shownOn(history, tenant, { id: 'x', tags: [] })).toEqual([worse.id]);
+  });
+
+  test('what comes in the place of a silent sender takes over no acknowledgement', async () => {
+    const { database, newTenant } = lab();
+    const tenant = await newTenant();
+    const { history } = database;
+    const key = 'backup';
+    const first = await store(history, tenant, { key, rank: 40 });
+    await history.acknowledge(tenant, first.id, { at: now, by: 'Ada', note: null });
+    const route = routeTo(toTarget({ all: true }), { origin: 'belfry:expectation' });
+    const overdue = await store(history, tenant, { key, rank: 40, route });
+    expect((await history.find(tenant, overdue.id))?.acknowledged).toBeNull();
+    expect(await shownOn(history, tenant, { id: 'x', tags: [] })).toEqual([overdue.id]);
   });
 
   test('of many at once the first counts, and the others hear who it was', async () => {

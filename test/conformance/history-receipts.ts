@@ -31,6 +31,27 @@ export function receiptsConformance(lab: () => HistoryLab): void {
     ]);
   });
 
+  test('when a panel first showed each of many is one question, of the own tenant', async () => {
+    const { database, newTenant } = lab();
+    const [tenant, other] = [await newTenant(), await newTenant()];
+    const { history, receipts } = database;
+    const [a, b, c] = [
+      await store(history, tenant),
+      await store(history, tenant),
+      await store(history, tenant),
+    ];
+    for (const [panel, at] of [
+      ['x', 9],
+      ['y', 7],
+    ] as const)
+      await receipts.record(tenant, { id: panel, tags: [] }, [{ id: a.id, state: 'shown', at }]);
+    await receipts.record(tenant, lobby, [{ id: b.id, state: 'cleared', at: 3 }]);
+    const ids = [a.id, b.id, c.id];
+    expect(await receipts.firstShown(tenant, ids)).toEqual(new Map([[a.id, 7]]));
+    expect(await receipts.firstShown(tenant, [])).toEqual(new Map());
+    expect(await receipts.firstShown(other, ids)).toEqual(new Map());
+  });
+
   test('the same word twice in one call, and in calls at once, is new once', async () => {
     const { database, newTenant } = lab();
     const tenant = await newTenant();

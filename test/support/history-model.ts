@@ -153,7 +153,14 @@ export class HistoryModel {
   }
 
   clear(id: string, at: number): void {
-    const result = this.#writer.clear({ kind: 'clear', tenant: this.tenant, id, by: 'test', at });
+    const result = this.#writer.clear({
+      kind: 'clear',
+      tenant: this.tenant,
+      id,
+      by: 'test',
+      reason: 'cleared',
+      at,
+    });
     if (result.kind === 'cleared') this.#of(id).cleared = true;
   }
 

@@ -22,6 +22,8 @@ interface AttentionOptions {
   readonly onError: (error: unknown) => void;
   /** There was no room for it. */
   readonly onRefused: (tenant: TenantId, kind: 'expectation' | 'escalation') => void;
+  /** The first time, and once a minute while it goes on. */
+  readonly onFull: (tenant: TenantId, reason: string) => void;
 }
 
 export interface AttentionParts {
@@ -35,14 +37,20 @@ export interface AttentionParts {
   ): void;
 }
 
+const fullAgainMs = 60_000;
+
 export function createAttention(options: AttentionOptions): AttentionParts {
-  const { history, bus, tenancy, now, onError } = options;
+  const { history, bus, tenancy, now, monotonicNow } = options;
   const schedule = new Schedule(options);
+  const fullSaidAt = new Map<string, number>();
   /** The notification is stored all the same. */
   const reportTooMany = (tenant: TenantId, kind: 'expectation' | 'escalation', error: unknown): void => {
     if (!(error instanceof AppError && error.code === 'conflict')) throw error;
-    onError(error);
     options.onRefused(tenant, kind);
+    const name = `${tenant} ${kind}`;
+    if (monotonicNow() < (fullSaidAt.get(name) ?? Number.NEGATIVE_INFINITY) + fullAgainMs) return;
+    fullSaidAt.set(name, monotonicNow());
+    options.onFull(tenant, error.message);
   };
   return {
     schedule,

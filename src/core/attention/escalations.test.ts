@@ -33,12 +33,18 @@ function createLab(when: RuleWhen, then: RuleThen) {
       );
       for (const record of replaced)
         Object.assign(record, { cleared: { at, by: draft.id, reason: 'replaced' } });
-      const acknowledged = replaced.find(({ rank }) => draft.rank <= rank)?.acknowledged ?? null;
+      const before = replaced.find(({ rank }) => draft.rank <= rank && draft.route.origin === undefined);
+      const acknowledged = before?.acknowledged ?? null;
       const receipts = { shown: 0, expired: 0, cleared: 0 };
       log.push({ ...draft, cleared: null, acknowledged, receipts } as unknown as HistoryRecord);
       return { kind: 'stored', id: draft.id, entries: [] };
     },
-    clear: async () => ({ kind: 'gone' }),
+    clear: async (_tenant: number, id: string, by: string | { readonly id: string }) => {
+      const of = typeof by === 'string' ? { by, reason: 'cleared' } : { by: by.id, reason: 'replaced' };
+      const record = await find(1, id);
+      if (record) record.cleared ??= { at, ...of } as HistoryRecord['cleared'];
+      return { kind: 'gone' };
+    },
     acknowledge: async (_tenant: number, id: string, given: HistoryRecord['acknowledged']) => {
       Object.assign((await find(1, id)) ?? {}, { acknowledged: given });
       return { kind: 'again' };
@@ -67,6 +73,8 @@ function createLab(when: RuleWhen, then: RuleThen) {
   const onError = (error: unknown) => void errors.push(error);
   const refused: string[] = [];
   const onRefused = (_tenant: number, kind: string) => void refused.push(kind);
+  const full: string[] = [];
+  const onFull = (_tenant: number, reason: string) => void full.push(reason);
   const compile = (enabled: boolean) =>
     compileRules({ revision: 1, rules: [ruleSpecWith({ id: 'r', enabled, when, then })] }, { levels });
   let router = compile(true);
@@ -84,6 +92,7 @@ function createLab(when: RuleWhen, then: RuleThen) {
     isShared: false,
     onError,
     onRefused,
+    onFull,
   });
   const intake = new Intake({
     ...{ history, bus, throttle: new Throttle(), attention: attention.forIntake, now: clock.now, onError },
@@ -122,7 +131,7 @@ function createLab(when: RuleWhen, then: RuleThen) {
   );
   const stateOf = async (id: string) =>
     escalationOf(
-      { schedule: attention.schedule, history, now: clock.now },
+      { schedule: attention.schedule, history, now: clock.now, tenancy },
       1,
       (await find(1, id)) as HistoryRecord,
     );
@@ -135,6 +144,7 @@ function createLab(when: RuleWhen, then: RuleThen) {
     rows,
     errors,
     refused,
+    full,
     intake,
     history,
     disableRule,
@@ -216,7 +226,7 @@ test.each([
   await history.acknowledge(1, id, null as never);
   await pass(5 * minute);
   const [first] = escalations().map((each) => each.id) as [string];
-  expect((await stateOf(id)).to).toBe(key === null ? null : first);
+  expect((await stateOf(id)).to).toBe(first);
   expect(await stateOf(first)).toMatchObject({
     next: { ...next, at: next.at + 5 * minute, step: 2 },
     from: id,
@@ -224,6 +234,29 @@ test.each([
   await pass(5 * minute);
   const [, second] = escalations().map((each) => each.id) as [string, string];
   expect(await stateOf(second)).toEqual({ next: null, from: first, to: null });
+  expect((await stateOf(first)).to).toBe(second);
+});
+
+test('no step is next without its rule; one is when a repeat was not stored', async () => {
+  const { send, stateOf, disableRule, history } = createLab({}, once);
+  const id = await send();
+  Object.assign(history, { append: () => Promise.reject(new Error('the disk is full')) });
+  await expect(send()).rejects.toThrow('the disk is full');
+  expect(await stateOf(id)).toMatchObject({ next: { step: 1 } });
+  disableRule();
+  expect(await stateOf(id)).toMatchObject({ next: null });
+});
+
+test('the silence of a sender escalates, although somebody acknowledged what came last', async () => {
+  const { send, pass, shown, escalations, history } = createLab({ minLevel: 'error' }, once);
+  await send({ title: 'Backup failed', expect: { everyMs: 30 * minute, level: 'error' } });
+  await history.acknowledge(1, shown()[0]?.id as string, { by: 'Ada', at: 0, note: null });
+  await pass(5 * minute);
+  expect(escalations()).toEqual([]);
+  await pass(27 * minute);
+  expect(shown()).toMatchObject([{ title: 'Overdue: Backup failed', acknowledged: null }]);
+  await pass(5 * minute);
+  expect(escalations()).toMatchObject([{ title: 'Overdue: Backup failed' }]);
 });
 
 test('what was acknowledged escalates anew when it gets worse', async () => {
@@ -286,8 +319,8 @@ test('a repeat that a throttle counts leaves the escalation on its panels, and t
   expect(shown()[0]?.id).toBe(escalations()[1]?.id);
 });
 
-test('without room for an expectation or escalation, it is stored, reported, counted, and the sender warned', async () => {
-  const { send, rows, errors, refused, shown, intake } = createLab({ minLevel: 'error' }, once);
+test('without room for an expectation or escalation, it is stored, counted, said once a minute, and the sender warned', async () => {
+  const { send, pass, rows, errors, refused, full, shown, intake } = createLab({ minLevel: 'error' }, once);
   for (let i = 0; i < 10_000; i += 1) rows.set(`${i}`, {} as DueTime);
   await send();
   const fields = {
@@ -304,8 +337,16 @@ test('without room for an expectation or escalation, it is stored, reported, cou
   const { id, warning } = await intake.acceptExpecting(sender, '192.0.2.1', expecting, null);
   expect(warning).toMatch(/is stored, but the next one is not expected: there are 1000 expectations already/);
   expect(shown()).toMatchObject([{ key: 'k' }, { id }]);
-  expect(errors).toMatchObject([{ code: 'conflict' }, { code: 'conflict' }]);
   expect(refused).toEqual(['escalation', 'expectation']);
+  for (let i = 0; i < 10; i += 1) await send({ key: null });
+  expect(refused).toHaveLength(12);
+  expect(full).toEqual([
+    'there are 10000 escalations already: end some first',
+    'there are 1000 expectations already: end some first',
+  ]);
+  await pass(minute);
+  await send({ key: null });
+  expect([full.length, errors]).toEqual([3, []]);
 });
 
 test('what is not stored again neither expects the next one nor has others counted on it', async () => {

@@ -51,11 +51,11 @@ export async function escalateLater(
   { schedule, history, now }: Memory,
   {
     tenant,
-    draft: { id, key, rank },
+    draft: { id, key, rank, route },
     escalation: { rule, steps },
   }: {
     readonly tenant: TenantId;
-    readonly draft: Pick<NotificationDraft, 'id' | 'key' | 'rank'>;
+    readonly draft: Pick<NotificationDraft, 'id' | 'key' | 'rank' | 'route'>;
     readonly escalation: Escalation;
   },
 ): Promise<HistoryRecord | undefined> {
@@ -65,8 +65,9 @@ export async function escalateLater(
     const data = earlier?.data as Escalating | undefined;
     const replaced = data && (await findCurrent(history, tenant, data));
     if (!earlier || !data || !replaced || !isLive(replaced, now())) break;
-    // A higher level is for somebody to acknowledge anew.
-    if (replaced.acknowledged !== null && rank > replaced.rank) break;
+    // A higher level is for somebody to acknowledge anew, and so is the silence of a sender.
+    const isNews = rank > replaced.rank || route.origin !== undefined;
+    if (replaced.acknowledged !== null && isNews) break;
     const isShown = data.isShown === true || replaced.receipts.shown > 0;
     const next = { ...data, id, replaced: replaced.id, isShown };
     const isCurrent = await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next });
@@ -103,7 +104,7 @@ export interface EscalationState {
 }
 
 export async function escalationOf(
-  { schedule, history, now }: Memory,
+  { schedule, history, now, tenancy }: Memory & Pick<EscalationContext, 'tenancy'>,
   tenant: TenantId,
   record: HistoryRecord,
 ): Promise<EscalationState> {
@@ -114,9 +115,12 @@ export async function escalationOf(
   });
   const data = due?.data as Escalating | undefined;
   const { id, cleared, route } = record;
-  const step = data?.id === id && isLive(record, now()) ? data.steps[data.step] : undefined;
+  // What was to replace it may not have been stored; if it was, this one is not live.
+  const isCurrent = (data?.id === id || data?.replaced === id) && isLive(record, now());
+  const step = isCurrent ? data?.steps[data.step] : undefined;
+  const isNext = data && step && !isTaken(record, data, step) && (await hasRule(tenancy, tenant, data));
   const next =
-    due && due.dueAt !== null && data && step && !isTaken(record, data, step)
+    isNext && due && due.dueAt !== null
       ? {
           ...{ at: due.dueAt, step: data.step + 1, steps: data.steps.length, rule: data.rule },
           unless: step.unless ?? 'acknowledged',
@@ -125,6 +129,15 @@ export async function escalationOf(
   const by = cleared?.reason === 'replaced' ? await history.find(tenant, cleared.by) : undefined;
   const to = by?.route.escalates === id ? by.id : null;
   return { next, from: route.escalates ?? null, to };
+}
+
+async function hasRule(
+  tenancy: EscalationContext['tenancy'],
+  tenant: TenantId,
+  { rule }: Escalating,
+): Promise<boolean> {
+  const { router } = await tenancy.get(tenant);
+  return router.rules.some(({ ref, spec }) => ref.id === rule.id && spec.enabled);
 }
 
 /** Without a key, what waits is named by the first notification of all. */
@@ -155,9 +168,8 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const fields = step && fieldsOf(record, step);
   let id = fields && (await intake.findRaised(tenant, retryKey));
   if (id === undefined) {
-    const { router } = await context.tenancy.get(tenant);
-    const hasRule = router.rules.some(({ ref, spec }) => ref.id === data.rule.id && spec.enabled);
-    if (!hasRule || !isLive(record, now())) return void (await schedule.dueTimes.settle(due, undefined));
+    if (!isLive(record, now()) || !(await hasRule(context.tenancy, tenant, data)))
+      return void (await schedule.dueTimes.settle(due, undefined));
     if (!fields || isTaken(record, data, step)) return void (await settleFor(schedule, due, data));
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
     const to = {
@@ -222,7 +234,7 @@ function fieldsOf(record: HistoryRecord, { afterMs, unless, setLevel }: Escalati
 }
 
 /**
- * What somebody did to the notification in the moment of its escalation holds for the escalation. One without a key is taken off.
+ * What somebody did to the notification in the moment of its escalation holds for the escalation. One without a key is replaced here.
  *
  * @returns whether something else, as an "up", had taken its place already.
  */
@@ -231,21 +243,24 @@ async function carryOver(
   { tenant, from, to }: { readonly tenant: TenantId; readonly from: HistoryRecord; readonly to: string },
 ): Promise<boolean> {
   const { history, bus } = context;
-  if (from.key === null) await clear(context, { tenant, id: from.id, by: ownSenderId(kind) });
+  if (from.key === null) await clear(context, { tenant, id: from.id, by: { id: to } });
   const latest = await history.find(tenant, from.id);
   if (latest?.acknowledged) {
     const outcome = await history.acknowledge(tenant, to, latest.acknowledged);
     if (outcome.kind === 'acknowledged') bus.publish(tenant, [outcome.entry]);
   }
   const { reason, by } = latest?.cleared ?? {};
-  if (reason === 'cleared' && by !== undefined && by !== ownSenderId(kind))
-    await clear(context, { tenant, id: to, by });
+  if (reason === 'cleared' && by !== undefined) await clear(context, { tenant, id: to, by });
   return reason === 'replaced' && by !== to;
 }
 
 async function clear(
   { history, bus, now }: Pick<EscalationContext, 'history' | 'bus' | 'now'>,
-  { tenant, id, by }: { readonly tenant: TenantId; readonly id: string; readonly by: string },
+  {
+    tenant,
+    id,
+    by,
+  }: { readonly tenant: TenantId; readonly id: string; readonly by: string | { readonly id: string } },
 ): Promise<void> {
   const outcome = await history.clear(tenant, id, by, now());
   if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);

@@ -24,3 +24,27 @@ test('what is put while it looks, too late for that look, has another one', asyn
   looks[1]?.resolve(undefined);
   await schedule.stop();
 });
+
+test('where there is no room, one count serves for a second; one that only grew is made again', async () => {
+  let at = 0;
+  let stored = 1_000;
+  let counts = 0;
+  const dueTimes = {
+    find: async () => undefined,
+    count: async () => {
+      counts += 1;
+      return stored;
+    },
+    put: async () => undefined,
+  } as unknown as DueTimes;
+  const now = () => at;
+  const onError = () => undefined;
+  const schedule = new Schedule({ dueTimes, now, monotonicNow: now, isShared: false, onError });
+  const put = () => schedule.put({ tenant: 1, kind: 'expectation', subject: 'k' }, 60_000, {});
+  for (let i = 0; i < 100; i += 1) await expect(put()).rejects.toThrow('there are 1000 expectations already');
+  expect(counts).toBe(1);
+  stored = 999;
+  at = 1_000;
+  for (let i = 0; i < 3; i += 1) await put();
+  expect(counts).toBe(4);
+});

@@ -26,8 +26,16 @@ const longestSleepMs = 24 * 3_600_000;
 const steppedMs = 60_000;
 /** The most of a kind that a tenant may have. */
 const most: Readonly<Record<DueKind, number>> = { expectation: 1_000, escalation: 10_000, panel: 20_000 };
-/** For so long a count is believed. */
+/** For so long a count is believed, and one that leaves no room. */
 const countedMs = 5_000;
+const fullCountedMs = 1_000;
+
+interface Counted {
+  count: number;
+  /** As it was read: what was added since may have replaced others. */
+  readonly isFull: boolean;
+  readonly until: number;
+}
 
 /**
  * Calls a handler for each due time. It sleeps until the earliest: without any, nothing wakes. A handler settles its due time;
@@ -37,7 +45,7 @@ export class Schedule {
   readonly dueTimes: DueTimes;
   readonly #options: ScheduleOptions;
   readonly #handlers = new Map<DueKind, DueHandler>();
-  readonly #counts = new Map<string, { count: number; readonly until: number }>();
+  readonly #counts = new Map<string, Counted>();
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
   /** The earliest that was put since the last look began: that one may not have seen it. */
@@ -114,12 +122,14 @@ export class Schedule {
   }
 
   /** Roughly: what replaces one of the same subject counts too, until the next look. */
-  async #count(tenant: TenantId, kind: DueKind): Promise<{ count: number }> {
+  async #count(tenant: TenantId, kind: DueKind): Promise<Counted> {
     const name = `${tenant} ${kind}`;
     const now = this.#options.monotonicNow();
     const known = this.#counts.get(name);
-    if (known && known.until > now && known.count < most[kind]) return known;
-    const fresh = { count: await this.dueTimes.count(tenant, kind), until: now + countedMs };
+    if (known && known.until > now && (known.isFull || known.count < most[kind])) return known;
+    const count = await this.dueTimes.count(tenant, kind);
+    const isFull = count >= most[kind];
+    const fresh = { count, isFull, until: now + (isFull ? fullCountedMs : countedMs) };
     this.#counts.set(name, fresh);
     return fresh;
   }

@@ -12,6 +12,7 @@ import type {
   LogBounds,
   LogPage,
   NotificationDraft,
+  Ref,
   Route,
   SearchOptions,
   SearchPage,
@@ -22,12 +23,12 @@ import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
-import { type AcknowledgedRow, isUuid, toAcknowledged, toRepeat } from '../history-rows.ts';
+import { type AcknowledgedRow, isUuid, toAcknowledged, toClearing, toRepeat } from '../history-rows.ts';
 import { type AcknowledgeRow, toAcknowledgeOutcome } from './acknowledgements.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
 import { againIfDropped, type LogWrite, logOf, type Partition } from './partitions.ts';
-import { receiptsOf, recordReceipts } from './receipts.ts';
+import { firstShown, receiptsOf, recordReceipts } from './receipts.ts';
 import { dropFromLog, type RetentionBounds } from './retention.ts';
 import {
   acknowledgedColumns,
@@ -81,20 +82,26 @@ export class PostgresHistory implements History, ReceiptStore {
     return toRepeat(earlier, idempotency);
   }
 
-  async clear(tenant: TenantId, given: string, by: string, at: number): Promise<ClearOutcome> {
+  async clear(
+    tenant: TenantId,
+    given: string,
+    what: string | Pick<Ref, 'id'>,
+    at: number,
+  ): Promise<ClearOutcome> {
     if (!isUuid(given)) return { kind: 'not-found' };
     const id = given.toLowerCase();
+    const { by, reason } = toClearing(what);
     await this.#lanes.queue.settled(id);
     const { rows } = await this.#lanes.write(tenant, 1, (client) =>
       client.query<{ kind: ClearOutcome['kind']; at_position: number; of_route: Route }>(
-        'SELECT * FROM clear_notification($1, $2, $3, $4)',
-        [tenant, id, by, at],
+        'SELECT * FROM clear_notification($1, $2, $3, $4, $5)',
+        [tenant, id, by, at, reason],
       ),
     );
     const [cleared] = rows;
     if (cleared?.kind !== 'cleared') return { kind: cleared?.kind ?? 'not-found' };
     const { at_position: position, of_route: route } = cleared;
-    return { kind: 'cleared', entry: { kind: 'clear', position, id, reason: 'cleared', by, at, route } };
+    return { kind: 'cleared', entry: { kind: 'clear', position, id, reason, by, at, route } };
   }
 
   async acknowledge(tenant: TenantId, given: string, what: Acknowledged): Promise<AcknowledgeOutcome> {
@@ -255,6 +262,10 @@ export class PostgresHistory implements History, ReceiptStore {
 
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]> {
     return receiptsOf(this.#lanes.reads, tenant, id);
+  }
+
+  firstShown(tenant: TenantId, ids: readonly string[]) {
+    return firstShown(this.#lanes.reads, tenant, ids);
   }
 
   #read<Row>(tenant: TenantId, name: string, text: string, values: readonly unknown[]): Promise<Row[]> {

@@ -45,6 +45,24 @@ export async function recordReceipts(
 }
 
 /** As {@link ReceiptStore} promises. */
+export async function firstShown(
+  reads: Connections,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await againIfDropped(() =>
+    reads.query<{ id: string; at: number }>(
+      tenant,
+      'first-shown',
+      `SELECT n.id, min(r.shown_at) AS at FROM find_entries($1, $2::uuid[]) n JOIN receipts r ON r.row = n.row
+       WHERE r.shown_at IS NOT NULL GROUP BY n.id`,
+      [tenant, ids],
+    ),
+  );
+  return new Map(rows.map(({ id, at }) => [id, at]));
+}
+
+/** As {@link ReceiptStore} promises. */
 export async function receiptsOf(
   reads: Connections,
   tenant: TenantId,

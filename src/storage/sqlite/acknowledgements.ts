@@ -21,25 +21,25 @@ export function acknowledge(
   return { kind: 'acknowledged', entry: insertAcknowledgement(writer, tenant, found, { ...given, id }) };
 }
 
-/**
- * Adds the entry and the row, whether or not there was one before. `enteredAt`: of the entry, where the notification takes over
- * what was acknowledged before.
- */
+/** Adds the entry and the row, whether or not there was one before. */
 export function insertAcknowledgement(
   writer: LogWriter,
   tenant: TenantId,
   { row, position: of, route }: Pick<FoundRow, 'row' | 'position' | 'route'>,
-  { id, at, by, note, enteredAt = at }: Acknowledged & { readonly id: string; readonly enteredAt?: number },
+  { id, at, by, note }: Acknowledged & { readonly id: string },
 ): Acknowledgement {
-  const change = { reason: acknowledgedReason, by, at: enteredAt, note };
+  const change = { reason: acknowledgedReason, by, at, note };
   const position = writer.insertChange(tenant, { route, position: of }, id, change);
   writer.sql
     .of('INSERT OR REPLACE INTO acknowledgements (tenant, row, at, by, note) VALUES (?, ?, ?, ?, ?)')
     .run(tenant, row, at, by, note);
-  return { kind: 'acknowledgement', position, id, at: enteredAt, by, note, route: writer.routes.get(route) };
+  return { kind: 'acknowledgement', position, id, at, by, note, route: writer.routes.get(route) };
 }
 
-/** Appends a notification. What was acknowledged stays so when it is repeated, unless at a higher level. */
+/**
+ * Appends a notification. What was acknowledged stays so when it is repeated, unless at a higher level: from the time of the
+ * repeat. What Belfry sends because a sender is silent is no repeat.
+ */
 export function appendRepeat(writer: LogWriter, job: Extract<Job, { kind: 'append' }>): AppendResult {
   const result = writer.append(job);
   const { sql } = writer;
@@ -50,13 +50,11 @@ export function appendRepeat(writer: LogWriter, job: Extract<Job, { kind: 'appen
   const replaced = findById(sql, tenant, replacedId);
   const found = findById(sql, tenant, draft.id);
   if (!replaced || !found || draft.rank > replaced.rank) return result;
+  if (writer.routes.get(found.route).origin !== undefined) return result;
   const given = readAcknowledged(sql, tenant, replaced.row);
   if (!given) return result;
-  const { id, receivedAt: enteredAt } = draft;
-  return {
-    ...result,
-    acknowledgement: insertAcknowledgement(writer, tenant, found, { ...given, id, enteredAt }),
-  };
+  const { id, receivedAt: at } = draft;
+  return { ...result, acknowledgement: insertAcknowledgement(writer, tenant, found, { ...given, id, at }) };
 }
 
 const hasAny = (sql: Statements, tenant: TenantId): boolean =>

@@ -40,7 +40,11 @@ const job: fc.Arbitrary<Job> = fc.oneof(
     now: fc.nat(),
     expired: fc.array(fc.record({ tenant: fc.nat(), rank: fc.nat(), position: fc.nat() })),
   }),
-  fc.record({ kind: fc.constant('clear' as const), tenant: fc.nat(), id: text, by: text, at: fc.nat() }),
+  fc.record({
+    kind: fc.constant('clear' as const),
+    ...{ tenant: fc.nat(), id: text, by: text, at: fc.nat() },
+    reason: fc.constantFrom('cleared' as const, 'replaced' as const),
+  }),
 );
 
 const answers: JobAnswer[] = [

@@ -9,7 +9,7 @@ import type {
 import type { ReceiptStore } from '#core/receipts.ts';
 import { isEmpty } from '#core/target.ts';
 import type { FairQueue } from '../fair-queue.ts';
-import { toRepeat } from '../history-rows.ts';
+import { toClearing, toRepeat } from '../history-rows.ts';
 import type { DraftRow } from './jobs.ts';
 import type { LogReader } from './log-reader.ts';
 import type { Remote } from './thread.ts';
@@ -39,6 +39,7 @@ export function createSqliteHistory({
   return {
     ...{ bounds, heads, readAfter, live, readLive, find, oldestRevision, size },
     of: reader.receiptsOf,
+    firstShown: (tenant, ids) => searches.run(tenant, () => searcher.firstShown(tenant, ids)),
 
     async append(tenant, draft, idempotency) {
       const result = await queue.push({ kind: 'append', tenant, draft: toRow(draft), idempotency });
@@ -57,7 +58,8 @@ export function createSqliteHistory({
     },
 
     async clear(tenant, id, by, at) {
-      const result = await queue.push({ kind: 'clear', tenant, id: id.toLowerCase(), by, at });
+      const clearing = toClearing(by);
+      const result = await queue.push({ kind: 'clear', tenant, id: id.toLowerCase(), at, ...clearing });
       return result.kind === 'cleared' ? { kind: 'cleared', entry: result.clear } : result;
     },
 

@@ -47,6 +47,7 @@ export type Job =
       readonly tenant: TenantId;
       readonly id: string;
       readonly by: string;
+      readonly reason: Clear['reason'];
       readonly at: number;
     }
   | {

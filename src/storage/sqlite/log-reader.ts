@@ -145,6 +145,15 @@ export class LogReader {
       .all(found.row);
   }
 
+  firstShown(tenant: number, ids: readonly string[]): ReadonlyMap<string, number> {
+    const times = new Map<string, number>();
+    for (const id of ids) {
+      const shown = this.receiptsOf(tenant, id).flatMap(({ shownAt }) => shownAt ?? []);
+      if (shown.length > 0) times.set(id, Math.min(...shown));
+    }
+    return times;
+  }
+
   /** The lowest revision by which a route that is kept was decided; undefined without any. */
   oldestRevision(tenant: number): number | undefined {
     const found = this.#sql

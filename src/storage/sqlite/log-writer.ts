@@ -129,7 +129,7 @@ export class LogWriter {
     return { kind: 'stored', position, clears };
   }
 
-  clear({ tenant, id, by, at }: JobOf<'clear'>): ClearResult {
+  clear({ tenant, id, by, reason, at }: JobOf<'clear'>): ClearResult {
     const found = findById(this.sql, tenant, id);
     if (!found) return { kind: 'not-found' };
     const row = this.sql
@@ -138,7 +138,7 @@ export class LogWriter {
       )
       .get(tenant, found.rank, found.position);
     if (!row || (row.expires_at !== null && row.expires_at <= at)) return { kind: 'not-live' };
-    return { kind: 'cleared', clear: this.takeOff(tenant, row, id, { reason: 'cleared', by, at }) };
+    return { kind: 'cleared', clear: this.takeOff(tenant, row, id, { reason, by, at }) };
   }
 
   /** Takes a live notification off its panels by an entry of its own. */

@@ -11,7 +11,7 @@ const receipts = (count: number): ReceiptsJob => ({
   panel: { id: 'p', tags: [] },
   receipts: Array.from({ length: count }, (_, i) => ({ id: `n${i}`, state: 'shown', at: i })),
 });
-const clear: Job = { kind: 'clear', tenant: 1, id: 'n', by: 'test', at: 0 };
+const clear: Job = { kind: 'clear', tenant: 1, id: 'n', by: 'test', reason: 'cleared', at: 0 };
 
 /** A queue whose writer answers when the test says so. */
 function createQueue(capacity: number) {

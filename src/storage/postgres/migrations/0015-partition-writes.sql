@@ -81,13 +81,14 @@ CREATE TYPE append_replaced AS (
 );
 CREATE TYPE append_counted AS (n bigint, tenant bigint, row bigint, count bigint);
 CREATE TYPE append_inherited AS (
-  n bigint, tenant bigint, id uuid, since bigint, route jsonb, at bigint, "by" text, note text
+  n bigint, tenant bigint, id uuid, at bigint, route jsonb, "by" text, note text
 );
 
 -- Appends notifications as append_batch does; what no notification of a batch needs is not looked at. A new partition has no
 -- statistics, so plans are made once, and without reading whole tables.
--- A repeat of what was acknowledged takes that over, unless it is of a higher level: with an entry of the log after the
--- notification. `clears` of the answer has it too, marked as acknowledged.
+-- A repeat of what was acknowledged takes that over, unless it is of a higher level: from its own time, with an entry of the log
+-- after the notification. What Belfry sends because a sender is silent is no repeat. `clears` of the answer has it too, marked
+-- as acknowledged.
 CREATE FUNCTION append_notifications(batch json)
 RETURNS TABLE (job_n bigint, kind text, found_id uuid, at_position bigint, clears jsonb, throttled_by text, shown_at bigint,
   counted bigint) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
@@ -156,9 +157,9 @@ BEGIN
     DELETE FROM live l USING unnest(replaced) r WHERE l.tenant = r.tenant AND l.rank = r.rank AND l.position = r.was;
   END IF;
   IF cardinality(replaced) > 0 THEN
-    inherited := array(SELECT ROW(f.n, f.tenant, f.id, f.at, f.route, a.at, a."by", a.note)::append_inherited
+    inherited := array(SELECT ROW(f.n, f.tenant, f.id, f.at, f.route, a."by", a.note)::append_inherited
       FROM (SELECT DISTINCT ON (e.n) e.n, e.tenant, e.rank, e.was_row FROM unnest(replaced) e ORDER BY e.n, e.was DESC) r
-      JOIN unnest(fresh) f ON f.n = r.n AND f.shown AND f.rank <= r.rank
+      JOIN unnest(fresh) f ON f.n = r.n AND f.shown AND f.rank <= r.rank AND NOT f.route ? 'origin'
       JOIN acknowledgements a ON a.tenant = r.tenant AND a.row = r.was_row);
   END IF;
   IF cardinality(replaced) > 0 OR cardinality(on_throttle) > 0 THEN
@@ -219,7 +220,7 @@ BEGIN
   ),
   acknowledging AS (
     INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason, message)
-    SELECT p.row, p.tenant, p.position, i.id, i.since, i.route, w.position, i."by", 'acknowledged', i.note
+    SELECT p.row, p.tenant, p.position, i.id, i.at, i.route, w.position, i."by", 'acknowledged', i.note
     FROM unnest(inherited) i JOIN placed p ON p.n = i.n AND p.is_stored = 2 JOIN wanted w ON w.n = i.n
   ),
   acknowledged AS (
@@ -249,7 +250,7 @@ BEGIN
       ORDER BY p.position) AS entries FROM unnest(replaced) r JOIN placed p ON p.n = r.n AND p.was = r.was GROUP BY r.n
   )
   SELECT w.n, 'stored', w.id, w.position, c.entries || coalesce((
-      SELECT jsonb_build_array(jsonb_build_object('position', p.position, 'id', i.id, 'at', i.since, 'by', i."by", 'note', i.note,
+      SELECT jsonb_build_array(jsonb_build_object('position', p.position, 'id', i.id, 'at', i.at, 'by', i."by", 'note', i.note,
         'route', i.route, 'acknowledged', true))
       FROM unnest(inherited) i JOIN placed p ON p.n = i.n AND p.is_stored = 2 WHERE i.n = w.n), '[]'), NULL, NULL, o.count
   FROM wanted w LEFT JOIN clearing c ON c.n = w.n LEFT JOIN unnest(on_throttle) o ON o.n = w.n
@@ -258,18 +259,42 @@ BEGIN
   ORDER BY 1;
 END $$;
 
--- As before; they look up what they need in one partition.
-CREATE OR REPLACE FUNCTION take_off(l live, new_at bigint, new_by text) RETURNS bigint LANGUAGE plpgsql AS $$
+-- As before; they look up what they need in one partition, and take a reason.
+DROP FUNCTION take_off(live, bigint, text);
+CREATE FUNCTION take_off(l live, new_at bigint, new_by text, new_reason text DEFAULT 'cleared') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   new_position bigint;
 BEGIN
   DELETE FROM live WHERE tenant = l.tenant AND rank = l.rank AND position = l.position;
   UPDATE logs SET head = head + 1 WHERE tenant = l.tenant RETURNING head INTO new_position;
   INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason)
-    SELECT nextval('log_row'), l.tenant, new_position, l.id, new_at, g.route, l.position, new_by, 'cleared' FROM entries_of(l.tenant, ARRAY[l.row]) g;
-  INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason) VALUES (l.row, l.tenant, new_at, new_by, 'cleared')
+    SELECT nextval('log_row'), l.tenant, new_position, l.id, new_at, g.route, l.position, new_by, new_reason FROM entries_of(l.tenant, ARRAY[l.row]) g;
+  INSERT INTO log_state (row, tenant, cleared_at, cleared_by, cleared_reason) VALUES (l.row, l.tenant, new_at, new_by, new_reason)
     ON CONFLICT (row) DO UPDATE SET cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason;
   RETURN new_position;
+END $$;
+
+-- Clears one notification; older nodes give no reason. `kind` is cleared, not-live or not-found.
+DROP FUNCTION clear_notification(bigint, uuid, text, bigint);
+CREATE FUNCTION clear_notification(of_tenant bigint, of_id uuid, new_by text, new_at bigint, new_reason text DEFAULT 'cleared')
+RETURNS TABLE (kind text, at_position bigint, of_route jsonb) LANGUAGE plpgsql AS $$
+DECLARE
+  wanted log;
+  shown live;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant FOR UPDATE;
+  SELECT g.* INTO wanted FROM find_entry(of_tenant, of_id) g;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'not-found', NULL::bigint, NULL::jsonb;
+    RETURN;
+  END IF;
+  SELECT * INTO shown FROM live l WHERE l.tenant = of_tenant AND l.rank = wanted.rank AND l.position = wanted.position
+    AND (l.expires_at IS NULL OR l.expires_at > new_at);
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'not-live', NULL::bigint, NULL::jsonb;
+    RETURN;
+  END IF;
+  RETURN QUERY SELECT 'cleared', take_off(shown, new_at, new_by, new_reason), wanted.route;
 END $$;
 
 DO $$
@@ -278,8 +303,6 @@ DECLARE
   definition text;
 BEGIN
   FOREACH change SLICE 1 IN ARRAY ARRAY[
-    ARRAY['clear_notification', E'FROM (SELECT * FROM log WHERE id = of_id OFFSET 0) g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row\n    WHERE g.tenant = of_tenant AND g.cleared IS NULL;',
-      'FROM find_entry(of_tenant, of_id) g;'],
     ARRAY['acknowledge_notification', E'FROM (SELECT * FROM log WHERE id = of_id OFFSET 0) g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row\n    WHERE g.tenant = of_tenant AND g.cleared IS NULL;',
       'FROM find_entry(of_tenant, of_id) g;'],
     ARRAY['move_first', 'FROM log WHERE tenant = of_tenant AND position = new_first;', 'FROM read_after(of_tenant, new_first - 1, 1);']
