@@ -5,13 +5,20 @@ import type { Acknowledgement, Clear } from '../ports.ts';
 import type { Recorded } from './recorded.ts';
 import type { Decision } from './router.ts';
 
+/** When a panel first showed each of some notifications; what none has shown is missing. */
+export type FirstShown = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+
+const askedAtOnce = 500;
+
 /** From the first notification of a key, or one without, until it has left the panels. */
 interface Alarm {
+  readonly key: string | null;
   readonly ruleId: string;
   readonly step: EscalationStep;
   readonly dueAt: number;
+  /** Of its notifications, and of escalations that were sent then. */
+  readonly ids: string[];
   /** Of the newest. */
-  id: string;
   rank: number;
   expiresAt: number | null;
   /** Of any of its notifications, or what ended it; undefined while nothing did. */
@@ -23,14 +30,13 @@ interface Alarm {
  * or cleared the alarm, what took its place, when it expired. Escalations that were sent then are seen as the alarm itself.
  */
 export class ReplayedEscalations {
-  readonly #wasShown: (id: string) => Promise<boolean>;
+  readonly #firstShown: FirstShown;
   readonly #alarms: Alarm[] = [];
   readonly #byId = new Map<string, Alarm>();
   readonly #byKey = new Map<string, Alarm>();
 
-  /** `wasShown`: whether a panel has shown a notification. */
-  constructor(wasShown: (id: string) => Promise<boolean>) {
-    this.#wasShown = wasShown;
+  constructor(firstShown: FirstShown) {
+    this.#firstShown = firstShown;
   }
 
   /** `isShown`: by the replayed rules. */
@@ -39,15 +45,18 @@ export class ReplayedEscalations {
     const known = key === null ? undefined : this.#byKey.get(key);
     const standing = known && isStanding(known, receivedAt) ? known : undefined;
     if (record.tokenId === ownSenderId('escalation')) {
-      if (standing) this.#byId.set(id, standing);
+      // Without a key, it names what it escalates.
+      const escalated = standing ?? this.#byId.get(record.route.escalates ?? '');
+      if (escalated) this.#join(escalated, id);
       return;
     }
     if (!isShown) return;
     const expiresAt = decision.ttl === 0 ? null : receivedAt + decision.ttl;
     const isTaken = standing?.endedAt !== undefined;
-    if (standing && decision.escalation && !(isTaken && decision.rank > standing.rank)) {
-      Object.assign(standing, { id, rank: decision.rank, expiresAt });
-      this.#byId.set(id, standing);
+    const isNews = decision.rank > (standing?.rank ?? 0) || record.route.origin !== undefined;
+    if (standing && decision.escalation && !(isTaken && isNews)) {
+      Object.assign(standing, { rank: decision.rank, expiresAt });
+      this.#join(standing, id);
       return;
     }
     // Something else took its place.
@@ -59,11 +68,11 @@ export class ReplayedEscalations {
     if (!decision.escalation || !step) return;
     const { rule } = decision.escalation;
     const alarm: Alarm = {
-      ...{ ruleId: rule.id, step, dueAt: receivedAt + step.afterMs },
-      ...{ id, rank: decision.rank, expiresAt, endedAt: undefined },
+      ...{ key, ruleId: rule.id, step, dueAt: receivedAt + step.afterMs },
+      ...{ ids: [], rank: decision.rank, expiresAt, endedAt: undefined },
     };
     this.#alarms.push(alarm);
-    this.#byId.set(id, alarm);
+    this.#join(alarm, id);
     if (key !== null) this.#byKey.set(key, alarm);
   }
 
@@ -74,7 +83,12 @@ export class ReplayedEscalations {
     if (entry.kind === 'clear' && entry.by === ownSenderId('escalation')) return;
     this.#end(alarm, entry.at);
     if (entry.kind === 'acknowledgement') return;
-    for (const [key, each] of this.#byKey) if (each === alarm) this.#byKey.delete(key);
+    if (alarm.key !== null && this.#byKey.get(alarm.key) === alarm) this.#byKey.delete(alarm.key);
+  }
+
+  #join(alarm: Alarm, id: string): void {
+    alarm.ids.push(id);
+    this.#byId.set(id, alarm);
   }
 
   #end(alarm: Alarm, at: number): void {
@@ -83,13 +97,25 @@ export class ReplayedEscalations {
 
   /** How many alarms would have escalated by each rule, until `now`. */
   async counts(now: number): Promise<ReadonlyMap<string, number>> {
+    const due = this.#alarms.filter(
+      ({ dueAt, endedAt, expiresAt }) =>
+        dueAt <= now && (endedAt ?? Infinity) >= dueAt && (expiresAt ?? Infinity) >= dueAt,
+    );
+    const shown = await this.#shownOf(due.filter(({ step }) => step.unless === 'shown'));
     const counts = new Map<string, number>();
-    for (const { ruleId, step, dueAt, endedAt, expiresAt, id } of this.#alarms) {
-      const isOver = dueAt > now || (endedAt ?? Infinity) < dueAt || (expiresAt ?? Infinity) < dueAt;
-      if (isOver || (step.unless === 'shown' && (await this.#wasShown(id)))) continue;
-      counts.set(ruleId, (counts.get(ruleId) ?? 0) + 1);
+    for (const { ruleId, step, dueAt, ids } of due) {
+      const isShown = step.unless === 'shown' && ids.some((id) => (shown.get(id) ?? Infinity) <= dueAt);
+      if (!isShown) counts.set(ruleId, (counts.get(ruleId) ?? 0) + 1);
     }
     return counts;
+  }
+
+  async #shownOf(alarms: readonly Alarm[]): Promise<ReadonlyMap<string, number>> {
+    const ids = alarms.flatMap((alarm) => alarm.ids);
+    const shown = new Map<string, number>();
+    for (let at = 0; at < ids.length; at += askedAtOnce)
+      for (const [id, time] of await this.#firstShown(ids.slice(at, at + askedAtOnce))) shown.set(id, time);
+    return shown;
   }
 }
 

@@ -2,39 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RuleSpec } from '#contract/rule.ts';
 import { levels, moment, ruleSpec, subject } from '#test/support/arbitrary-rules.ts';
+import { panels, recorded } from '#test/support/recorded.ts';
 import { ruleSpecWith } from '#test/support/rule-spec.ts';
 import { everyPanel } from '../target.ts';
 import { compileRules } from './compile-rules.ts';
 import type { Recorded } from './recorded.ts';
-import { type ReplayEntry, replay } from './replay.ts';
+import { replay } from './replay.ts';
 import { ChannelSendings, type ReplayChannel } from './replay-counts.ts';
 import { Throttle } from './throttle.ts';
 
-const panels = [
-  { id: 'p1', name: 'wall 1', tags: ['noc'] },
-  { id: 'p2', name: 'wall 2', tags: [] },
-];
-const base = Date.parse('2026-11-02T12:00:00Z');
-const recorded = (i: number, given: Partial<Recorded> = {}): Recorded => ({
-  id: `n${i}`,
-  receivedAt: base + i * 1000,
-  title: `title ${i}`,
-  message: 'm',
-  level: 'warning',
-  rank: 30,
-  ttl: 120_000,
-  sentLevel: 'warning',
-  sentTtl: null,
-  ip: null,
-  host: 'db-1',
-  key: null,
-  sourceIp: '10.0.0.1',
-  tokenId: 't1',
-  tokenName: 'ci',
-  route: { revision: 1, rules: [], muted: false, target: everyPanel },
-  throttledOn: null,
-  ...given,
-});
 const rule = (given: Partial<RuleSpec>) => ruleSpecWith({ id: 'r1', name: 'draft', ...given });
 const run = (records: readonly Recorded[], ...rules: RuleSpec[]) =>
   replay(records, compileRules({ revision: 9, rules }, { levels }), panels);
@@ -240,61 +216,4 @@ test('the rules in force, replayed over what they decided, change nothing', asyn
     ),
     { numRuns: 300 },
   );
-});
-
-describe('escalations', () => {
-  const escalating = (unless?: 'shown') =>
-    rule({ then: { escalate: [{ afterMs: 5_000, ...(unless && { unless }) }, { afterMs: 1_000 }] } });
-  const cleared = (i: number, at: number, over: object = {}) => ({
-    ...{ kind: 'clear' as const, position: 1, id: `n${i}`, reason: 'cleared' as const, by: 'Ada' },
-    ...{ at: base + at * 1000, route: recorded(0).route, ...over },
-  });
-  const acknowledged = (i: number, at: number) => ({
-    ...{ kind: 'acknowledgement' as const, position: 1, id: `n${i}`, by: 'Ada', note: null },
-    ...{ at: base + at * 1000, route: recorded(0).route },
-  });
-  const long = { ttl: 0, sentTtl: 0 };
-  const repeat = (from: number, to: number, key: string) =>
-    Array.from({ length: to - from }, (_, i) => recorded(from + i, { ...long, key }));
-  const setting = { before: [], after: [], now: base + 100_000, wasShown: async () => true };
-  const escalated = async (entries: readonly ReplayEntry[], by = escalating()) =>
-    (await replay(entries, compileRules({ revision: 9, rules: [by] }, { levels }), panels, setting))
-      .escalated;
-
-  test.each<[string, number, readonly ReplayEntry[]]>([
-    ['what nobody acknowledged', 1, [recorded(0, long)]],
-    ['what is not due yet', 0, [recorded(96, long)]],
-    ['what was acknowledged in time', 0, [recorded(0, long), acknowledged(0, 4)]],
-    ['what was acknowledged too late', 1, [recorded(0, long), acknowledged(0, 6)]],
-    ['what was cleared in time', 0, [recorded(0, long), cleared(0, 4)]],
-    ['what had expired', 0, [recorded(0, { ttl: 4_000, sentTtl: 4_000 })]],
-    ['what a sender repeats, once', 1, repeat(0, 30, 'k')],
-    [
-      'what an "up" replaced in time, and what came after',
-      1,
-      [
-        recorded(0, { ...long, key: 'k' }),
-        recorded(1, { ...long, key: 'k', tokenId: 'up' }),
-        ...repeat(2, 9, 'k'),
-      ],
-    ],
-    [
-      'what was escalated then, and acknowledged after that',
-      1,
-      [
-        recorded(0, { ...long, key: 'k' }),
-        cleared(0, 6, { reason: 'replaced', by: 'n6' }),
-        recorded(6, { ...long, key: 'k', tokenId: 'belfry:escalation' }),
-        acknowledged(6, 8),
-        ...repeat(9, 30, 'k'),
-      ],
-    ],
-  ])('%s counts %i', async (_, count, entries) => {
-    const by = escalating();
-    expect(await escalated(entries, { ...by, when: { not: { token: ['up'] } } })).toBe(count);
-  });
-
-  test('unless shown, what a panel has shown does not count', async () => {
-    expect(await escalated([recorded(0, long)], escalating('shown'))).toBe(0);
-  });
 });

@@ -10,7 +10,7 @@ import {
   type ReplayChannel,
   RuleMatches,
 } from './replay-counts.ts';
-import { ReplayedEscalations } from './replay-escalations.ts';
+import { type FirstShown, ReplayedEscalations } from './replay-escalations.ts';
 import type { Decision, Router } from './router.ts';
 import { Throttle, type Throttled } from './throttle.ts';
 
@@ -25,8 +25,7 @@ interface ReplaySetting {
   readonly after: readonly ReplayChannel[];
   /** What is not due by then has not escalated. */
   readonly now: number;
-  /** Whether a panel has shown a notification. */
-  readonly wasShown: (id: string) => Promise<boolean>;
+  readonly firstShown: FirstShown;
 }
 type Example = ReplayResponse['examples'][number];
 
@@ -47,9 +46,9 @@ export async function replay(
   recorded: AsyncIterable<ReplayEntry> | Iterable<ReplayEntry>,
   router: Router,
   panels: readonly NamedPanel[],
-  { before, after, now, wasShown }: ReplaySetting = {
+  { before, after, now, firstShown }: ReplaySetting = {
     ...{ before: [], after: [], now: Number.POSITIVE_INFINITY },
-    wasShown: async () => false,
+    firstShown: async () => new Map(),
   },
 ): Promise<Comparison> {
   const throttle = new Throttle();
@@ -64,7 +63,7 @@ export async function replay(
   const examples = new Examples();
   const matches = new RuleMatches();
   const showings = new PanelShowings(panels);
-  const escalations = new ReplayedEscalations(wasShown);
+  const escalations = new ReplayedEscalations(firstShown);
   const sendings = new ChannelSendings();
   const yieldToEventLoop = createYieldToEventLoop();
   for await (const record of recorded) {

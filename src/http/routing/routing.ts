@@ -24,7 +24,7 @@ const dayMs = 86_400_000;
 
 /** Evaluates rules without effect: for one notification (explain), or for the last days of history (replay). */
 export function routingRoutes(app: App, services: Services): void {
-  const { directory, history, tenancy, now } = services;
+  const { directory, history, receipts, tenancy, now } = services;
   app.post(
     '/api/rules/explain',
     {
@@ -72,7 +72,10 @@ export function routingRoutes(app: App, services: Services): void {
         before: [...inForce.channels.values()],
         after: [...snapshot.channels.values()],
         now: now(),
-        wasShown: async (id) => ((await history.find(tenant, id))?.receipts.shown ?? 0) > 0,
+        firstShown: (ids) => {
+          requireOpen(socket);
+          return receipts.firstShown(tenant, ids);
+        },
       });
       return { ...comparison, complete: start.complete };
     },
