@@ -1,10 +1,9 @@
-import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import type { PushSubscription } from '#contract/push.ts';
 import { eventually } from '../support/eventually.ts';
 import { PushServiceStub } from '../support/push-service.ts';
 import { accessibilityFaults, faultsInBothSchemes } from './accessibility.ts';
 import { DashboardLab } from './dashboard-lab.ts';
+import { deliver, subscribeAt } from './push-browser.ts';
 
 let lab: DashboardLab;
 let service: PushServiceStub;
@@ -16,52 +15,6 @@ afterAll(async () => {
   await lab.close();
   await service.close();
 });
-
-/** The browser's subscription is one at the test's push service: there is no other here. */
-async function subscribeAt(context: BrowserContext, subscription: PushSubscription): Promise<void> {
-  await context.addInitScript(({ endpoint, keys }) => {
-    let isOn = localStorage.getItem('subscribed') !== null;
-    const set = (on: boolean) => {
-      isOn = on;
-      if (on) localStorage.setItem('subscribed', '');
-      else localStorage.removeItem('subscribed');
-      return true;
-    };
-    const made = {
-      toJSON: () => ({ endpoint, keys, expirationTime: null }),
-      options: { applicationServerKey: null },
-      unsubscribe: async () => set(false),
-    };
-    // A browser without windows has blocked notifications for good.
-    let permission = 'denied';
-    Object.defineProperty(Notification, 'permission', { get: () => (isOn ? 'granted' : permission) });
-    Notification.requestPermission = async () => {
-      permission = 'granted';
-      return permission as NotificationPermission;
-    };
-    addEventListener('allow-again', () => {
-      permission = 'default';
-    });
-    Object.assign(PushManager.prototype, {
-      getSubscription: async () => (isOn ? made : null),
-      subscribe: async () => set(true) && made,
-    });
-  }, subscription);
-}
-
-/** What a push service would deliver to the browser, decrypted. */
-async function deliver(page: Page, data: string): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const registered = new Promise<string>((resolve) => {
-    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
-      for (const each of registrations) if (!each.isDeleted) resolve(each.registrationId);
-    });
-  });
-  await session.send('ServiceWorker.enable');
-  const origin = new URL(page.url()).origin;
-  await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId: await registered, data });
-  await session.detach();
-}
 
 test('a browser becomes a device by a link, shows what is sent to it, and turns itself off', async () => {
   const { page: desk, close } = await lab.desk({ path: 'settings/channels' });
@@ -94,6 +47,8 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
   await page.getByLabel('Name of this device').fill('Anna’s phone');
   await page.getByRole('button', { name: 'Turn on notifications' }).click();
   await page.getByRole('heading', { name: 'On: On call' }).waitFor();
+  expect(await page.getByRole('status').textContent()).toBe('Notifications from “On call” are on.');
+  await page.locator('h1:focus').waitFor();
   expect(new URL(page.url()).hash).toBe('');
   await desk.getByText('“Anna’s phone” was added.').waitFor();
   await page.getByRole('button', { name: 'Send test' }).click();
@@ -165,7 +120,7 @@ test('a browser becomes a device by a link, shows what is sent to it, and turns 
   await page.getByRole('button', { name: 'Send test' }).click();
   await eventually(() => expect(service.pushed.at(-1)?.path).toBe(browser.path));
   await page.getByRole('button', { name: 'Turn off' }).click();
-  await page.getByText('Notifications are off.').waitFor();
+  await page.getByText('Notifications from “On call” are off.').waitFor();
   expect(await page.evaluate(() => localStorage.getItem('subscribed'))).toBeNull();
   await desk.getByText('No device yet').waitFor();
   await page.goto(link);

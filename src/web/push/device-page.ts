@@ -3,11 +3,17 @@ import { element } from '#web/dom.ts';
 import type { Obstacle } from './subscribing.ts';
 import type { PushTranslate } from './texts/en.ts';
 
+/** What went wrong, or was done. */
+export interface Notice {
+  readonly text: string;
+  readonly isProblem: boolean;
+}
+
 export interface DeviceView {
   readonly channel: string;
   readonly tenant: string;
   readonly lastDeliveredAt: string | null;
-  test(): Promise<string>;
+  test(): Promise<Notice | undefined>;
   turnOff(): Promise<void>;
 }
 
@@ -21,65 +27,93 @@ export interface Offer {
 export interface PageState {
   readonly obstacle: Obstacle | undefined;
   readonly devices: readonly DeviceView[];
+  /** What this browser is set up for could not be read, or not all of it: `devices` may lack some. */
+  readonly isIncomplete: boolean;
   readonly offer: Offer | undefined;
-  /** Follows a link that was entered. @throws Error when it is none. */
-  enterLink(text: string): Promise<void>;
-  /** What went wrong, or was done. */
-  readonly notice: string | undefined;
+  readonly notice: Notice | undefined;
 }
 
-type Report = (text: string, isProblem?: boolean) => void;
+interface PageOptions {
+  readonly t: PushTranslate;
+  readonly reasonOf: (error: unknown) => string;
+  /** Follows a link that was entered. @throws Error when it is none, or cannot be used. */
+  readonly enterLink: (text: string) => Promise<void>;
+  readonly tryAgain: () => Promise<void>;
+}
 
-export function pageOf(
-  state: PageState,
-  t: PushTranslate,
-  reasonOf: (error: unknown) => string,
-): HTMLElement {
+export interface DevicePage {
+  readonly main: HTMLElement;
+  /** The first state takes the place of "Loading…"; with each one that follows, the focus goes to the heading. */
+  show(state: PageState): void;
+}
+
+/** The heading and the status stay, so that the focus has a place and screen readers hear each notice. */
+export function createPage(options: PageOptions): DevicePage {
+  const { t, reasonOf } = options;
   const status = element('p', { class: 'status', attributes: { role: 'status' } });
-  const report: Report = (text, isProblem = false) => {
-    status.textContent = text;
-    status.classList.toggle('problem', isProblem);
+  const report: Report = (notice) => {
+    status.textContent = notice?.text ?? '';
+    status.classList.toggle('problem', notice?.isProblem ?? false);
   };
-  if (state.notice !== undefined) report(state.notice);
   /** A button that is busy while it works, and says what went wrong. */
-  const button = (text: string, className: string, work: () => Promise<void>) => {
+  const button: MakeButton = (text, className, work) => {
     const made = element('button', { text, class: className, attributes: { type: 'button' } });
-    made.addEventListener('click', () => void busy(made, work, (error) => report(reasonOf(error), true)));
+    made.addEventListener('click', () => {
+      if (made.ariaDisabled === 'true') return;
+      report(undefined);
+      void busy(made, work, (error) => report({ text: reasonOf(error), isProblem: true }));
+    });
     return made;
   };
-  const { obstacle, offer, devices } = state;
-  const parts = devices.map((device) => deviceCard(device, { t, button, report }));
-  if (obstacle) parts.push(element('p', { class: 'card obstacle', text: t(`obstacle.${obstacle}`) }));
-  // Without permission it may be tried again: the browser says so itself.
-  if (offer && (obstacle === undefined || obstacle === 'denied')) parts.push(offerCard(offer, t, button));
-  if (!offer && devices.length === 0 && obstacle === undefined)
-    parts.push(linkCard(state.enterLink, t, button));
-  return element(
-    'main',
-    { class: 'push' },
-    element('p', { class: 'brand', text: 'Belfry' }),
-    element('h1', { text: t('title') }),
-    ...parts,
-    status,
-  );
+  const heading = element('h1', { text: t('title'), attributes: { tabindex: '-1' } });
+  const cards = element('div', { class: 'cards' }, element('p', { class: 'muted', text: t('loading') }));
+  const brand = element('p', { class: 'brand', text: 'Belfry' });
+  let isShown = false;
+  return {
+    main: element('main', { class: 'push' }, brand, heading, status, cards),
+    show(state) {
+      cards.replaceChildren(...cardsOf(state, { ...options, button, report }));
+      if (isShown) heading.focus();
+      isShown = true;
+      report(state.notice);
+    },
+  };
 }
 
+interface Parts extends PageOptions {
+  readonly button: MakeButton;
+  readonly report: Report;
+}
+
+function cardsOf({ obstacle, offer, devices, isIncomplete }: PageState, parts: Parts): HTMLElement[] {
+  const { t, button, tryAgain } = parts;
+  const cards = devices.map((device) => deviceCard(device, parts));
+  if (obstacle) cards.push(element('p', { class: 'card obstacle', text: t(`obstacle.${obstacle}`) }));
+  // Without permission it may be tried again: the browser says so itself.
+  if (offer && (obstacle === undefined || obstacle === 'denied')) cards.push(offerCard(offer, parts));
+  if (isIncomplete) cards.push(element('div', { class: 'actions' }, button(t('tryAgain'), '', tryAgain)));
+  else if (!offer && obstacle === undefined) cards.push(linkCard(devices.length > 0, parts));
+  return cards;
+}
+
+type Report = (notice: Notice | undefined) => void;
 type MakeButton = (text: string, className: string, work: () => Promise<void>) => HTMLButtonElement;
 
 async function busy(button: HTMLButtonElement, work: () => Promise<void>, onError: (error: unknown) => void) {
-  button.disabled = true;
+  // Not `disabled`: a button that is loses the focus.
+  button.ariaDisabled = 'true';
   try {
     await work();
   } catch (error) {
     onError(error);
   } finally {
-    button.disabled = false;
+    button.ariaDisabled = null;
   }
 }
 
 function deviceCard(
   { channel, tenant, lastDeliveredAt, test, turnOff }: DeviceView,
-  { t, button, report }: { t: PushTranslate; button: MakeButton; report: Report },
+  { t, button, report }: Parts,
 ): HTMLElement {
   const last =
     lastDeliveredAt === null
@@ -93,13 +127,16 @@ function deviceCard(
     element(
       'div',
       { class: 'actions' },
-      button(t('test'), 'main-action', async () => report(await test())),
+      button(t('test'), 'main-action', async () => {
+        const result = await test();
+        if (result) report(result);
+      }),
       button(t('turnOff'), '', turnOff),
     ),
   );
 }
 
-function offerCard({ channel, tenant, name, turnOn }: Offer, t: PushTranslate, button: MakeButton) {
+function offerCard({ channel, tenant, name, turnOn }: Offer, { t, button }: Parts) {
   const field = textField(t('name'), name, 100);
   return element(
     'section',
@@ -110,15 +147,17 @@ function offerCard({ channel, tenant, name, turnOn }: Offer, t: PushTranslate, b
   );
 }
 
-function linkCard(enterLink: (text: string) => Promise<void>, t: PushTranslate, button: MakeButton) {
+/** @param isFurther for one more channel: folded away, below what is on already. */
+function linkCard(isFurther: boolean, { t, button, enterLink }: Parts): HTMLElement {
   const field = textField(t('enterLink'), '', 2_000);
-  return element(
-    'section',
-    { class: 'card' },
+  const content = [
     element('p', { class: 'muted', text: t('enterLinkHint') }),
     field.label,
     button(t('openLink'), 'main-action', () => enterLink(field.input.value)),
-  );
+  ];
+  if (!isFurther) return element('section', { class: 'card' }, ...content);
+  const folded = element('div', { class: 'folded' }, ...content);
+  return element('details', { class: 'card' }, element('summary', { text: t('addChannel') }), folded);
 }
 
 function textField(text: string, value: string, maxLength: number) {

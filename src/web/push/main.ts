@@ -2,14 +2,21 @@
 import '../fonts.css';
 import '../tokens.css';
 import './push.css';
-import { ApiError } from '#client/api-error.ts';
+import { isCode } from '#client/api-error.ts';
 import { createPushCalls } from '#client/push.ts';
 import type { PushLink, PushOwnDevice } from '#contract/push.ts';
 import { browserName } from '../browser-name.ts';
 import { createTranslate } from '../language.ts';
-import { type DeviceView, type Offer, pageOf } from './device-page.ts';
+import { createPage, type DeviceView, type Notice, type Offer, type PageState } from './device-page.ts';
 import { type StoredDevice, storeDevices, storedDevices } from './stored-devices.ts';
-import { currentSubscription, findObstacle, registerWorker, subscribe, unsubscribe } from './subscribing.ts';
+import {
+  currentSubscription,
+  findObstacle,
+  isOnHomeScreen,
+  registerWorker,
+  subscribe,
+  unsubscribe,
+} from './subscribing.ts';
 import { de } from './texts/de.ts';
 import { en, type PushTexts } from './texts/en.ts';
 
@@ -18,29 +25,63 @@ const { language, translate: t } = createTranslate(languages, navigator.language
 const calls = createPushCalls(location.origin);
 
 class NoPermission extends Error {}
+class NotALink extends Error {}
 
 function reasonOf(error: unknown): string {
-  if (error instanceof NoPermission) return t('notAllowed');
-  if (error instanceof ApiError && error.status === 410) return t('linkOver');
-  return t('failed', { reason: error instanceof Error ? error.message : String(error) });
+  if (error instanceof NotALink) return t('notALink');
+  // Browsers ask once: after a refusal, only their settings help.
+  if (error instanceof NoPermission)
+    return t(Notification.permission === 'default' ? 'notAllowed' : 'obstacle.denied');
+  if (isCode(error, 'gone')) return t('linkOver');
+  return t('failed', { reason: messageOf(error) });
 }
 
-/** Shows what holds now; `notice`: what was just done, or why it was not. */
-async function show(notice?: string): Promise<void> {
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const problemOf = (text: string): Notice => ({ text, isProblem: true });
+const doneOf = (text: string): Notice => ({ text, isProblem: false });
+
+const page = createPage({ t, reasonOf, enterLink, tryAgain: () => show() });
+let shows = 0;
+
+/** Shows what holds now; `notice`: what was just done. A problem is said in its place. */
+async function show(notice?: Notice): Promise<void> {
+  shows++;
+  const own = shows;
+  const state = await findState().catch(unknownState);
+  // Meanwhile something else was done, whose result is newer.
+  if (own === shows) page.show({ ...state, notice: state.notice ?? notice });
+}
+
+async function findState(): Promise<PageState> {
   const obstacle = findObstacle();
-  const [devices, problem] = obstacle === undefined || obstacle === 'denied' ? await knownDevices() : [[]];
-  let said = notice ?? problem;
-  let offer: Offer | undefined;
+  const canBeDevice = obstacle === undefined || obstacle === 'denied';
+  const [known, linked] = await Promise.all([canBeDevice ? findKnown() : noneKnown, findOffer()]);
+  const isKnown = known.devices.length > 0 || known.isIncomplete;
+  // On a home screen the page opens with the link that it was added with, used long ago.
+  const isOldLink = linked.isOver && isKnown && isOnHomeScreen();
+  const problem = known.problem ?? (isOldLink ? undefined : linked.problem);
+  return { ...known, obstacle, offer: linked.offer, notice: problem };
+}
+
+function unknownState(error: unknown): PageState {
+  const notice = problemOf(reasonOf(error));
+  return { obstacle: findObstacle(), devices: [], isIncomplete: true, offer: undefined, notice };
+}
+
+interface Linked {
+  readonly offer: Offer | undefined;
+  readonly problem?: Notice;
+  readonly isOver?: boolean;
+}
+
+async function findOffer(): Promise<Linked> {
   const secret = location.hash.slice(1);
-  if (secret !== '') {
-    try {
-      offer = offerOf(secret, await calls.link(secret));
-    } catch (error) {
-      // On a home screen the page opens with the link that it was added with, used long ago.
-      if (devices.length === 0) said ??= reasonOf(error);
-    }
+  if (secret === '') return { offer: undefined };
+  try {
+    return { offer: offerOf(secret, await calls.link(secret)) };
+  } catch (error) {
+    return { offer: undefined, problem: problemOf(reasonOf(error)), isOver: isCode(error, 'gone') };
   }
-  document.body.replaceChildren(pageOf({ obstacle, devices, offer, enterLink, notice: said }, t, reasonOf));
 }
 
 function offerOf(secret: string, { channel, tenant, publicKey }: PushLink): Offer {
@@ -56,58 +97,92 @@ function offerOf(secret: string, { channel, tenant, publicKey }: PushLink): Offe
       const others = await storedDevices();
       await storeDevices([...others, { secret: added.secret, publicKey }]);
       history.replaceState(null, '', location.pathname);
-      await show();
+      await show(doneOf(t('turnedOn', { channel })));
     },
   };
 }
 
+/** Asks before it leaves what is shown: a link that cannot be used stays in its field. */
 async function enterLink(text: string): Promise<void> {
   const url = URL.parse(text.trim());
-  if (!url || url.origin !== location.origin || url.hash === '') return show(t('notALink'));
-  location.hash = url.hash;
+  if (!url || url.origin !== location.origin || url.hash === '') throw new NotALink();
+  await calls.link(url.hash.slice(1));
+  history.replaceState(null, '', url.hash);
+  await show();
 }
 
-/** Those that the server still knows; the others are forgotten. With the last of them, the subscription ends. */
-async function knownDevices(): Promise<readonly [readonly DeviceView[], (string | undefined)?]> {
+interface Known {
+  readonly devices: readonly DeviceView[];
+  readonly isIncomplete: boolean;
+  readonly problem?: Notice | undefined;
+}
+
+const noneKnown: Known = { devices: [], isIncomplete: false };
+
+/** What this browser is a device of. What the server does not know any more is forgotten. */
+async function findKnown(): Promise<Known> {
   const stored = await storedDevices();
-  if (stored.length === 0) return [[]];
-  const kept: StoredDevice[] = [];
-  const views: DeviceView[] = [];
-  let problem: string | undefined;
-  for (const each of stored) {
-    try {
-      views.push(viewOf(each, await calls.device(each.secret)));
-      kept.push(each);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) continue;
-      kept.push(each);
-      problem = reasonOf(error);
-    }
+  const gone: StoredDevice[] = [];
+  const devices: DeviceView[] = [];
+  let problem: Notice | undefined;
+  const answers = await Promise.allSettled(stored.map(({ secret }) => calls.device(secret)));
+  for (const [i, answer] of answers.entries()) {
+    const device = stored[i];
+    if (!device) continue;
+    if (answer.status === 'fulfilled') devices.push(viewOf(device, answer.value));
+    else if (isCode(answer.reason, 'not-found')) gone.push(device);
+    else problem ??= problemOf(reasonOf(answer.reason));
   }
-  if (kept.length < stored.length) await storeDevices(kept);
-  if (kept.length === 0) await unsubscribe();
-  else await keepSubscribed(kept);
-  return [views, problem];
+  const isIncomplete = devices.length + gone.length < stored.length;
+  for (const { secret } of gone) await forget(secret);
+  if (gone.length > 0) problem ??= problemOf(t('removed'));
+  const notReached = await keepSubscribed(await storedDevices());
+  return { devices, isIncomplete, problem: problem ?? notReached };
 }
 
-/** Tells the server of the subscription that the browser has now: it may have replaced it. */
-async function keepSubscribed(devices: readonly StoredDevice[]): Promise<void> {
-  if (Notification.permission !== 'granted') return;
-  await registerWorker();
-  const subscription = (await currentSubscription()) ?? (await subscribe(devices[0]?.publicKey ?? ''));
-  for (const { secret } of devices) await calls.renew(secret, subscription).catch(() => undefined);
+/** With the last device, the subscription ends. */
+async function forget(secret: string): Promise<void> {
+  const others = (await storedDevices()).filter((device) => device.secret !== secret);
+  await storeDevices(others);
+  // The server sends nothing any more, whatever the push service says.
+  if (others.length === 0) await unsubscribe().catch(() => undefined);
+}
+
+/** Tells the server of the subscription that the browser has now: it may have replaced it. Answers why that failed. */
+async function keepSubscribed(devices: readonly StoredDevice[]): Promise<Notice | undefined> {
+  const [first] = devices;
+  if (!first || Notification.permission !== 'granted') return;
+  try {
+    await registerWorker();
+    const subscription = (await currentSubscription()) ?? (await subscribe(first.publicKey));
+    const told = await Promise.allSettled(devices.map(({ secret }) => calls.renew(secret, subscription)));
+    for (const each of told) if (each.status === 'rejected') throw each.reason;
+    return;
+  } catch (error) {
+    return problemOf(t('notReached', { reason: messageOf(error) }));
+  }
 }
 
 function viewOf({ secret }: StoredDevice, { channel, tenant, lastDeliveredAt }: PushOwnDevice): DeviceView {
   return {
     ...{ channel, tenant, lastDeliveredAt },
     async test() {
-      const { ok, answer } = await calls.test(secret);
-      return ok ? t('tested') : t('testFailed', { reason: answer });
+      try {
+        const { ok, answer } = await calls.test(secret);
+        return ok ? doneOf(t('tested')) : problemOf(t('testFailed', { reason: answer }));
+      } catch (error) {
+        if (!isCode(error, 'not-found')) throw error;
+        // Removed meanwhile: that is what the page shows then.
+        await show();
+        return;
+      }
     },
     async turnOff() {
-      await calls.remove(secret);
-      await show(t('off'));
+      await calls.remove(secret).catch((error: unknown) => {
+        if (!isCode(error, 'not-found')) throw error;
+      });
+      await forget(secret);
+      await show(doneOf(t('off', { channel })));
     },
   };
 }
@@ -118,5 +193,6 @@ light.addEventListener('change', showScheme);
 showScheme();
 document.documentElement.lang = language;
 document.title = `${t('title')} · Belfry`;
+document.body.replaceChildren(page.main);
 addEventListener('hashchange', () => void show());
 void show();

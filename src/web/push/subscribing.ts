@@ -30,7 +30,7 @@ function isAppleMobile(): boolean {
   );
 }
 
-const isOnHomeScreen = () => matchMedia('(display-mode: standalone)').matches;
+export const isOnHomeScreen = () => matchMedia('(display-mode: standalone)').matches;
 
 /** Registers the service worker, and again when the server has another one. */
 export function registerWorker(): Promise<ServiceWorkerRegistration> {
@@ -72,7 +72,10 @@ function whenActive({ installing, waiting, active }: ServiceWorkerRegistration):
   const coming = installing ?? waiting;
   if (active || !coming) return Promise.resolve();
   return new Promise((resolve) => {
-    coming.addEventListener('statechange', () => coming.state === 'activated' && resolve());
+    coming.addEventListener('statechange', () => {
+      // Redundant: it failed, or a newer one has come. Subscribing says what is wrong, if anything is.
+      if (coming.state === 'activated' || coming.state === 'redundant') resolve();
+    });
   });
 }
 

@@ -15,7 +15,10 @@ interface OpenPage {
 
 /** Of the scope of a service worker, what this file uses: the pages' own types do not have it. */
 interface WorkerScope {
-  readonly registration: ServiceWorkerRegistration;
+  readonly registration: ServiceWorkerRegistration & {
+    /** Background Sync, which not every browser has. */
+    readonly sync?: { register(tag: string): Promise<void> };
+  };
   readonly location: Location;
   readonly clients: {
     matchAll(of: { type: 'window'; includeUncontrolled: true }): Promise<readonly OpenPage[]>;
@@ -45,7 +48,10 @@ const unreadable: PushPayload = {
 };
 
 worker.addEventListener('install', (event) => event.waitUntil(worker.skipWaiting()));
-worker.addEventListener<PushEvent>('push', (event) => event.waitUntil(show(event.data)));
+worker.addEventListener<PushEvent>('push', (event) => {
+  event.waitUntil(show(event.data));
+  event.waitUntil(renewAgain().catch(() => undefined));
+});
 worker.addEventListener<ClickEvent>('notificationclick', (event) => {
   event.notification.close();
   event.waitUntil(open((event.notification.data as { readonly url: string }).url));
@@ -53,6 +59,7 @@ worker.addEventListener<ClickEvent>('notificationclick', (event) => {
 worker.addEventListener<ChangeEvent>('pushsubscriptionchange', (event) =>
   event.waitUntil(renew(event.newSubscription)),
 );
+worker.addEventListener('sync', (event) => event.waitUntil(renewAgain()));
 
 async function show(data: PushEvent['data']): Promise<void> {
   const { title, body, tag, url, at, stays } = read(data);
@@ -81,22 +88,48 @@ async function open(path: string): Promise<void> {
   await (known ? known.focus() : worker.clients.openWindow(url.href));
 }
 
-/** The browser has ended the subscription: the server is told of the new one. Names as in stored-devices.ts. */
+/** Exists while the server may not know the subscription of each device. */
+const unfinished = '/push/renewal';
+const openCache = () => caches.open('belfry-push');
+
+/**
+ * The browser has ended the subscription: the server is told of the new one, for each device. What failed is tried again
+ * when the browser is online, where it says so, and at the next message. Names as in stored-devices.ts.
+ */
 async function renew(given: PushSubscription | null | undefined): Promise<void> {
-  const stored = await (await caches.open('belfry-push')).match('/push/devices');
+  const cache = await openCache();
+  const stored = await cache.match('/push/devices');
   const devices = stored ? ((await stored.json()) as { secret: string; publicKey: string }[]) : [];
   const [first] = devices;
   if (!first) return;
-  const subscription =
-    given ??
-    (await worker.registration.pushManager.subscribe({
-      ...{ userVisibleOnly: true, applicationServerKey: first.publicKey },
-    }));
-  const { endpoint, keys } = subscription.toJSON();
-  for (const { secret } of devices)
-    await fetch('/api/push/device/subscription', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ secret, subscription: { endpoint, keys } }),
-    });
+  await cache.put(unfinished, new Response());
+  try {
+    const subscription =
+      given ??
+      (await worker.registration.pushManager.subscribe({
+        ...{ userVisibleOnly: true, applicationServerKey: first.publicKey },
+      }));
+    const { endpoint, keys } = subscription.toJSON();
+    const told = devices.map(({ secret }) => tell({ secret, subscription: { endpoint, keys } }));
+    for (const each of await Promise.allSettled(told)) if (each.status === 'rejected') throw each.reason;
+    await cache.delete(unfinished);
+  } catch (error) {
+    await worker.registration.sync?.register('renew').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function renewAgain(): Promise<void> {
+  if (await (await openCache()).match(unfinished)) await renew(null);
+}
+
+/** @throws Error when the server did not take it. A device that it does not know needs no subscription. */
+async function tell(device: { readonly secret: string; readonly subscription: object }): Promise<void> {
+  const response = await fetch('/api/push/device/subscription', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(device),
+  });
+  if (!response.ok && !response.headers.get('belfry-error')?.startsWith('not-found'))
+    throw new Error(`the server answered ${response.status}`);
 }
