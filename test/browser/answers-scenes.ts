@@ -6,14 +6,14 @@ import type { DashboardScenes } from './dashboard-scene.ts';
 /** Their titles, and what the drawer says of each at first sight. */
 export const answers: Readonly<Record<string, RegExp>> = {
   'Shown disk': /^Shown by 1 of 2 panels, until cleared\./,
-  'Unseen disk': /^Sent to 2 panels until cleared\. None has shown it yet\./,
+  'Unseen disk': /^Not shown yet\. It waits for its 2 panels until cleared\./,
   'Muted disk': /^Not shown: the rule “Disks are quiet” muted it\./,
   'Throttled disk': /^Not shown: the rule “One in a minute” throttled it\..*Open that notification$/,
   'Unrouted disk': /^Not on a panel: the rules send it to panels with the tag none, but there are none\.$/,
   'Cleared disk': /^Off the panels: cleared on .* by .+\.$/,
   'Replaced disk': /^Off the panels: replaced on .* by a newer .*Open the newer notification$/,
   'Expired disk': /^Off the panels: its display time ended on /,
-  'Acknowledged disk': /^Sent to 2 panels.*Acknowledged by .* on .*“on my way”$/,
+  'Acknowledged disk': /^Not shown yet\. It waits for its 2 panels.*Acknowledged by .* on .*“on my way”$/,
   'Escalated disk': /^Off the panels: escalated on .*Belfry sent it again\.Open the newer notification$/,
 };
 

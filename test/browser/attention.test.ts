@@ -50,9 +50,17 @@ test('the steps of an escalation are added, changed, moved and removed', async (
   const add = sheet.getByRole('button', { name: 'Add step' });
   await add.click();
   await step(2).getByRole('combobox', { name: 'unless' }).selectOption('shown on a panel');
-  await step(2).getByRole('combobox', { name: 'Choose panels' }).selectOption('panels tagged');
-  await step(2).getByRole('combobox', { name: 'panels tagged' }).last().pressSequentially('management,');
-  await sheet.getByText(/escalate to 0 panels tagged management after 15 mins? unless shown/).waitFor();
+  await step(2).getByRole('combobox', { name: 'Choose panels' }).selectOption('the same, and panels tagged');
+  await step(2)
+    .getByRole('combobox', { name: 'the same, and panels tagged' })
+    .last()
+    .pressSequentially('management,');
+  await sheet.getByText(/, then to 0 panels tagged management after another 15 mins? unless shown/).waitFor();
+  const amount = step(2).getByRole('textbox', { name: 'Time until the escalation' });
+  await amount.press('End');
+  for (const key of ['Backspace', 'Backspace', '2', '0']) await amount.press(key);
+  await sheet.getByText(/management after another 20 mins? unless shown/).waitFor();
+  await amount.fill('15');
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   expect(await faultsInBothSchemes(page)).toEqual([]);

@@ -23,6 +23,14 @@ test('a channel is made, tried, chosen in a rule and looked after, on a phone to
   await dialog.getByLabel('URL').fill(`${receiver.url}/hook`);
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText('It is shown once').waitFor();
+  // The key is nowhere else: nothing but the button closes this.
+  await page.keyboard.press('Escape');
+  expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'I’ve saved it' }).click();
+  await dialog.getByRole('button', { name: 'Generate new key' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('It is shown once').waitFor();
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'I’ve saved it' }).click();
   await page.getByRole('button', { name: 'Send test' }).click();
   await page.getByText('answered 200: ok').waitFor();
@@ -54,7 +62,7 @@ test('an optional secret is removed; why a channel fails and when it is tried ag
   await row.getByText(/Next attempt in|Trying again now/).waitFor();
   await row.getByRole('button', { name: 'Night hook' }).click();
   const drawer = page.getByRole('dialog', { name: 'Night hook' });
-  await drawer.getByText('Started failing').waitFor();
+  await drawer.getByText(/^Failing for/).waitFor();
   await drawer.getByRole('button', { name: 'Remove: Authorization header' }).click();
   expect(await faultsIn('light', page)).toEqual([]);
   await drawer.getByRole('button', { name: 'Save' }).click();
@@ -93,5 +101,25 @@ test('a channel to a broker has its choices; what is chosen first is what holds 
   expect(json.channels.find(({ name }: { name: string }) => name === 'Home').settings).toEqual({
     ...{ url: 'mqtts://broker.example.org', topic: 'alerts/{level}', retain: 'true' },
   });
+  await close();
+});
+
+test('a Web Push channel without a device does not look as if it worked, and a link that is over is said to be', async () => {
+  const token = await lab.server.key('admin');
+  await lab.server.call('POST', '/api/channels', { token, json: { name: 'Phones', kind: 'push' } });
+  const { page, close } = await lab.desk({ path: 'settings/channels' });
+  const row = page.getByRole('row', { name: 'Phones' });
+  await row.getByText('No device').waitFor();
+  await row.getByRole('button', { name: 'Phones' }).click();
+  await page.route('**/devices', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    const response = await route.fetch();
+    const made = { ...(await response.json()), expiresAt: new Date(Date.now() + 1_000).toISOString() };
+    return route.fulfill({ response, json: made });
+  });
+  await page.getByRole('button', { name: 'Add device' }).click();
+  await page.getByText('The link has expired.').waitFor();
+  expect(await page.getByRole('img', { name: 'QR code of the link' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'New link' }).waitFor();
   await close();
 });

@@ -22,7 +22,10 @@ export function DurationField({
 }) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState(() => durationOf(ms));
-  const shown = Object.is(msOf(typed), ms) ? typed : durationOf(ms);
+  const [isTyping, setTyping] = useState(false);
+  // While it is typed, it may be empty, whatever the caller keeps.
+  const isOwn = Object.is(msOf(typed), ms) || (isTyping && Number.isNaN(msOf(typed)));
+  const shown = isOwn ? typed : durationOf(ms);
   const change = (some: Partial<typeof typed>) => {
     const next = { ...shown, ...some };
     setTyped(next);
@@ -39,6 +42,11 @@ export function DurationField({
         clampBehavior="none"
         value={shown.amount}
         onChange={(amount) => change({ amount })}
+        onFocus={() => {
+          setTyped(shown);
+          setTyping(true);
+        }}
+        onBlur={() => setTyping(false)}
       />
       <NativeSelect
         size={size}

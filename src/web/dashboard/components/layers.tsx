@@ -147,8 +147,9 @@ export function Consequences({ children }: { children: ReactNode }) {
 /** Comes in from the side over the page, open for as long as it is drawn. */
 export function SideDrawer({
   classNames,
+  closeOnEscape = true,
   ...props
-}: Omit<DrawerProps, 'opened' | 'closeOnEscape' | 'classNames'> & {
+}: Omit<DrawerProps, 'opened' | 'classNames'> & {
   readonly classNames?: Readonly<Record<string, string>>;
 }) {
   const { t } = useTranslation();
@@ -156,7 +157,7 @@ export function SideDrawer({
   return (
     <Drawer
       opened
-      closeOnEscape={isTopmost}
+      closeOnEscape={closeOnEscape && isTopmost}
       position="right"
       size={520}
       overlayProps={{ backgroundOpacity: 0.25 }}

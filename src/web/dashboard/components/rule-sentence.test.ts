@@ -76,7 +76,7 @@ test.each<[string, SentenceRule]>([
     },
   ],
   [
-    'When level is at least error → NOC east, escalate as critical after 300 s, escalate to 1 panel tagged wall after 900 s unless shown, then stop',
+    'When level is at least error → NOC east, escalate as critical after 300 s, then to 1 panel tagged wall after another 900 s unless shown, then stop',
     {
       when: { minLevel: 'error' },
       then: {
@@ -94,6 +94,16 @@ test.each<[string, SentenceRule]>([
   ],
 ])('%s', (sentence, rule) => {
   expect(say(rule)).toBe(sentence);
+});
+
+test('the time of a later step counts from the step before, in each language', () => {
+  const rule: SentenceRule = {
+    then: { escalate: [{ afterMs: 300_000 }, { afterMs: 900_000, panels: { tags: ['wall'] } }] },
+  };
+  expect(say(rule)).toContain('escalate after 300 s, then to 1 panel tagged wall after another 900 s,');
+  expect(say(rule, german)).toContain(
+    'nach 300 s eskalieren, nach weiteren 900 s an 1 Anzeige mit Tag wall eskalieren,',
+  );
 });
 
 test('what somebody typed is never taken for a word of the sentence, nor for a slot in it', () => {

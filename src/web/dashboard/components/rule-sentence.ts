@@ -117,18 +117,18 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
       }),
     );
   }
-  done.push(...(then.escalate ?? []).map((step) => stepSentence(step, words)));
+  done.push(...(then.escalate ?? []).map((step, i) => stepSentence(step, i === 0, words)));
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
 
-/** "escalate to panels tagged management as critical after 15 min unless shown" */
-function stepSentence({ afterMs, unless, setLevel, panels }: EscalationStep, words: RuleWords): Sentence {
+const stepSlots = ['duration', 'panels', 'level', 'unless'] as const;
+
+/** "escalate as critical after 5 min", "then to panels tagged management after another 15 min unless shown" */
+function stepSentence(step: EscalationStep, isFirst: boolean, words: RuleWords): Sentence {
   const { t } = words;
-  const slots = {
-    duration: slot('duration'),
-    ...{ panels: slot('panels'), level: slot('level'), unless: slot('unless') },
-  };
-  return fill(t('escalate', slots), {
+  const { afterMs, unless, setLevel, panels } = step;
+  const slots = Object.fromEntries(stepSlots.map((name) => [name, slot(name)]));
+  return fill(t(isFirst ? 'escalate' : 'escalateThen', slots), {
     duration: [value(words.duration(afterMs))],
     panels:
       panels === undefined

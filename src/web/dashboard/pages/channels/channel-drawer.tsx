@@ -1,5 +1,5 @@
 import { Button, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Channel, ChannelCreated, ChannelTest } from '#contract/channel.ts';
@@ -9,13 +9,15 @@ import {
   channelFields,
   channelKinds,
 } from '#contract/channel-fields.ts';
-import { channelDeliveriesQuery, channelPath } from '#web/dashboard/api/queries.ts';
+import { channelPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
+import { useNow } from '#web/dashboard/components/ago.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
+import { useFormats } from '#web/dashboard/components/formats.ts';
 import { ConfirmButton, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { ChannelDeliveries } from './channel-deliveries.tsx';
 import { ChannelProblem } from './channel-problem.tsx';
 import styles from './channels.module.css';
 import { PushDevices } from './push-devices.tsx';
@@ -39,40 +41,70 @@ interface DrawerProps {
   readonly onClose: () => void;
 }
 
+/** A signing key that the server generated: it is answered once. */
+interface MadeKey {
+  /** Of its channel. */
+  readonly id: string;
+  readonly key: string;
+}
+
 /** One channel: what it is set up with, a test, and what it delivered. */
 export function ChannelDrawer(props: DrawerProps) {
   const { t } = useTranslation('channels');
-  const { channel, onClose } = props;
+  const { channel, onCreated, onClose } = props;
   const { may } = useTenant();
+  const [made, setMade] = useState<MadeKey>();
   return (
-    <SideDrawer onClose={onClose} title={channel ? <bdi>{channel.name}</bdi> : t('create')}>
+    <SideDrawer
+      onClose={onClose}
+      title={channel ? <bdi>{channel.name}</bdi> : t('create')}
+      // The key is gone when this closes: that must not happen by mistake.
+      closeOnClickOutside={!made}
+      closeOnEscape={!made}
+      withCloseButton={!made}
+    >
       {channel && <Failing channel={channel} />}
-      {may('admin') && <ChannelForm {...props} />}
+      {made && (
+        <div className={styles.form}>
+          <CopyField label={t('signingKey')} text={made.key} />
+          <Remark>{t('signingKeyOnce')}</Remark>
+          <Button variant="filled" onClick={() => (channel ? setMade(undefined) : onCreated?.(made.id))}>
+            {t('signingKeySaved')}
+          </Button>
+        </div>
+      )}
+      {!made && may('admin') && <ChannelForm {...props} onKey={setMade} />}
       {channel?.kind === 'push' && <PushDevices channel={channel} />}
-      {channel && <Deliveries channel={channel} />}
+      {channel && <ChannelDeliveries channel={channel} />}
     </SideDrawer>
   );
 }
 
 function Failing({ channel }: { channel: Channel }) {
   const { t } = useTranslation('channels');
+  const formats = useFormats();
+  const now = useNow();
   const { enabled, state } = channel;
   if (!enabled || state.failingSince === null) return null;
+  const ms = Math.max(1_000, now - Date.parse(state.failingSince));
+  const time = formats.duration(ms - (ms % (ms < 60_000 ? 1_000 : 60_000)));
   return (
     <div className={styles.notice}>
-      <strong>
-        {t('failingSince')} <Ago at={state.failingSince} />
-      </strong>
+      <strong title={formats.dateTime(state.failingSince)}>{t('failingFor', { time })}</strong>
       <ChannelProblem channel={channel} />
     </div>
   );
 }
 
-function ChannelForm({ channel, onCreated, onClose }: DrawerProps) {
+function ChannelForm({
+  channel,
+  onKey,
+  onCreated,
+  onClose,
+}: DrawerProps & { onKey: (made: MadeKey) => void }) {
   const { t } = useTranslation('channels');
   const tenant = useTenant();
   const client = useQueryClient();
-  const [made, setMade] = useState<{ readonly id: string; readonly key: string }>();
   const edit = useEditForm<Values>({
     saved: valuesOf(channel),
     validate: (values) => problemsOf(values, channel, t('needed')),
@@ -84,22 +116,12 @@ function ChannelForm({ channel, onCreated, onClose }: DrawerProps) {
       const listRead = client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
       // A new one is opened from the list.
       if (!channel) await listRead;
-      if (saved.signingKey !== undefined) setMade({ id: saved.id, key: saved.signingKey });
+      if (saved.signingKey !== undefined) leave(() => onKey({ id: saved.id, key: saved.signingKey ?? '' }));
       else if (!channel) leave(() => onCreated?.(saved.id));
     },
   });
-  const { question, leave } = useUnsavedQuestion(edit.isDirty && !made);
+  const { question, leave } = useUnsavedQuestion(edit.isDirty);
   const { form } = edit;
-  if (made)
-    return (
-      <div className={styles.form}>
-        <CopyField label={t('signingKey')} text={made.key} />
-        <Remark>{t('signingKeyOnce')}</Remark>
-        <Button variant="filled" onClick={() => leave(() => onCreated?.(made.id))}>
-          {t('signingKeySaved')}
-        </Button>
-      </div>
-    );
   return (
     <form className={styles.form} onSubmit={edit.submit}>
       {!channel && (
@@ -265,33 +287,5 @@ function DeleteButton({ channel, onDeleted }: { channel: Channel; onDeleted: () 
     >
       {t('deleteAbout')}
     </ConfirmButton>
-  );
-}
-
-function Deliveries({ channel }: { channel: Channel }) {
-  const { t } = useTranslation('channels');
-  const { data } = useQuery(channelDeliveriesQuery(useTenant(), channel.id));
-  if (!data) return null;
-  return (
-    <section aria-label={t('log')}>
-      <h3>{t('log')}</h3>
-      {data.deliveries.length === 0 && <p className="muted">{t('logEmpty')}</p>}
-      <ul className={styles.log}>
-        {data.deliveries.map((each) => (
-          <li key={each.notification}>
-            <strong>
-              <bdi>{each.title ?? t('logGone')}</bdi>
-            </strong>{' '}
-            {t(`delivery.${each.state}`)} · <Ago at={each.finishedAt ?? each.queuedAt} />
-            {each.answer !== null && (
-              <>
-                {' · '}
-                <bdi className="muted">{each.answer}</bdi>
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

@@ -8,7 +8,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Channel } from '#contract/channel.ts';
-import { liveChannelsQuery } from '#web/dashboard/api/queries.ts';
+import { liveChannelsQuery, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
@@ -121,8 +121,12 @@ function ChannelList({
   );
 }
 
-function ChannelMark({ channel: { enabled, state } }: { channel: Channel }) {
+function ChannelMark({ channel: { id, kind, enabled, state } }: { channel: Channel }) {
   const { t } = useTranslation('channels');
+  const { data } = useQuery({
+    ...pushDevicesQuery(useTenant(), id),
+    enabled: kind === 'push' && enabled,
+  });
   if (!enabled)
     return (
       <StateMark icon={disabledIcon} tone="quiet">
@@ -133,6 +137,12 @@ function ChannelMark({ channel: { enabled, state } }: { channel: Channel }) {
     return (
       <StateMark icon={failingIcon} tone="doubtful">
         {t('state.failing')}
+      </StateMark>
+    );
+  if (data?.devices.length === 0)
+    return (
+      <StateMark icon={failingIcon} tone="doubtful">
+        {t('state.noDevice')}
       </StateMark>
     );
   return (

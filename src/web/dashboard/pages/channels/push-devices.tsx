@@ -5,7 +5,7 @@ import type { Channel } from '#contract/channel.ts';
 import type { PushDevice, PushLinkCreated } from '#contract/push.ts';
 import { channelPath, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Ago } from '#web/dashboard/components/ago.tsx';
+import { Ago, useNow } from '#web/dashboard/components/ago.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { ConfirmButton } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
@@ -16,7 +16,7 @@ import styles from './channels.module.css';
 export function PushDevices({ channel }: { channel: Channel }) {
   const { t } = useTranslation('channels');
   const tenant = useTenant();
-  const { data } = useQuery(pushDevicesQuery(tenant, channel.id));
+  const { data, error, refetch } = useQuery(pushDevicesQuery(tenant, channel.id));
   const link = useMutation({
     mutationFn: () => tenant.api.post<PushLinkCreated>(`${channelPath(channel.id)}/devices`),
   });
@@ -24,7 +24,9 @@ export function PushDevices({ channel }: { channel: Channel }) {
   return (
     <section aria-label={t('devices')} className={styles.devices}>
       <h3>{t('devices')}</h3>
+      {error && !data && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {data?.devices.length === 0 && <p className="muted">{t('devicesEmpty')}</p>}
+      {data && data.devices.length > 1 && <p className="muted">{t('devicesMany')}</p>}
       {data && data.devices.length > 0 && (
         <ul className={styles.log}>
           {data.devices.map((device) => (
@@ -35,8 +37,8 @@ export function PushDevices({ channel }: { channel: Channel }) {
       {tenant.may('admin') && (
         <div className={styles.log}>
           <div role="status">{added && t('deviceAdded', { name: added.name })}</div>
-          {link.data && !added && <NewLink link={link.data.link} />}
-          {link.error && <ErrorNotice error={link.error} />}
+          {link.data && !added && <NewLink {...link.data} />}
+          {link.error && <ErrorNotice error={link.error} title={t('deviceNotAdded')} />}
           <div>
             <Button loading={link.isPending} onClick={() => link.mutate()}>
               {t(link.data && !added ? 'newLink' : 'addDevice')}
@@ -48,8 +50,9 @@ export function PushDevices({ channel }: { channel: Channel }) {
   );
 }
 
-function NewLink({ link }: { link: string }) {
+function NewLink({ link, expiresAt }: PushLinkCreated) {
   const { t } = useTranslation('channels');
+  if (useNow(1_000) >= Date.parse(expiresAt)) return <p className={styles.notice}>{t('linkExpired')}</p>;
   return (
     <>
       <p>{t('linkHint')}</p>
@@ -85,7 +88,7 @@ function DeviceRow({ channel, device }: { channel: Channel; device: PushDevice }
           </strong>
           <br />
           <span className="muted">
-            {t('deviceAddedAt')} <Ago at={addedAt} /> · {t('lastDelivered')}:{' '}
+            {t('deviceAddedAt')}: <Ago at={addedAt} /> · {t('lastDelivered')}:{' '}
             {lastDeliveredAt === null ? t('never') : <Ago at={lastDeliveredAt} />}
           </span>
           {lastError !== null && (

@@ -19,6 +19,9 @@ import styles from './notification-drawer.module.css';
 const escalation = 'belfry:escalation';
 const ownSenders = [escalation, 'belfry:expectation', 'belfry:panel'] as const;
 
+/** The part of Belfry that sent a notification; undefined: a sender did. */
+export const ownSenderOf = (origin: string | null) => ownSenders.find((each) => each === origin);
+
 /** At first sight: whether the notification is on panels, and why or why not. */
 export function DrawerAnswer({
   notification,
@@ -32,7 +35,7 @@ export function DrawerAnswer({
   const isEscalated = useIsEscalated(notification);
   const { acknowledged, cleared, state, throttledOn, origin } = notification;
   const { icon, tone } = isEscalated ? looks.escalated : looks[lookOf(notification)];
-  const sentBy = ownSenders.find((each) => each === origin);
+  const sentBy = ownSenderOf(origin);
   const related = throttledOn ?? (state === 'cleared' && cleared?.reason === 'replaced' ? cleared.by : null);
   return (
     <div className={styles.answer}>
@@ -46,8 +49,8 @@ export function DrawerAnswer({
             {t('why.acknowledged', { by: acknowledged.by, time: formats.dateTime(acknowledged.at) })}
             {acknowledged.note !== null && (
               <>
-                {' “'}
-                <bdi>{acknowledged.note}</bdi>”
+                {' '}
+                <bdi>{t('why.note', { note: acknowledged.note })}</bdi>
               </>
             )}
           </p>
@@ -125,7 +128,7 @@ function useAnswer(notification: HistoryNotification, isEscalated: boolean): str
         return receipts.shown === 0
           ? t('why.unseenUntilCleared', { count: panelCount })
           : t('why.liveUntilCleared', { count: panelCount, shown });
-      const time = formats.clock(expiresAt);
+      const time = formats.dateTime(expiresAt);
       return receipts.shown === 0
         ? t('why.unseenUntil', { count: panelCount, time })
         : t('why.liveUntil', { count: panelCount, shown, time });

@@ -11,9 +11,10 @@ import { liveChannelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
+import { NextAttempt } from '#web/dashboard/components/next-attempt.tsx';
 import styles from './notification-drawer.module.css';
 
-/** What became of the notification on each channel: delivered, waiting, or given up. */
+/** What became of the notification on each channel: delivered, waiting, or failed. */
 export function ChannelDeliveryList({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
   const tenant = useTenant();
@@ -96,9 +97,15 @@ function DeliveryText({ delivery, channel }: { delivery: ChannelDelivery; channe
 /** Deliveries of a channel are made in order: what it waits for is the channel's own state. */
 function NextTry({ channel }: { channel: Channel | undefined }) {
   const { t } = useTranslation('history');
-  const formats = useFormats();
   if (!channel) return null;
   if (!channel.enabled) return `, ${t('delivery.disabled')}`;
   const { retryAt } = channel.state;
-  return retryAt === null ? null : `, ${t('delivery.next', { time: formats.clock(retryAt).slice(0, 8) })}`;
+  return (
+    retryAt !== null && (
+      <>
+        {' · '}
+        <NextAttempt retryAt={retryAt} />
+      </>
+    )
+  );
 }

@@ -110,7 +110,8 @@ function Escalation({ detail }: { detail: NotificationDetail }) {
         </p>
       )}
       {from !== null && link(from, t('escalatedFrom'))}
-      {to !== null && link(to, t('escalatedTo'))}
+      {/* The answer above has the link to what replaced it. */}
+      {to !== null && to !== detail.cleared?.by && link(to, t('escalatedTo'))}
     </>
   );
 }

@@ -15,7 +15,7 @@ import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { type OnRefine, RefineChip } from '#web/dashboard/notifications/notification-row.tsx';
 import type { RefineKey } from '#web/dashboard/query/query-words.ts';
 import { DrawerActions } from './drawer-actions.tsx';
-import { DrawerAnswer } from './drawer-answer.tsx';
+import { DrawerAnswer, ownSenderOf } from './drawer-answer.tsx';
 import { ChannelDeliveryList } from './drawer-channels.tsx';
 import { DeliveryReceipts, RelatedCounts } from './drawer-receipts.tsx';
 import { RoutingReason } from './drawer-routing.tsx';
@@ -115,6 +115,7 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
   const { t } = useTranslation('history');
   const formats = useFormats();
   const { host, ip, sourceIp, token, origin, key, url, ttl, sent, level, rules, position } = notification;
+  const ownSender = ownSenderOf(origin);
   const chip = (refineKey: RefineKey, value: string, label?: string) => (
     <RefineChip refineKey={refineKey} value={value} onRefine={onRefine}>
       <bdi>{label ?? value}</bdi>
@@ -127,7 +128,10 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
       <Field name={t('field.sourceIp')} mono value={chip('source', sourceIp)} />
       <Field name={t('field.token')} value={chip('token', token.id, token.name)} />
       {origin !== null && origin !== token.id && (
-        <Field name={t('field.origin')} value={chip('token', origin)} />
+        <Field
+          name={t('field.origin')}
+          value={chip('token', origin, ownSender && t(`origin.${ownSender}`))}
+        />
       )}
       <Field
         name={t('field.display')}

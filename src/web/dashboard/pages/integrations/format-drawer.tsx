@@ -3,7 +3,6 @@ import { useTranslation } from 'react-i18next';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
-import { Remark } from '#web/dashboard/components/notice.tsx';
 import { SigningSecret } from '../tokens/signing-secret.tsx';
 import { addressWithToken, type SenderFormat } from './formats.ts';
 import styles from './integrations.module.css';
@@ -21,7 +20,8 @@ export function FormatDrawer({
 }) {
   const { t } = useTranslation('integrations');
   const { name, title, path, isSigned, isAddressOnly, examples } = format;
-  const token = useTokenChoice(name, created);
+  const isTokenShown = !isSigned && (isAddressOnly || examples !== undefined);
+  const token = useTokenChoice(name, created, isTokenShown);
   const sender = { origin: location.origin, token: token.text };
   const url = sender.origin + path;
   const address = isSigned
@@ -29,7 +29,6 @@ export function FormatDrawer({
     : isAddressOnly
       ? addressWithToken(sender, url)
       : url;
-  const hasToken = !isSigned && (isAddressOnly || examples !== undefined);
   return (
     <SideDrawer onClose={onClose} size={700} title={title}>
       <div className={styles.setup}>
@@ -45,7 +44,6 @@ export function FormatDrawer({
         {examples?.(sender, url).map(({ label, text }) => (
           <Labelled key={label} label={label} text={text} />
         ))}
-        {hasToken && !token.isWhole && <Remark>{t('replaceToken', { token: token.text })}</Remark>}
         <DocsLink section={format.section} />
       </div>
     </SideDrawer>

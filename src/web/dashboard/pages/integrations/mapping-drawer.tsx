@@ -5,6 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/api-error.ts';
+import { limits } from '#contract/limits.ts';
 import type { Mapping } from '#contract/mapping.ts';
 import { mappingPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -32,16 +33,19 @@ interface DrawerProps {
   /** The names that there are. */
   readonly taken: readonly string[];
   readonly created: CreatedTokens;
+  /** The payload that was typed; undefined: the last one that came. */
+  readonly typed: string | undefined;
+  readonly onTyped: (payload: string | undefined) => void;
   readonly onSaved: (name: string) => void;
   readonly onClose: () => void;
 }
 
 /** A mapping beside a payload and what it makes of it. */
-export function MappingDrawer({ mapping, taken, created, onSaved, onClose }: DrawerProps) {
+export function MappingDrawer(props: DrawerProps) {
+  const { mapping, taken, created, typed, onTyped, onSaved, onClose } = props;
   const { t } = useTranslation('integrations');
   const tenant = useTenant();
   const client = useQueryClient();
-  const [typed, setTyped] = useState<string>();
   const payload = usePayload(mapping?.name, typed);
   const edit = useEditForm<MappingValues>({
     saved: valuesOf(mapping),
@@ -50,8 +54,8 @@ export function MappingDrawer({ mapping, taken, created, onSaved, onClose }: Dra
         ? undefined
         : taken.includes(name)
           ? t('nameTaken')
-          : !isName(name) && (name === '' || t('nameWrong')),
-      'fields.title': fields.title.trim() === '',
+          : !isName(name) && t(name === '' ? 'needed' : 'nameWrong'),
+      'fields.title': fields.title.trim() === '' && t('needed'),
     }),
     async save(values) {
       await tenant.api.put(mappingPath(values.name), mappingOf(values));
@@ -61,8 +65,9 @@ export function MappingDrawer({ mapping, taken, created, onSaved, onClose }: Dra
   });
   const { question, leave } = useUnsavedQuestion(edit.isDirty);
   const { form } = edit;
-  const preview = usePreview(mappingOf(form.values), payload.payload);
-  const place = placeOf(preview.error);
+  const isTooLong = payload.payload.length > limits.captureBytes;
+  const preview = usePreview(mappingOf(form.values), isTooLong ? '' : payload.payload);
+  const place = isTooLong ? { name: 'payload', message: t('payloadTooLong') } : placeOf(preview.error);
   const remove = async () => {
     if (!mapping) return;
     await tenant.api.delete(mappingPath(mapping.name));
@@ -93,7 +98,7 @@ export function MappingDrawer({ mapping, taken, created, onSaved, onClose }: Dra
               isTyped={typed !== undefined}
               isNew={!mapping}
               error={place?.name === 'payload' ? place.message : undefined}
-              onChange={setTyped}
+              onChange={onTyped}
             />
             <MappingPreviewList data={preview.data} error={place ? null : preview.error} />
             {mapping && <SendHere name={mapping.name} payload={payload.payload} created={created} />}
@@ -247,7 +252,7 @@ function LevelWords({ form }: { form: UseFormReturnType<MappingValues> }) {
 /** The address for the sender, and a command that sends the payload to it. */
 function SendHere({ name, payload, created }: { name: string; payload: string; created: CreatedTokens }) {
   const { t } = useTranslation('integrations');
-  const token = useTokenChoice(name, created);
+  const token = useTokenChoice(name, created, true);
   const url = `${location.origin}/api/integrations/custom/${name}`;
   const body = payload.trim() === '' ? '{}' : payload.replaceAll("'", `'\\''`);
   const { label, text } = curlJson({ origin: location.origin, token: token.text }, url, body);

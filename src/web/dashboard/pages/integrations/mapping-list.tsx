@@ -1,6 +1,7 @@
 import mappingIcon from 'virtual:icon/webhook';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Mapping } from '#contract/mapping.ts';
 import { mappingsQuery } from '#web/dashboard/api/queries.ts';
@@ -28,6 +29,8 @@ export function MappingList({
   const { t } = useTranslation('integrations');
   const tenant = useTenant();
   const mayEdit = tenant.may('admin');
+  // A new mapping that is saved is opened by its name: its example is kept until the drawer closes.
+  const [typed, setTyped] = useState<string>();
   const { data: mappings, error, refetch } = useQuery({ ...mappingsQuery(tenant), enabled: mayEdit });
   if (!mayEdit)
     return (
@@ -36,6 +39,7 @@ export function MappingList({
   if (error && !mappings) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   const mapping = mappings?.find(({ name }) => name === opened);
   const isOpen = mapping !== undefined || (opened === newMapping && mappings !== undefined);
+  if (!isOpen && typed !== undefined) setTyped(undefined);
   return (
     <>
       {mappings?.length === 0 ? (
@@ -59,6 +63,8 @@ export function MappingList({
           mapping={mapping}
           taken={mappings?.map(({ name }) => name) ?? []}
           created={created}
+          typed={typed}
+          onTyped={setTyped}
           onSaved={(name) => onOpen(name)}
           onClose={() => onOpen(undefined)}
         />

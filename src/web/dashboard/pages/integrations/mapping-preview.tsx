@@ -2,6 +2,7 @@ import { Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
+import { limits } from '#contract/limits.ts';
 import type { MappingPreviewed, MappingPut } from '#contract/mapping.ts';
 import { captureQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
@@ -21,7 +22,8 @@ export function usePayload(name: string | undefined, typed: string | undefined) 
 
 function formatted(payload: string): string {
   try {
-    return JSON.stringify(JSON.parse(payload), null, 2);
+    const text = JSON.stringify(JSON.parse(payload), null, 2);
+    return text.length > limits.captureBytes ? payload : text;
   } catch {
     return payload;
   }
@@ -77,15 +79,17 @@ export function usePreview(mapping: MappingPut, payload: string) {
   const { api, key } = useTenant();
   const [body] = useDebouncedValue(JSON.stringify({ mapping, payload }), pauseMs);
   const asked = JSON.parse(body) as { mapping: MappingPut; payload: string };
-  return useQuery({
+  const isAsked = asked.payload.trim() !== '' && asked.mapping.fields.title.trim() !== '';
+  const { data, error } = useQuery({
     queryKey: [...key, 'mapping-preview', body],
     queryFn: ({ signal }) => api.post<MappingPreviewed>('/api/mappings/preview', asked, { signal }),
-    enabled: asked.payload.trim() !== '' && asked.mapping.fields.title.trim() !== '',
+    enabled: isAsked,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
     gcTime: 0,
     retry: false,
   });
+  return isAsked ? { data, error } : { data: undefined, error: null };
 }
 
 /** The items that would be stored; of an error that no field has, its sentence. */

@@ -6,6 +6,7 @@ import type { Token } from '#contract/token.ts';
 import { tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
+import { Remark } from '#web/dashboard/components/notice.tsx';
 import { CreateCredential } from '../tokens/create-credential.tsx';
 import { isOver, stateOf } from '../tokens/credential.ts';
 import styles from './integrations.module.css';
@@ -15,13 +16,16 @@ export interface ChosenToken {
   readonly id: string | undefined;
   /** The token, or what its text begins with: only one that was created on this page is known whole. */
   readonly text: string;
-  readonly isWhole: boolean;
-  /** To be drawn where the token is chosen; nothing for those who may not see tokens. */
+  /** To be drawn where the token is chosen; for those who may not see tokens, whom to ask. */
   readonly choice: React.ReactNode;
 }
 
-/** The token that a sender is given: the one with its name at first, or else the first one. */
-export function useTokenChoice(senderName: string, created: CreatedTokens): ChosenToken {
+/**
+ * The token that a sender is given: none until it is chosen or created, so that two senders share one only on purpose.
+ *
+ * @param isShown The token stands in what the page shows.
+ */
+export function useTokenChoice(senderName: string, created: CreatedTokens, isShown: boolean): ChosenToken {
   const { t } = useTranslation('integrations');
   const tenant = useTenant();
   const mayChoose = tenant.may('admin');
@@ -34,25 +38,31 @@ export function useTokenChoice(senderName: string, created: CreatedTokens): Chos
   );
   const token =
     tokens?.find(({ id }) => id === chosen) ??
-    tokens?.find(({ name }) => name.toLowerCase().includes(senderName.split('-')[0] ?? '')) ??
-    tokens?.[0];
+    tokens?.find(({ id, name }) => name === senderName && created.of(id) !== undefined);
   const secret = token && created.of(token.id);
-  const choice = mayChoose && (
+  const text = secret ?? (token ? `bfy_${token.id}_…` : 'TOKEN');
+  const choice = mayChoose ? (
     <div className={styles.token}>
       {tokens && tokens.length > 0 && (
         <NativeSelect
           label={t('token')}
           description={t('tokenHint')}
           value={token?.id ?? ''}
-          data={tokens.map(({ id, name }) => ({ value: id, label: name }))}
+          data={[
+            ...(token ? [] : [{ value: '', label: t('chooseToken') }]),
+            ...tokens.map(({ id, name }) => ({ value: id, label: name })),
+          ]}
           onChange={({ currentTarget }) => setChosen(currentTarget.value)}
         />
       )}
       {tokens?.length === 0 && <p className="muted">{t('noToken')}</p>}
       <div className={styles.tokenFoot}>
-        <Button onClick={() => setCreating(true)}>{t('createToken')}</Button>
+        <Button variant={token ? 'default' : 'filled'} onClick={() => setCreating(true)}>
+          {t('createToken')}
+        </Button>
         {token && <LastUsed token={token} />}
       </div>
+      {isShown && token && secret === undefined && <Remark>{t('replaceToken', { token: text })}</Remark>}
       {isCreating && (
         <CreateCredential
           kind="tokens"
@@ -65,9 +75,10 @@ export function useTokenChoice(senderName: string, created: CreatedTokens): Chos
         />
       )}
     </div>
+  ) : (
+    <Remark>{t('askForToken')}</Remark>
   );
-  const text = secret ?? (token ? `bfy_${token.id}_…` : '$BELFRY_TOKEN');
-  return { id: token?.id, text, isWhole: secret !== undefined, choice };
+  return { id: token?.id, text, choice };
 }
 
 /** Says by itself when the sender has sent with it. */

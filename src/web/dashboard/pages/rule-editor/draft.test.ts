@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '#client/api-error.ts';
-import type { RuleCreate } from '#contract/rule.ts';
+import type { RuleCreate, RuleThen } from '#contract/rule.ts';
 import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
 import { draftOf, missingIn, newDraft, patchOf, ruleOf } from './draft.ts';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
@@ -69,6 +69,11 @@ test('what misses something is named before the server is asked', () => {
   });
   expect([...missingIn(draft)]).toEqual(['when.not.host', 'then.panels']);
   expect([...missingIn(newDraft('UTC'))]).toEqual(['then']);
+  const step = (panels: RuleThen['panels']) => ({ afterMs: 1_000, ...(panels && { panels }) });
+  const escalating = (panels: RuleThen['panels']) =>
+    missingIn(newDraft('UTC', { then: { escalate: [step(undefined), step(panels)] } }));
+  expect([...escalating({ tags: [] })]).toEqual(['then.escalate']);
+  expect([...escalating({ ids: ['p1'] })]).toEqual([]);
 });
 
 describe('the server says where it is wrong', () => {

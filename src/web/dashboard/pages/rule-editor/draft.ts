@@ -110,11 +110,15 @@ export function missingIn({ conditions, then }: Draft): ReadonlySet<string> {
   const missing = new Set<string>();
   for (const condition of conditions) if (condition.values.length === 0) missing.add(placeOf(condition));
   if (Object.keys(then).length === 0) missing.add('then');
-  if (typeof then.panels === 'object' && Object.values(then.panels)[0]?.length === 0)
-    missing.add('then.panels');
+  if (isEmptyTarget(then.panels)) missing.add('then.panels');
+  if (then.escalate?.some(({ panels }) => isEmptyTarget(panels))) missing.add('then.escalate');
   if (then.channels?.length === 0) missing.add('then.channels');
   return missing;
 }
+
+/** Panels are to be named, and none is. */
+export const isEmptyTarget = (target: RuleThen['panels']): boolean =>
+  typeof target === 'object' && Object.values(target)[0]?.length === 0;
 
 /** The name in the server's errors. */
 export const placeOf = ({ field, not }: Pick<DraftCondition, 'field' | 'not'>): string =>

@@ -10,7 +10,7 @@ import { EditorSelect } from './editor-row.tsx';
 import type { FieldProblem } from './rule-problem.ts';
 import { ValueField } from './value-field.tsx';
 
-/** `same`: no panels are named. */
+/** `same`: no panels are named; those that are named are added to the same ones then. */
 type TargetKind = 'same' | 'all' | 'none' | 'tags' | 'ids';
 
 /** Which panels: all, none, those with a tag, or some by name. */
@@ -28,7 +28,11 @@ export function TargetFields({
   const { t } = useTranslation('rules');
   const { data: panels = [] } = useQuery(panelsQuery(useTenant()));
   const kind = kindOf(target);
-  const label = t(`panels.${kind}`);
+  const textOf = (each: TargetKind) =>
+    kinds.includes('same') && (each === 'tags' || each === 'ids')
+      ? t(`panels.also.${each}`)
+      : t(`panels.${each}`);
+  const label = textOf(kind);
   const names = new Map(panels.map(({ id, name }) => [id, name]));
   return (
     <>
@@ -36,7 +40,7 @@ export function TargetFields({
         label={t('action.panels')}
         value={kind}
         onChange={(next) => onChange(initialTargets[next])}
-        options={kinds.map((each) => [each, t(`panels.${each}`)] as const)}
+        options={kinds.map((each) => [each, textOf(each)] as const)}
       />
       {typeof target === 'object' && 'tags' in target && (
         <ValueField

@@ -30,6 +30,8 @@ export const shell: TranslatedPage<'shell'> = {
   copyFailed: 'Nicht kopiert, Text markiert',
   copied: 'Kopiert',
   retry: 'Erneut versuchen',
+  retryIn: 'Nächster Versuch in {{time}}',
+  retryNow: 'Neuer Versuch läuft',
   loading: 'Wird geladen …',
   more: 'Mehr laden',
   none: 'keine',

@@ -2,12 +2,12 @@
 export const expectations = {
   title: 'Expectations',
   about:
-    'Senders say that a notification comes again. When it does not come in time, Belfry sends one itself.',
+    'Heartbeats: a sender says when its next notification is due. If it does not arrive in time, Belfry sends an alert.',
   keys: '/ filter · ↑ ↓ select · Enter open',
   filter: 'Filter by key, title, host or token',
   empty: 'Nothing is expected',
   emptyText:
-    'A sender begins an expectation with a key and X-Expect-Every. Send this, with a token in place of TOKEN:',
+    'Know when a backup or cron job stops running. Add a key and the header X-Expect-Every to its notifications, for example (with a token in place of TOKEN):',
   example: 'Expect the next one',
   nothing: 'No expectation matches the filter.',
   more_one: '{{count}} more. Use the filter to find it.',
@@ -16,7 +16,7 @@ export const expectations = {
   key: 'Key',
   host: 'Host',
   token: 'Token',
-  every: 'Every',
+  every: 'Interval',
   last: 'Last received',
   state: 'Next one',
   level: 'Level when overdue',
@@ -28,5 +28,5 @@ export const expectations = {
   endDo: 'End expectation',
   endTitle: 'End the expectation “{{title}}”?',
   endAbout:
-    'Belfry no longer waits for the next one, until a sender expects it again. If it is overdue, the notification about that leaves the panels.',
+    'Belfry no longer waits for the next one, until a sender expects it again. If it is overdue, its overdue notification is cleared.',
 } as const;

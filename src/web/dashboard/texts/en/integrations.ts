@@ -13,13 +13,14 @@ export const integrations = {
   mappingName: 'Name',
   mappingNameHint: 'Part of the address: lower-case letters, digits, “.”, “_” and “-”.',
   nameTaken: 'A mapping with this name exists.',
+  needed: 'Required',
   nameWrong: 'Use lower-case letters, digits, “.”, “_” and “-”. Begin with a letter or digit.',
   changed: 'Changed',
   items: 'List',
   itemsHint:
-    'Pointer to a list with one notification for each item. Leave empty if the payload is one notification.',
+    'JSON Pointer to a list, such as /events, with one notification for each item. Leave empty if the payload is one notification.',
   fieldsHint:
-    'Each field is a text. {/name} stands for a value of the item, {^/name} for a value of the whole payload.',
+    'Fields hold text and placeholders. {/name} stands for a value of the item, {^/name} for a value of the whole payload.',
   'field.title': 'Title',
   'field.message': 'Message',
   'field.level': 'Level',
@@ -29,7 +30,7 @@ export const integrations = {
   'field.identity': 'Identity',
   identityHint: 'What is sent again with the same identity is not stored twice.',
   insert: 'Insert into “{{field}}”',
-  levels: 'Levels by word',
+  levels: 'Map levels',
   levelsHint: 'The level for each word of the field “Level”. Use * for every other word.',
   levelWord: 'Word',
   addWord: 'Add word',
@@ -37,6 +38,7 @@ export const integrations = {
   payload: 'Payload',
   payloadHint: 'The last payload received, or JSON of your own. Nothing is stored.',
   payloadHintNew: 'Paste an example. Or save first and send to the address; the payload then appears here.',
+  payloadTooLong: 'Too long for a preview: at most 64 KiB.',
   received: 'Received',
   useReceived: 'Use the one received',
   preview: 'Preview',
@@ -59,6 +61,8 @@ export const integrations = {
   docs: 'Documentation',
   token: 'API token',
   tokenHint: 'Use one token for each sender, so that searches and rules can tell them apart.',
+  chooseToken: 'Choose a token',
+  askForToken: 'Ask an admin for a token for this sender.',
   tokenId: 'TOKEN-ID',
   noToken: 'The sender needs an API token. Create one first.',
   createToken: 'Create token',
@@ -80,12 +84,12 @@ export const integrations = {
   'where.ntfy':
     'Clients of ntfy use this address as their server. The topic becomes the host of the notification.',
   'where.gotify':
-    'Clients of Gotify use this address as their server, and the token as that of an application.',
+    'Clients of Gotify use this address as their server, and the token as the application token.',
   'where.apprise': 'Give Apprise this URL.',
   'where.healthchecks':
     'In Healthchecks, open Integrations → Webhook. Enter the same for “down” and “up”: the method POST, the address, and this body and these headers.',
   'where.home-assistant':
-    'Add this to your configuration, and restart Home Assistant. Automations then notify with notify.belfry.',
+    'Add this to your configuration, and restart Home Assistant. Automations then send with notify.belfry.',
   'where.zabbix':
     'In Zabbix, open Alerts → Media types, and create one of type Webhook with these parameters. The documentation has the other parameters and the script.',
   'where.sentry':

@@ -37,6 +37,7 @@ export const ruleSentence = {
   showFor: 'show for {{values}}',
   showUntilCleared: 'show until cleared',
   escalate: 'escalate{{panels}}{{level}} after {{duration}}{{unless}}',
+  escalateThen: 'then{{panels}}{{level}} after another {{duration}}{{unless}}',
   escalateTo: ' to {{values}}',
   escalateAs: ' as {{values}}',
   escalateUnlessShown: ' unless shown',

@@ -122,6 +122,8 @@ export const rules = {
   'panels.none': 'no panel',
   'panels.tags': 'panels tagged',
   'panels.ids': 'these panels',
+  'panels.also.tags': 'the same, and panels tagged',
+  'panels.also.ids': 'the same, and these panels',
   'panels.tagExample': 'noc',
   'panels.choose': 'Select panels',
   'channels.choose': 'Select channels',

@@ -29,6 +29,8 @@ export const shell = {
   copyFailed: 'Not copied, text selected',
   copied: 'Copied',
   retry: 'Try again',
+  retryIn: 'Next attempt in {{time}}',
+  retryNow: 'Trying again now',
   loading: 'Loading…',
   more: 'Load more',
   none: 'none',
