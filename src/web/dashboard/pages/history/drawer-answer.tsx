@@ -92,7 +92,7 @@ function useIsEscalated({ state, cleared }: HistoryNotification): boolean {
     refetchInterval: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return isReplaced ? data?.origin === escalation : state === 'cleared' && cleared?.by === escalation;
+  return isReplaced && data?.origin === escalation;
 }
 
 function useAnswer(notification: HistoryNotification, isEscalated: boolean): string {
