@@ -1,5 +1,6 @@
 /** Publishes to a broker of MQTT. A connection is kept for a while, for what follows. */
-import { connectMqtt, type MqttConnection, MqttRefusal } from '#outbound/mqtt.ts';
+import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
+import { MqttRefusal } from '#outbound/mqtt-refusal.ts';
 import { inTime, type Outbound } from '#outbound/outbound.ts';
 import {
   attemptMs,
@@ -91,18 +92,23 @@ async function findBroker(
 ): Promise<KeptBroker> {
   const { idleMs, kept } = brokers;
   let found = kept.get(name);
+  // Another may have taken its place.
+  const forget = () => {
+    if (kept.get(name) === found) kept.delete(name);
+  };
   if (!found) {
-    const forget = () => {
-      if (kept.get(name) === found) kept.delete(name);
-    };
     found = connectMqtt(
       outbound,
       { url: settings.url ?? '', user: settings.user, password: secrets.password },
       { id: `belfry-${crypto.randomUUID().slice(0, 13)}`, packetBytes: answerBytes },
       { timeoutMs: attemptMs, signal },
     ).then((connection) => {
-      void connection.closed.then(forget);
-      return { connection };
+      const broker: KeptBroker = { connection };
+      void connection.closed.then(() => {
+        clearTimeout(broker.timer);
+        forget();
+      });
+      return broker;
     });
     kept.set(name, found);
     found.catch(forget);
@@ -111,7 +117,7 @@ async function findBroker(
   clearTimeout(broker.timer);
   // Nothing was asked of it for so long: keep-alive is not needed within this time.
   broker.timer = setTimeout(() => {
-    kept.delete(name);
+    forget();
     void broker.connection.close();
   }, idleMs).unref();
   return broker;

@@ -5,13 +5,13 @@ import type { IPublishPacket } from 'mqtt-packet';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
-import { createLruMap } from '#core/lru-map.ts';
 import type { SharedLease } from '#core/nodes.ts';
 import { settlesWithin } from '#core/settles-within.ts';
 import type { Incoming } from '#integrations/incoming.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
-import { createTrustedOutbound } from '#outbound/outbound.ts';
+import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
 import { type Listener, type ListenerIntake, type ListenerLog, storeItem } from './intake.ts';
+import { holdEveryMs, holds, renewLease } from './lease.ts';
 import { itemOfMqtt, takesTopic } from './mqtt-message.ts';
 
 export interface MqttOptions {
@@ -31,21 +31,32 @@ const atOnce = 32;
 const mostWaiting = 1_000;
 const connectMs = 15_000;
 const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
+/** A connection that ends sooner is a failure, too, as when another client has the same client id. */
+const lastingMs = 60_000;
+/** After so many failures another node may try. */
+const failuresOfNode = 4;
 /** When something cannot be stored now, and nobody says for how long. */
 const storeRetryMs = 10_000;
-/** Of several nodes, one is connected: the broker has one connection for each client id. */
-const holdEveryMs = 5_000;
 const closeMs = 1_000;
 
 const name = 'mqtt';
 
-/** A message until it is acknowledged, and a while longer. */
+/** A message until it is acknowledged. */
 interface Message {
+  /** undefined: of QoS 0. */
   readonly id: number | undefined;
   readonly digest: string;
+  readonly item: Incoming;
   /** On which it came last. */
   connection: MqttConnection;
   isStored: boolean;
+}
+
+interface Surroundings {
+  readonly intake: ListenerIntake;
+  readonly log: ListenerLog;
+  readonly lease?: SharedLease | undefined;
+  readonly outbound?: Outbound;
 }
 
 export class MqttSubscriber implements Listener {
@@ -54,25 +65,29 @@ export class MqttSubscriber implements Listener {
   readonly #intake: ListenerIntake;
   readonly #log: ListenerLog;
   readonly #lease: SharedLease | undefined;
+  readonly #outbound: Outbound;
   readonly #closing = new AbortController();
-  readonly #queue: { readonly message: Message; readonly item: Incoming }[] = [];
-  /** Messages of the session by their id, so that what the broker repeats after an interruption is stored once. */
-  #known = createLruMap<number, Message>(4 * atOnce);
+  /** What is to be stored, in order. */
+  readonly #queue = new Set<Message>();
+  /** What is not acknowledged yet, by id: what the broker repeats after an interruption is stored once. */
+  readonly #known = new Map<number, Message>();
   #connection: MqttConnection | undefined;
   #storing: Promise<void> | undefined;
-  #isOurs = true;
+  #failures = 0;
+  #saidConnected = false;
   #warned = false;
   readonly #ended: Promise<void>;
 
   /** Connects in the background: a broker that is away does not hold up the start. */
   constructor(
     options: MqttOptions,
-    { intake, log, lease }: { intake: ListenerIntake; log: ListenerLog; lease?: SharedLease | undefined },
+    { intake, log, lease, outbound = createTrustedOutbound() }: Surroundings,
   ) {
     this.#options = options;
     this.#intake = intake;
     this.#log = log;
     this.#lease = lease;
+    this.#outbound = outbound;
     this.#ended = this.#run();
   }
 
@@ -85,34 +100,72 @@ export class MqttSubscriber implements Listener {
   }
 
   async #run(): Promise<void> {
-    let failures = 0;
-    let isHeld = false;
     while (!this.#closing.signal.aborted) {
-      let pauseMs = holdEveryMs;
-      try {
-        isHeld = (await this.#lease?.hold()) ?? true;
-        if (isHeld) {
-          this.#isOurs = true;
-          await this.#connect();
-          failures = 0;
-          throw await this.#connection?.closed;
-        }
-      } catch (error) {
-        if (this.#closing.signal.aborted) break;
-        if (failures === 0) this.#log.warn({ err: error }, 'mqtt: no connection to the broker; trying again');
-        pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** failures) * (0.5 + Math.random() / 2);
-        failures = Math.min(failures + 1, 10);
-      }
-      await this.#pause(pauseMs);
+      if (!this.#lease || (await holds(this.#lease))) await this.#term();
+      await this.#pause(holdEveryMs);
     }
-    if (isHeld) await this.#lease?.release().catch(() => undefined);
   }
 
-  async #connect(): Promise<void> {
+  /**
+   * Of several nodes, one is connected: the broker has one connection for each client id. Ends with the lease, with this
+   * server, or when another node may reach a broker that this one does not.
+   */
+  async #term(): Promise<void> {
+    const term = new AbortController();
+    const signal = AbortSignal.any([term.signal, this.#closing.signal]);
+    // Also while there is no connection: what waits here is still this node's.
+    const renewed =
+      this.#lease &&
+      renewLease(this.#lease, signal).then((lost) => {
+        if (lost !== undefined) this.#lose(lost, term);
+      });
+    await this.#stayConnected(signal);
+    term.abort();
+    await renewed;
+    this.#forget();
+    await this.#lease?.release().catch(() => undefined);
+  }
+
+  #lose(why: string, term: AbortController): void {
+    this.#log.info(`mqtt: ${why}`);
+    this.#saidConnected = false;
+    this.#forget();
+    term.abort();
+    this.#connection?.destroy(new Error(why));
+  }
+
+  /** The broker repeats to the next connection, of whichever node, what is not acknowledged. */
+  #forget(): void {
+    for (const { id } of this.#queue) if (id === undefined) this.#intake.count(name, 'dropped');
+    this.#queue.clear();
+    this.#known.clear();
+  }
+
+  async #stayConnected(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const began = performance.now();
+      const error = await this.#connect(signal).then(
+        ({ closed }) => closed,
+        (failure: unknown) => failure,
+      );
+      if (signal.aborted) return;
+      if (performance.now() - began >= lastingMs) this.#failures = 0;
+      if (this.#failures === 0) {
+        this.#log.warn({ err: error }, 'mqtt: no connection to the broker; trying again');
+        this.#saidConnected = false;
+      }
+      const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** this.#failures);
+      this.#failures = Math.min(this.#failures + 1, 10);
+      if (this.#lease && this.#failures >= failuresOfNode) return;
+      await this.#pause(pauseMs * (0.5 + Math.random() / 2), signal);
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<MqttConnection> {
     const { url, topics, clientId } = this.#options;
-    const { username, password } = new URL(url);
+    const { username, password, host } = new URL(url);
     const connection = await connectMqtt(
-      createTrustedOutbound(),
+      this.#outbound,
       {
         url,
         user: username === '' ? undefined : decodeURIComponent(username),
@@ -121,40 +174,31 @@ export class MqttSubscriber implements Listener {
       {
         ...{ id: clientId, sessionSeconds, receiveMaximum: atOnce, packetBytes: 2 * limits.bodyBytes },
         onAccepted: ({ accepted }) => {
-          if (!accepted.sessionPresent) this.#known = createLruMap(4 * atOnce);
+          if (!accepted.sessionPresent) this.#known.clear();
         },
         onPublish: (packet, from) => this.#take(packet, from),
       },
-      { timeoutMs: connectMs, signal: this.#closing.signal },
+      { timeoutMs: connectMs, signal },
     );
     this.#connection = connection;
     try {
+      signal.throwIfAborted();
       // 2: what is retained was sent when it was published, and not again at each subscription.
       await connection.subscribe(topics.map((topic) => ({ topic, qos: 1, rh: 2 })));
     } catch (error) {
       connection.destroy(error as Error);
       throw error;
     }
-    this.#log.info(`mqtt: connected to ${new URL(url).host}, subscribed to ${topics.join(', ')}`);
-    if (this.#lease) this.#keepLease(this.#lease, connection);
+    // Once after each warning.
+    if (!this.#saidConnected)
+      this.#log.info(`mqtt: connected to ${host}, subscribed to ${topics.join(', ')}`);
+    this.#saidConnected = true;
+    return connection;
   }
 
-  #keepLease(lease: SharedLease, connection: MqttConnection): void {
-    const timer = setInterval(async () => {
-      try {
-        if (await lease.hold()) return;
-        // The broker repeats to the other node what is not acknowledged.
-        this.#isOurs = false;
-        connection.destroy(new Error('another node has taken over'));
-      } catch {
-        // The database is away: nothing can be stored, so nothing is acknowledged.
-      }
-    }, holdEveryMs).unref();
-    void connection.closed.then(() => clearInterval(timer));
-  }
-
-  #take({ topic, payload, qos, messageId: id, dup }: IPublishPacket, connection: MqttConnection): void {
+  #take({ topic, payload, qos, messageId, dup }: IPublishPacket, connection: MqttConnection): void {
     if (this.#closing.signal.aborted) return;
+    const id = qos > 0 ? messageId : undefined;
     const bytes = Buffer.from(payload);
     const digest = createHash('sha256').update(`${topic}\n`).update(bytes).digest('base64');
     const known = id === undefined ? undefined : this.#known.get(id);
@@ -164,54 +208,69 @@ export class MqttSubscriber implements Listener {
       return;
     }
     // A broker sends no more than `atOnce` of QoS 1; what a session left behind that it has lost may come before them.
-    if (qos === 0 && this.#queue.length >= mostWaiting) return this.#intake.count(name, 'dropped');
-    if (this.#queue.length >= 2 * mostWaiting)
+    if (qos === 0 && this.#queue.size >= mostWaiting) return this.#intake.count(name, 'dropped');
+    if (this.#queue.size >= 2 * mostWaiting)
       return connection.destroy(new Error('the broker sends more than it may'));
-    const message: Message = { id: qos > 0 ? id : undefined, digest, connection, isStored: false };
-    if (message.id !== undefined) this.#known.set(message.id, message);
     // The session may have subscriptions of earlier settings.
     const isWanted = this.#options.topics.some((filter) => takesTopic(filter, topic));
     const item = isWanted && bytes.length <= limits.bodyBytes ? itemOfMqtt(topic, bytes) : undefined;
+    if (id !== undefined) this.#known.delete(id);
     if (!item) {
       if (isWanted) this.#intake.count(name, 'refused');
-      return this.#acknowledge(message);
+      if (id !== undefined) connection.acknowledge(id);
+      return;
     }
-    this.#queue.push({ message, item });
+    const message: Message = { id, digest, item, connection, isStored: false };
+    if (id !== undefined) this.#known.set(id, message);
+    this.#queue.add(message);
     this.#storing ??= this.#storeAll().finally(() => {
       this.#storing = undefined;
     });
   }
 
+  /** Once that is written, the id is free: the next message with it is another one, whatever it says. */
   #acknowledge(message: Message): void {
+    const { id, connection } = message;
     message.isStored = true;
-    if (message.id !== undefined) message.connection.acknowledge(message.id);
+    if (id === undefined || !connection.acknowledge(id)) return;
+    if (this.#known.get(id) === message) this.#known.delete(id);
   }
 
   /** In their order. What cannot be stored now is tried again, and what follows waits. */
   async #storeAll(): Promise<void> {
-    while (this.#queue.length > 0) {
-      let left = this.#queue.splice(0, atOnce);
-      while (left.length > 0) {
-        const pauses = await Promise.all(left.map((each) => this.#store(each.message, each.item)));
-        left = left.filter((_, at) => pauses[at] !== undefined);
-        if (left.length > 0) await this.#pause(Math.max(...pauses.map((pause) => pause ?? 0)));
-        if (this.#closing.signal.aborted) return;
-        if (this.#isOurs) continue;
-        this.#queue.length = 0;
-        left = [];
-      }
+    let batch: Message[] = [];
+    while (this.#queue.size > 0 && !this.#closing.signal.aborted) {
+      batch = batch.filter((message) => this.#queue.has(message));
+      if (batch.length === 0) batch = this.#nextBatch();
+      const pauses = await Promise.all(batch.map((message) => this.#store(message)));
+      const left = pauses.filter((pause) => pause !== undefined);
+      if (left.length > 0) await this.#pause(Math.max(...left));
     }
   }
 
+  /** No two with one key: when the first must wait, the second must not be stored before it. */
+  #nextBatch(): Message[] {
+    const batch: Message[] = [];
+    const keys = new Set<string>();
+    for (const message of this.#queue) {
+      const key = message.item.key?.trim();
+      if (batch.length === atOnce || (key && keys.has(key))) break;
+      if (key) keys.add(key);
+      batch.push(message);
+    }
+    return batch;
+  }
+
   /** Never throws: counts what is stored or refused, and acknowledges it. Returns when to try again what could not be stored. */
-  async #store(message: Message, item: Incoming): Promise<number | undefined> {
-    const { connection } = message;
+  async #store(message: Message): Promise<number | undefined> {
     try {
-      const source = canonicalAddress(connection.source) ?? '';
+      const source = canonicalAddress(message.connection.source) ?? '';
       const sender = await this.#intake.findSender(this.#options.token, source);
+      // Another node may have it meanwhile.
+      if (!this.#queue.has(message)) return undefined;
       if (!sender)
         throw new AppError('unauthorized', 'BELFRY_MQTT_TOKEN is no valid token with the scope notify');
-      await storeItem(this.#intake, sender, { source, listener: name }, item);
+      await storeItem(this.#intake, sender, { source, listener: name }, message.item);
       this.#warned = false;
       this.#intake.count(name, 'stored');
     } catch (error) {
@@ -222,6 +281,7 @@ export class MqttSubscriber implements Listener {
       }
       this.#intake.count(name, 'refused');
     }
+    this.#queue.delete(message);
     this.#acknowledge(message);
     return undefined;
   }
@@ -233,7 +293,7 @@ export class MqttSubscriber implements Listener {
     this.#log.warn({ err: error }, 'mqtt: messages cannot be stored; they wait at the broker');
   }
 
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { ref: false, signal: this.#closing.signal }).catch(() => undefined);
+  async #pause(ms: number, signal = this.#closing.signal): Promise<void> {
+    await sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
   }
 }

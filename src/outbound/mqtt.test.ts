@@ -66,3 +66,20 @@ it('gives the broker’s reason and words', async () => {
     'the broker refused it: not authorized (no)',
   );
 });
+
+it.each<Packet>([
+  { cmd: 'publish', topic: 'a', payload: '', qos: 0, dup: false, retain: false },
+  { cmd: 'pingresp' },
+  { cmd: 'puback', messageId: 7 },
+  { cmd: 'suback', messageId: 7, granted: [1] },
+  { cmd: 'connack', sessionPresent: false, reasonCode: 0 },
+])('what was not asked for ends the connection, and what follows is not read: $cmd', async (packet) => {
+  const socket = new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
+  const connection = new MqttConnection(socket as Socket, { id: 'x', packetBytes: 1_000 });
+  const opened = connection.open({ url: '', user: undefined, password: undefined });
+  socket.push(generate({ cmd: 'connack', sessionPresent: false, reasonCode: 0 }, version));
+  await opened;
+  const last: Packet = { cmd: 'disconnect', reasonCode: 142 };
+  socket.push(Buffer.concat([packet, packet, last].map((each) => generate(each, version))));
+  expect((await connection.closed).message).toBe(`the broker sent ${packet.cmd}, which was not asked for`);
+});

@@ -9,6 +9,7 @@ import {
   parser,
   writeToStream,
 } from 'mqtt-packet';
+import { MqttRefusal } from './mqtt-refusal.ts';
 import { inTime, type Outbound, type OutboundOptions } from './outbound.ts';
 
 // Otherwise a buffer is kept for each of 65,536 numbers.
@@ -39,38 +40,6 @@ export interface MqttClient {
   readonly onAccepted?: (connection: MqttConnection) => void;
   readonly onPublish?: (packet: IPublishPacket, connection: MqttConnection) => void;
 }
-
-/** A reason code of 128 and above, with the broker's words where it has some. */
-export class MqttRefusal extends Error {
-  readonly code: number;
-
-  constructor(what: string, code: number, words: string | undefined) {
-    super(`${what}: ${reasons[code] ?? `reason code ${code}`}${words ? ` (${words.slice(0, 160)})` : ''}`);
-    this.name = 'MqttRefusal';
-    this.code = code;
-  }
-}
-
-/** https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901031 */
-const reasons: Readonly<Record<number, string>> = {
-  1: 'the broker does not speak MQTT 5',
-  131: 'refused by a rule of the broker',
-  132: 'the broker does not speak MQTT 5',
-  133: 'the client id is not allowed',
-  134: 'user name or password is wrong',
-  135: 'not authorized',
-  136: 'the broker is not available',
-  137: 'the broker is busy',
-  138: 'banned',
-  142: 'another client connected with the same client id',
-  144: 'the topic is not allowed',
-  143: 'the topic filter is not allowed',
-  149: 'the message is too large',
-  151: 'a quota is exceeded',
-  153: 'the payload has the wrong format',
-  158: 'the broker has no shared subscriptions',
-  162: 'the broker has no wildcards',
-};
 
 /** @throws ForbiddenAddress; MqttRefusal; Error when there is no answer in time. */
 export async function connectMqtt(
@@ -109,6 +78,7 @@ export class MqttConnection {
   /** What is to be answered: by its message id; 0 is the connection's own opening. */
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
+  #openPings = 0;
   #error: Error | undefined;
   #keepAlive: NodeJS.Timeout | undefined;
   /** Resolves once it has ended, however it did. */
@@ -120,9 +90,14 @@ export class MqttConnection {
     this.#socket = socket;
     this.#client = client;
     const packets = parser(version);
-    packets.on('packet', (packet) => this.#take(packet));
+    packets.on('packet', (packet) => {
+      this.#take(packet);
+      // What else came with it is not read.
+      if (this.#error) throw this.#error;
+    });
     packets.on('error', (error: Error) => this.destroy(new Error(`not MQTT: ${error.message}`)));
     socket.on('data', (bytes) => {
+      if (this.#error) return;
       try {
         // What stays is the beginning of a packet.
         if (packets.parse(bytes) > client.packetBytes) this.destroy(new Error('the broker sent too much'));
@@ -188,9 +163,9 @@ export class MqttConnection {
     return answer.cmd === 'puback' ? (answer.reasonCode ?? 0) : 0;
   }
 
-  /** The broker need not keep this message. */
-  acknowledge(messageId: number): void {
-    this.#send({ cmd: 'puback', messageId, reasonCode: 0 });
+  /** The broker need not keep this message. False when the connection has ended. */
+  acknowledge(messageId: number): boolean {
+    return this.#send({ cmd: 'puback', messageId, reasonCode: 0 });
   }
 
   /** Says good-bye first. */
@@ -216,11 +191,14 @@ export class MqttConnection {
     return this.#error === undefined && this.#socket.writable;
   }
 
+  /** What was not asked for ends the connection: a broker cannot keep this server busy with it. */
   #take(packet: Packet): void {
     switch (packet.cmd) {
       case 'publish':
-        return this.#client.onPublish?.(packet, this);
+        if (!this.#client.onPublish) return this.#refuse(packet);
+        return this.#client.onPublish(packet, this);
       case 'connack':
+        if (!this.#waiting.has(0)) return this.#refuse(packet);
         this.accepted = packet;
         this.#client.onAccepted?.(this);
         return this.#answer(0, packet, packet.reasonCode ?? packet.returnCode ?? 0);
@@ -233,17 +211,24 @@ export class MqttConnection {
           new MqttRefusal('the broker ended the connection', packet.reasonCode ?? 0, wordsOf(packet)),
         );
       case 'pingresp':
+        if (this.#openPings === 0) return this.#refuse(packet);
+        this.#openPings -= 1;
         return undefined;
       default:
-        return this.destroy(new Error(`the broker sent ${packet.cmd}, which was not asked for`));
+        return this.#refuse(packet);
     }
+  }
+
+  #refuse({ cmd }: Packet): void {
+    this.destroy(new Error(`the broker sent ${cmd}, which was not asked for`));
   }
 
   #answer(id: number, packet: Packet, code: number): void {
     const waiting = this.#waiting.get(id);
+    if (!waiting) return this.#refuse(packet);
     this.#waiting.delete(id);
-    if (code < firstFailure && (packet.cmd !== 'connack' || code === 0)) waiting?.resolve(packet);
-    else waiting?.reject(new MqttRefusal('the broker refused it', code, wordsOf(packet)));
+    if (code < firstFailure && (packet.cmd !== 'connack' || code === 0)) waiting.resolve(packet);
+    else waiting.reject(new MqttRefusal('the broker refused it', code, wordsOf(packet)));
   }
 
   #ask(id: number, packet: Packet): Promise<Packet> {
@@ -255,8 +240,10 @@ export class MqttConnection {
     });
   }
 
-  #send(packet: Packet): void {
-    if (this.isOpen) this.#socket.write(generate(packet, version));
+  #send(packet: Packet): boolean {
+    if (!this.isOpen) return false;
+    this.#socket.write(generate(packet, version));
+    return true;
   }
 
   #newId(): number {
@@ -275,6 +262,7 @@ export class MqttConnection {
       read = this.#socket.bytesRead;
       if (isSilent && isAsked) return this.destroy(new Error('the broker no longer answers'));
       isAsked = true;
+      this.#openPings += 1;
       this.#send({ cmd: 'pingreq' });
     };
     this.#keepAlive = setInterval(look, seconds * 500).unref();

@@ -1,0 +1,238 @@
+import { syncBuiltinESMExports } from 'node:module';
+import type { Socket } from 'node:net';
+import { type Duplex, duplexPair } from 'node:stream';
+import timers from 'node:timers/promises';
+import { generate, type Packet, parser } from 'mqtt-packet';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { AppError } from '#core/errors.ts';
+import type { CheckedFields } from '#core/notification.ts';
+import type { Sender } from '#core/own-sender.ts';
+import type { Outbound } from '#outbound/outbound.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { MqttSubscriber } from './mqtt.ts';
+
+/** Waits and the clock are so much faster. */
+const pace = 100;
+beforeEach(() => {
+  const [sleep, now] = [timers.setTimeout, performance.now.bind(performance)];
+  const fast = (ms?: number, value?: unknown, options?: object) => sleep((ms ?? 0) / pace, value, options);
+  vi.spyOn(timers, 'setTimeout').mockImplementation(fast as typeof sleep);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() * pace);
+  // Named imports follow.
+  syncBuiltinESMExports();
+  return () => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  };
+});
+
+const version = { protocolVersion: 5 };
+
+/** A broker of one client, that keeps its session. */
+class Broker {
+  readonly acknowledged: number[] = [];
+  connections = 0;
+  /** Ends each connection after its subscription. */
+  isHasty = false;
+  isAway = false;
+  #client: Duplex | undefined;
+  #side: Duplex | undefined;
+
+  readonly outbound = {
+    connect: async () => {
+      if (this.isAway) throw new Error('connect ECONNREFUSED');
+      const [client, side] = duplexPair();
+      const packets = parser(version).on('packet', (packet) => this.#take(packet));
+      side.on('data', (bytes) => packets.parse(bytes));
+      [this.#client, this.#side] = [client, side];
+      return client as Socket;
+    },
+  } as unknown as Outbound;
+
+  #take(packet: Packet): void {
+    if (packet.cmd === 'connect') this.send({ cmd: 'connack', sessionPresent: true, reasonCode: 0 });
+    if (packet.cmd === 'puback') this.acknowledged.push(packet.messageId ?? 0);
+    if (packet.cmd === 'disconnect') this.cut();
+    if (packet.cmd !== 'subscribe') return;
+    this.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted: [1] });
+    this.connections += 1;
+    if (this.isHasty) setImmediate(() => this.cut());
+  }
+
+  send(packet: Packet): void {
+    this.#side?.write(generate(packet, version));
+  }
+
+  publish(payload: string, messageId: number, dup = false): void {
+    this.send({ cmd: 'publish', topic: 'a', payload, qos: 1, retain: false, messageId, dup });
+  }
+
+  cut(): void {
+    this.#client?.destroy();
+  }
+
+  connected(times: number): Promise<void> {
+    return eventually(() => expect(this.connections).toBeGreaterThanOrEqual(times), { interval: 5 });
+  }
+}
+
+function subscribe({ lease }: { lease?: () => Promise<boolean> } = {}) {
+  const broker = new Broker();
+  const stored: string[] = [];
+  const said: string[] = [];
+  const world = {
+    ...{ broker, stored, said },
+    /** What cannot be stored now. */
+    refuses: (_: CheckedFields): boolean => false,
+    refused: 0,
+    released: 0,
+    sender: async (): Promise<Sender> => ({ id: 'a' }) as Sender,
+  };
+  const subscriber = new MqttSubscriber(
+    { url: 'mqtt://broker', topics: ['a'], token: 't', clientId: 'x' },
+    {
+      intake: {
+        findSender: () => world.sender(),
+        admit: async () => undefined,
+        accept: async (_sender, _source, fields) => {
+          if (world.refuses(fields)) {
+            world.refused += 1;
+            throw new AppError('rate-limited', 'too much', { retryAfterSeconds: 1 });
+          }
+          stored.push(fields.message);
+          return 'an-id';
+        },
+        count: () => undefined,
+      },
+      log: { info: (text) => said.push(text), warn: (_, text) => said.push(text) },
+      lease: lease && {
+        hold: lease,
+        release: async () => {
+          world.released += 1;
+        },
+      },
+      outbound: broker.outbound,
+    },
+  );
+  onTestFinished(() => subscriber.close());
+  return world;
+}
+
+const soon = (look: () => void) => eventually(look, { interval: 5 });
+
+it('stores what comes with an id that was acknowledged, whatever it says: it is another message', async () => {
+  const { broker, stored } = subscribe();
+  await broker.connected(1);
+  broker.publish('The door is open', 1);
+  await soon(() => expect(broker.acknowledged).toEqual([1]));
+  broker.cut();
+  await broker.connected(2);
+  broker.publish('The door is open', 1, true);
+  await soon(() => expect(broker.acknowledged).toEqual([1, 1]));
+  expect(stored).toEqual(['The door is open', 'The door is open']);
+});
+
+it('acknowledges and does not store again what it stored while there was no connection', async () => {
+  const world = subscribe();
+  const { broker, stored } = world;
+  let release = (_: Sender) => undefined as unknown;
+  world.sender = () =>
+    new Promise((resolve) => {
+      release = resolve;
+    });
+  await broker.connected(1);
+  broker.publish('once', 1);
+  await new Promise(setImmediate);
+  broker.cut();
+  release({ id: 'a' } as Sender);
+  await soon(() => expect(stored).toEqual(['once']));
+  expect(broker.acknowledged).toEqual([]);
+  await broker.connected(2);
+  broker.publish('once', 1, true);
+  await soon(() => expect(broker.acknowledged).toEqual([1]));
+  expect(stored).toEqual(['once']);
+});
+
+it.each([
+  ['is connected', false],
+  ['has no connection', true],
+])(
+  'a node that loses the lease while it %s forgets what waits, and takes it anew when it has it again',
+  async (_, isAway) => {
+    let isHeld = true;
+    let refusals = 0;
+    const world = subscribe({
+      lease: async () => {
+        if (!isHeld) refusals += 1;
+        return isHeld;
+      },
+    });
+    const { broker, stored } = world;
+    world.refuses = () => true;
+    await broker.connected(1);
+    broker.publish('one', 1);
+    await soon(() => expect(world.refused).toBeGreaterThan(0));
+    isHeld = false;
+    broker.isAway = isAway;
+    if (isAway) broker.cut();
+    await soon(() => expect(refusals).toBeGreaterThan(1));
+    world.refuses = () => false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(stored).toEqual([]);
+    broker.isAway = false;
+    isHeld = true;
+    await broker.connected(2);
+    broker.publish('one', 1, true);
+    await soon(() => expect(broker.acknowledged).toEqual([1]));
+    expect(stored).toEqual(['one']);
+  },
+);
+
+it('a node that cannot renew the lease stores nothing more of what waits', async () => {
+  let isCut = false;
+  const world = subscribe({
+    lease: async () => {
+      if (isCut) throw new Error('the database is away');
+      return true;
+    },
+  });
+  const { broker, stored } = world;
+  world.refuses = () => true;
+  await broker.connected(1);
+  broker.publish('one', 1);
+  await soon(() => expect(world.refused).toBeGreaterThan(0));
+  isCut = true;
+  await soon(() => expect(world.said).toContain('mqtt: the database does not answer'));
+  world.refuses = () => false;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(stored).toEqual([]);
+});
+
+it('lets another node try when it cannot reach the broker', async () => {
+  const world = subscribe({ lease: async () => true });
+  world.broker.isAway = true;
+  await soon(() => expect(world.released).toBeGreaterThan(1));
+});
+
+it('stores messages of one key in their order, also when the first of them must wait', async () => {
+  const world = subscribe();
+  const { broker, stored } = world;
+  world.refuses = ({ level }) => level === 'info' && world.refused < 3;
+  await broker.connected(1);
+  broker.publish('{"key": "door", "level": "info", "message": "closed"}', 1);
+  broker.publish('{"key": "door", "level": "critical", "message": "open"}', 2);
+  broker.publish('{"key": "window", "level": "critical", "message": "broken"}', 3);
+  await soon(() => expect(broker.acknowledged).toHaveLength(3));
+  expect(stored.filter((text) => text !== 'broken')).toEqual(['closed', 'open']);
+});
+
+it('connections that do not last are one warning and one success, and are made more and more seldom', async () => {
+  const { broker, said } = subscribe();
+  broker.isHasty = true;
+  await broker.connected(5);
+  expect(said).toEqual([
+    'mqtt: connected to broker, subscribed to a',
+    'mqtt: no connection to the broker; trying again',
+    'mqtt: connected to broker, subscribed to a',
+  ]);
+});
