@@ -4,10 +4,16 @@ import type { OutboundResponse } from '#outbound/outbound.ts';
 const answerChars = 160;
 const longestRetryAfterMs = 3_600_000;
 
-/** The status and the beginning of the body in one line; a receiver that repeats a secret does not make it readable. */
+/** A receiver's words in one line; one that repeats a secret does not make it readable. */
+export function lineOf(words: string, secrets: readonly string[]): string {
+  let line = words;
+  for (const secret of secrets) if (secret !== '') line = line.replaceAll(secret, '…');
+  return line.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
+}
+
+/** The status and the beginning of the body. */
 export function answerLine({ status, body }: OutboundResponse, secrets: readonly string[]): string {
-  let line = body.replaceAll(/[\p{C}\s]+/gu, ' ').trim();
-  for (const secret of secrets) line = line.replaceAll(secret, '…');
+  const line = lineOf(body, secrets);
   return `answered ${status}${line === '' ? '' : `: ${line.slice(0, answerChars)}`}`;
 }
 

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { duplexPair } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generate, type Packet, parser } from 'mqtt-packet';
 import { expect, test } from 'vitest';
 import type { ChannelKind } from '#contract/channel-fields.ts';
 import { createOutbound, type OutboundRequest } from '#outbound/outbound.ts';
 import { sendMail } from './email.ts';
 import type { ChannelSetup, OutgoingNotification } from './message.ts';
+import type { Brokers } from './mqtt.ts';
 import { send } from './send.ts';
 
 const notification: OutgoingNotification = {
@@ -73,4 +77,62 @@ test('an attempt to mail ends with its time and with its signal, however long th
   expect(await sent).toEqual({ outcome: 'retry', answer: 'the server stops' });
   for (const each of talks) clearInterval(each);
   server.close();
+});
+
+/** Sends over a broker that answers so. */
+function withBroker(answer: (packet: Packet) => Packet | undefined, idleMs: number) {
+  const sockets: Socket[] = [];
+  const brokers: Brokers = { idleMs, kept: new Map() };
+  const outbound = {
+    ...createOutbound([]),
+    connect: async () => {
+      const [client, broker] = duplexPair();
+      const packets = parser({ protocolVersion: 5 }).on('packet', (packet) => {
+        const reply = answer(packet);
+        if (reply) broker.write(generate(reply, { protocolVersion: 5 }));
+      });
+      broker.on('data', (bytes) => packets.parse(bytes));
+      sockets.push(client as Socket);
+      return client as Socket;
+    },
+  };
+  const options = { outbound, brokers, mail: undefined, now: () => 0, signal: AbortSignal.any([]) };
+  const setup = {
+    settings: { url: 'mqtt://x', topic: 'x', qos: '0', user: 'u' },
+    secrets: { password: 'se:cret' },
+  };
+  return { sockets, brokers, publish: () => send('mqtt', setup, notification, options) };
+}
+
+test('what a broker says is one line that can be stored, without the password', async () => {
+  const { publish } = withBroker(
+    () => ({
+      ...{ cmd: 'connack', sessionPresent: false, reasonCode: 135 },
+      properties: { reasonString: 'no\0\u0007 se:cret\nfor you' },
+    }),
+    60_000,
+  );
+  expect(await publish()).toEqual({
+    outcome: 'retry',
+    answer: 'the broker refused it: not authorized (no … for you)',
+  });
+});
+
+test('a connection to a broker that ended by itself leaves the next one alone', async () => {
+  const { sockets, brokers, publish } = withBroker(
+    ({ cmd }) => (cmd === 'connect' ? { cmd: 'connack', sessionPresent: false, reasonCode: 0 } : undefined),
+    200,
+  );
+  await publish();
+  const ended = once(sockets[0] as Socket, 'close');
+  sockets[0]?.destroy();
+  await ended;
+  expect(brokers.kept.size).toBe(0);
+  // Longer idle than the first was to be.
+  Object.assign(brokers, { idleMs: 60_000 });
+  await publish();
+  expect(sockets).toHaveLength(2);
+  await sleep(400);
+  expect(brokers.kept.size).toBe(1);
+  for (const { connection } of await Promise.all(brokers.kept.values())) connection.destroy(new Error('end'));
 });

@@ -1,7 +1,7 @@
 /** One attempt to deliver one notification through one channel. */
 import type { ChannelKind } from '#contract/channel-fields.ts';
 import type { Outbound } from '#outbound/outbound.ts';
-import { answerLine, pauseOf } from './answer.ts';
+import { answerLine, lineOf, pauseOf } from './answer.ts';
 import { apprise } from './apprise.ts';
 import { discord } from './discord.ts';
 import { type MailServer, sendMail } from './email.ts';
@@ -49,6 +49,17 @@ export interface SendOptions {
 
 /** Never throws: what goes wrong is a result. */
 export async function send(
+  kind: ChannelKind,
+  setup: ChannelSetup,
+  notification: OutgoingNotification,
+  options: SendOptions,
+): Promise<SendResult> {
+  const result = await attempt(kind, setup, notification, options);
+  // Whatever a broker or a mail server says can be recorded and shown.
+  return { ...result, answer: lineOf(result.answer, Object.values(setup.secrets)) };
+}
+
+async function attempt(
   kind: ChannelKind,
   setup: ChannelSetup,
   notification: OutgoingNotification,

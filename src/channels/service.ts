@@ -71,7 +71,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       return { outcome: 'retry', answer: (error as Error).message };
     }
     const isOwnMail = channel.kind === 'email' && channel.settings.server === undefined;
-    const waitMs = isOwnMail ? (budget?.take(channel.tenant, recipientsOf(setup), now()) ?? 0) : 0;
+    const waitMs = isOwnMail ? (budget?.take(channel, recipientsOf(setup), now()) ?? 0) : 0;
     if (waitMs > 0)
       return {
         ...{ outcome: 'retry', retryAfterMs: waitMs },

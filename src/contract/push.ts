@@ -74,7 +74,7 @@ export type PushOwnDevice = Static<typeof PushOwnDevice>;
 export const PushDeviceAdd = Type.Object(
   {
     secret,
-    name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+    name: Type.String({ minLength: 1, maxLength: 100, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$' }),
     subscription: PushSubscription,
   },
   { title: 'PushDeviceAdd', additionalProperties: false },
