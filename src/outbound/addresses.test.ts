@@ -4,6 +4,7 @@ import {
   type AddressGuard,
   assertLiteralAllowed,
   createAddressGuard,
+  createSharing,
   createTurns,
   guardedLookup,
 } from './addresses.ts';
@@ -88,4 +89,30 @@ test('names of one tenant are resolved one at a time, and who waited longest for
   // Of a, more are waiting for longer; c has had none.
   for (let i = 0; i < 6; i += 1) begun[i]?.[1]();
   expect(begun.map(([name]) => name)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+});
+
+test('a name that an owner has asked for already is resolved once for all who wait for it', () => {
+  const begun: ((address: string) => void)[] = [];
+  const resolve = (_host: string, _options: object, done: (error: null, found: object[]) => void) =>
+    begun.push((address) => done(null, [{ address, family: 4 }]));
+  const [turns, sharing] = [createTurns(), createSharing()];
+  const look = (owner: string, host: string) => {
+    const guarded = guardedLookup(
+      createAddressGuard([]),
+      resolve as unknown as typeof lookup,
+      turns(owner),
+      sharing(owner),
+    );
+    guarded(host, { all: false }, (error, address) => told.push([owner, error?.name ?? String(address)]));
+  };
+  const told: [string, string][] = [];
+  for (const owner of ['a', 'a', 'b', 'a']) look(owner, 'push.example.org');
+  expect(begun).toHaveLength(2);
+  begun[0]?.('8.8.8.8');
+  expect(told).toEqual(Array(3).fill(['a', '8.8.8.8']));
+  // Each is judged by itself, and a later one is looked up anew.
+  begun[1]?.('10.0.0.1');
+  expect(told.at(-1)).toEqual(['b', 'ForbiddenAddress']);
+  look('a', 'push.example.org');
+  expect(begun).toHaveLength(3);
 });

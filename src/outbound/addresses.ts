@@ -49,20 +49,48 @@ export function guardedLookup(
   guard: AddressGuard,
   resolve: typeof lookup = lookup,
   inTurn: InTurn | undefined = guard && createTurns()(undefined),
+  shared: Shared = createSharing()(undefined),
 ): LookupFunction {
   return (host, options, callback) => {
-    const look = (done: () => void) =>
-      resolve(host, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
-        done();
-        if (error) return callback(error, []);
-        const allowed = guard ? found.filter(({ address }) => guard(address)) : found;
-        const [first] = allowed;
-        if (!first) return callback(new ForbiddenAddress(host), []);
-        if (options.all) callback(null, allowed);
-        else callback(null, first.address, first.family);
-      });
-    if (inTurn) inTurn(look, () => callback(new Error(`too many names wait to be resolved: ${host}`), []));
-    else look(() => undefined);
+    const look = (tell: Told) => {
+      const ask = (done: () => void) =>
+        resolve(host, { ...options, all: true }, (error, found: LookupAddress[] = []) => {
+          done();
+          tell(error, found);
+        });
+      if (inTurn) inTurn(ask, () => tell(new Error(`too many names wait to be resolved: ${host}`), []));
+      else ask(() => undefined);
+    };
+    shared(JSON.stringify([host, options.family, options.hints, options.order]), look, (error, found) => {
+      if (error) return callback(error, []);
+      const allowed = guard ? found.filter(({ address }) => guard(address)) : found;
+      const [first] = allowed;
+      if (!first) return callback(new ForbiddenAddress(host), []);
+      if (options.all) callback(null, [...allowed]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+type Told = (error: Error | null, found: readonly LookupAddress[]) => void;
+type Shared = (name: string, look: (tell: Told) => void, told: Told) => void;
+
+/** An owner who asks for what is being looked up for them already, or waits for its turn, gets the same answer. */
+export function createSharing(): (owner: Owner) => Shared {
+  const waiting = new Map<string, Told[]>();
+  return (owner) => (name, look, told) => {
+    const key = JSON.stringify([owner, name]);
+    const known = waiting.get(key);
+    if (known) {
+      known.push(told);
+      return;
+    }
+    const all = [told];
+    waiting.set(key, all);
+    look((error, found) => {
+      waiting.delete(key);
+      for (const each of all) each(error, found);
+    });
   };
 }
 

@@ -5,6 +5,7 @@ import {
   type AddressGuard,
   assertLiteralAllowed,
   createAddressGuard,
+  createSharing,
   createTurns,
   guardedLookup,
   type Owner,
@@ -57,8 +58,8 @@ export const createOutbound = (allow: readonly string[]): Outbound => outboundWi
 /** As {@link createOutbound}, for each owner: the names of one do not hold up those of others. */
 export function createOutbounds(allow: readonly string[]): (owner: Owner) => Outbound {
   const guard = createAddressGuard(allow);
-  const turns = createTurns();
-  return (owner) => outboundWith(guard, guardedLookup(guard, undefined, turns(owner)));
+  const [turns, sharing] = [createTurns(), createSharing()];
+  return (owner) => outboundWith(guard, guardedLookup(guard, undefined, turns(owner), sharing(owner)));
 }
 
 /** For what the operator entered: it reaches every address. */
