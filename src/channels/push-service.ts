@@ -16,12 +16,17 @@ interface Options {
 }
 
 export interface PushSender extends PushService {
-  /** The devices of a channel, or one of them. */
+  /** The devices of a channel, or for a test one of them. */
   audienceOf(
     channel: Pick<ChannelRecord, 'tenant' | 'id'>,
     notification: { readonly id: string },
-    onlyDevice?: string,
+    test?: PushTest,
   ): Promise<PushAudience>;
+}
+
+export interface PushTest {
+  /** The device that asks; undefined: an admin asks, for all of them. */
+  readonly device: string | undefined;
 }
 
 export function createPushService({ devices, key, contact, now }: Options): PushSender {
@@ -43,14 +48,18 @@ export function createPushService({ devices, key, contact, now }: Options): Push
 
     seal(ref, subscription) {
       const { endpoint, keys: given } = subscription;
-      if (!/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-        throw badField('subscription.endpoint', 'must be an https URL');
+      if (!isAcceptable(URL.parse(endpoint))) throw badField('subscription.endpoint', 'must be an https URL');
       if (!isUsableSubscription(subscription)) throw badField('subscription.keys', 'cannot be encrypted for');
       const { p256dh, auth } = given;
       return subscriptions().seal(
         Buffer.from(JSON.stringify({ endpoint, keys: { p256dh, auth } })),
         nameOf(ref),
       );
+    },
+
+    has(device, { endpoint, keys: { p256dh, auth } }) {
+      const known = open(device);
+      return known?.endpoint === endpoint && known.keys.p256dh === p256dh && known.keys.auth === auth;
     },
 
     sameAs: (known, { endpoint }) =>
@@ -69,28 +78,38 @@ export function createPushService({ devices, key, contact, now }: Options): Push
       }
     },
 
-    async audienceOf({ tenant, id: channel }, notification, onlyDevice) {
+    async audienceOf({ tenant, id: channel }, notification, test) {
       const known = await devices.list(tenant, channel);
-      const chosen = known.filter(({ id }) => onlyDevice === undefined || id === onlyDevice);
+      const chosen = known.filter(({ id }) => test?.device === undefined || id === test.device);
       return {
         keys: keys(),
         contact,
+        isDetailed: test !== undefined && test.device === undefined,
         targets: chosen.map((each) => ({
           id: each.id,
           name: each.name,
           subscription: open(each),
+          hasEnded: each.sealed === '',
           isFailing: each.lastError !== null,
           hasIt: each.lastNotification === notification.id,
         })),
-        record: (attempts) => devices.record({ tenant, channel }, notification.id, attempts, now()),
-        async remove(id) {
-          const sealed = chosen.find((each) => each.id === id)?.sealed;
-          await devices.remove({ tenant, channel, id }, 'push service', now(), sealed);
+        async record(attempts) {
+          const sealedOf = (id: string) => chosen.find((each) => each.id === id)?.sealed ?? '';
+          const made = attempts.map(({ id, error, isGone }) => ({
+            ...{ id, error },
+            ...(isGone && { ended: sealedOf(id) }),
+          }));
+          await devices.record({ tenant, channel }, test ? undefined : notification.id, made, now());
         },
       };
     },
   };
 }
+
+/** Whoever adds a device chooses where the server sends to: nothing that speaks plain HTTP, but on this machine itself. */
+const isAcceptable = (endpoint: URL | null) =>
+  endpoint?.protocol === 'https:' ||
+  (endpoint?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(endpoint.hostname));
 
 /** So that nobody with the database alone can give a subscription to another channel. */
 const nameOf = ({ tenant, channel, id }: PushDeviceRef) => `${tenant} ${channel} ${id}`;

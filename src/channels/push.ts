@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PushSubscription } from '#contract/push.ts';
 import type { PushPayload } from '#contract/push-payload.ts';
 import type { PushAttempt } from '#core/push-devices.ts';
-import { deadline, type Outbound } from '#outbound/outbound.ts';
+import type { Outbound } from '#outbound/outbound.ts';
 import { answerLine, pauseOf } from './answer.ts';
 import {
-  attemptMs,
+  clip,
   clipBytes,
   type OutgoingNotification,
   originOf,
@@ -19,12 +19,19 @@ import { encryptPush, mostPushBytes, type PushKeys, pushAuthorization } from './
 export interface PushTarget {
   readonly id: string;
   readonly name: string;
-  /** undefined: it was encrypted with another key. */
+  /** undefined: there is none any more, or it was encrypted with another key. */
   readonly subscription: PushSubscription | undefined;
+  /** The push service no longer knows it. */
+  readonly hasEnded: boolean;
   /** The last attempt failed. */
   readonly isFailing: boolean;
   /** It has the notification from an earlier attempt. */
   readonly hasIt: boolean;
+}
+
+interface Attempted extends Pick<PushAttempt, 'id' | 'error'> {
+  /** The push service no longer knows the subscription. */
+  readonly isGone: boolean;
 }
 
 /** The devices of a channel. */
@@ -33,9 +40,10 @@ export interface PushAudience {
   readonly keys: PushKeys;
   /** For the operators of push services: https or mailto. */
   readonly contact: string | undefined;
-  record(attempts: readonly PushAttempt[]): Promise<void>;
-  /** The push service no longer knows the device. */
-  remove(id: string): Promise<void>;
+  /** The result says what push services answered, beside the status: an admin reads it, and nobody else. */
+  readonly isDetailed: boolean;
+  /** What was not tried is not among them. */
+  record(attempts: readonly Attempted[]): Promise<void>;
 }
 
 interface Options {
@@ -45,13 +53,19 @@ interface Options {
 }
 
 interface Outcome {
-  readonly state: 'delivered' | 'gone' | 'refused' | 'retry';
+  readonly state: 'delivered' | 'gone' | 'refused' | 'retry' | 'untried';
   readonly answer: string;
+  /** The answer with what the push service says. */
+  readonly detail?: string;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Of one attempt at all devices; a lease lasts longer. */
-const audienceMs = 45_000;
+/** Of one request. */
+const deviceMs = 8_000;
+/** So long after the start of an attempt a request may begin; a lease lasts longer than its end. */
+const beginMs = 37_000;
+/** For devices that failed before, when there are others: those that do not answer hold them up no longer than one does. */
+const failingBeginMs = 2_000;
 const atOnce = 10;
 /** Before the second try of a device within an attempt; a longer pause is left to the next attempt. */
 const shortPauseMs = 1_000;
@@ -59,10 +73,13 @@ const longPauseMs = 10_000;
 const refusals = [400, 401, 403, 413, 415, 422];
 const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;
+const untried: Outcome = { state: 'untried', answer: 'there was no time left for it' };
+const unknown = 'the push service no longer knows it: open its page on the device, or add it again';
 
 /**
- * One request a device. A device that fails is tried once more at once, unless it failed before. The notification counts as
- * delivered when any device got it: waiting for the others would hold up what follows.
+ * One request a device. A device that fails is tried once more at once, unless it failed before; those that failed before have
+ * places of their own, so that they hold up nobody else. The notification counts as delivered when any device got it and each
+ * of the others was tried, as far as it did not fail before: waiting for them would hold up what follows.
  */
 export async function sendPush(
   audience: PushAudience | undefined,
@@ -72,53 +89,74 @@ export async function sendPush(
   const { targets = [] } = audience ?? {};
   if (!audience || targets.length === 0)
     return { outcome: 'failed', answer: 'the channel has no device: add one', isFinal: true };
-  const outcomes = new Map<string, Outcome>();
-  for (const { id, hasIt } of targets)
-    if (hasIt) outcomes.set(id, { state: 'delivered', answer: 'has it already' });
+  const { now, signal } = options;
+  const outcomes = new Map<string, Outcome>(
+    targets.map(({ id, hasIt }) => [id, hasIt ? { state: 'delivered', answer: 'has it already' } : untried]),
+  );
   const message = Buffer.from(payloadOf(notification));
-  const signal = deadline({ timeoutMs: audienceMs, signal: options.signal });
-  const round = (chosen: readonly PushTarget[]) =>
-    eachOf(chosen, async (target) => {
-      const outcome = await sendTo(target, audience, { message, notification }, { ...options, signal });
-      outcomes.set(target.id, outcome);
-      if (outcome.state === 'gone') await audience.remove(target.id);
-    });
+  const began = now();
+  const round = (chosen: readonly PushTarget[], withinMs = beginMs) =>
+    eachOf(
+      chosen,
+      async (target) => {
+        outcomes.set(target.id, await sendTo(target, audience, { message, notification }, options));
+      },
+      () => signal.aborted || now() - began > withinMs,
+    );
   const first = targets.filter(({ hasIt }) => !hasIt);
-  await round(first);
-  const again = first.filter((each) => !each.isFailing && isWorthAnother(outcomes.get(each.id)));
+  const [failing, working] = [first.filter(isFailing), first.filter((each) => !isFailing(each))];
+  const areAlone = failing.length === targets.length;
+  await Promise.all([round(working), round(shuffled(failing), areAlone ? beginMs : failingBeginMs)]);
+  const again = working.filter(({ id }) => isWorthAnother(outcomes.get(id)));
   // When nobody got it, the channel rests and tries them all.
   if (again.length > 0 && [...outcomes.values()].some(({ state }) => state === 'delivered')) {
-    const pauses = again.map(({ id }) => outcomes.get(id)?.retryAfterMs ?? shortPauseMs);
-    await sleep(Math.max(...pauses), undefined, { signal }).catch(() => undefined);
-    await round(again);
+    const pause = Math.max(...again.map(({ id }) => outcomes.get(id)?.retryAfterMs ?? shortPauseMs));
+    if (now() - began + pause < beginMs) {
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      await round(again);
+    }
   }
-  const attempts = first.map(({ id }) => ({ id, ...outcomes.get(id) }));
-  await audience.record(
-    attempts
-      .filter(({ state }) => state !== 'gone')
-      .map(({ id, state, answer = '' }) => ({ id, error: state === 'delivered' ? null : answer })),
-  );
-  return resultOf(targets, outcomes, options.signal.aborted);
+  await audience.record(first.flatMap(({ id }) => attemptOf(id, outcomes.get(id))));
+  return resultOf(audience, outcomes, signal.aborted);
 }
+
+const isFailing = (target: PushTarget) => target.isFailing;
+
+/** So that one that works again gets its turn, however many do not. */
+const shuffled = <T>(all: readonly T[]): T[] =>
+  all
+    .map((each) => [Math.random(), each] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, each]) => each);
 
 const isWorthAnother = (outcome: Outcome | undefined) =>
   outcome?.state === 'retry' && (outcome.retryAfterMs ?? 0) <= longPauseMs;
 
-/** A few at once, in order. */
-async function eachOf(targets: readonly PushTarget[], work: (target: PushTarget) => Promise<void>) {
+function attemptOf(id: string, { state, answer }: Outcome = untried): Attempted[] {
+  if (state === 'untried') return [];
+  return [{ id, error: state === 'delivered' ? null : answer, isGone: state === 'gone' }];
+}
+
+/** A few at once, in order, until it is over. */
+async function eachOf(
+  targets: readonly PushTarget[],
+  work: (target: PushTarget) => Promise<void>,
+  isOver: () => boolean,
+) {
   const waiting = [...targets];
   const worker = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) await work(next);
+    while (waiting.length > 0 && !isOver()) await work(waiting.shift() as PushTarget);
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
 async function sendTo(
-  { subscription }: PushTarget,
+  { subscription, hasEnded }: PushTarget,
   { keys, contact }: PushAudience,
   { message, notification }: { readonly message: Uint8Array; readonly notification: OutgoingNotification },
   { outbound, now, signal }: Options,
 ): Promise<Outcome> {
+  if (hasEnded) return { state: 'gone', answer: unknown };
   if (!subscription)
     return { state: 'refused', answer: 'it was added with another key of the server: add it again' };
   try {
@@ -129,15 +167,18 @@ async function sendTo(
         headers: { ...headersOf(notification), authorization },
         bytes: encryptPush(message, subscription),
       },
-      { timeoutMs: attemptMs, signal },
+      { timeoutMs: deviceMs, signal },
     );
     const { status } = response;
-    const answer = answerLine(response, [subscription.endpoint]);
+    const answer = `answered ${status}`;
+    const detail = answerLine(response, [subscription.endpoint]);
     if (status >= 200 && status < 300) return { state: 'delivered', answer };
-    if (status === 404 || status === 410) return { state: 'gone', answer: `${answer}; it was removed` };
-    if (refusals.includes(status)) return { state: 'refused', answer };
-    return { state: 'retry', answer, retryAfterMs: pauseOf(response, now()) };
+    if (status === 404 || status === 410) return { state: 'gone', answer: `${answer}: ${unknown}` };
+    if (refusals.includes(status)) return { state: 'refused', answer, detail };
+    return { state: 'retry', answer, detail, retryAfterMs: pauseOf(response, now()) };
   } catch (error) {
+    // The server stops: that says nothing about the device.
+    if (signal.aborted) return untried;
     return { state: 'retry', answer: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -164,7 +205,7 @@ function topicOf(tenant: string, key: string): string {
 /** Fits into one message: first the text gets shorter, and a very long link gives way to the dashboard's. */
 export function payloadOf(notification: OutgoingNotification): string {
   const { id, tenant, title, message, key, url, receivedAt } = notification;
-  const link = url !== null && url.length <= 1_024 ? url : undefined;
+  const link = url !== null && Buffer.byteLength(url) <= 1_024 ? url : undefined;
   const payload = {
     title,
     tag: key === null ? id : topicOf(tenant, key),
@@ -180,22 +221,41 @@ export function payloadOf(notification: OutgoingNotification): string {
 }
 
 function resultOf(
-  targets: readonly PushTarget[],
+  { targets, isDetailed }: PushAudience,
   outcomes: ReadonlyMap<string, Outcome>,
   isStopping: boolean,
 ): SendResult {
-  const all = targets.map(({ id, name }) => ({ name, ...(outcomes.get(id) as Outcome) }));
+  const all = targets.map((target) => ({ ...target, ...(outcomes.get(target.id) ?? untried) }));
   const missed = all.filter(({ state }) => state !== 'delivered');
-  const whom = missed.map(({ name, answer }) => `not to ${name}: ${answer}`).join('; ');
-  const retried = missed.filter(({ state }) => state === 'retry');
+  const waiting = missed.filter(({ state }) => state === 'retry' || state === 'untried');
+  const isIncomplete = waiting.some((each) => isStopping || (each.state === 'untried' && !each.isFailing));
   const reached = all.length - missed.length;
   const sent = `sent to ${reached} of ${all.length} device${all.length === 1 ? '' : 's'}`;
-  const answer = whom === '' ? sent : `${sent}; ${whom}`;
-  if (reached > 0 && !(isStopping && retried.length > 0)) return { outcome: 'delivered', answer };
-  const pauses = retried.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
-  const retryAfterMs = pauses.length === retried.length ? Math.min(...pauses) : undefined;
-  if (retried.length > 0)
+  const whom = missed.map(({ name, answer, detail = answer }) => ({
+    name,
+    answer: isDetailed ? detail : answer,
+  }));
+  const answer = [sent, ...reasonsOf(whom)].join('; ');
+  if (reached > 0 && !isIncomplete) return { outcome: 'delivered', answer };
+  const pauses = waiting.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
+  const retryAfterMs = pauses.length === waiting.length ? Math.min(...pauses) : undefined;
+  if (waiting.length > 0)
     return { outcome: 'retry', answer, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   const isFinal = missed.every(({ state }) => state === 'gone');
   return { outcome: 'failed', answer, isFinal };
+}
+
+/** So many characters of a result are names: the record of a delivery holds 300. */
+const namesChars = 120;
+
+/** Who did not get it, by reason. Names that find no room are counted: the list of devices has them all. */
+function reasonsOf(missed: readonly { readonly name: string; readonly answer: string }[]): string[] {
+  const byReason = [...Map.groupBy(missed, ({ answer }) => answer)];
+  return byReason.map(([reason, devices]) => {
+    const names = devices.map(({ name }) => clip(name, 40));
+    let shown = names.length;
+    while (shown > 1 && names.slice(0, shown).join(', ').length > namesChars / byReason.length) shown -= 1;
+    const more = shown < names.length ? ` and ${names.length - shown} more` : '';
+    return `not to ${names.slice(0, shown).join(', ')}${more}: ${reason}`;
+  });
 }

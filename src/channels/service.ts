@@ -12,7 +12,7 @@ import type { MailServer } from './email.ts';
 import { MailBudget } from './mail-budget.ts';
 import type { ChannelSetup, OutgoingNotification, SendResult } from './message.ts';
 import type { Brokers } from './mqtt.ts';
-import { createPushService } from './push-service.ts';
+import { createPushService, type PushTest } from './push-service.ts';
 
 export interface ChannelServiceOptions {
   readonly queue: DeliveryQueue;
@@ -62,7 +62,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     channel: ChannelRecord,
     notification: Omit<OutgoingNotification, 'tenant'>,
     signal: AbortSignal,
-    onlyDevice?: string,
+    pushTest?: PushTest,
   ): Promise<SendResult> => {
     let setup: ChannelSetup;
     try {
@@ -88,7 +88,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
       {
         ...{ outbound: outboundOf(channel.tenant), mail, brokers, now, signal },
         audience:
-          channel.kind === 'push' ? await push.audienceOf(channel, notification, onlyDevice) : undefined,
+          channel.kind === 'push' ? await push.audienceOf(channel, notification, pushTest) : undefined,
       },
     );
     span?.end(result.outcome === 'delivered' ? undefined : new Error());
@@ -122,7 +122,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
     async test(channel, by, device) {
       const began = performance.now();
       const test = testNotification(by, now());
-      const { outcome, answer } = await sendOne(channel, test, AbortSignal.any([]), device);
+      const { outcome, answer } = await sendOne(channel, test, AbortSignal.any([]), { device });
       return { ok: outcome === 'delivered', answer, tookMs: Math.round(performance.now() - began) };
     },
   };

@@ -16,7 +16,7 @@ export interface PushDeviceRef {
 
 export interface PushDeviceRecord extends PushDeviceRef {
   readonly name: string;
-  /** The subscription, encrypted with the server's key. */
+  /** The subscription, encrypted with the server's key; empty: the push service no longer knows it. */
   readonly sealed: string;
   readonly addedAt: number;
   readonly lastDeliveredAt: number | null;
@@ -31,6 +31,8 @@ export interface PushAttempt {
   readonly id: string;
   /** null: it got the notification. */
   readonly error: string | null;
+  /** The subscription that the push service no longer knows: forgotten, unless the device has another one by now. */
+  readonly ended?: string;
 }
 
 /** The part of the directory. */
@@ -42,20 +44,23 @@ export interface PushDevices {
   createLink(ref: PushDeviceRef, expiresAt: number, by: Actor, at: number): Promise<boolean>;
   /** When the link ends; undefined when it was used or removed. */
   linkEnds(ref: PushDeviceRef): Promise<number | undefined>;
-  /** Uses a link up; the devices that it replaces are removed. False when it was used, removed, or has expired. */
+  /**
+   * Uses a link up; the devices that it replaces are removed. What waits in the channel is attempted at once, and what failed
+   * once more, as after a change of the channel. False when the link was used, removed, or has expired.
+   */
   add(
     ref: PushDeviceRef,
     device: { readonly name: string; readonly sealed: string; readonly replaces: readonly string[] },
     at: number,
   ): Promise<boolean>;
-  /** The device's browser has another subscription now. False when the device is gone. */
-  renew(ref: PushDeviceRef, sealed: string): Promise<boolean>;
-  /** `sealed`: only while its subscription is this one. False when there is nothing to remove. */
-  remove(ref: PushDeviceRef, by: Actor, at: number, sealed?: string): Promise<boolean>;
-  /** Records an attempt; it is no change of configuration. */
+  /** The device's browser has another subscription now. Restarts the channel as `add` does. False when the device is gone. */
+  renew(ref: PushDeviceRef, sealed: string, at: number): Promise<boolean>;
+  /** False when there is nothing to remove. */
+  remove(ref: PushDeviceRef, by: Actor, at: number): Promise<boolean>;
+  /** Records an attempt; it is no change of configuration. `notification`: undefined for a test. */
   record(
     of: Omit<PushDeviceRef, 'id'>,
-    notification: string,
+    notification: string | undefined,
     attempts: readonly PushAttempt[],
     at: number,
   ): Promise<void>;
@@ -67,7 +72,9 @@ export interface PushService {
   publicKey(): string;
   /** @throws AppError `bad-request` when nothing can be encrypted for it. */
   seal(ref: PushDeviceRef, subscription: PushSubscription): string;
-  /** The devices among these that have the same subscription. */
+  /** Whether the device has this very subscription. */
+  has(device: PushDeviceRecord, subscription: PushSubscription): boolean;
+  /** The devices among these that have a subscription at the same address. */
   sameAs(devices: readonly PushDeviceRecord[], subscription: PushSubscription): readonly string[];
   /** What a link holds, and what a device proves itself with: no one can make either without the server's key. */
   secretOf(use: 'link' | 'device', ref: PushDeviceRef): string;

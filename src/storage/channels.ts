@@ -6,23 +6,12 @@ import { AppError } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { difference } from './audit.ts';
 import { change, compareAndSet, insertWhen, pick, precondition } from './change.ts';
+import { restarted, tryFailedAgain } from './channel-restart.ts';
 import type { Builder, ChannelRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
 export function createChannels(db: Builder, executor: SqlExecutor): Channels {
   const of = (tenant: TenantId) => db.selectFrom('channels').selectAll().where('tenant', '=', tenant);
-  /** What failed while the channel was failing: its settings may have been what was wrong. */
-  const tryFailedAgain = (tenant: TenantId, id: string, at: number) =>
-    db
-      .updateTable('deliveries')
-      .set({ state: 'pending', attempts: 0, finished_at: null })
-      .where('tenant', '=', tenant)
-      .where('channel', '=', id)
-      .where('state', '=', 'failed')
-      .where('queued_at', '>', at - limits.deliveryMs)
-      .where(
-        sql<SqlBool>`finished_at >= (select failing_since from channels where tenant = ${tenant} and id = ${id})`,
-      );
   const taken = (name: string) =>
     new AppError('conflict', `there is a channel "${name}" already: choose another name`);
 
@@ -72,10 +61,10 @@ export function createChannels(db: Builder, executor: SqlExecutor): Channels {
             entry: { tenant, by, at, action: 'channel.update', subject: id, detail },
             when: sql<SqlBool>`${precondition('channels', { tenant, id, ...pick(row, columns) })} and not exists (${other})`,
             effects: (guard) => [
-              tryFailedAgain(tenant, id, at).where(guard).compile(),
+              tryFailedAgain(db, { tenant, id, at }, guard),
               db
                 .updateTable('channels')
-                .set({ ...columns, updated_at: at, retry_at: 0, failures: 0, failing_since: null })
+                .set({ ...columns, ...restarted(at) })
                 .where('tenant', '=', tenant)
                 .where('id', '=', id)
                 .where(guard)

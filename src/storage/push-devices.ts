@@ -3,6 +3,7 @@ import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
 import type { PushDeviceRecord, PushDeviceRef, PushDevices } from '#core/push-devices.ts';
 import { change, insertWhen, precondition } from './change.ts';
+import { restart } from './channel-restart.ts';
 import type { Builder, PushDeviceRow } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
 
@@ -89,21 +90,24 @@ export function createPushDevices(db: Builder, executor: SqlExecutor): PushDevic
             .where('id', 'in', ['', ...replaces])
             .where(guard)
             .compile(),
+          ...restart(db, { tenant, id: channel, at }, guard),
         ],
         after: one(ref).compile(),
       });
       return done;
     },
 
-    async renew(ref, sealed) {
+    async renew(ref, sealed, at) {
+      const { tenant, channel, id } = ref;
       const renewed = updateOf(ref).set({ sealed, last_error: null }).where('sealed', 'is not', null);
-      const [result] = await executor.write([renewed.compile()], ref.tenant);
+      const isDone = precondition('push_devices', { tenant, channel, id, sealed });
+      const changed = { tenant, id: channel, at };
+      const [result] = await executor.write([renewed.compile(), ...restart(db, changed, isDone)], tenant);
       return result?.changes === 1;
     },
 
-    async remove(ref, by, at, sealed) {
+    async remove(ref, by, at) {
       const { tenant, channel, id } = ref;
-      const known = { tenant, channel, id, ...(sealed !== undefined && { sealed }) };
       const [row] = await executor.read(one(ref).compile(), tenant);
       if (!row) return false;
       const { done } = await change(db, executor, {
@@ -111,7 +115,7 @@ export function createPushDevices(db: Builder, executor: SqlExecutor): PushDevic
           ...{ tenant, by, at, action: 'push-device.remove', subject: channel },
           detail: { name: row.name, device: id },
         },
-        when: precondition('push_devices', known),
+        when: precondition('push_devices', { tenant, channel, id }),
         effects: (guard) => [deleteOf(ref).where('id', '=', id).where(guard).compile()],
         after: one(ref).compile(),
       });
@@ -120,16 +124,20 @@ export function createPushDevices(db: Builder, executor: SqlExecutor): PushDevic
 
     async record(channel, notification, attempts, at) {
       if (attempts.length === 0) return;
-      const updates = attempts.map(({ id, error }) =>
-        updateOf({ ...channel, id })
-          .set(
-            error === null
-              ? { last_delivered_at: at, last_notification: notification, last_error: null }
-              : { last_error: error.slice(0, errorChars) },
-          )
-          .compile(),
+      const updates = attempts.map(({ id, error, ended }) => {
+        const device = updateOf({ ...channel, id });
+        if (error === null)
+          return device.set({
+            ...{ last_delivered_at: at, last_error: null },
+            ...(notification !== undefined && { last_notification: notification }),
+          });
+        const failed = device.set({ last_error: error.slice(0, errorChars) });
+        return ended === undefined ? failed : failed.set({ sealed: '' }).where('sealed', '=', ended);
+      });
+      await executor.write(
+        updates.map((each) => each.compile()),
+        channel.tenant,
       );
-      await executor.write(updates, channel.tenant);
     },
   };
 }

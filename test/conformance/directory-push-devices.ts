@@ -75,12 +75,23 @@ export function pushDevicesConformance(lab: () => DirectoryLab): void {
       { id: 'b', lastDeliveredAt: 50, lastNotification: 'n1', lastError: null },
       { id: 'c', lastDeliveredAt: null, lastNotification: null, lastError: 'x'.repeat(300) },
     ]);
-    expect(await pushDevices.renew(refOf(tenant, 'c'), 'new')).toBe(true);
-    expect(await pushDevices.renew(refOf(tenant, 'a'), 'new')).toBe(false);
+    expect(await pushDevices.renew(refOf(tenant, 'c'), 'new', 60)).toBe(true);
+    expect(await pushDevices.renew(refOf(tenant, 'a'), 'new', 60)).toBe(false);
     expect(await pushDevices.find(refOf(tenant, 'c'))).toMatchObject({ sealed: 'new', lastError: null });
-    // Between the answer of the push service and the removal, the device got another subscription.
-    expect(await pushDevices.remove(refOf(tenant, 'c'), 'x', 70, 'sealed c')).toBe(false);
-    expect(await pushDevices.remove(refOf(tenant, 'c'), 'x', 70, 'new')).toBe(true);
+    const end = (ended: string) =>
+      pushDevices.record({ tenant, channel: 'c' }, 'n3', [{ id: 'c', error: 'ended', ended }], 65);
+    // Between the answer of the push service and the record, the device got another subscription.
+    await end('sealed c');
+    expect(await pushDevices.find(refOf(tenant, 'c'))).toMatchObject({ sealed: 'new', lastError: null });
+    await end('new');
+    expect(await pushDevices.find(refOf(tenant, 'c'))).toMatchObject({ sealed: '', lastError: 'ended' });
+    expect(await pushDevices.renew(refOf(tenant, 'c'), 'newer', 66)).toBe(true);
+    // A test takes no notification's place.
+    await pushDevices.record({ tenant, channel: 'c' }, undefined, [{ id: 'b', error: null }], 67);
+    expect(await pushDevices.find(refOf(tenant, 'b'))).toMatchObject({
+      ...{ lastDeliveredAt: 67, lastNotification: 'n1' },
+    });
+    expect(await pushDevices.remove(refOf(tenant, 'c'), 'x', 70)).toBe(true);
     expect(await pushDevices.remove(refOf(tenant, 'c'), 'x', 70)).toBe(false);
     expect((await pushDevices.list(tenant, 'c')).map(({ id }) => id)).toEqual(['b']);
   });

@@ -121,15 +121,16 @@ test('a link adds one device, which gets notifications that only it can read, an
   );
 });
 
-test('a device whose subscription ended is removed; one that fails is tried again and does not hold up the others', async () => {
+test('a device whose subscription ended stays in the list; one that fails is tried again and does not hold up the others', async () => {
   const [good, slow, gone] = [await add('good'), await add('slow'), await add('gone')];
+  const ended = 'the push service no longer knows it: open its page on the device, or add it again';
   await route();
   service.replies.set(gone.browser.path, [{ status: 410 }]);
   service.replies.set(slow.browser.path, [{ status: 503 }, { status: 503 }, { status: 500 }]);
   await send();
   await eventually(async () =>
     expect(await answers()).toEqual([
-      'delivered: sent to 1 of 3 devices; not to gone: answered 410; it was removed; not to slow: answered 503',
+      `delivered: sent to 1 of 3 devices; not to gone: answered 410: ${ended}; not to slow: answered 503`,
     ]),
   );
   const counts = () =>
@@ -138,6 +139,7 @@ test('a device whose subscription ended is removed; one that fails is tried agai
     );
   expect(counts()).toEqual([1, 2, 1]);
   expect(await devices()).toMatchObject([
+    { name: 'gone', lastError: `answered 410: ${ended}` },
     { name: 'good', lastError: null },
     { name: 'slow', lastError: 'answered 503' },
   ]);
@@ -146,7 +148,7 @@ test('a device whose subscription ended is removed; one that fails is tried agai
   await eventually(async () => expect(await deliveries()).toMatchObject([{ state: 'delivered' }, {}]));
   expect(counts()).toEqual([2, 3, 1]);
   await send();
-  await eventually(async () => expect((await devices())[1].lastError).toBeNull());
+  await eventually(async () => expect((await devices())[2].lastError).toBeNull());
   expect(counts()).toEqual([3, 4, 1]);
 });
 
@@ -161,6 +163,42 @@ test('when nobody gets it the channel rests as the push service asks, and the no
   expect(Date.parse((await of()).retryAt) - Date.now()).toBeGreaterThan(1_500_000);
   await call('PATCH', `/api/channels/${channel}`, { name: 'Night' });
   await eventually(async () => expect(await answers()).toEqual(['delivered: sent to 1 of 1 device']));
+});
+
+test('a new device or subscription gets what waits, and what failed for want of a device', async () => {
+  await route();
+  await send();
+  const nobody = 'failed: the channel has no device: add one';
+  await eventually(async () => expect(await answers()).toEqual([nobody]));
+  const { browser, secret } = await add('phone');
+  await eventually(async () => expect(await answers()).toEqual(['delivered: sent to 1 of 1 device']));
+  service.replies.set(browser.path, [{ status: 429, headers: { 'retry-after': '1800' } }]);
+  await send();
+  await eventually(async () =>
+    expect(await deliveries()).toMatchObject([{ state: 'pending', attempts: 1 }, {}]),
+  );
+  const renewed = service.subscribe();
+  // The page says at each visit what it has.
+  await device('device/subscription', { secret, subscription: browserOf(browser) });
+  expect((await call('GET', '/api/channels')).json.channels[0].state).toMatchObject({ failures: 1 });
+  await device('device/subscription', { secret, subscription: browserOf(renewed) });
+  await eventually(async () => expect(await deliveries()).toMatchObject([{ state: 'delivered' }, {}]));
+  expect(service.pushed.at(-1)?.path).toBe(renewed.path);
+});
+
+test('a device is not told what the address that it gave answers', async () => {
+  const { browser, secret } = await add('phone');
+  service.replies.set(browser.path, [
+    { status: 403, body: 'inside' },
+    { status: 403, body: 'inside' },
+  ]);
+  const asked = await device('device/test', { secret });
+  expect(asked.json).toMatchObject({ ok: false });
+  const own = await device('device', { secret });
+  expect(JSON.stringify([asked.json, own.json, await devices()])).not.toContain('inside');
+  expect(JSON.stringify([asked.json, own.json])).not.toContain('403');
+  expect(own.json.lastError).toContain('the page of the channel says why');
+  expect((await call('POST', `/api/channels/${channel}/test`)).json.answer).toContain('answered 403: inside');
 });
 
 test('a browser has one subscription a channel, may renew it, and only its own secret speaks for it', async () => {
@@ -184,6 +222,7 @@ test('a browser has one subscription a channel, may renew it, and only its own s
   const fresh = await link();
   for (const [field, subscription] of [
     ['endpoint', { ...browserOf(renewed), endpoint: 'file:///etc/passwd' }],
+    ['endpoint', { ...browserOf(renewed), endpoint: 'http://10.0.0.1/' }],
     ['keys', { ...browserOf(renewed), keys: { ...renewed.keys, p256dh: `B${'A'.repeat(86)}` } }],
   ] as const)
     expect((await device('devices', { secret: fresh, name: 'x', subscription })).json.error).toContain(field);

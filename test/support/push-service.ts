@@ -60,7 +60,7 @@ export interface Pushed {
 export class PushServiceStub {
   readonly pushed: Pushed[] = [];
   /** By path: the next answers; then 201. */
-  readonly replies = new Map<string, { status: number; headers?: Record<string, string> }[]>();
+  readonly replies = new Map<string, { status: number; headers?: Record<string, string>; body?: string }[]>();
   readonly #browsers = new Map<string, PushBrowser>();
   readonly #server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -81,8 +81,8 @@ export class PushServiceStub {
       response.writeHead(400).end(String(error));
       return;
     }
-    const { status, headers: more } = this.replies.get(path)?.shift() ?? { status: 201 };
-    response.writeHead(status, more).end();
+    const { status, headers: more, body } = this.replies.get(path)?.shift() ?? { status: 201 };
+    response.writeHead(status, more).end(body);
   });
 
   static async start(): Promise<PushServiceStub> {

@@ -136,9 +136,10 @@ function linkRoutes(app: App, services: Services, take: Take): void {
       const device = { name: body.name.trim(), sealed, replaces };
       if (!(await directory.pushDevices.add(ref, device, now()))) throw linkOver();
       reply.code(201).header('cache-control', 'no-store');
+      channels.wake(ref.tenant);
       const added = await directory.pushDevices.find(ref);
       if (!added) throw linkOver();
-      return { ...place, ...pushDeviceView(added), secret: channels.push.secretOf('device', ref) };
+      return { ...place, ...ownView(added), secret: channels.push.secretOf('device', ref) };
     },
   );
 }
@@ -165,7 +166,7 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       await take(sourceIp, reply);
       const device = await known(body.secret);
       reply.header('cache-control', 'no-store');
-      return { ...(await placeOf(services, device, () => notFound('device'))), ...pushDeviceView(device) };
+      return { ...(await placeOf(services, device, () => notFound('device'))), ...ownView(device) };
     },
   );
 
@@ -181,7 +182,11 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       await take(sourceIp, reply);
       const device = await known(body.secret);
       const sealed = channels.push.seal(device, body.subscription);
-      if (!(await directory.pushDevices.renew(device, sealed))) throw notFound('device');
+      // Its page says so at each visit: that is no reason to try a channel that rests.
+      if (!channels.push.has(device, body.subscription)) {
+        if (!(await directory.pushDevices.renew(device, sealed, now()))) throw notFound('device');
+        channels.wake(device.tenant);
+      }
       return reply.code(204).send(null);
     },
   );
@@ -200,7 +205,8 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       const channel = await channelOf(services, device, () => notFound('device'));
       const { allowed, resetSeconds } = await tests.take(device.id, testRate, now());
       if (!allowed) throw rateLimited(resetSeconds);
-      return channels.test(channel, device.name, device.id);
+      const result = await channels.test(channel, device.name, device.id);
+      return result.ok ? result : { ...result, answer: notReached };
     },
   );
 
@@ -220,6 +226,14 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       return reply.code(204).send(null);
     },
   );
+}
+
+/** A device is nobody with an account: what the address that it gave answers, or whether there is one, is not told to it. */
+const notReached = 'the push service did not take the message: the page of the channel says why';
+
+function ownView(device: PushDeviceRecord) {
+  const view = pushDeviceView(device);
+  return { ...view, lastError: view.lastError === null ? null : notReached };
 }
 
 const linkOver = () =>

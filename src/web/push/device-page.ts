@@ -13,6 +13,8 @@ export interface DeviceView {
   readonly channel: string;
   readonly tenant: string;
   readonly lastDeliveredAt: string | null;
+  /** The last message did not reach it. */
+  readonly isFailing: boolean;
   test(): Promise<Notice | undefined>;
   turnOff(): Promise<void>;
 }
@@ -112,7 +114,7 @@ async function busy(button: HTMLButtonElement, work: () => Promise<void>, onErro
 }
 
 function deviceCard(
-  { channel, tenant, lastDeliveredAt, test, turnOff }: DeviceView,
+  { channel, tenant, lastDeliveredAt, isFailing, test, turnOff }: DeviceView,
   { t, button, report }: Parts,
 ): HTMLElement {
   const last =
@@ -124,6 +126,7 @@ function deviceCard(
     { class: 'card' },
     element('h2', { text: t('on', { channel, tenant }) }),
     element('p', { class: 'muted', text: last }),
+    ...(isFailing ? [element('p', { class: 'problem', text: t('lastFailed') })] : []),
     element(
       'div',
       { class: 'actions' },

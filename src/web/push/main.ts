@@ -163,9 +163,10 @@ async function keepSubscribed(devices: readonly StoredDevice[]): Promise<Notice 
   }
 }
 
-function viewOf({ secret }: StoredDevice, { channel, tenant, lastDeliveredAt }: PushOwnDevice): DeviceView {
+function viewOf({ secret }: StoredDevice, own: PushOwnDevice): DeviceView {
+  const { channel, tenant, lastDeliveredAt, lastError } = own;
   return {
-    ...{ channel, tenant, lastDeliveredAt },
+    ...{ channel, tenant, lastDeliveredAt, isFailing: lastError !== null },
     async test() {
       try {
         const { ok, answer } = await calls.test(secret);

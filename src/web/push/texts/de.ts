@@ -11,6 +11,8 @@ export const de: PushTexts = {
   turnedOn: 'Benachrichtigungen von „{{channel}}“ sind ein.',
   on: 'Ein: {{channel}} · {{tenant}}',
   lastDelivered: 'Letzte Meldung {{at}}.',
+  lastFailed:
+    'Die letzte Meldung kam nicht an. Senden Sie einen Test. Kommt auch er nicht an, schalten Sie die Benachrichtigungen aus und fügen Sie das Gerät neu hinzu.',
   nothingYet: 'Noch keine Meldung.',
   test: 'Test senden',
   tested: 'Gesendet. Die Meldung kommt in wenigen Sekunden an.',

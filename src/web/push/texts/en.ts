@@ -11,6 +11,8 @@ export const en = {
   turnedOn: 'Notifications from “{{channel}}” are on.',
   on: 'On: {{channel}} · {{tenant}}',
   lastDelivered: 'Last message {{at}}.',
+  lastFailed:
+    'The last message did not arrive. Send a test. If it does not arrive either, turn notifications off and add this device again.',
   nothingYet: 'No message yet.',
   test: 'Send test',
   tested: 'Sent. The message arrives within seconds.',
