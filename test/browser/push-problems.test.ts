@@ -99,7 +99,11 @@ test('the page of a device is there, with a reason, when what it needs cannot be
   const button = (name: string) => page.getByRole('button', { name });
   const problem = (text: string) => page.locator('.status.problem', { hasText: text }).waitFor();
   const card = page.getByRole('heading', { name: 'On: On call' });
+  await page.route('**/api/push/link', (route) => route.abort());
   await page.goto(await link());
+  await problem('no answer');
+  await page.unroute('**/api/push/link');
+  await button('Try again').click();
   await button('Turn on notifications').click();
   await card.waitFor();
 

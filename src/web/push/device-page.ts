@@ -29,7 +29,7 @@ export interface Offer {
 export interface PageState {
   readonly obstacle: Obstacle | undefined;
   readonly devices: readonly DeviceView[];
-  /** What this browser is set up for could not be read, or not all of it: `devices` may lack some. */
+  /** What this browser is set up for, or its link, could not be read: `devices` may lack some. */
   readonly isIncomplete: boolean;
   readonly offer: Offer | undefined;
   readonly notice: Notice | undefined;

@@ -2,7 +2,7 @@
 import '../fonts.css';
 import '../tokens.css';
 import './push.css';
-import { isCode } from '#client/api-error.ts';
+import { ApiError, isCode } from '#client/api-error.ts';
 import { createPushCalls } from '#client/push.ts';
 import type { PushLink, PushOwnDevice } from '#contract/push.ts';
 import { browserName } from '../browser-name.ts';
@@ -60,7 +60,8 @@ async function findState(): Promise<PageState> {
   // On a home screen the page opens with the link that it was added with, used long ago.
   const isOldLink = linked.isOver && isKnown && isOnHomeScreen();
   const problem = known.problem ?? (isOldLink ? undefined : linked.problem);
-  return { ...known, obstacle, offer: linked.offer, notice: problem };
+  const isIncomplete = known.isIncomplete || linked.isUnread === true;
+  return { ...known, isIncomplete, obstacle, offer: linked.offer, notice: problem };
 }
 
 function unknownState(error: unknown): PageState {
@@ -72,6 +73,8 @@ interface Linked {
   readonly offer: Offer | undefined;
   readonly problem?: Notice;
   readonly isOver?: boolean;
+  /** Nobody answered: it may be a good one. */
+  readonly isUnread?: boolean;
 }
 
 async function findOffer(): Promise<Linked> {
@@ -80,7 +83,8 @@ async function findOffer(): Promise<Linked> {
   try {
     return { offer: offerOf(secret, await calls.link(secret)) };
   } catch (error) {
-    return { offer: undefined, problem: problemOf(reasonOf(error)), isOver: isCode(error, 'gone') };
+    const isUnread = error instanceof ApiError && error.status === 0;
+    return { offer: undefined, problem: problemOf(reasonOf(error)), isOver: isCode(error, 'gone'), isUnread };
   }
 }
 
