@@ -112,6 +112,7 @@ export const integrationsScenes: readonly DashboardScenes[] = [
         name: 'github',
         path: 'settings/integrations?id=github',
         act: async (page) => {
+          await page.getByLabel('API token').selectOption('ci');
           await page.getByRole('button', { name: 'Show signing secret' }).click();
           await page.getByText(/^whsec_/).waitFor();
         },

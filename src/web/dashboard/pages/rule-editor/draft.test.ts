@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '#client/api-error.ts';
-import type { RuleCreate, RuleThen } from '#contract/rule.ts';
+import type { EscalationStep, RuleCreate, RuleThen } from '#contract/rule.ts';
 import { ruleSpec } from '../../../../../test/support/arbitrary-rules.ts';
 import { draftOf, missingIn, newDraft, patchOf, ruleOf } from './draft.ts';
 import { jsonOf, ruleFromJson } from './rule-json.ts';
-import { locateProblem } from './rule-problem.ts';
+import { locateProblem, problemOfStep } from './rule-problem.ts';
 
 const rule = ruleSpec.map(({ id: _, ...given }): Required<RuleCreate> => given);
 /** A list of one and the one say the same, and so do no `not` and an empty one. */
@@ -106,6 +106,19 @@ describe('the server says where it is wrong', () => {
       ...(at !== undefined && { at }),
       text,
     });
+  });
+
+  test('of a step is marked at that step alone; of missing panels, at the steps that lack them', () => {
+    const steps = [
+      { afterMs: 1 },
+      { afterMs: 1, panels: { tags: [] } },
+      { afterMs: 1, panels: 'all' },
+    ] as const;
+    const marked = (at?: number) =>
+      steps.map((step, i) => problemOfStep({ id: 'p', text: 'no', at }, { ...step } as EscalationStep, i));
+    expect(marked(2)).toEqual([undefined, undefined, { id: 'p', text: 'no' }]);
+    expect(marked()).toEqual([undefined, { id: 'p', text: 'no' }, undefined]);
+    expect(problemOfStep(undefined, { afterMs: 1 }, 0)).toBeUndefined();
   });
 
   test('of one rule that was sent alone', () => {

@@ -7,10 +7,9 @@ import { useTranslation } from 'react-i18next';
 import { type EscalationStep, maxEscalationSteps } from '#contract/rule.ts';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { isEmptyTarget } from './draft.ts';
 import styles from './editor.module.css';
 import { EditorLevelSelect, EditorSelect } from './editor-row.tsx';
-import type { FieldProblem } from './rule-problem.ts';
+import { type FieldProblem, problemOfStep } from './rule-problem.ts';
 import { TargetFields } from './target-fields.tsx';
 
 export const initialStep: Readonly<EscalationStep> = { afterMs: 300_000, setLevel: 'critical' };
@@ -37,7 +36,7 @@ export function EscalationFields({
             <StepFields
               step={step}
               isFirst={i === 0}
-              problem={problemOf(problem, step, i)}
+              problem={problemOfStep(problem, step, i)}
               onChange={(next) => onChange(steps.map((each, at) => (at === i ? next : each)))}
             />
             {steps.length > 1 && (
@@ -77,16 +76,6 @@ export function EscalationFields({
       )}
     </div>
   );
-}
-
-/** The server's error names one step by its index; without one, it is of the steps that lack panels. */
-function problemOf(
-  problem: FieldProblem | undefined,
-  step: EscalationStep,
-  index: number,
-): FieldProblem | undefined {
-  const isMeant = problem?.at === undefined ? isEmptyTarget(step.panels) : problem.at === index;
-  return problem && isMeant ? { id: problem.id, text: problem.text } : undefined;
 }
 
 function StepFields({

@@ -3,6 +3,8 @@
 import { useId, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { ApiError } from '#client/api-error.ts';
+import type { EscalationStep } from '#contract/rule.ts';
+import { isEmptyTarget } from './draft.ts';
 
 export interface RuleProblem {
   /** As in `when.host`, `then.panels` or `activeUntil`; undefined if it belongs to no field of this rule. */
@@ -43,6 +45,16 @@ export interface FieldProblem {
   readonly id: string;
   /** Which of the place's values. */
   readonly at?: number | undefined;
+}
+
+/** Of one step of an escalation: the server names it by its index; without one, the steps that lack panels are meant. */
+export function problemOfStep(
+  problem: FieldProblem | undefined,
+  step: EscalationStep,
+  index: number,
+): FieldProblem | undefined {
+  const isMeant = problem?.at === undefined ? isEmptyTarget(step.panels) : problem.at === index;
+  return problem && isMeant ? { id: problem.id, text: problem.text } : undefined;
 }
 
 export interface FieldProblems {
