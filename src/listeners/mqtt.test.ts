@@ -217,13 +217,23 @@ it('lets another node try when it cannot reach the broker', async () => {
 it('stores messages of one key in their order, also when the first of them must wait', async () => {
   const world = subscribe();
   const { broker, stored } = world;
-  world.refuses = ({ level }) => level === 'info' && world.refused < 3;
+  world.refuses = ({ message }) => message === 'closed' && world.refused < 3;
+  let release = (_: Sender) => undefined as unknown;
+  const held = new Promise<Sender>((resolve) => {
+    release = resolve;
+  });
+  world.sender = () => held;
   await broker.connected(1);
+  // While it is being stored, the others come together.
+  broker.publish('first', 9);
+  await new Promise(setImmediate);
   broker.publish('{"key": "door", "level": "info", "message": "closed"}', 1);
   broker.publish('{"key": "door", "level": "critical", "message": "open"}', 2);
   broker.publish('{"key": "window", "level": "critical", "message": "broken"}', 3);
-  await soon(() => expect(broker.acknowledged).toHaveLength(3));
-  expect(stored.filter((text) => text !== 'broken')).toEqual(['closed', 'open']);
+  await new Promise(setImmediate);
+  release({ id: 'a' } as Sender);
+  await soon(() => expect(broker.acknowledged).toHaveLength(4));
+  expect(stored.filter((text) => text !== 'broken')).toEqual(['first', 'closed', 'open']);
 });
 
 it('connections that do not last are one warning and one success, and are made more and more seldom', async () => {
