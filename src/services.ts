@@ -106,7 +106,8 @@ export async function createServices(
     isShared: storage.nodes !== undefined,
     onError,
     onRefused: (tenant, kind) => metrics.of(tenant).notAwaited(kind),
-    onFull: (tenant, reason) => logger.warn({ tenant: tenancy.peek(tenant)?.record.name }, `attention: ${reason}`),
+    onFull: (tenant, reason) =>
+      logger.warn({ tenant: tenancy.peek(tenant)?.record.name }, `attention: ${reason}`),
   });
   const intake = new Intake({
     history,

@@ -17,6 +17,7 @@ import {
   type SentencePart,
   sentenceText,
   slot,
+  slots,
   value,
   valuesSlot,
   word,
@@ -121,14 +122,13 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
 
-const stepSlots = ['duration', 'panels', 'level', 'unless'] as const;
+const stepSlots = slots('duration', 'panels', 'level', 'unless');
 
 /** "escalate as critical after 5 min", "then to panels tagged management after another 15 min unless shown" */
 function stepSentence(step: EscalationStep, isFirst: boolean, words: RuleWords): Sentence {
   const { t } = words;
   const { afterMs, unless, setLevel, panels } = step;
-  const slots = Object.fromEntries(stepSlots.map((name) => [name, slot(name)]));
-  return fill(t(isFirst ? 'escalate' : 'escalateThen', slots), {
+  return fill(isFirst ? t('escalate', stepSlots) : t('escalateThen', stepSlots), {
     duration: [value(words.duration(afterMs))],
     panels:
       panels === undefined
@@ -198,10 +198,7 @@ function conditionSentences(when: NonNullable<RuleCreate['when']>, words: RuleWo
 function oneCondition(given: RuleConditions, field: Field, isNot: boolean, words: RuleWords): Sentence {
   const { verb, values } = comparison(given, field, words);
   const sentence = words.t(isNot ? `${verb}Not` : verb, { field: slot('field'), ...valuesSlot });
-  return fill(sentence, {
-    field: [word(words.t(`field.${field}`))],
-    values: anyOf(values, words),
-  });
+  return fill(sentence, { field: [word(words.t(`field.${field}`))], values: anyOf(values, words) });
 }
 
 type Verb = 'is' | 'matches' | 'within' | 'contains' | 'atLeast';

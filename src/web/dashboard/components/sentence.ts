@@ -13,6 +13,8 @@ export const sentenceText = (sentence: Sentence): string => sentence.map(({ text
 
 /** A placeholder in a translated text. */
 export const slot = (name: string) => `\uE000${name}\uE000`;
+export const slots = <Name extends string>(...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, slot(name)])) as Record<Name, string>;
 export const valuesSlot = { values: slot('values') };
 
 /** Replaces the placeholders of a text. */
