@@ -30,10 +30,8 @@ export function curlWithHeaders(server: string, token: string, { title, message 
 /** A notification that says that the next one comes within a day. */
 export function curlExpecting(server: string, token: string): string {
   return [
-    `curl ${quoted(`${server}/api/notify`)}`,
-    `  -H ${quoted(`Authorization: Bearer ${token}`)}`,
-    `  -H 'X-Title: Backup of db-01' -H 'X-Key: backup-db-01' -H 'X-Expect-Every: 1d'`,
-    `  -d 'done'`,
+    curlWithHeaders(server, token, { title: 'Backup of db-01', message: 'done' }),
+    `  -H 'X-Level: success' -H 'X-Key: backup-db-01' -H 'X-Expect-Every: 1d'`,
   ].join(' \\\n');
 }
 
