@@ -54,7 +54,7 @@ export class MailBudget {
       bucket.left + (Math.max(0, now - bucket.at) * this.#perHour) / hourMs,
     );
     bucket.at = now;
-    // Whoever has not come back since does not come back.
+    // The budget is full again: channels that did not return for their mails in this time gave them up.
     if (bucket.left >= this.#perHour) bucket.promised.clear();
     this.#buckets.set(tenant, bucket);
     return bucket;

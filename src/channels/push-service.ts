@@ -106,7 +106,7 @@ export function createPushService({ devices, key, contact, now }: Options): Push
   };
 }
 
-/** Whoever adds a device chooses where the server sends to: nothing that speaks plain HTTP, but on this machine itself. */
+/** The person who adds a device chooses the address: plain HTTP is accepted on this machine only. */
 const isAcceptable = (endpoint: URL | null) =>
   endpoint?.protocol === 'https:' ||
   (endpoint?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(endpoint.hostname));

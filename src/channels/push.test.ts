@@ -143,13 +143,13 @@ test('the result names the others by reason, as far as the record has room', asy
 });
 
 test('what a push service says is in the answer to an admin alone, and never recorded', async () => {
-  const told = async (isDetailed: boolean) => {
+  const answerTo = async (isDetailed: boolean) => {
     const { result, recorded } = await attempt([target('a')], { a: [403] }, { isDetailed });
     expect(recorded).toEqual([{ id: 'a', error: 'answered 403', isGone: false }]);
     return result.answer;
   };
-  expect(await told(false)).toMatch(/answered 403$/);
-  expect(await told(true)).toMatch(/answered 403: why$/);
+  expect(await answerTo(false)).toMatch(/answered 403$/);
+  expect(await answerTo(true)).toMatch(/answered 403: why$/);
 });
 
 test('a link and a title of many bytes fit into a message', () => {

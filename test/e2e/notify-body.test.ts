@@ -59,6 +59,11 @@ describe('the body’s type', () => {
     expect(record).toMatchObject({ title: 'Log', message: ' line 1\n\nline 2\n', level: 'warning' });
   });
 
+  it('a form without a = is plain text, as curl -d sends it', async () => {
+    const sent = typed('application/x-www-form-urlencoded', '100 % done & checked', { 'x-title': 'Backup' });
+    expect(await desk.accepted(sent)).toMatchObject({ title: 'Backup', message: '100 % done & checked' });
+  });
+
   it.each(['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'])(
     'a body that starts with { is JSON under %s',
     async (type) => {

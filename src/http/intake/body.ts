@@ -6,6 +6,7 @@ type BodyKind = 'none' | 'json' | 'form' | 'text';
 
 /**
  * A body that starts with `{` under a missing, plain or form content type is JSON, which is what `curl -d '{…}'` sends.
+ * A form without a `=` is plain text, which is what `curl -d 'done'` sends.
  * @throws AppError `unsupported-type` for another kind, and for a body that is compressed.
  */
 export function bodyKind(
@@ -19,8 +20,10 @@ export function bodyKind(
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type === 'application/json' || /^[a-z0-9!#$&^_.-]+\/[a-z0-9!#$&^_.-]+\+json$/.test(type)) return 'json';
   if (type === '' && startsObject(body)) return 'json';
-  if (type === 'application/x-www-form-urlencoded') return startsObject(body) ? 'json' : 'form';
-  if (type === 'text/plain') return startsObject(body) ? 'json' : 'text';
+  if (type === 'application/x-www-form-urlencoded' || type === 'text/plain') {
+    if (startsObject(body)) return 'json';
+    return type === 'text/plain' || !body.includes('=') ? 'text' : 'form';
+  }
   throw new AppError(
     'unsupported-type',
     'the content type must be application/json, application/x-www-form-urlencoded or text/plain, or the body empty',
