@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ConfigError, describeConfig, readConfig } from './config.ts';
+import { problemsOf } from '#test/support/config-problems.ts';
+import { describeConfig, readConfig } from './config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'belfry-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -11,16 +12,6 @@ function file(name: string, text: string): string {
   const path = join(folder, name);
   writeFileSync(path, text);
   return path;
-}
-
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    readConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
 }
 
 describe('an environment without settings', () => {
@@ -278,33 +269,5 @@ describe('settings that belong together', () => {
       admin: { email: 'a@example.org', password: 'four plain boxes' },
       oidc: { issuer: 'https://id.example.org', clientId: 'belfry', name: 'Single sign-on' },
     });
-  });
-});
-
-describe('the settings of MQTT', () => {
-  const token = { BELFRY_MQTT_TOKEN: 'bfy_x' };
-  test.each<[Record<string, string>, RegExp]>([
-    [{ ...token, BELFRY_MQTT_URL: 'http://a:hunter2@b' }, /^BELFRY_MQTT_URL must be mqtt: or mqtts:/],
-    [{ ...token, BELFRY_MQTT_URL: 'mqtt://b/topic' }, /^BELFRY_MQTT_URL must be mqtt: or mqtts:/],
-    [{ BELFRY_MQTT_URL: 'mqtt://b' }, /^BELFRY_MQTT_TOKEN is needed/],
-    ...['a#', 'a/+b', '#/a', ' , ', '$share/g/a'].map((filter): [Record<string, string>, RegExp] => [
-      { BELFRY_MQTT_TOPICS: filter },
-      /^BELFRY_MQTT_TOPICS is .* must be topic filters/,
-    ]),
-    [{ BELFRY_MQTT_CLIENT_ID: 'a b' }, /^BELFRY_MQTT_CLIENT_ID is .* must be 1 to 64 letters/],
-  ])('%j is one problem, without the password', (env, problem) => {
-    expect(problemsOf(env)).toEqual([expect.stringMatching(problem)]);
-    expect(problemsOf(env).join()).not.toContain('hunter2');
-  });
-
-  test('name a broker, and topics', () => {
-    const { listeners, effective } = readConfig({
-      ...{ ...token, BELFRY_MQTT_URL: 'mqtts://u:hunter2@b' },
-      BELFRY_MQTT_TOPICS: 'a/#, +/b,#',
-    });
-    expect(listeners?.mqtt).toEqual({
-      ...{ url: 'mqtts://u:hunter2@b', topics: ['a/#', '+/b', '#'], token: 'bfy_x', clientId: 'belfry' },
-    });
-    expect(JSON.stringify(effective)).not.toContain('hunter2');
   });
 });

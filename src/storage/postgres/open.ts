@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { FairQueue } from '../fair-queue.ts';
 import type { Storage } from '../storage.ts';
 import { AppendQueue } from './append-queue.ts';
@@ -5,7 +6,6 @@ import { Availability } from './availability.ts';
 import { Connections } from './connections.ts';
 import { createPool, createPostgresBuilder, type Timeouts, usualTimeouts } from './database.ts';
 import { createExecutor } from './executor.ts';
-import { checkIdentity } from './fail-over.ts';
 import { PostgresHistory } from './history.ts';
 import { createLimitStore } from './limits.ts';
 import { migrate } from './migrate.ts';
@@ -110,4 +110,27 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
       return Promise.race([ended, late]);
     },
   };
+}
+
+/**
+ * What no copy of the database has in common with it: the cluster, its timeline (a promotion begins a new one: it stands in
+ * the first digits of a file of the log), the database and its table.
+ */
+const identity = `(pg_control_system()).system_identifier
+  || ' ' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)
+  || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()) || ' ' || 'meta'::regclass::oid`;
+
+/**
+ * Begins a new epoch when the database went back, because a standby was promoted or a backup restored: positions that panels
+ * have seen may then mean other entries, so panels start afresh. Nodes that find this out together begin only one.
+ */
+async function checkIdentity(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `WITH noted AS (
+       INSERT INTO meta VALUES ('cluster', ${identity})
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE meta.value <> excluded.value
+       RETURNING xmax <> 0 AS is_other
+     ) UPDATE meta SET value = encode(substr(uuid_send(gen_random_uuid()), 1, 5), 'hex')
+       WHERE name = 'epoch' AND EXISTS (SELECT 1 FROM noted WHERE is_other)`,
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { draft, HistoryModel } from '#test/support/history-model.ts';
-import { purge } from './purge.ts';
+import { purge } from './restore.ts';
 import { searchPage } from './search.ts';
 
 test('a purge leaves nothing of what retention does not keep in the file, and all of the rest', () => {

@@ -23,8 +23,10 @@ import {
 import { type Db, openReadOnly } from './database.ts';
 import { flushToDisk, realDatabasePath } from './database-file.ts';
 import { tryServerLock } from './lock.ts';
+import { LogWriter, usualSizes } from './log-writer.ts';
+import { Maintenance } from './maintenance.ts';
 import { migrate } from './migrate.ts';
-import { purge } from './purge.ts';
+import { readNewest } from './partitions.ts';
 
 export interface RestoreResult {
   /** Where the database that was there before is now; undefined when there was none. */
@@ -161,4 +163,21 @@ function duplicate(path: string, copy: string): void {
     copyFileSync(path, copy);
     flushToDisk(copy);
   }
+}
+
+const purgeStep = { rows: 10_000, pages: 1_000 };
+
+/**
+ * Removes at once what retention does not keep; a server does so by and by. Nobody else has the database open. When this returns, nothing that no tenant keeps is in the file, nor in its free pages.
+ */
+export function purge(db: Db): void {
+  const log = new LogWriter(db);
+  const maintenance = new Maintenance(log.sql, usualSizes, () => log.routes.forget(), { keepsDead: false });
+  log.transaction(() => {
+    log.indexAll();
+    const { indexed, firstRow } = readNewest(log.sql);
+    if (indexed >= firstRow) log.closePartition();
+  });
+  while (log.transaction(() => maintenance.step(purgeStep)));
+  db.exec('VACUUM');
 }

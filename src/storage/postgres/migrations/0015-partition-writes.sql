@@ -297,20 +297,60 @@ BEGIN
   RETURN QUERY SELECT 'cleared', take_off(shown, new_at, new_by, new_reason), wanted.route;
 END $$;
 
-DO $$
+-- As before; they look up what they need in single partitions.
+CREATE OR REPLACE FUNCTION acknowledge_notification(of_tenant bigint, of_id uuid, new_by text, new_at bigint, new_note text)
+RETURNS TABLE (kind text, at_position bigint, of_route jsonb, earlier_by text, earlier_at bigint, earlier_note text) LANGUAGE plpgsql AS $$
 DECLARE
-  change text[];
-  definition text;
+  wanted log;
+  earlier acknowledgements;
+  new_position bigint;
 BEGIN
-  FOREACH change SLICE 1 IN ARRAY ARRAY[
-    ARRAY['acknowledge_notification', E'FROM (SELECT * FROM log WHERE id = of_id OFFSET 0) g JOIN logs k ON k.tenant = g.tenant AND g.row >= k.first_row\n    WHERE g.tenant = of_tenant AND g.cleared IS NULL;',
-      'FROM find_entry(of_tenant, of_id) g;'],
-    ARRAY['move_first', 'FROM log WHERE tenant = of_tenant AND position = new_first;', 'FROM read_after(of_tenant, new_first - 1, 1);']
-  ] LOOP
-    definition := pg_get_functiondef(change[1]::regproc);
-    IF strpos(definition, change[2]) = 0 THEN
-      RAISE EXCEPTION '% does not have: %', change[1], change[2];
+  PERFORM 1 FROM logs WHERE tenant = of_tenant FOR UPDATE;
+  SELECT g.* INTO wanted FROM find_entry(of_tenant, of_id) g;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'not-found', NULL::bigint, NULL::jsonb, NULL::text, NULL::bigint, NULL::text;
+    RETURN;
+  END IF;
+  SELECT * INTO earlier FROM acknowledgements a WHERE a.tenant = of_tenant AND a.row = wanted.row;
+  IF FOUND THEN
+    RETURN QUERY SELECT 'already', NULL::bigint, NULL::jsonb, earlier."by", earlier.at, earlier.note;
+    RETURN;
+  END IF;
+  UPDATE logs SET head = head + 1 WHERE tenant = of_tenant RETURNING head INTO new_position;
+  INSERT INTO log (row, tenant, position, id, at, route, cleared, "by", reason, message)
+    VALUES (nextval('log_row'), of_tenant, new_position, wanted.id, new_at, wanted.route, wanted.position, new_by, 'acknowledged', new_note);
+  INSERT INTO acknowledgements VALUES (of_tenant, wanted.row, new_at, new_by, new_note);
+  RETURN QUERY SELECT 'acknowledged', new_position, wanted.route, NULL::text, NULL::bigint, NULL::text;
+END $$;
+
+CREATE OR REPLACE FUNCTION move_first(of_tenant bigint, old_first bigint, new_first bigint, dropped bigint,
+  dropped_bytes bigint, dropped_up_to bigint, now_at bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  shown live;
+  new_first_row bigint;
+  looked_at integer := 0;
+BEGIN
+  PERFORM 1 FROM logs WHERE tenant = of_tenant AND first = old_first FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  FOR shown IN SELECT * FROM live WHERE tenant = of_tenant AND position < new_first ORDER BY position LIMIT 500 LOOP
+    looked_at := looked_at + 1;
+    IF shown.expires_at <= now_at THEN
+      DELETE FROM live WHERE tenant = shown.tenant AND rank = shown.rank AND position = shown.position;
+    ELSE
+      PERFORM take_off(shown, now_at, 'retention');
     END IF;
-    EXECUTE replace(definition, change[2], change[3]);
   END LOOP;
+  IF looked_at = 500 THEN
+    RETURN true;
+  END IF;
+  -- While the counters are locked, no entry of this tenant is on its way.
+  SELECT row INTO new_first_row FROM read_after(of_tenant, new_first - 1, 1);
+  IF NOT FOUND THEN
+    SELECT last_value + 1 INTO new_first_row FROM log_row;
+  END IF;
+  UPDATE logs SET first = new_first, first_row = new_first_row, notifications = greatest(0, notifications - dropped),
+    bytes = greatest(0, bytes - dropped_bytes), dropped_minute = greatest(dropped_minute, dropped_up_to / 60000) WHERE tenant = of_tenant;
+  RETURN false;
 END $$;

@@ -1,0 +1,152 @@
+import type { RuleThen, RuleWhen } from '#contract/rule.ts';
+import { createAttention } from '#core/attention/attention.ts';
+import type { DueTime, DueTimes, NewDueTime } from '#core/attention/due-times.ts';
+import { escalationOf } from '#core/attention/escalations.ts';
+import { Intake } from '#core/intake.ts';
+import type { CheckedFields } from '#core/notification.ts';
+import type { Sender } from '#core/own-sender.ts';
+import type { History, HistoryRecord, NotificationDraft } from '#core/ports.ts';
+import { compileRules } from '#core/routing/compile-rules.ts';
+import { replay } from '#core/routing/replay.ts';
+import { Throttle } from '#core/routing/throttle.ts';
+import type { Tenancy } from '#core/tenancy.ts';
+import { levels } from './arbitrary-rules.ts';
+import { ruleSpecWith } from './rule-spec.ts';
+
+export const sender = { kind: 'token', tenant: 1, id: 'hr', name: 'hr' } as unknown as Sender;
+
+/** A server's attention and intake on a log and due times in memory; time passes only by `pass`. */
+export function createAttentionLab(when: RuleWhen, then: RuleThen) {
+  let at = 1_000_000;
+  const log: (HistoryRecord & { cleared: HistoryRecord['cleared'] })[] = [];
+  const find = async (_tenant: number, id: string) => log.find((record) => record.id === id);
+  const shown = () => log.filter(({ cleared, throttledOn }) => cleared === null && throttledOn === null);
+  const history = {
+    find,
+    findRepeat: async (_tenant: number, { key }: { key: string }) =>
+      key === 'sent' ? { kind: 'repeated', id: 'earlier' } : undefined,
+    append: async (_tenant: number, draft: NotificationDraft) => {
+      const replaced = shown().filter(
+        ({ key, id }) => key !== null && key === draft.key && id !== draft.throttledOn,
+      );
+      for (const record of replaced)
+        Object.assign(record, { cleared: { at, by: draft.id, reason: 'replaced' } });
+      const before = replaced.find(({ rank }) => draft.rank <= rank && draft.route.origin === undefined);
+      const acknowledged = before?.acknowledged ?? null;
+      const receipts = { shown: 0, expired: 0, cleared: 0 };
+      log.push({ ...draft, cleared: null, acknowledged, receipts } as unknown as HistoryRecord);
+      return { kind: 'stored', id: draft.id, entries: [] };
+    },
+    clear: async (_tenant: number, id: string, by: string | { readonly id: string }) => {
+      const of = typeof by === 'string' ? { by, reason: 'cleared' } : { by: by.id, reason: 'replaced' };
+      const record = await find(1, id);
+      if (record) record.cleared ??= { at, ...of } as HistoryRecord['cleared'];
+      return { kind: 'gone' };
+    },
+    acknowledge: async (_tenant: number, id: string, given: HistoryRecord['acknowledged']) => {
+      Object.assign((await find(1, id)) ?? {}, { acknowledged: given });
+      return { kind: 'again' };
+    },
+  } as unknown as History;
+  const rows = new Map<string, DueTime>();
+  let versions = 0;
+  const write = (due: NewDueTime) => {
+    versions += 1;
+    rows.set(due.subject, { ...due, version: String(versions) });
+  };
+  const dueTimes = {
+    put: async (due: NewDueTime) => write(due),
+    find: async ({ subject }: DueTime) => rows.get(subject),
+    count: async () => rows.size,
+    settle: async (due: DueTime, next: Pick<DueTime, 'dueAt' | 'data'> | undefined) => {
+      if (rows.get(due.subject)?.version !== due.version) return false;
+      if (next) write({ ...due, ...next });
+      else rows.delete(due.subject);
+      return true;
+    },
+  } as unknown as DueTimes;
+  const clock = { now: () => at, monotonicNow: () => at };
+  const bus = { publish: () => undefined };
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const refused: string[] = [];
+  const onRefused = (_tenant: number, kind: string) => void refused.push(kind);
+  const full: string[] = [];
+  const onFull = (_tenant: number, reason: string) => void full.push(reason);
+  const compile = (enabled: boolean) =>
+    compileRules({ revision: 1, rules: [ruleSpecWith({ id: 'r', enabled, when, then })] }, { levels });
+  let router = compile(true);
+  const disableRule = () => {
+    router = compile(false);
+  };
+  const peek = () => ({ router, levels });
+  const tenancy = { peek, get: async () => peek() } as unknown as Tenancy;
+  const attention = createAttention({
+    dueTimes,
+    history,
+    bus,
+    tenancy,
+    ...clock,
+    isShared: false,
+    onError,
+    onRefused,
+    onFull,
+  });
+  const intake = new Intake({
+    ...{ history, bus, throttle: new Throttle(), attention: attention.forIntake, now: clock.now, onError },
+    ...{ tenancy, directory: {} as never, onStored: () => undefined },
+  });
+  const handlers = new Map<string, (due: DueTime) => Promise<void>>();
+  attention.schedule.handle = (kind, handler) => void handlers.set(kind, handler);
+  const credentials = { find: async () => undefined };
+  attention.handleWith(intake, { credentials } as never);
+  const send = (over: Partial<CheckedFields> = {}, retryKey: string | null = null) => {
+    const fields = { title: 't', message: 'm', level: 'error', ttl: 0, ip: null, host: null, url: null };
+    return intake.accept(
+      sender,
+      '192.0.2.1',
+      { ...fields, key: 'k', ...over },
+      retryKey === null ? null : { key: retryKey },
+    );
+  };
+  const pass = async (ms: number) => {
+    at += ms;
+    for (const due of [...rows.values()])
+      if (due.dueAt !== null && due.dueAt <= at) await handlers.get(due.kind)?.(due);
+  };
+  const escalations = () => log.filter(({ tokenId }) => tokenId === 'belfry:escalation');
+  const panels = ['hr', 'ops'].map((tag) => ({ id: tag, name: tag, tags: [tag] }));
+  const replayed = (by = router) =>
+    replay(
+      log.map((record) => ({ ...record, tokenName: record.tokenId })),
+      by,
+      panels,
+    );
+  const ofExpectation = { id: 'e', when: { token: ['belfry:expectation'] }, then: { mute: true } };
+  const mutesOverdue = compileRules(
+    { revision: 2, rules: [ruleSpecWith(ofExpectation), ruleSpecWith({ id: 'r', when, then })] },
+    { levels },
+  );
+  const stateOf = async (id: string) =>
+    escalationOf(
+      { schedule: attention.schedule, history, now: clock.now, tenancy },
+      1,
+      (await find(1, id)) as HistoryRecord,
+    );
+  return {
+    stateOf,
+    send,
+    pass,
+    shown,
+    escalations,
+    rows,
+    errors,
+    refused,
+    full,
+    intake,
+    history,
+    disableRule,
+    replayed,
+    mutesOverdue,
+  };
+}

@@ -1,0 +1,12 @@
+import { ConfigError, readConfig } from '../../src/config.ts';
+
+/** What is wrong with these settings. */
+export function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
