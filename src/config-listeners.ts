@@ -3,11 +3,11 @@ import { isIP } from 'node:net';
 import {
   filePath,
   host,
+  InvalidSetting,
   networks,
   oneOf,
   type Reader,
   secret,
-  UnfitValue,
   withoutPassword,
 } from './config-values.ts';
 import { optional, optionalSecret, setting } from './config-variable.ts';
@@ -23,14 +23,14 @@ const listenAddress: Reader<ListenAddress> = (text) => {
   const bare = /^\[(.*)\]$/.exec(name)?.[1] ?? name;
   const isValid = digits !== '' && Number(digits) <= 65_535 && (name === bare || isIP(bare) === 6);
   if (!isValid || (name === bare && bare.includes(':')))
-    throw new UnfitValue('must be an address and a port, as in :5514, 127.0.0.1:5514 or [::1]:5514');
+    throw new InvalidSetting('must be an address and a port, as in :5514, 127.0.0.1:5514 or [::1]:5514');
   return { host: bare === '' ? undefined : host(bare), port: Number(digits) };
 };
 
 const mqttUrl: Reader<string> = (text) => {
   const url = URL.parse(text);
   if (url && /^mqtts?:$/.test(url.protocol) && url.hostname !== '' && /^\/?$/.test(url.pathname)) return text;
-  throw new UnfitValue('must be mqtt: or mqtts:, as in mqtt://user:password@broker.example.org:1883');
+  throw new InvalidSetting('must be mqtt: or mqtts:, as in mqtt://user:password@broker.example.org:1883');
 };
 
 const topicFilters: Reader<readonly string[]> = (text) => {
@@ -43,12 +43,12 @@ const topicFilters: Reader<readonly string[]> = (text) => {
     (filter) => filter.startsWith('$share/') || /[^/][+#]|[+#][^/]|#\/|\0/.test(filter),
   );
   if (filters.length > 0 && wrong === undefined) return filters;
-  throw new UnfitValue('must be topic filters between commas, as in alerts/#,zigbee2mqtt/+/alarm');
+  throw new InvalidSetting('must be topic filters between commas, as in alerts/#,zigbee2mqtt/+/alarm');
 };
 
 const clientId: Reader<string> = (text) => {
   if (/^[\w.-]{1,64}$/.test(text)) return text;
-  throw new UnfitValue('must be 1 to 64 letters, digits, dots, hyphens and underscores');
+  throw new InvalidSetting('must be 1 to 64 letters, digits, dots, hyphens and underscores');
 };
 
 const privateNetworks = '127.0.0.0/8,::1/128,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7,fe80::/10';

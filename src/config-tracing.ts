@@ -1,11 +1,11 @@
 /** The settings of traces, under the names that OpenTelemetry gave them. */
-import { httpUrl, label, type Reader, UnfitValue } from './config-values.ts';
+import { httpUrl, InvalidSetting, label, type Reader } from './config-values.ts';
 import { optional, optionalSecret, setting } from './config-variable.ts';
 
 const share: Reader<number> = (text) => {
   const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (value >= 0 && value <= 1) return value;
-  throw new UnfitValue('must be a number from 0 to 1, as in 0.1');
+  throw new InvalidSetting('must be a number from 0 to 1, as in 0.1');
 };
 
 /** `name=value,name=value`, values percent-encoded. */
@@ -18,7 +18,7 @@ const headerList: Reader<Readonly<Record<string, string>>> = (text) => {
       new Headers(pairs.map(([name = '', value = '']): [string, string] => [name, value])),
     );
   } catch {
-    throw new UnfitValue('must be names and values of headers, as in name=value,name=value');
+    throw new InvalidSetting('must be names and values of headers, as in name=value,name=value');
   }
 };
 

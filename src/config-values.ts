@@ -1,31 +1,31 @@
-/** How each kind of setting is written: text in, value out. */
+/** Readers of setting values: each turns the text of a setting into its value. */
 import { isIP } from 'node:net';
 import { canonicalNetwork } from './core/addresses.ts';
 import { findEmail } from './core/email.ts';
 import type { Rate } from './core/tenants.ts';
 
-/** Reads the text of one setting. @throws UnfitValue with what would be right, as in "must be …". */
+/** Reads the text of one setting. @throws InvalidSetting with what would be right, as in "must be …". */
 export type Reader<T> = (text: string) => T;
 
-export class UnfitValue extends Error {}
+export class InvalidSetting extends Error {}
 
 /** A whole number in plain digits, from `least` to `most`. */
 export function wholeNumber(least: number, most: number): Reader<number> {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
-    throw new UnfitValue(`must be a whole number from ${least} to ${most}`);
+    throw new InvalidSetting(`must be a whole number from ${least} to ${most}`);
   };
 }
 
-/** What `read` reads, or the word `off`. */
+/** Accepts the word `off` besides the values that `read` accepts. */
 export function orOff<T>(read: Reader<T>): Reader<T | 'off'> {
   return (text) => {
     if (text === 'off') return 'off';
     try {
       return read(text);
     } catch (error) {
-      throw error instanceof UnfitValue ? new UnfitValue(`${error.message}, or off`) : error;
+      throw error instanceof InvalidSetting ? new InvalidSetting(`${error.message}, or off`) : error;
     }
   };
 }
@@ -34,7 +34,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Reader<T>
   return (text) => {
     const found = words.find((word) => word === text.toLowerCase());
     if (found !== undefined) return found;
-    throw new UnfitValue(`must be one of ${words.join(', ')}`);
+    throw new InvalidSetting(`must be one of ${words.join(', ')}`);
   };
 }
 
@@ -42,7 +42,7 @@ export function oneOf<const T extends string>(...words: readonly T[]): Reader<T>
 export const rate: Reader<Rate> = (text) => {
   const [, perSecond = 0, burst = 0] = (/^(\d{1,9}(?:\.\d{1,6})?):(\d{1,9})$/.exec(text) ?? []).map(Number);
   if (perSecond > 0 && burst >= 1) return { perSecond, burst };
-  throw new UnfitValue('must be <per second>:<burst>, as in 20:200 or 0.5:30, both above zero');
+  throw new InvalidSetting('must be <per second>:<burst>, as in 20:200 or 0.5:30, both above zero');
 };
 
 const unitBytes: Readonly<Record<string, number>> = {
@@ -63,7 +63,7 @@ export const bytes: Reader<number> = (text) => {
   const [, digits = '', unit = ''] = /^(\d{1,15})\s*([a-z]{0,3})$/i.exec(text) ?? [];
   const value = digits === '' ? Number.NaN : Number(digits) * (unitBytes[unit.toLowerCase()] ?? Number.NaN);
   if (Number.isSafeInteger(value)) return value;
-  throw new UnfitValue(
+  throw new InvalidSetting(
     'must be a number of bytes, as in 67108864 or 64MiB (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)',
   );
 };
@@ -71,7 +71,7 @@ export const bytes: Reader<number> = (text) => {
 /** A name or an address to listen on. */
 export const host: Reader<string> = (text) => {
   if (isIP(text) || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text)) return text;
-  throw new UnfitValue(
+  throw new InvalidSetting(
     'must be a host name or an IP address without brackets or port, as in 0.0.0.0, :: or localhost',
   );
 };
@@ -82,7 +82,7 @@ export const httpUrl: Reader<string> = (text) => {
   if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !url.username && !url.password) {
     return url.href.replace(/\/+$/, '');
   }
-  throw new UnfitValue(
+  throw new InvalidSetting(
     'must be an absolute http or https URL without user, query or fragment, as in https://belfry.example.org',
   );
 };
@@ -92,7 +92,7 @@ export const issuerUrl: Reader<string> = (text) => {
   const url = httpUrl(text);
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return url;
-  throw new UnfitValue(
+  throw new InvalidSetting(
     'must be an https URL; http is for a provider on this machine alone (localhost, 127.0.0.1)',
   );
 };
@@ -106,11 +106,13 @@ export const databaseUrl: Reader<DatabaseSetting> = (text) => {
   if (/^postgres(ql)?:/i.test(text)) {
     if (URL.parse(text)?.hostname && /^\/[^/]+$/.test(new URL(text).pathname))
       return { kind: 'postgres', url: text };
-    throw new UnfitValue('must name host and database, as in postgres://user:password@host:5432/database');
+    throw new InvalidSetting(
+      'must name host and database, as in postgres://user:password@host:5432/database',
+    );
   }
   const path = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)(?!:)([^?#]+)$/i.exec(text)?.[1];
   if (path !== undefined && !path.endsWith('/')) return { kind: 'sqlite', path };
-  throw new UnfitValue(
+  throw new InvalidSetting(
     'must be sqlite: and the path of a file, as in sqlite:./data/belfry.db or sqlite:/var/lib/belfry.db, or postgres://user:password@host/database',
   );
 };
@@ -126,11 +128,11 @@ export function withoutPassword(text: string): string {
 
 export const filePath: Reader<string> = (text) => text;
 
-/** A mail server, with the user and password that it wants. */
+/** A mail server, with user and password if it requires them. */
 export const smtpUrl: Reader<string> = (text) => {
   const url = URL.parse(text);
   if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== '') return text;
-  throw new UnfitValue('must be smtp: or smtps:, as in smtp://user:password@mail.example.org:587');
+  throw new InvalidSetting('must be smtp: or smtps:, as in smtp://user:password@mail.example.org:587');
 };
 
 /**
@@ -146,12 +148,12 @@ export const busUrl: Reader<BusSetting> = (text) => {
   if (first?.hostname && others.every((other) => other?.hostname)) {
     // One connection serves all: it has one user, and is encrypted or not.
     if (others.some((other) => other?.protocol !== first.protocol || other.username || other.password))
-      throw new UnfitValue(
+      throw new InvalidSetting(
         'must have nats:// or tls:// for all servers, and user and password in the first only',
       );
     return { kind: 'nats', urls };
   }
-  throw new UnfitValue(
+  throw new InvalidSetting(
     'must be auto, in-process, or servers of NATS between commas, as in nats://user:password@127.0.0.1:4222',
   );
 };
@@ -167,7 +169,7 @@ export const networks: Reader<readonly string[]> = (text) =>
 function network(entry: string): string {
   const canonical = canonicalNetwork(entry);
   if (canonical !== undefined) return canonical;
-  throw new UnfitValue(
+  throw new InvalidSetting(
     `where ${JSON.stringify(entry)} is wrong: must be IP addresses and CIDR blocks between commas, as in 10.0.0.1,10.1.0.0/16,fd00::/8`,
   );
 }
@@ -175,7 +177,7 @@ function network(entry: string): string {
 /** Text that fits into one header: no white space, no control characters. */
 export const secret: Reader<string> = (text) => {
   if (/^[\x21-\x7e]+$/.test(text)) return text;
-  throw new UnfitValue('must be printable ASCII characters without white space');
+  throw new InvalidSetting('must be printable ASCII characters without white space');
 };
 
 export const password: Reader<string> = (text) => text;
@@ -183,11 +185,11 @@ export const password: Reader<string> = (text) => text;
 /** A few words for people. */
 export const label: Reader<string> = (text) => {
   if (text.trim() !== '' && text.length <= 60 && !/\p{Cc}/u.test(text)) return text.trim();
-  throw new UnfitValue('must be 1 to 60 characters');
+  throw new InvalidSetting('must be 1 to 60 characters');
 };
 
 export const email: Reader<string> = (text) => {
   const found = findEmail(text);
   if (found !== undefined) return found;
-  throw new UnfitValue('must be an e-mail address, as in admin@example.org');
+  throw new InvalidSetting('must be an e-mail address, as in admin@example.org');
 };

@@ -12,6 +12,7 @@ import {
   filePath,
   host,
   httpUrl,
+  InvalidSetting,
   issuerUrl,
   label,
   networks,
@@ -20,7 +21,6 @@ import {
   password,
   rate,
   secret,
-  UnfitValue,
   wholeNumber,
   withoutPassword,
 } from './config-values.ts';
@@ -181,7 +181,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       settings[name] = text === undefined ? undefined : read(text);
       effective.push({ name, about, text: isSecret && text !== undefined ? show(text) : (text ?? '') });
     } catch (error) {
-      if (!(error instanceof UnfitValue)) throw error;
+      if (!(error instanceof InvalidSetting)) throw error;
       problems.push(`${name} ${shown(env[name], isSecret)}${error.message}`);
     }
   }
@@ -237,12 +237,12 @@ function textOf(
   const text = env[name] || undefined;
   const path = isSecret ? env[name + fileSuffix] || undefined : undefined;
   if (path === undefined) return text;
-  if (text !== undefined) throw new UnfitValue(`and ${name}${fileSuffix} are both set: keep one of them`);
+  if (text !== undefined) throw new InvalidSetting(`and ${name}${fileSuffix} are both set: keep one of them`);
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '') || undefined;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new UnfitValue(`cannot be read from the file that ${name}${fileSuffix} names (${reason})`);
+    throw new InvalidSetting(`cannot be read from the file that ${name}${fileSuffix} names (${reason})`);
   }
 }
 

@@ -6,11 +6,11 @@ import { AppError } from '#core/errors.ts';
 const keyBytes = 32;
 
 /**
- * The key that signs cookies and encrypts secrets of second factors, from a file that only the server's user may
- * read. When there is none, it is made whole or not at all, and on disk when this returns. Only the server may call this,
- * while it holds the database's lock.
+ * The key that signs cookies and encrypts secrets of second factors, from a file that only the server's user may read. If the
+ * file does not exist, it is created atomically and is durable when this returns. Only the server may call this, while it holds
+ * the database's lock.
  *
- * @throws AppError `conflict` when the file cannot be read or holds no key; Error when it cannot be made.
+ * @throws AppError `conflict` when the file cannot be read or holds no key; Error when it cannot be created.
  */
 export function openKeyFile(path: string): string {
   let text: string;
@@ -37,7 +37,7 @@ export function openKeyFile(path: string): string {
 function createKeyFile(path: string): void {
   const fresh = `${path}.new`;
   try {
-    // What a crash left there may have other permissions.
+    // A file that a crash left behind may have other permissions.
     rmSync(fresh, { force: true });
     const key = `${randomBytes(keyBytes).toString('base64url')}\n`;
     writeFileSync(fresh, key, { flag: 'wx', mode: 0o600, flush: true });

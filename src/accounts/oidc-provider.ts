@@ -1,4 +1,7 @@
-/** What is asked of an identity provider: its discovery document, and who a person is (OpenID Connect, code flow with PKCE). */
+/**
+ * The requests to an identity provider: its discovery document, and the exchange of a code for a person's claims (OpenID
+ * Connect).
+ */
 
 import { findEmail } from '#core/email.ts';
 import { unavailable } from '#core/errors.ts';
@@ -9,14 +12,14 @@ export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | undefined;
-  /** As the sign-in page calls it. */
+  /** The name that the sign-in page shows. */
   readonly name: string;
 }
 
 const answered = { timeoutMs: 5_000, maxBytes: 1024 * 1024 };
 const isOk = (status: number) => status >= 200 && status < 300;
 
-/** What the provider says about itself: the parts of its discovery document that are used. */
+/** The parts of the provider's discovery document that are used. */
 interface Metadata {
   readonly issuer: string;
   readonly authorization_endpoint: string;
@@ -33,7 +36,7 @@ export interface Claims {
   readonly name: string | undefined;
 }
 
-/** What came back from the provider, and what the journey there began with. */
+/** The code that the provider sent back, and the values with which this sign-in began. */
 interface SignInCode {
   readonly code: string;
   readonly redirectUri: string;
@@ -42,9 +45,9 @@ interface SignInCode {
 }
 
 export interface ProviderClient {
-  /** @throws AppError `unavailable` when the provider does not answer, or calls itself by another name. */
+  /** @throws AppError `unavailable` when the provider does not answer, or its issuer is not the configured one. */
   discover(): Promise<Metadata>;
-  /** Who the person is. @throws Error when any of it is not as OpenID Connect demands. */
+  /** The person's verified claims. @throws Error when a token or an answer violates OpenID Connect. */
   exchange(metadata: Metadata, code: SignInCode): Promise<Claims>;
 }
 
@@ -68,7 +71,7 @@ async function discover(outbound: Outbound, issuer: string): Promise<Metadata> {
     const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const { status, body } = await outbound.request({ url }, answered);
     const metadata = JSON.parse(body) as Metadata;
-    // Some write a slash at the end of their name, which a setting loses.
+    // Some providers end their issuer with a slash, which the setting drops.
     if (isOk(status) && (metadata.issuer === issuer || metadata.issuer === `${issuer}/`)) {
       if (issuer.startsWith('https:')) requireHttps(metadata);
       return metadata;
@@ -137,7 +140,7 @@ async function getJson(outbound: Outbound, request: OutboundRequest): Promise<Re
   return JSON.parse(body) as Record<string, unknown>;
 }
 
-/** As the library for ID tokens asks for the provider's keys. */
+/** The `fetch` with which the library for ID tokens reads the provider's keys. */
 const fetchKeysBy =
   (outbound: Outbound) =>
   async (url: string): Promise<Response> => {
@@ -145,7 +148,7 @@ const fetchKeysBy =
     return new Response(body, { status });
   };
 
-/** An address that is not clearly verified is not, and it is kept in the form of our own. */
+/** An e-mail address counts as verified only if `email_verified` is `true`. It is converted to Belfry's own form. */
 function claimsOf({ sub, email, email_verified, name }: Record<string, unknown>): Claims {
   return {
     sub: String(sub),

@@ -15,18 +15,18 @@ export const providerId = 'oidc';
 const signInMs = 10 * 60_000;
 
 /** State kept between the redirect to the provider and the callback. */
-interface Journey {
+interface PendingSignIn {
   readonly verifier: string;
   readonly nonce: string;
   readonly returnTo: string;
 }
 
-type Refusal = 'denied' | 'not-linked' | 'not-invited' | 'not-verified' | 'expired' | 'provider';
+type SignInProblem = 'denied' | 'not-linked' | 'not-invited' | 'not-verified' | 'expired' | 'provider';
 
-class Refused extends Error {
-  readonly reason: Refusal;
+class SignInError extends Error {
+  readonly reason: SignInProblem;
 
-  constructor(reason: Refusal, cause?: unknown) {
+  constructor(reason: SignInProblem, cause?: unknown) {
     super(reason, { cause });
     this.reason = reason;
   }
@@ -34,7 +34,7 @@ class Refused extends Error {
 
 interface OidcOptions {
   readonly settings: OidcSettings | undefined;
-  /** The operator names the provider, so it may be anywhere. */
+  /** The operator configures the provider, so any address is allowed. */
   readonly outbound: Outbound;
   readonly store: AccountStore;
   readonly sessions: Sessions;
@@ -65,12 +65,12 @@ export function createOidc({
   };
   const callback = ({ origin }: Visit) => `${origin}/api/session/oidc/${providerId}/callback`;
 
-  /** Takes the pending sign-in of this browser; it can be taken only once. @throws Refused */
-  const takeJourney = async (visit: Visit, state: string | undefined): Promise<Journey> => {
+  /** Takes the pending sign-in of this browser; it can be taken only once. @throws SignInError */
+  const takePendingSignIn = async (visit: Visit, state: string | undefined): Promise<PendingSignIn> => {
     const token = sessions.readCookie(visit, 'provider');
     const kept = token !== undefined && token === state ? await pending.take('provider', token) : undefined;
-    if (kept === undefined) throw new Refused('expired');
-    return JSON.parse(kept) as Journey;
+    if (kept === undefined) throw new SignInError('expired');
+    return JSON.parse(kept) as PendingSignIn;
   };
 
   return {
@@ -79,12 +79,12 @@ export function createOidc({
     async providerUrl(visit, provider, returnTo) {
       requireKnown(provider);
       const { authorization_endpoint } = await client.discover();
-      const journey: Journey = {
+      const begun: PendingSignIn = {
         verifier: randomSecret() + randomSecret(),
         nonce: randomSecret(),
         returnTo: ownPath(returnTo),
       };
-      const state = await pending.create('provider', JSON.stringify(journey), signInMs);
+      const state = await pending.create('provider', JSON.stringify(begun), signInMs);
       const url = new URL(authorization_endpoint);
       for (const [key, value] of Object.entries({
         response_type: 'code',
@@ -92,8 +92,8 @@ export function createOidc({
         redirect_uri: callback(visit),
         scope: 'openid email profile',
         state,
-        nonce: journey.nonce,
-        code_challenge: createHash('sha256').update(journey.verifier).digest('base64url'),
+        nonce: begun.nonce,
+        code_challenge: createHash('sha256').update(begun.verifier).digest('base64url'),
         code_challenge_method: 'S256',
       }))
         url.searchParams.set(key, value);
@@ -104,26 +104,26 @@ export function createOidc({
       requireKnown(provider);
       const cookies = [expiredCookie(visit.origin, 'provider')];
       try {
-        const journey = await takeJourney(visit, query.state);
+        const begun = await takePendingSignIn(visit, query.state);
         if (query.error !== undefined)
-          throw new Refused(query.error === 'access_denied' ? 'denied' : 'provider');
+          throw new SignInError(query.error === 'access_denied' ? 'denied' : 'provider');
         const metadata = await client.discover();
         if (query.code === undefined || (query.iss ?? metadata.issuer) !== metadata.issuer)
-          throw new Refused('provider');
+          throw new SignInError('provider');
         const claims = await client.exchange(metadata, {
           code: query.code,
           redirectUri: callback(visit),
-          verifier: journey.verifier,
-          nonce: journey.nonce,
+          verifier: begun.verifier,
+          nonce: begun.nonce,
         });
         const personId = await personOf(store, metadata.issuer, claims, now());
         const session = await sessions.begin(visit, personId, true);
-        const target = new URL(journey.returnTo, visit.origin);
-        // Judged again: "/.//host" is "//host" once its dots are followed.
+        const target = new URL(begun.returnTo, visit.origin);
+        // Checked again, because resolving "/.//host" gives "//host".
         return { cookies: [session, ...cookies], path: ownPath(target.pathname + target.search), personId };
       } catch (error) {
-        const reason = error instanceof Refused ? error.reason : 'provider';
-        const cause = error instanceof Refused ? error.cause : error;
+        const reason = error instanceof SignInError ? error.reason : 'provider';
+        const cause = error instanceof SignInError ? error.cause : error;
         if (cause !== undefined) onProblem('a sign-in at the identity provider failed', cause);
         return { cookies, path: `/sign-in?error=${reason}`, personId: undefined };
       }
@@ -136,16 +136,16 @@ function ownPath(text: string): string {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text) && !text.includes('\\') ? text : '/';
 }
 
-/** The account of an identity: its own, one with its address, or a new one for somebody invited. @throws Refused */
+/** The account of an identity: its own, one with its address, or a new one for somebody invited. @throws SignInError */
 async function personOf(store: AccountStore, issuer: string, claims: Claims, at: number): Promise<string> {
   const { rows } = store;
   const { email, verified, name } = claims;
-  // Another provider may give the same name to somebody else.
+  // Another provider may use the same `sub` for somebody else.
   const subject = `${issuer} ${claims.sub}`;
   const ofProvider = is('provider', providerId);
   const [known] = await rows.select('sign_in_methods', [ofProvider, is('subject', subject)]);
   if (known) return String(known.person);
-  if (email === undefined) throw new Refused('not-verified');
+  if (email === undefined) throw new SignInError('not-verified');
   const link = (person: string) =>
     rows.insert('sign_in_methods', {
       id: uuidv7(),
@@ -160,7 +160,7 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
     const [row] = await rows.select('people', [is('id', person.id)]);
     // Both sides must have verified the address, and the account must have no other identity of this provider.
     const hasOther = (await rows.count('sign_in_methods', [is('person', person.id), ofProvider])) > 0;
-    if (!verified || !row?.email_verified || hasOther) throw new Refused('not-linked');
+    if (!verified || !row?.email_verified || hasOther) throw new SignInError('not-linked');
     if (await store.forgetUnproven(person.id))
       await store.note(person.id, {
         by: person.email,
@@ -173,7 +173,7 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
     return person.id;
   }
   const invitation = verified ? await store.invitationFor(email, at) : undefined;
-  if (!invitation) throw new Refused('not-invited');
+  if (!invitation) throw new SignInError('not-invited');
   const id = uuidv7();
   const joined = await store.join(
     {
@@ -186,6 +186,6 @@ async function personOf(store: AccountStore, issuer: string, claims: Claims, at:
     invitation,
     at,
   );
-  if (joined !== 'done') throw new Refused(joined === 'no-invitation' ? 'not-invited' : 'not-linked');
+  if (joined !== 'done') throw new SignInError(joined === 'no-invitation' ? 'not-invited' : 'not-linked');
   return id;
 }

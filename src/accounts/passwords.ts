@@ -16,9 +16,9 @@ import { passwordProblem } from '#core/passwords.ts';
 export const passwordCost = { memory: 47_104, passes: 1, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
-/** Half of Node's threads for such work, so that file access and DNS do not wait. */
+/** Half of Node's thread pool, so that file access and DNS do not wait. */
 const atOnce = 2;
-/** In a longer queue people would give up before their turn. */
+/** People would not wait longer than this queue takes. */
 const longestQueue = 50;
 
 const derive = promisify(argon2);
@@ -38,7 +38,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${text(salt)}$${text(hash)}`;
 }
 
-/** Whether it is the password that was hashed; false for a hash that is none. @throws AppError as {@link hashPassword}. */
+/** Whether the password matches the stored hash; false for a malformed hash. @throws AppError as {@link hashPassword}. */
 export async function passwordMatches(stored: string, password: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = form.exec(stored) ?? [];
   if (salt === undefined || hash === undefined) return false;

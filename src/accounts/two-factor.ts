@@ -10,11 +10,11 @@ import { expiredCookie, is, type Pending, type Sessions } from './sessions.ts';
 
 const table = 'two_factors';
 const stepMs = 30_000;
-/** A code is taken in its own half minute, and in those before and after it: until then it is remembered as used. */
+/** A code is accepted in its own half minute, and in the ones before and after. A used code is remembered for that time. */
 const usedMs = 120_000;
 const challengeMs = 10 * 60_000;
 const deviceMs = 30 * 24 * 3_600_000;
-/** Wrong codes in one sign-in, and in a row whatever the sign-in, before the person has to wait. */
+/** The most wrong codes in one sign-in, and in a row over several sign-ins, before the person must wait. */
 const maxFailuresInSignIn = 5;
 const maxFailures = 10;
 const lockMs = 15 * 60_000;
@@ -54,7 +54,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
   const lock = (person: string) =>
     rows.update(table, [is('person', person)], { locked_until: now() + lockMs });
 
-  /** Counts a try before the code is looked at, so that tries at the same time are all counted. */
+  /** Counts an attempt before the code is checked, so that parallel attempts all count. */
   const countTry = async (person: string): Promise<number> => {
     await rows.update(table, [is('person', person), is('locked_until', now(), '<=')], {
       failures: 0,
@@ -74,7 +74,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
     return Number(row.failures);
   };
 
-  /** Takes a backup code out of those that are left; false when it is not among them. */
+  /** Uses up a backup code; false when the person has no such code. */
   const takeBackupCode = async (row: Row, code: string): Promise<boolean> => {
     const kept = String(row.backup_codes);
     const codes = kept.split(' ');
@@ -96,7 +96,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
   const setEnabled = (person: string, enabled: boolean) =>
     rows.update('people', [is('id', person)], { two_factor_enabled: enabled ? 1 : 0, updated_at: now() });
 
-  /** A change of the second factor ends the session with which it was made, and begins a new one. */
+  /** A change of the second factor replaces the current session with a new one. */
   const renew = async (visit: Visit, { person, session }: SignedInPerson) => ({
     cookies: [await sessions.begin(visit, person.id, session.remembered)],
   });
@@ -106,7 +106,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
     return token !== undefined && (await pending.find('device', token)) === person;
   };
 
-  /** After a right password: the cookie of a sign-in that waits for a code; undefined where none is asked for. */
+  /** After a correct password: the cookie of the sign-in that waits for a code; undefined if no code is needed. */
   const challenge = async (visit: Visit, person: string, remember: boolean): Promise<string | undefined> => {
     const row = await find(person);
     if (!row?.verified || (await isTrusted(visit, person))) return undefined;
@@ -175,7 +175,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
       const row = await find(person.id);
       if (!row) throw noTwoFactor();
       if (!isCode(secrets.open(String(row.secret)), code, now())) throw wrongCode();
-      // From now on it signs in nobody. Whether it was used before does not matter here: the person is signed in.
+      // Marks the code as used. A code that was used before is accepted here, because the person is already signed in.
       await takeCode(person.id, code);
       if (row.verified) return { cookies: [] };
       const same = [is('person', person.id), is('secret', row.secret as string)];
@@ -220,7 +220,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
         throw error;
       }
       const isFirst = (await pending.take('two-factor', token)) !== undefined;
-      // Somebody else came with the same sign-in or the same code at the same moment.
+      // A parallel request used the same sign-in or the same code first.
       if (!isFirst || (factor.kind === 'totp' && !(await takeCode(person, factor.code))))
         throw signInIsOver();
       await rows.update(table, [is('person', person)], { failures: 0 });
@@ -266,13 +266,13 @@ function createSecrets(key: string) {
   };
 }
 
-/** Whether it is the code of this half minute, or of the one before or after it. */
+/** Whether the code is that of the current half minute, or of the one before or after. */
 function isCode(secret: Buffer, code: string, at: number): boolean {
   const step = Math.floor(at / stepMs);
   return [step, step - 1, step + 1].some((each) => codeOf(secret, each) === code);
 }
 
-/** RFC 6238 with SHA-1 and six digits, as every authenticator app has it. */
+/** RFC 6238 with SHA-1 and six digits, as every authenticator app computes it. */
 function codeOf(secret: Buffer, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));

@@ -6,8 +6,8 @@ import { parseTopic, topicName } from './topics.ts';
 const connectMs = 3_000;
 
 /**
- * Wake-ups by subjects of NATS core, `<prefix>.<topic>`. Messages have no content; NATS does not send them back to where
- * they came from. `urls` are servers of one cluster; user and password stand in the first.
+ * Wake-ups by subjects of NATS core, `<prefix>.<topic>`. Messages are empty, and NATS does not send them back to their sender.
+ * `urls` are servers of one cluster; the first one contains user and password.
  */
 export function natsTransport(
   urls: readonly string[],
@@ -20,7 +20,7 @@ export function natsTransport(
       name: 'belfry bus',
       timeout: connectMs,
       noEcho: true,
-      // The bus connects again by itself, and then wakes everyone.
+      // `NodeBus` reconnects by itself, and then wakes everyone.
       reconnect: false,
       ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
       ...(protocol === 'tls:' && { tls: {} }),
@@ -28,7 +28,7 @@ export function natsTransport(
     connection
       .closed()
       .then((error) => onLost(error instanceof Error ? error : new Error('the connection has ended')));
-    // Such as a subject that this user may not publish to: the connection stays, and nothing gets through.
+    // For example a subject that this user may not publish to: the connection stays open, but no wake-up gets through.
     void (async () => {
       for await (const status of connection.status()) if (status.type === 'error') onLost(status.error);
     })();
@@ -49,7 +49,7 @@ export function natsTransport(
         for (const topic of topics) {
           if (!subscriptions.has(topic)) subscriptions.set(topic, subscribe(topic));
         }
-        // Once this is answered, the subscriptions are in force.
+        // When the server has answered this, the subscriptions are active.
         await connection.flush();
       },
       async unlisten(topic) {

@@ -2,11 +2,11 @@ import type { Bus, Entry, Topic } from '#core/ports.ts';
 import { settlesWithin } from '#core/settles-within.ts';
 import { createInProcessBus } from './in-process.ts';
 
-/** How wake-ups travel between nodes. Every promise settles or is given up by the bus. */
+/** How wake-ups travel between nodes. The bus does not rely on the promises to settle: it limits its own waiting. */
 export interface Transport {
   /** Sends one wake-up on each topic to the nodes that listen to it. */
   send(topics: readonly Topic[]): Promise<void>;
-  /** After this resolves, wake-ups on these topics arrive. Calls take effect in their order, as with the next. */
+  /** After this resolves, wake-ups on these topics arrive. Calls of `listen` and `unlisten` take effect in their order. */
   listen(topics: readonly Topic[]): Promise<void>;
   unlisten(topic: Topic): Promise<void>;
   /** Resolves when the other side has answered. */
@@ -28,7 +28,7 @@ export interface NodeBusOptions {
   readonly onProblem: (problem: string | undefined) => void;
   /** Called with each error that a listener throws. */
   readonly onError: (error: unknown) => void;
-  /** Between two pings, which is also how long an answer may take. */
+  /** The interval of pings, and the longest wait for an answer. */
   readonly pingMs?: number;
 }
 
@@ -37,15 +37,15 @@ const reconnectMs = 1_000;
 const closeMs = 1_000;
 
 /**
- * The bus of several nodes. Followers on this node are woken at once and get the entries; those on other nodes are woken
- * without entries, and only where a topic has listeners. While a message is on its way, what is published gathers for the
- * next. A connection that is lost, or does not answer a ping, is opened again; then everyone on this node is woken once,
- * as wake-ups were lost.
+ * The bus of several nodes. Followers on this node are woken at once and get the entries; those on other nodes are woken without
+ * entries, and only where a topic has listeners. What is published while a message is being sent goes with the next one. A
+ * connection that is lost, or does not answer a ping, is opened again; then everyone on this node is woken once, because wake-ups
+ * may have been lost.
  */
 export class NodeBus implements Bus {
   readonly #options: NodeBusOptions;
   readonly #local: Bus;
-  /** Channels with listeners on this node, and how many. */
+  /** The number of listeners on this node, by topic. */
   readonly #followed = new Map<Topic, number>();
   #published = new Set<Topic>();
   #isSending = false;
@@ -109,7 +109,7 @@ export class NodeBus implements Bus {
     void this.#using((transport) => transport.unlisten(topic));
   }
 
-  /** Wakes the listeners of these topics once it listens: what was sent before that did not arrive. */
+  /** Listens to these topics, then wakes their listeners once, because earlier wake-ups did not arrive. */
   async #listen(topics: readonly Topic[]): Promise<void> {
     if (topics.length === 0) return;
     await this.#using(async (transport) => {
@@ -138,7 +138,7 @@ export class NodeBus implements Bus {
     });
   }
 
-  /** Does something with the connection, if there is one; an error loses it. */
+  /** Runs `work` with the connection, if there is one. On an error the connection is replaced. */
   async #using(work: (transport: Transport) => Promise<void>): Promise<void> {
     const [transport, connection] = [this.#transport, this.#connection];
     if (!transport) return;
@@ -176,14 +176,14 @@ export class NodeBus implements Bus {
     this.#connection += 1;
     const transport = this.#transport;
     this.#transport = undefined;
-    // It may hang, and nothing waits for it.
+    // Not awaited, because it may hang.
     transport?.close().catch(() => undefined);
     this.#report(error instanceof Error ? error.message : String(error));
     this.#reconnect = setTimeout(() => void this.#connect(), reconnectMs);
     this.#reconnect.unref();
   }
 
-  /** Each problem is reported once, and its end. */
+  /** Reports the beginning and the end of a problem, each once. */
   #report(problem: string | undefined): void {
     const isNew = (problem === undefined) !== (this.#problem === undefined);
     this.#problem = problem;

@@ -1,9 +1,9 @@
 import type { Topic } from '#core/ports.ts';
 
-/** A topic as it is named on the wire. */
+/** The name of a topic in messages between nodes. */
 export const topicName = (topic: Topic): string => String(topic);
 
-/** undefined: not a name of ours; anybody who may connect can send anything. */
+/** undefined for any other name, because everybody who may connect can send messages. */
 export function parseTopic(name: string): Topic | undefined {
   if (name === 'directory' || name === 'commands') return name;
   return /^[1-9]\d{0,15}$/.test(name) ? Number(name) : undefined;

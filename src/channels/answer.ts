@@ -1,10 +1,10 @@
-/** What is read from the answer of a receiver. */
+/** Reads the answer of a receiver. */
 import type { OutboundResponse } from '#outbound/outbound.ts';
 
 const answerChars = 160;
 const longestRetryAfterMs = 3_600_000;
 
-/** A receiver's words in one line; one that repeats a secret does not make it readable. */
+/** A receiver's text in one line, with the channel's secrets masked. */
 export function lineOf(words: string, secrets: readonly string[]): string {
   let line = words;
   for (const secret of secrets) if (secret !== '') line = line.replaceAll(secret, '…');
@@ -17,7 +17,7 @@ export function answerLine({ status, body }: OutboundResponse, secrets: readonly
   return `answered ${status}${line === '' ? '' : `: ${line.slice(0, answerChars)}`}`;
 }
 
-/** `Retry-After` in seconds or as a date, or the pause that the kind found; an hour at most. */
+/** `Retry-After` in seconds or as a date, or the pause that the body names; an hour at most. */
 export function pauseOf({ headers }: OutboundResponse, now: number, found?: number): number | undefined {
   const pause = found ?? retryAfterOf(String(headers['retry-after'] ?? '').trim(), now);
   return pause === undefined ? undefined : Math.min(pause, longestRetryAfterMs);

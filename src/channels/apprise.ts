@@ -23,7 +23,7 @@ export const apprise: HttpKind = {
 
   outcomeOf(status) {
     if (status === 204) return { outcome: 'retry', answer: 'there is no configuration with this key' };
-    // At least one of several services failed: the others would get it once more.
+    // 424: one of several services failed. A retry would send a duplicate to the others.
     return status === 424 ? { outcome: 'failed' } : undefined;
   },
 };

@@ -19,7 +19,7 @@ export const discord: HttpKind = {
       footer: { text: clip(originOf(notification), 1_000) },
       ...(notification.url !== null && { url: notification.url }),
     };
-    // Nobody is called by what a sender wrote.
+    // A sender's text must not mention anybody.
     return jsonRequest(url, { embeds: [embed], allowed_mentions: { parse: [] } });
   },
 

@@ -13,21 +13,21 @@ import { coalesced } from '#core/coalesced.ts';
 import type { History, HistoryRecord, TenantId } from '#core/ports.ts';
 import type { SendResult } from './message.ts';
 
-/** Channels that are delivered to at once: of this node, and of one tenant. */
+/** The most channels served in parallel, on this node and of one tenant. */
 const runsAtOnce = 64;
 const runsOfTenant = 8;
 const firstRetryMs = 2_000;
 const longestRetryMs = 10 * 60_000;
-/** After an error of this server itself, as when the database is away. */
+/** The pause after an error of this server itself, such as an unavailable database. */
 const errorPauseMs = 5_000;
-/** A run ends after so many deliveries or so long: others may be waiting for its place. */
+/** A run ends after this many deliveries or this long, because other channels may be waiting. */
 const deliveriesOfRun = 50;
 const runMs = 20_000;
-/** Attempts at a message that is refused while its channel is failing: the channel may be what is wrong. */
+/** The most attempts at a message that is refused while its channel is failing, because the channel may be the cause. */
 const refusedAttempts = 4;
-/** Between two looks that a timer begins. */
+/** The shortest pause between two scans that a timer starts. */
 const shortestPauseMs = 100;
-/** Beyond so many, a look is at all tenants. */
+/** With more tenants than this, a scan covers all tenants. */
 const tenantsInLook = 100;
 
 export interface DispatcherOptions {
@@ -58,17 +58,17 @@ export class Dispatcher {
   readonly #aborting = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  /** What the next look is for. */
+  /** The tenants that the next scan covers. */
   #tenants = new Set<TenantId>();
   #all = false;
-  /** Something was ready and found no room: the end of a run is to look for all. */
+  /** A channel was ready but found no free run, so the end of a run must scan all tenants. */
   #leftOut = false;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
   }
 
-  /** Looks for what there is to deliver, for this tenant or for all; calls during a look begin one more after it. */
+  /** Scans for pending deliveries, of this tenant or of all. Calls during a scan start one more after it. */
   wake(tenant?: TenantId): void {
     if (tenant === undefined || this.#tenants.size >= tenantsInLook) this.#all = true;
     else this.#tenants.add(tenant);
@@ -87,7 +87,7 @@ export class Dispatcher {
     }
   });
 
-  /** Attempts under way may end within `graceMs`; after that they are cut off, and made again at the next start. */
+  /** Current attempts may finish within `graceMs`. Then they are aborted, and repeated after the next start. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);
@@ -105,7 +105,7 @@ export class Dispatcher {
     for (const each of waiting) {
       if (this.#runs.has(nameOf(each))) continue;
       if (each.readyAt > at) {
-        // The first of those that are to wait: they are in order.
+        // The first channel that must wait: they are sorted by time.
         this.#wakeAt(each.readyAt);
         return;
       }
@@ -119,7 +119,7 @@ export class Dispatcher {
     return this.#runs.size < runsAtOnce && own.length < runsOfTenant;
   }
 
-  /** A timer that is to fire sooner stays: its look sets the next one. */
+  /** A timer that fires sooner stays: its scan sets the next one. */
   #wakeAt(at: number): void {
     if (this.#stopping.signal.aborted || this.#timerAt <= at) return;
     clearTimeout(this.#timer);
@@ -141,7 +141,7 @@ export class Dispatcher {
       })
       .then(() => {
         this.#runs.delete(nameOf(channel));
-        // Something may have been queued between the last look and the release.
+        // A delivery may have been queued between the last scan and the release.
         this.wake(this.#leftOut ? undefined : channel.tenant);
       });
     this.#runs.set(nameOf(channel), { tenant: channel.tenant, ended });
@@ -164,7 +164,7 @@ export class Dispatcher {
     }
   }
 
-  /** Answers whether the next one may follow, or what became of the lease. */
+  /** Returns whether the next delivery may follow, or what happened to the lease. */
   async #deliver(tenant: TenantId, delivery: Delivery): Promise<'next' | 'given up' | 'held'> {
     const { queue, channels, history, send, now } = this.#options;
     const finish = async (result: DeliveryResult) => {
@@ -194,7 +194,7 @@ export class Dispatcher {
     if (count > 0) this.#options.onFinished(tenant, state, count);
   }
 
-  /** Between half of it and all of it, so that channels that failed together are not tried together. */
+  /** Random between half and all of the pause, so that channels that failed together are not retried together. */
   #backOffMs(failures: number): number {
     const { random = Math.random } = this.#options;
     const most = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures, 20));

@@ -8,7 +8,7 @@ import {
   type SendResult,
 } from './message.ts';
 
-/** The installation's own mail server: the operator names it, so it may be anywhere. */
+/** The installation's own mail server. The operator configures it, so any address is allowed. */
 export interface MailServer {
   /** As in smtp://user:password@host:587. */
   readonly url: string;
@@ -29,10 +29,10 @@ interface Route {
   readonly from: string;
 }
 
-/** Of one attempt, from the connection on: a server may take its time for each of 50 recipients. A lease lasts longer. */
+/** The time limit of one attempt after connecting: a server may be slow for each of 50 recipients. A lease lasts longer. */
 const mailMs = 45_000;
 
-/** Sends it as a mail. @throws Error when the server cannot be reached. */
+/** Sends the notification as a mail. @throws Error when the server cannot be reached. */
 export async function sendMail(
   setup: ChannelSetup,
   notification: OutgoingNotification,
@@ -47,7 +47,7 @@ export async function sendMail(
   const connection = await outbound.connect(endpoint, { timeoutMs: attemptMs, signal });
   try {
     const transport = createTransport({
-      // TLS is begun on this connection: the name is not resolved again.
+      // TLS starts on this connection, so that the name is not resolved again.
       ...{ host, connection, secure: isSecure, tls: { servername: host } },
       // A password never travels in the clear.
       ...(user !== '' && { auth: { user, pass: password }, requireTLS: true }),
@@ -60,7 +60,7 @@ export async function sendMail(
     });
     const mail = mailOf(setup.settings.to ?? '', from, notification);
     const { response, rejectedErrors = [] } = await inTime(signal, timeoutMs, () => transport.sendMail(mail));
-    // Another attempt would reach the others twice.
+    // A retry would send a duplicate to the other recipients.
     const missed = rejectedErrors.map(({ recipient, response: why }) => `; not to ${recipient}: ${why}`);
     return { outcome: 'delivered', answer: `answered ${response}${missed.join('')}` };
   } catch (error) {
@@ -72,7 +72,7 @@ export async function sendMail(
   }
 }
 
-/** The channel's own server and sender, or those of the installation: nobody chooses the sender of its mails. */
+/** The channel's own server and sender, or the installation's. A tenant cannot choose the sender of the installation's mails. */
 function routeOf({ settings, secrets }: ChannelSetup, { outbound, mail }: Options): Route {
   if (settings.server !== undefined) {
     const { user = '', from } = settings;
@@ -99,7 +99,7 @@ function mailOf(to: string, from: string, notification: OutgoingNotification) {
     subject: `[${level}] ${title}`,
     text: `${message}\n\n-- \n${end.join('\n')}\n`,
     date: new Date(receivedAt),
-    // A repeat has the same; mails about one key are one thread.
+    // A retry has the same id; mails about one key form one thread.
     messageId: `<${id}@${domain}>`,
     ...(thread !== undefined && { references: `<${thread}@${domain}>` }),
     headers: { 'auto-submitted': 'auto-generated' },

@@ -1,20 +1,20 @@
-/** How many mails a tenant may send through the installation's own mail server: for each recipient one. */
+/** Limits the mails that a tenant sends through the installation's own mail server. Each recipient counts as one mail. */
 import { createLruMap } from '#core/lru-map.ts';
 import type { TenantId } from '#core/ports.ts';
 
 const hourMs = 3_600_000;
 const maxTenants = 10_000;
 
-/** Fills within an hour, in the memory of this node. */
+/** A token bucket, which refills within an hour. Each node has its own. */
 interface Bucket {
-  /** Below zero: what was promised has yet to be gained. */
-  left: number;
+  /** Negative while mails are reserved in advance. */
+  tokens: number;
   at: number;
-  /** By channel: how much its next mail has taken already, and when it may go. */
-  readonly promised: Map<string, { readonly wanted: number; readonly dueAt: number }>;
+  /** By channel: the tokens that are reserved for its next mail, and when it may be sent. */
+  readonly reservations: Map<string, { readonly tokens: number; readonly dueAt: number }>;
 }
 
-/** In the order in which they asked: otherwise a mail to many would never find enough while others send to one. */
+/** Serves channels in the order of their first attempts. Otherwise a mail to many recipients might wait forever behind small ones. */
 export class MailBudget {
   readonly #perHour: number;
   readonly #buckets = createLruMap<TenantId, Bucket>(maxTenants);
@@ -23,44 +23,45 @@ export class MailBudget {
     this.#perHour = perHour;
   }
 
-  /** 0: the mail may go now. Otherwise `count` is kept for this channel, which asks again after so long. */
+  /** Returns 0 if the mail may be sent now. Otherwise reserves `count` tokens, and returns after how long the channel must call again. */
   take(
     { tenant, id }: { readonly tenant: TenantId; readonly id: string },
     count: number,
     now: number,
   ): number {
     const bucket = this.#bucketOf(tenant, now);
-    const { promised } = bucket;
-    // More than there can ever be: it takes all.
-    const wanted = Math.min(count, this.#perHour);
-    const own = promised.get(id);
-    if (own?.wanted !== wanted) {
-      bucket.left -= wanted;
-      if (bucket.left >= 0) return 0;
-      promised.set(id, { wanted, dueAt: now + this.#toGain(-bucket.left) });
-      return this.#toGain(-bucket.left);
+    const { reservations } = bucket;
+    // A mail to more recipients than the bucket can hold takes a full bucket.
+    const tokens = Math.min(count, this.#perHour);
+    const reservation = reservations.get(id);
+    if (reservation?.tokens !== tokens) {
+      bucket.tokens -= tokens;
+      if (bucket.tokens >= 0) return 0;
+      const waitMs = this.#refillMs(-bucket.tokens);
+      reservations.set(id, { tokens, dueAt: now + waitMs });
+      return waitMs;
     }
-    // Once nothing is owed, whatever the clock says, all that was promised is there.
-    const waitMs = Math.min(own.dueAt - now, this.#toGain(-bucket.left));
+    // If the bucket is not negative, every reservation is covered, even if the clock was set back.
+    const waitMs = Math.min(reservation.dueAt - now, this.#refillMs(-bucket.tokens));
     if (waitMs > 0) return waitMs;
-    promised.delete(id);
+    reservations.delete(id);
     return 0;
   }
 
   #bucketOf(tenant: TenantId, now: number): Bucket {
-    const bucket = this.#buckets.get(tenant) ?? { left: this.#perHour, at: now, promised: new Map() };
-    bucket.left = Math.min(
+    const bucket = this.#buckets.get(tenant) ?? { tokens: this.#perHour, at: now, reservations: new Map() };
+    bucket.tokens = Math.min(
       this.#perHour,
-      bucket.left + (Math.max(0, now - bucket.at) * this.#perHour) / hourMs,
+      bucket.tokens + (Math.max(0, now - bucket.at) * this.#perHour) / hourMs,
     );
     bucket.at = now;
-    // The budget is full again: channels that did not return for their mails in this time gave them up.
-    if (bucket.left >= this.#perHour) bucket.promised.clear();
+    // The bucket is full again, so channels that did not return in this time have given up their mails.
+    if (bucket.tokens >= this.#perHour) bucket.reservations.clear();
     this.#buckets.set(tenant, bucket);
     return bucket;
   }
 
-  #toGain(mails: number): number {
-    return Math.max(0, Math.ceil((mails * hourMs) / this.#perHour));
+  #refillMs(tokens: number): number {
+    return Math.max(0, Math.ceil((tokens * hourMs) / this.#perHour));
   }
 }

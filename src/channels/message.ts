@@ -1,9 +1,9 @@
-/** A notification as it leaves through a channel, and what the kinds make of it. */
+/** A notification as channels send it, and what the kinds of channels share. */
 import { builtInStyles } from '#contract/level-styles.ts';
 import type { OutboundRequest, OutboundResponse } from '#outbound/outbound.ts';
 
 export interface OutgoingNotification {
-  /** The same at every attempt: by it, receivers know a repeat. */
+  /** The same for every attempt, so that receivers can detect a repeat. */
   readonly id: string;
   /** The tenant's name. */
   readonly tenant: string;
@@ -20,34 +20,34 @@ export interface OutgoingNotification {
   readonly ttl: number;
 }
 
-/** Of one attempt, whatever the kind; a lease lasts longer. */
+/** The time limit of one attempt, for every kind; a lease lasts longer. */
 export const attemptMs = 15_000;
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What a channel is set up with, secrets included. */
+/** The settings and secrets of a channel. */
 export interface ChannelSetup {
   readonly settings: Texts;
   readonly secrets: Texts;
 }
 
 export interface SendResult {
-  /** `failed`: another attempt would fail, too. */
+  /** `failed`: another attempt would fail too. */
   readonly outcome: 'delivered' | 'retry' | 'failed';
   /** One sentence, without a secret. */
   readonly answer: string;
-  /** The receiver asks for this pause. */
+  /** The pause that the receiver requires. */
   readonly retryAfterMs?: number;
-  /** With `failed`: there is nobody to send to, so that no other attempt is worth making even while the channel fails. */
+  /** With `failed`: there is no recipient, so no further attempt is made, even while the channel fails. */
   readonly isFinal?: boolean;
 }
 
 /** A kind of channel that is one HTTP request. */
 export interface HttpKind {
   request(setup: ChannelSetup, notification: OutgoingNotification, now: number): OutboundRequest;
-  /** The pause that the receiver asks for in its body, where it is not in `Retry-After`. */
+  /** The pause that the receiver names in its body instead of in `Retry-After`. */
   readonly retryAfterMs?: (response: OutboundResponse) => number | undefined;
-  /** Where a status means something else than with the other kinds. */
+  /** Set where a status means something else than for the other kinds. */
   readonly outcomeOf?: (
     status: number,
   ) => { readonly outcome: SendResult['outcome']; readonly answer?: string } | undefined;
@@ -76,23 +76,23 @@ export function originOf({ level, host, ip, key }: OutgoingNotification): string
   return [level, host ?? ip, key].filter((part) => part !== null).join(' · ');
 }
 
-/** At most `most` UTF-16 units, which no receiver counts as more; the last one says that there was more. */
+/** At most `most` UTF-16 units, the strictest way in which receivers count; a text that was cut ends with an ellipsis. */
 export function clip(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Markdown without links whose text hides where they lead: an invisible space parts the two. */
+/** Markdown without links whose text hides their target: an invisible space separates the two parts. */
 export function withoutLinks(text: string): string {
   return text.replaceAll(/\](?=[([:])/g, ']\u200B');
 }
 
-/** The pause that Discord and Telegram ask for in their JSON, in seconds. */
+/** The pause, in seconds, that Discord and Telegram name in their JSON. */
 export function retryAfterInBody({ body }: OutboundResponse): number | undefined {
   const seconds = /"retry_after"\s*:\s*(\d{1,6}(?:\.\d+)?)/.exec(body)?.[1];
   return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
 }
 
-/** At most `most` bytes of UTF-8; the last character says that there was more. */
+/** At most `most` bytes of UTF-8; a text that was cut ends with an ellipsis. */
 export function clipBytes(text: string, most: number): string {
   if (Buffer.byteLength(text) <= most) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(most - Buffer.byteLength('…')));

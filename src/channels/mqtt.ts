@@ -1,4 +1,4 @@
-/** Publishes to a broker of MQTT. A connection is kept for a while, for what follows. */
+/** Publishes to an MQTT broker. A connection is kept open for a while, for the next deliveries. */
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
 import { MqttRefusal } from '#outbound/mqtt-refusal.ts';
 import { inTime, type Outbound } from '#outbound/outbound.ts';
@@ -11,7 +11,7 @@ import {
   toJson,
 } from './message.ts';
 
-/** The connections that are kept. */
+/** The open connections. */
 export interface Brokers {
   readonly idleMs: number;
   readonly kept: Map<string, Promise<KeptBroker>>;
@@ -22,7 +22,7 @@ export interface KeptBroker {
   timer?: NodeJS.Timeout;
 }
 
-/** Reason codes that say that another attempt would be refused, too: name of the topic, size, format. */
+/** Reason codes after which a retry would be refused too: name of the topic, size, format. */
 const finalRefusals = [144, 149, 153];
 const nobodySubscribes = 16;
 const answerBytes = 64 * 1024;
@@ -51,7 +51,7 @@ export async function sendMqtt(
   } catch (error) {
     if (error instanceof MqttRefusal)
       return { outcome: finalRefusals.includes(error.code) ? 'failed' : 'retry', answer: error.message };
-    // The one that was kept may have ended meanwhile.
+    // The kept connection may have ended in the meantime.
     if (isKept && !signal.aborted) return attempt();
     throw error;
   }
@@ -76,7 +76,7 @@ async function publish(
   return { outcome: 'delivered', answer: `the broker has it${also}` };
 }
 
-/** The values come from senders: they add no levels and no wildcards. */
+/** The values come from senders, so they must not add topic levels or wildcards. */
 function topicOf(template: string, { level, host, ip, key, tenant }: OutgoingNotification): string {
   const values: Readonly<Record<string, string | null>> = { level, host: host ?? ip, key, tenant };
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -92,7 +92,7 @@ async function findBroker(
 ): Promise<KeptBroker> {
   const { idleMs, kept } = brokers;
   let found = kept.get(name);
-  // Another may have taken its place.
+  // Another connection may have taken its place.
   const forget = () => {
     if (kept.get(name) === found) kept.delete(name);
   };
@@ -115,7 +115,7 @@ async function findBroker(
   }
   const broker = await found;
   clearTimeout(broker.timer);
-  // Nothing was asked of it for so long: keep-alive is not needed within this time.
+  // Closes an idle connection. The time is shorter than the keep-alive interval.
   broker.timer = setTimeout(() => {
     forget();
     void broker.connection.close();
@@ -123,7 +123,7 @@ async function findBroker(
   return broker;
 }
 
-/** At the end of the server. */
+/** Called when the server stops. */
 export async function closeBrokers({ kept }: Brokers): Promise<void> {
   const all = await Promise.allSettled(kept.values());
   kept.clear();

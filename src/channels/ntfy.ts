@@ -8,7 +8,7 @@ const tags = {
   error: 'rotating_light',
   critical: 'fire',
 } as const;
-/** With the line below it less than 4,096: a longer text becomes an attached file there. */
+/** Together with the line below it under 4,096 bytes: ntfy turns a longer text into an attached file. */
 const messageBytes = 3_000;
 const originBytes = 1_000;
 

@@ -1,7 +1,7 @@
 import { clip, type HttpKind, jsonRequest, severityOf, toJson, urlWith } from './message.ts';
 
 /**
- * Events API v2. Notifications with the same key are one incident; one of the level success, or below, resolves it.
+ * Events API v2. Notifications with the same key form one incident; a notification with the level success or below resolves it.
  * https://developer.pagerduty.com/docs/send-alert-event
  */
 export const pagerduty: HttpKind = {

@@ -9,12 +9,12 @@ const p256dh = 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyP
 const subscription = { endpoint: 'https://example.org', keys: { p256dh, auth: 'BTBZMqHH6r4Tts7J_aSIgg' } };
 
 test('a message is encrypted as in the example of RFC 8291', () => {
-  const made = {
+  const fixed = {
     privateKey: bytes('yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw'),
     salt: bytes('DGv6ra1nlYgDCS1FRnbzlw'),
   };
   const text = Buffer.from('When I grow up, I want to be a watermelon');
-  expect(encryptPush(text, subscription, made).toString('base64url')).toBe(
+  expect(encryptPush(text, subscription, fixed).toString('base64url')).toBe(
     'DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
   );
   expect(encryptPush(text, subscription)).not.toEqual(encryptPush(text, subscription));

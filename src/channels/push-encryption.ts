@@ -12,21 +12,21 @@ import {
 import type { PushSubscription } from '#contract/push.ts';
 import { derivedKey } from '#core/sealing.ts';
 
-/** Of a message of 4,096 bytes, as every push service takes it, without its header, its tag and its padding. */
+/** The most bytes of text: every push service accepts messages of 4,096 bytes, of which header, tag and padding take a part. */
 export const mostPushBytes = 4_096 - 86 - 16 - 1;
 
 const curve = 'prime256v1';
-/** A push service accepts a day at the most. */
+/** Push services accept at most a day. */
 const tokenSeconds = 12 * 3_600;
 
 /** The server's key pair for push services. */
 export interface PushKeys {
-  /** As browsers take it: the point, uncompressed, in base64url. */
+  /** The uncompressed point in base64url, as browsers expect it. */
   readonly publicKey: string;
   readonly privateKey: KeyObject;
 }
 
-/** From the server's key: the same on all nodes, and nothing to store. */
+/** Derived from the server's key, so that all nodes have the same and nothing is stored. */
 export function derivePushKeys(serverKey: string): PushKeys {
   const ecdh = createECDH(curve);
   for (let attempt = 0; ; attempt += 1) {
@@ -34,7 +34,7 @@ export function derivePushKeys(serverKey: string): PushKeys {
       ecdh.setPrivateKey(derivedKey(serverKey, `web push ${attempt}`));
       break;
     } catch {
-      // One number of four thousand million is no key of this curve.
+      // About one number in 2³² is not a key of this curve.
     }
   }
   const point = ecdh.getPublicKey();
@@ -64,7 +64,7 @@ export function pushAuthorization(
   return `vapid t=${signed}.${signature.toString('base64url')}, k=${publicKey}`;
 }
 
-/** Whether the keys of a subscription are ones that can be encrypted for. */
+/** Whether the keys of a subscription are valid. */
 export function isUsableSubscription({ keys }: PushSubscription): boolean {
   try {
     ECDH.convertKey(keys.p256dh, curve, 'base64url');
@@ -74,17 +74,17 @@ export function isUsableSubscription({ keys }: PushSubscription): boolean {
   }
 }
 
-/** The body of a request; `made`: the random parts, for tests. */
+/** The body of a request. Tests pass the random parts in `fixed`. */
 export function encryptPush(
   text: Uint8Array,
   { keys }: PushSubscription,
-  made: { readonly privateKey?: Buffer; readonly salt?: Buffer } = {},
+  fixed: { readonly privateKey?: Buffer; readonly salt?: Buffer } = {},
 ): Buffer {
   const [receiver, auth] = [Buffer.from(keys.p256dh, 'base64url'), Buffer.from(keys.auth, 'base64url')];
   const ecdh = createECDH(curve);
-  if (made.privateKey) ecdh.setPrivateKey(made.privateKey);
+  if (fixed.privateKey) ecdh.setPrivateKey(fixed.privateKey);
   else ecdh.generateKeys();
-  const [sender, salt] = [ecdh.getPublicKey(), made.salt ?? randomBytes(16)];
+  const [sender, salt] = [ecdh.getPublicKey(), fixed.salt ?? randomBytes(16)];
   const derive = (secret: Uint8Array, by: Uint8Array, info: Uint8Array | string, length: number) =>
     Buffer.from(hkdfSync('sha256', secret, by, info, length));
   const info = Buffer.concat([Buffer.from('WebPush: info\0'), receiver, sender]);
@@ -95,7 +95,7 @@ export function encryptPush(
   const recordSize = Buffer.from([0, 0, 0x10, 0]);
   return Buffer.concat([
     ...[salt, recordSize, Buffer.from([sender.length]), sender],
-    // 2 ends the last record.
+    // The byte The byte 2 ends the last record.
     ...[cipher.update(text), cipher.update(Buffer.from([2])), cipher.final(), cipher.getAuthTag()],
   ]);
 }

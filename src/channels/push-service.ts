@@ -1,4 +1,4 @@
-/** Devices of channels of the kind push: their keys and secrets, and what an attempt needs of them. */
+/** Devices of push channels: their keys and secrets, and the input of a delivery attempt. */
 import type { PushSubscription } from '#contract/push.ts';
 import type { ChannelRecord } from '#core/channels.ts';
 import { badField } from '#core/errors.ts';
@@ -25,12 +25,12 @@ export interface PushSender extends PushService {
 }
 
 export interface PushTest {
-  /** The device that asks; undefined: an admin asks, for all of them. */
+  /** The device that requests a test; undefined if an admin tests all devices. */
   readonly device: string | undefined;
 }
 
 export function createPushService({ devices, key, contact, now }: Options): PushSender {
-  // Made when the first device is added or sent to.
+  // Derived when they are first needed.
   const keys = once(() => derivePushKeys(key));
   const subscriptions = once(() => createSealer(key, 'push subscriptions'));
   const secrets = once(() => createSealer(key, 'push secrets'));
@@ -106,12 +106,12 @@ export function createPushService({ devices, key, contact, now }: Options): Push
   };
 }
 
-/** The person who adds a device chooses the address: plain HTTP is accepted on this machine only. */
+/** The person who adds a device chooses the address, so plain HTTP is accepted on this machine only. */
 const isAcceptable = (endpoint: URL | null) =>
   endpoint?.protocol === 'https:' ||
   (endpoint?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(endpoint.hostname));
 
-/** So that nobody with the database alone can give a subscription to another channel. */
+/** Part of the encryption, so that a change in the database cannot move a subscription to another channel. */
 const nameOf = ({ tenant, channel, id }: PushDeviceRef) => `${tenant} ${channel} ${id}`;
 
 function once<T>(make: () => T): () => T {

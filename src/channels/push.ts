@@ -19,13 +19,13 @@ import { encryptPush, mostPushBytes, type PushKeys, pushAuthorization } from './
 export interface PushTarget {
   readonly id: string;
   readonly name: string;
-  /** undefined: there is none any more, or it was encrypted with another key. */
+  /** undefined if it has ended, or was encrypted with another key. */
   readonly subscription: PushSubscription | undefined;
   /** The push service no longer knows it. */
   readonly hasEnded: boolean;
   /** The last attempt failed. */
   readonly isFailing: boolean;
-  /** It has the notification from an earlier attempt. */
+  /** An earlier attempt delivered the notification to it. */
   readonly hasIt: boolean;
 }
 
@@ -38,11 +38,11 @@ interface Attempted extends Pick<PushAttempt, 'id' | 'error'> {
 export interface PushAudience {
   readonly targets: readonly PushTarget[];
   readonly keys: PushKeys;
-  /** For the operators of push services: https or mailto. */
+  /** A contact for the operators of push services: a https or mailto URL. */
   readonly contact: string | undefined;
-  /** The result says what push services answered, beside the status: an admin reads it, and nobody else. */
+  /** The result includes the text of push services, not only the status. Only admins may see it. */
   readonly isDetailed: boolean;
-  /** What was not tried is not among them. */
+  /** Devices without an attempt are not included. */
   record(attempts: readonly Attempted[]): Promise<void>;
 }
 
@@ -55,19 +55,22 @@ interface Options {
 interface Outcome {
   readonly state: 'delivered' | 'gone' | 'refused' | 'retry' | 'untried';
   readonly answer: string;
-  /** The answer with what the push service says. */
+  /** The answer with the text of the push service. */
   readonly detail?: string;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Of one request. */
+/** The time limit of one request. */
 const deviceMs = 8_000;
-/** So long after the start of an attempt a request may begin; a lease lasts longer than its end. */
+/** No request begins later than this after the start of an attempt, so that all end within the lease. */
 const beginMs = 37_000;
-/** For devices that failed before, when there are others: those that do not answer hold them up no longer than one does. */
+/**
+ * The same for devices that failed before, when there are others, so that dead devices delay the others by at most one time
+ * limit.
+ */
 const failingBeginMs = 2_000;
 const atOnce = 10;
-/** Before the second try of a device within an attempt; a longer pause is left to the next attempt. */
+/** The longest pause before a second request to a device within an attempt; a longer one is left to the next attempt. */
 const shortPauseMs = 1_000;
 const longPauseMs = 10_000;
 const refusals = [400, 401, 403, 413, 415, 422];
@@ -108,7 +111,7 @@ export async function sendPush(
   const areAlone = failing.length === targets.length;
   await Promise.all([round(working), round(shuffled(failing), areAlone ? beginMs : failingBeginMs)]);
   const again = working.filter(({ id }) => isWorthAnother(outcomes.get(id)));
-  // When nobody got it, the channel rests and tries them all.
+  // If no device got it, the channel waits and tries all of them again.
   if (again.length > 0 && [...outcomes.values()].some(({ state }) => state === 'delivered')) {
     const pause = Math.max(...again.map(({ id }) => outcomes.get(id)?.retryAfterMs ?? shortPauseMs));
     if (now() - began + pause < beginMs) {
@@ -122,7 +125,7 @@ export async function sendPush(
 
 const isFailing = (target: PushTarget) => target.isFailing;
 
-/** So that one that works again gets its turn, however many do not. */
+/** Random order, so that a device that works again gets its turn among many that fail. */
 const shuffled = <T>(all: readonly T[]): T[] =>
   all
     .map((each) => [Math.random(), each] as const)
@@ -137,7 +140,7 @@ function attemptOf(id: string, { state, answer }: Outcome = untried): Attempted[
   return [{ id, error: state === 'delivered' ? null : answer, isGone: state === 'gone' }];
 }
 
-/** A few at once, in order, until it is over. */
+/** Runs a few at once, in order, until the time is over. */
 async function eachOf(
   targets: readonly PushTarget[],
   work: (target: PushTarget) => Promise<void>,
@@ -177,7 +180,7 @@ async function sendTo(
     if (refusals.includes(status)) return { state: 'refused', answer, detail };
     return { state: 'retry', answer, detail, retryAfterMs: pauseOf(response, now()) };
   } catch (error) {
-    // The server stops: that says nothing about the device.
+    // The server is stopping, so this is not an error of the device.
     if (signal.aborted) return untried;
     return { state: 'retry', answer: error instanceof Error ? error.message : String(error) };
   }
@@ -186,14 +189,14 @@ async function sendTo(
 function headersOf(notification: OutgoingNotification): Readonly<Record<string, string>> {
   const { key, tenant, ttl } = notification;
   const isUrgent = ['error', 'critical'].includes(severityOf(notification));
-  // A phone that is off for a while gets it, too; what panels show for longer waits as long, for a day at the most.
+  // The push service keeps the message for a phone that is off: as long as panels show it, but an hour to a day.
   const keptMs = ttl === 0 ? dayMs : Math.min(dayMs, Math.max(hourMs, ttl));
   return {
     'content-type': 'application/octet-stream',
     'content-encoding': 'aes128gcm',
     ttl: String(Math.round(keptMs / 1000)),
     urgency: isUrgent ? 'high' : 'normal',
-    // The push service keeps the last message of a topic alone.
+    // The push service keeps only the last message of a topic.
     ...(key !== null && { topic: topicOf(tenant, key) }),
   };
 }
@@ -202,7 +205,7 @@ function topicOf(tenant: string, key: string): string {
   return createHash('sha256').update(`${tenant}\n${key}`).digest('base64url').slice(0, 32);
 }
 
-/** Fits into one message: first the text gets shorter, and a very long link gives way to the dashboard's. */
+/** Fits into one message: the text is shortened first, and a very long link is replaced by one to the dashboard. */
 export function payloadOf(notification: OutgoingNotification): string {
   const { id, tenant, title, message, key, url, receivedAt } = notification;
   const link = url !== null && Buffer.byteLength(url) <= 1_024 ? url : undefined;
@@ -245,10 +248,10 @@ function resultOf(
   return { outcome: 'failed', answer, isFinal };
 }
 
-/** So many characters of a result are names: the record of a delivery holds 300. */
+/** The most characters of names in a result: the record of a delivery holds 300 characters. */
 const namesChars = 120;
 
-/** Who did not get it, by reason. Names that find no room are counted: the list of devices has them all. */
+/** The devices that did not get it, by reason. Names without room are only counted. */
 function reasonsOf(missed: readonly { readonly name: string; readonly answer: string }[]): string[] {
   const byReason = [...Map.groupBy(missed, ({ answer }) => answer)];
   return byReason.map(([reason, devices]) => {

@@ -34,20 +34,20 @@ const httpKinds: Readonly<Record<Exclude<ChannelKind, 'email' | 'push' | 'mqtt'>
   apprise,
 };
 
-/** The message itself is refused, and would be again. */
+/** Statuses that refuse the message itself, so that a retry is useless. */
 const refusals = [400, 413, 415, 422];
 
 export interface SendOptions {
   readonly outbound: Outbound;
   readonly mail: MailServer | undefined;
-  /** Of a channel of the kind push. */
+  /** Set for push channels. */
   readonly audience?: PushAudience | undefined;
   readonly brokers: Brokers;
   readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
-/** Never throws: what goes wrong is a result. */
+/** Never throws: an error becomes a result. */
 export async function send(
   kind: ChannelKind,
   setup: ChannelSetup,
@@ -55,7 +55,7 @@ export async function send(
   options: SendOptions,
 ): Promise<SendResult> {
   const result = await attempt(kind, setup, notification, options);
-  // Whatever a broker or a mail server says can be recorded and shown.
+  // The text of a broker or mail server is recorded and shown, so it is masked.
   return { ...result, answer: lineOf(result.answer, Object.values(setup.secrets)) };
 }
 

@@ -1,4 +1,4 @@
-/** The outgoing side, as routes and the wiring see it. */
+/** The service that routes and the wiring use for channels. */
 import { uuidv7 } from 'uuidv7';
 import type { ChannelRecord, ChannelService, DeliveryQueue } from '#core/channels.ts';
 import type { Directory } from '#core/directory.ts';
@@ -33,7 +33,7 @@ export interface ChannelServiceOptions {
 }
 
 const stopMs = 2_000;
-/** So long a connection to a broker is kept after a delivery. */
+/** How long a connection to a broker is kept after a delivery. */
 const brokerIdleMs = 30_000;
 type Secrets = Readonly<Record<string, string>>;
 
@@ -44,7 +44,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   const budget = mail === undefined || mail.perHour === 'off' ? undefined : new MailBudget(mail.perHour);
   const push = createPushService({ devices: directory.pushDevices, key, now, contact: contactOf(options) });
   const brokers: Brokers = { idleMs: brokerIdleMs, kept: new Map() };
-  /** Bound to its channel, so that nobody with the database alone can give it to another. */
+  /** Part of the encryption, so that a change in the database cannot move secrets to another channel. */
   const ownerOf = (tenant: TenantId, id: string) => `${tenant} ${id}`;
 
   const open = ({ tenant, id, sealed }: Pick<ChannelRecord, 'tenant' | 'id' | 'sealed'>): Secrets => {
@@ -128,7 +128,7 @@ export function createChannelService(options: ChannelServiceOptions): ChannelSer
   };
 }
 
-/** Push services write to it when something is wrong; Apple's accepts nothing without. */
+/** The contact for push services. Apple's requires one. */
 function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined {
   if (baseUrl?.startsWith('https:')) return baseUrl;
   return mail?.from === undefined ? undefined : `mailto:${mail.from}`;
@@ -136,7 +136,7 @@ function contactOf({ baseUrl, mail }: ChannelServiceOptions): string | undefined
 
 const recipientsOf = ({ settings }: ChannelSetup): number => (settings.to ?? '').split(',').length;
 
-/** What goes out of a notification, and nothing else of its record. */
+/** The fields of a notification that leave the server. */
 function outgoing(notification: Omit<OutgoingNotification, 'tenant'>): Omit<OutgoingNotification, 'tenant'> {
   const { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl } = notification;
   return { id, receivedAt, title, message, level, rank, ip, host, key, url, ttl };

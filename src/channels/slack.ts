@@ -1,9 +1,9 @@
 import { clip, colorOf, type HttpKind, jsonRequest, originOf } from './message.ts';
 
-/** Of the text of a block; beyond 3,000 Slack refuses the message. */
+/** The most characters of a block's text: beyond 3,000 Slack refuses the message. */
 const textChars = 2_900;
 
-/** Only these three have a meaning there. */
+/** Slack gives only these three characters a meaning. */
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
@@ -16,7 +16,7 @@ export const slack: HttpKind = {
     const heading = target !== '' && link.length < textChars ? link : title;
     // Clipping may have cut an escape in two.
     const message = clip(escaped(notification.message), textChars).replace(/&[a-z]*…$/, '…');
-    // Verbatim: @here and #general in what a sender wrote stay text.
+    // Verbatim: `@here` and `#general` in a sender's text stay text.
     const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } });
     const context = { type: 'context', elements: [{ type: 'plain_text', text: originOf(notification) }] };
     const blocks = [section(`*${heading}*`), section(message), context];

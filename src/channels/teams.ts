@@ -8,10 +8,10 @@ const colors = {
   critical: 'attention',
 } as const;
 
-/** A request of more than 28 KB is refused; line breaks and quotes take two bytes in JSON, and there is a title. */
+/** Teams refuses requests of more than 28 KB. In JSON, line breaks and quotes take two bytes, and there is a title. */
 const messageBytes = 10_000;
 
-/** An adaptive card, as the workflow "Post to a channel when a webhook request is received" takes it. */
+/** An adaptive card, as the workflow "Post to a channel when a webhook request is received" expects it. */
 export const teams: HttpKind = {
   request({ secrets: { url = '' } }, notification) {
     const text = (value: string, more: object = {}) => ({

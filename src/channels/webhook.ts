@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type HttpKind, jsonRequest, toJson } from './message.ts';
 
-/** A signed request, as Standard Webhooks has it: https://www.standardwebhooks.com. */
+/** A signed request in the format of Standard Webhooks: https://www.standardwebhooks.com. */
 export const webhook: HttpKind = {
   request({ settings: { url = '' }, secrets: { signingKey = '', authorization } }, notification, now) {
     const request = jsonRequest(url, {
@@ -23,7 +23,7 @@ export const webhook: HttpKind = {
   },
 };
 
-/** @throws Error without a key: anybody can make a signature with an empty one. */
+/** @throws Error without a key, because anybody could sign with an empty one. */
 function sign(signingKey: string, content: string): string {
   if (signingKey === '') throw new Error('the channel has no signing key: enter one');
   const key = Buffer.from(signingKey.replace(/^whsec_/, ''), 'base64');

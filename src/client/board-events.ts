@@ -33,7 +33,7 @@ export async function* boardEvents({
   while (!options.signal?.aborted) {
     for await (const event of client.panelEvents(panelId, options)) {
       if (event.type === 'ready' || event.type === 'heartbeat')
-        clock.heard(Date.parse(event.data.serverTime));
+        clock.observe(Date.parse(event.data.serverTime));
       yield { event, changes: board.apply(event, clock.now()) };
       if (board.needsMore) break;
     }

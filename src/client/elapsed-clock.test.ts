@@ -9,13 +9,13 @@ let clock: ElapsedClock;
 beforeEach(() => {
   [ticks, wall, server] = [5_000, start, start];
   clock = createElapsedClock({ wall: () => wall, ticks: () => ticks });
-  clock.heard(server);
+  clock.observe(server);
 });
 
-/** Both clocks and the ticks go on, then the server is heard. */
+/** Both clocks and the ticks go on, then the server sends its time. */
 function pass(ms: number): void {
   [ticks, wall, server] = [ticks + ms, wall + ms, server + ms];
-  clock.heard(server);
+  clock.observe(server);
 }
 
 test.each([

@@ -3,7 +3,7 @@ export interface ElapsedClock {
   /** Milliseconds; at the beginning the Unix time of this device, from then on only what has passed since. */
   now(): number;
   /** The server sent its own time, in Unix milliseconds. */
-  heard(serverTime: number): void;
+  observe(serverTime: number): void;
 }
 
 /** Less than this is the line's delay, not a sleep. */
@@ -25,7 +25,7 @@ export function createElapsedClock({ wall = Date.now, ticks = () => performance.
   let last: Reading | undefined;
   return {
     now: () => ticks() + offset + sleptMs,
-    heard(server) {
+    observe(server) {
       const next = { ticks: ticks(), wall: wall(), server };
       if (last) {
         const both = Math.min(next.wall - last.wall, next.server - last.server);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { badRequest } from '#core/errors.ts';
-import type { Format, Incoming } from './incoming.ts';
+import type { Format, Item } from './incoming.ts';
 import {
   choiceAt,
   type JsonObject,
@@ -27,7 +27,7 @@ interface Source {
 }
 
 /** One item for each alert of a group, and one that counts the alerts that the sender left out. */
-export function readAlerts(group: JsonObject, source: Source): Incoming[] {
+export function readAlerts(group: JsonObject, source: Source): Item[] {
   const items = objectsAt(group.alerts, '/alerts').map((alert, i) =>
     readAlert(alert, `/alerts/${i}`, source),
   );
@@ -48,7 +48,7 @@ export function readAlerts(group: JsonObject, source: Source): Incoming[] {
   ];
 }
 
-function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source): Incoming {
+function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source): Item {
   const labels = labelsAt(alert.labels, `${pointer}/labels`);
   const annotations = optionalObject(alert.annotations, `${pointer}/annotations`);
   const isResolved = choiceAt(alert.status, `${pointer}/status`, ['firing', 'resolved']) === 'resolved';

@@ -1,4 +1,4 @@
-import type { Format, Incoming, Payload } from './incoming.ts';
+import type { Format, Item, Payload } from './incoming.ts';
 import { type JsonObject, linesOf, objectAt, objectsAt, requiredText, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
@@ -32,7 +32,7 @@ function decoded(text: string | undefined): string | undefined {
   }
 }
 
-function itemOf(event: JsonObject, pointer: string): Incoming {
+function itemOf(event: JsonObject, pointer: string): Item {
   const type = requiredText(event.type, `${pointer}/type`);
   const id = requiredText(event.id, `${pointer}/id`);
   const source = requiredText(event.source, `${pointer}/source`);

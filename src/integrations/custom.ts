@@ -1,7 +1,7 @@
 /** The mapping of a tenant as a format. */
 import type { MappingPut } from '#contract/mapping.ts';
 import { badField } from '#core/errors.ts';
-import type { Format, Incoming } from './incoming.ts';
+import type { Format, Item } from './incoming.ts';
 import { objectsAt, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
@@ -29,7 +29,7 @@ export function customFormat({ items, fields, levels = {} }: MappingPut): Format
   );
   const list = items ? parsePointer('items', items) : undefined;
   const levelOfWord = new Map(Object.entries(levels).map(([word, level]) => [wordOf(word), level]));
-  const read = (subject: Subject): Incoming => {
+  const read = (subject: Subject): Item => {
     const text = (name: FieldName) => textOf(templates.get(name)?.(subject));
     const severity = wordOf(text('level') ?? 'info');
     return {

@@ -1,5 +1,5 @@
 import { badRequest } from '#core/errors.ts';
-import type { Format, Incoming } from './incoming.ts';
+import type { Format, Item } from './incoming.ts';
 import {
   type JsonObject,
   objectAt,
@@ -36,7 +36,7 @@ export const github: Format = {
   },
 };
 
-function itemOf(event: string, payload: JsonObject): Incoming | undefined {
+function itemOf(event: string, payload: JsonObject): Item | undefined {
   const repository = optionalObject(payload.repository, '/repository');
   const name = textOf(repository.full_name) ?? 'GitHub';
   switch (event) {
@@ -61,7 +61,7 @@ function itemOf(event: string, payload: JsonObject): Incoming | undefined {
 }
 
 /** A push that makes or deletes a branch has no commits of its own and is not stored. */
-function pushOf(name: string, payload: JsonObject): Incoming | undefined {
+function pushOf(name: string, payload: JsonObject): Item | undefined {
   const commits = payload.commits === undefined ? [] : objectsAt(payload.commits, '/commits');
   if (commits.length === 0 || payload.deleted === true) return undefined;
   const branch = (textOf(payload.ref) ?? '').replace(/^refs\/(?:heads|tags)\//, '');
@@ -78,7 +78,7 @@ function pushOf(name: string, payload: JsonObject): Incoming | undefined {
 }
 
 /** A run of one workflow and branch replaces the one before. */
-function runOf(name: string, run: JsonObject): Incoming | undefined {
+function runOf(name: string, run: JsonObject): Item | undefined {
   const severity = textOf(run.conclusion) ?? '';
   const level = levelOfConclusion.get(severity);
   if (level === undefined) return undefined;
@@ -93,7 +93,7 @@ function runOf(name: string, run: JsonObject): Incoming | undefined {
   };
 }
 
-function deploymentOf(name: string, payload: JsonObject): Incoming | undefined {
+function deploymentOf(name: string, payload: JsonObject): Item | undefined {
   const status = objectAt(payload.deployment_status, '/deployment_status');
   const severity = textOf(status.state) ?? '';
   const level = levelOfConclusion.get(severity);
@@ -109,7 +109,7 @@ function deploymentOf(name: string, payload: JsonObject): Incoming | undefined {
   };
 }
 
-function threadOf(name: string, event: 'issues' | 'pull_request', payload: JsonObject): Incoming | undefined {
+function threadOf(name: string, event: 'issues' | 'pull_request', payload: JsonObject): Item | undefined {
   const action = textOf(payload.action) ?? '';
   if (!['opened', 'closed', 'reopened'].includes(action)) return undefined;
   const field = event === 'issues' ? 'issue' : event;
@@ -126,7 +126,7 @@ function threadOf(name: string, event: 'issues' | 'pull_request', payload: JsonO
   };
 }
 
-function releaseOf(name: string, payload: JsonObject): Incoming | undefined {
+function releaseOf(name: string, payload: JsonObject): Item | undefined {
   if (textOf(payload.action) !== 'published') return undefined;
   const release = objectAt(payload.release, '/release');
   return {
@@ -139,7 +139,7 @@ function releaseOf(name: string, payload: JsonObject): Incoming | undefined {
 }
 
 /** An alert that is fixed or dismissed replaces itself. */
-function alertOf(name: string, event: string, payload: JsonObject): Incoming | undefined {
+function alertOf(name: string, event: string, payload: JsonObject): Item | undefined {
   const action = textOf(payload.action) ?? '';
   const isOver = ['fixed', 'dismissed', 'auto_dismissed', 'resolved', 'closed_by_user', 'revoked'].includes(
     action,

@@ -1,4 +1,4 @@
-import type { Format, Incoming } from './incoming.ts';
+import type { Format, Item } from './incoming.ts';
 import { type JsonObject, objectAt, optionalObject, requiredText, textOf } from './payload-values.ts';
 import { wordOf } from './severity.ts';
 
@@ -23,7 +23,7 @@ export const gitlab: Format = {
   },
 };
 
-function itemOf(kind: string, event: JsonObject): Incoming | undefined {
+function itemOf(kind: string, event: JsonObject): Item | undefined {
   const project = optionalObject(event.project, '/project');
   const name = textOf(project.path_with_namespace, event.project_name, project.name) ?? 'GitLab';
   const attributes = optionalObject(event.object_attributes, '/object_attributes');
@@ -52,7 +52,7 @@ function itemOf(kind: string, event: JsonObject): Incoming | undefined {
 }
 
 /** A pipeline, job or deployment of one branch replaces the one before. */
-function runOf(kind: string, name: string, event: JsonObject): Incoming | undefined {
+function runOf(kind: string, name: string, event: JsonObject): Item | undefined {
   const attributes = optionalObject(event.object_attributes, '/object_attributes');
   const severity = wordOf(textOf(attributes.status, event.build_status, event.status) ?? '');
   const level = levelOfStatus.get(severity);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limits } from '#contract/limits.ts';
-import { fieldsOf, type Incoming } from './incoming.ts';
+import { fieldsOf, type Item } from './incoming.ts';
 import { parseLevelMap, usualLevel } from './severity.ts';
 
 const none = parseLevelMap([]);
 const item = { title: 'T', message: 'M', severity: 'x', level: 'error' };
-const fields = (more: Partial<Incoming>) => fieldsOf({ ...item, ...more }, none);
+const fields = (more: Partial<Item>) => fieldsOf({ ...item, ...more }, none);
 
 describe('the fields of an item', () => {
   it('are cut to what they may hold', () => {

@@ -8,7 +8,7 @@ import { type CheckedFields, checkFields } from '#core/notification.ts';
 import type { LevelMap } from './severity.ts';
 
 /** One item of a payload: an alert, a message. Its texts may be of any length; they are cut to what a field may hold. */
-export interface Incoming {
+export interface Item {
   readonly title: string | undefined;
   /** Blank or absent: the title is the message. */
   readonly message?: string | undefined;
@@ -56,7 +56,7 @@ export interface Outside {
 /** The payloads of one kind of sender. */
 export interface Format {
   /** The items of a payload, in their order. @throws AppError `bad-request` when it is no payload of this sender. */
-  readonly read: (payload: Payload) => readonly Incoming[];
+  readonly read: (payload: Payload) => readonly Item[];
   /** Runs before `read`. @throws AppError when the payload is not genuine. */
   readonly verify?: (payload: Payload, outside: Outside) => Promise<void>;
   /**
@@ -71,7 +71,7 @@ export interface Format {
 }
 
 /** The fields of an item. @throws AppError `bad-request` when it has neither title nor message. */
-export function fieldsOf(item: Incoming, { words, others }: LevelMap): CheckedFields {
+export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields {
   const message = cut(item.message ?? '', limits.messageChars);
   const title = cut(oneLine(item.title ?? ''), limits.titleChars) || cut(oneLine(message), limits.titleChars);
   if (title === '') throw badRequest('the payload holds neither a title nor a message');
@@ -89,7 +89,7 @@ export function fieldsOf(item: Incoming, { words, others }: LevelMap): CheckedFi
  * By what a repeat is known. An item with a key is a state of its alert: only the newest state counts as repeated, so an item
  * without an identity is a state that never repeats. Null: without either, each item is new.
  */
-export function retryKeyOf(format: string, { identity }: Incoming, fields: CheckedFields): RetryKey | null {
+export function retryKeyOf(format: string, { identity }: Item, fields: CheckedFields): RetryKey | null {
   if (fields.key !== null)
     return { key: `${format}:key:${hash(fields.key)}`, state: identity ?? randomUUID() };
   return identity === undefined ? null : { key: `${format}:${hash(JSON.stringify([identity, fields]))}` };

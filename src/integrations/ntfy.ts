@@ -1,5 +1,5 @@
 import { badRequest } from '#core/errors.ts';
-import type { Answer, Format, Incoming, Payload, Stored } from './incoming.ts';
+import type { Answer, Format, Item, Payload, Stored } from './incoming.ts';
 import { type JsonObject, objectAt, paragraphs, textOf } from './payload-values.ts';
 import { wordOf } from './severity.ts';
 
@@ -110,7 +110,7 @@ function itemOf({
   attach,
   sequence,
   delay,
-}: Publication): Incoming {
+}: Publication): Item {
   if (delay !== undefined) throw badRequest('delay is not supported: send it when it is to be shown');
   const names = tags.map((tag) => tag.trim()).filter((tag) => tag !== '');
   const signs = names.flatMap((tag) => (Object.hasOwn(emoji, tag) ? [emoji[tag]] : []));
@@ -129,7 +129,7 @@ function itemOf({
   };
 }
 
-function priorityOf(text = 'default'): Pick<Incoming, 'severity' | 'level'> {
+function priorityOf(text = 'default'): Pick<Item, 'severity' | 'level'> {
   const word = wordOf(text) === 'urgent' ? 'max' : wordOf(text);
   const found = priorities.find(({ severity }, i) => severity === word || String(i + 1) === word);
   if (found) return found;

@@ -1,4 +1,4 @@
-import type { Format, Incoming, Payload } from './incoming.ts';
+import type { Format, Item, Payload } from './incoming.ts';
 import {
   type JsonObject,
   linesOf,
@@ -24,7 +24,7 @@ export const opsgenie: Format = {
   }),
 };
 
-function created({ body }: Payload): Incoming {
+function created({ body }: Payload): Item {
   const alert = objectAt(body);
   const severity = wordOf(textOf(alert.priority) ?? 'p3');
   const details: JsonObject = optionalObject(alert.details, '/details');
@@ -39,7 +39,7 @@ function created({ body }: Payload): Incoming {
   };
 }
 
-function closed({ body }: Payload, alias: string): Incoming {
+function closed({ body }: Payload, alias: string): Item {
   const { note, source } = body === undefined ? {} : objectAt(body);
   return {
     title: `Closed: ${alias}`,

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Format, Incoming } from './incoming.ts';
+import type { Format, Item } from './incoming.ts';
 import {
   choiceAt,
   type JsonObject,
@@ -34,7 +34,7 @@ export const pagerduty: Format = {
   },
 };
 
-function itemOf(event: JsonObject, isResolve: boolean): Incoming {
+function itemOf(event: JsonObject, isResolve: boolean): Item {
   const payload = isResolve ? optionalObject(event.payload, '/payload') : objectAt(event.payload, '/payload');
   const given = isResolve ? requiredText(event.dedup_key, '/dedup_key') : textOf(event.dedup_key);
   const title = isResolve

@@ -1,4 +1,4 @@
-import type { Format, Incoming } from './incoming.ts';
+import type { Format, Item } from './incoming.ts';
 import { type JsonObject, objectAt, optionalObject, textOf } from './payload-values.ts';
 import { usualLevel, wordOf } from './severity.ts';
 
@@ -21,7 +21,7 @@ export const sentry: Format = {
   },
 };
 
-function issue(event: JsonObject, isResolved: boolean, data: JsonObject): Incoming {
+function issue(event: JsonObject, isResolved: boolean, data: JsonObject): Item {
   const severity = isResolved ? 'resolved' : wordOf(textOf(event.level) ?? 'error');
   const title = textOf(event.title, event.message) ?? 'Sentry';
   const id = textOf(event.issue_id, data.issue === undefined ? undefined : event.id);
@@ -41,7 +41,7 @@ function issue(event: JsonObject, isResolved: boolean, data: JsonObject): Incomi
   };
 }
 
-function metricAlert(data: JsonObject, action: string): Incoming {
+function metricAlert(data: JsonObject, action: string): Item {
   const alert = objectAt(data.metric_alert, '/data/metric_alert');
   const severity = wordOf(action);
   return {

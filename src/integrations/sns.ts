@@ -1,7 +1,7 @@
 import { createVerify, type KeyObject, X509Certificate } from 'node:crypto';
 import { AppError, badRequest } from '#core/errors.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import type { Format, Incoming, Outside, Payload } from './incoming.ts';
+import type { Format, Item, Outside, Payload } from './incoming.ts';
 import { choiceAt, type JsonObject, objectAt, requiredText, textOf } from './payload-values.ts';
 import { wordOf } from './severity.ts';
 
@@ -107,7 +107,7 @@ async function confirm({ SubscribeURL, TopicArn }: JsonObject, { fetchText }: Ou
 const unreachable = (what: string, cause: unknown) =>
   new AppError('unavailable', `AWS did not answer a request for ${what}`, { retryAfterSeconds: 10, cause });
 
-function itemOf(message: JsonObject): Incoming {
+function itemOf(message: JsonObject): Item {
   const text = requiredText(message.Message, '/Message');
   const alarm = alarmOf(text);
   const identity = textOf(message.MessageId);
@@ -138,7 +138,7 @@ const levelOfState: ReadonlyMap<string, string> = new Map([
   ['insufficient_data', 'warning'],
 ]);
 
-function itemOfAlarm(alarm: JsonObject): Incoming {
+function itemOfAlarm(alarm: JsonObject): Item {
   const severity = wordOf(textOf(alarm.NewStateValue) ?? '');
   const name = textOf(alarm.AlarmName) ?? '';
   const arn =
@@ -159,7 +159,7 @@ function itemOfAlarm(alarm: JsonObject): Incoming {
   };
 }
 
-function ended(message: JsonObject): Incoming {
+function ended(message: JsonObject): Item {
   return {
     title: `Subscription to ${topicOf(message)} ended`,
     message: textOf(message.Message),

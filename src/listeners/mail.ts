@@ -1,7 +1,7 @@
 /** What a mail says: its subject, and the text at its beginning. */
 import PostalMime from 'postal-mime';
 import { limits } from '#contract/limits.ts';
-import type { Incoming } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/incoming.ts';
 
 /**
  * So much of a mail is read. Everybody waits while a mail is parsed, and each line and each part of it takes time; the text
@@ -34,7 +34,7 @@ export class MailStart {
 }
 
 /** The priority that the sender gave chooses the level. */
-export async function itemOfMail(bytes: Buffer): Promise<Incoming> {
+export async function itemOfMail(bytes: Buffer): Promise<Item> {
   const mail = await PostalMime.parse(new Uint8Array(bytes), {
     maxNestingDepth: 20,
     maxHeadersSize: 64 * 1024,

@@ -1,13 +1,13 @@
 /** What an MQTT message says: JSON with fields of ours, or any other text. */
 import { limits } from '#contract/limits.ts';
-import type { Incoming } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/incoming.ts';
 import { type JsonObject, textOf } from '#integrations/payload-values.ts';
 import { usualLevel, wordOf } from '#integrations/severity.ts';
 
 const levels = ['success', 'info', 'warning', 'error', 'critical'];
 
 /** Undefined when it is no text, or an empty one, as what ends a retained message. */
-export function itemOfMqtt(topic: string, payload: Buffer): Incoming | undefined {
+export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
   const text = decode(payload)?.trim();
   if (!text) return undefined;
   const fields = text.startsWith('{') ? findObject(text) : undefined;

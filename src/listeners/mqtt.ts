@@ -7,7 +7,7 @@ import { canonicalAddress } from '#core/addresses.ts';
 import { AppError } from '#core/errors.ts';
 import type { SharedLease } from '#core/nodes.ts';
 import { settlesWithin } from '#core/settles-within.ts';
-import type { Incoming } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/incoming.ts';
 import { connectMqtt, type MqttConnection } from '#outbound/mqtt.ts';
 import { createTrustedOutbound, type Outbound } from '#outbound/outbound.ts';
 import { type Listener, type ListenerIntake, type ListenerLog, storeItem } from './intake.ts';
@@ -46,7 +46,7 @@ interface Message {
   /** undefined: of QoS 0. */
   readonly id: number | undefined;
   readonly digest: string;
-  readonly item: Incoming;
+  readonly item: Item;
   /** On which it came last. */
   connection: MqttConnection;
   isStored: boolean;

@@ -1,5 +1,5 @@
 /** Syslog messages as RFC 5424 and the older RFC 3164 have them, read as generously as receivers do. */
-import type { Incoming } from '#integrations/incoming.ts';
+import type { Item } from '#integrations/incoming.ts';
 import { usualLevel } from '#integrations/severity.ts';
 
 /** By number. */
@@ -42,7 +42,7 @@ export function parseSyslog(bytes: Buffer): SyslogMessage | undefined {
   return parsed.text.trim() === '' ? undefined : { severity, ...parsed };
 }
 
-export function itemOfSyslog({ severity, host, program, text }: SyslogMessage, source: string): Incoming {
+export function itemOfSyslog({ severity, host, program, text }: SyslogMessage, source: string): Item {
   const [line = ''] = text.trim().split('\n', 1);
   return {
     title: program === undefined ? line : `${program}: ${line}`,

@@ -1,13 +1,7 @@
 import type { lookup } from 'node:dns';
 import { expect, test } from 'vitest';
-import {
-  type AddressGuard,
-  assertLiteralAllowed,
-  createAddressGuard,
-  createSharing,
-  createTurns,
-  guardedLookup,
-} from './addresses.ts';
+import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
+import { createLookupQueue, createSingleFlight } from './lookup-queue.ts';
 
 const internal =
   `127.0.0.1 127.9.9.9 0.0.0.0 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 100.100.100.200 192.0.0.192
@@ -74,11 +68,11 @@ test('names of tenants are resolved two at a time, so that slow ones hold two th
   expect(begun).toHaveLength(3);
 });
 
-test('names of one tenant are resolved one at a time, and who waited longest for a turn is next', () => {
+test('names of one tenant are resolved one at a time, and the owner whose last turn was longest ago is next', () => {
   const begun: [string, () => void][] = [];
-  const turns = createTurns();
+  const queue = createLookupQueue();
   const add = (owner: string, name: string) =>
-    turns(owner)(
+    queue(owner)(
       (done) => begun.push([name, done]),
       () => undefined,
     );
@@ -95,24 +89,24 @@ test('a name that an owner has asked for already is resolved once for all who wa
   const begun: ((address: string) => void)[] = [];
   const resolve = (_host: string, _options: object, done: (error: null, found: object[]) => void) =>
     begun.push((address) => done(null, [{ address, family: 4 }]));
-  const [turns, sharing] = [createTurns(), createSharing()];
+  const [queue, singleFlight] = [createLookupQueue(), createSingleFlight()];
   const look = (owner: string, host: string) => {
     const guarded = guardedLookup(
       createAddressGuard([]),
       resolve as unknown as typeof lookup,
-      turns(owner),
-      sharing(owner),
+      queue(owner),
+      singleFlight(owner),
     );
-    guarded(host, { all: false }, (error, address) => told.push([owner, error?.name ?? String(address)]));
+    guarded(host, { all: false }, (error, address) => results.push([owner, error?.name ?? String(address)]));
   };
-  const told: [string, string][] = [];
+  const results: [string, string][] = [];
   for (const owner of ['a', 'a', 'b', 'a']) look(owner, 'push.example.org');
   expect(begun).toHaveLength(2);
   begun[0]?.('8.8.8.8');
-  expect(told).toEqual(Array(3).fill(['a', '8.8.8.8']));
-  // Each is judged by itself, and a later one is looked up anew.
+  expect(results).toEqual(Array(3).fill(['a', '8.8.8.8']));
+  // Each owner is checked separately, and a later call starts a new lookup.
   begun[1]?.('10.0.0.1');
-  expect(told.at(-1)).toEqual(['b', 'ForbiddenAddress']);
+  expect(results.at(-1)).toEqual(['b', 'ForbiddenAddress']);
   look('a', 'push.example.org');
   expect(begun).toHaveLength(3);
 });

@@ -1,22 +1,15 @@
 /** The one client for connections that the server itself makes over HTTP, SMTP and MQTT. */
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import {
-  type AddressGuard,
-  assertLiteralAllowed,
-  createAddressGuard,
-  createSharing,
-  createTurns,
-  guardedLookup,
-  type Owner,
-} from './addresses.ts';
+import { type AddressGuard, assertLiteralAllowed, createAddressGuard, guardedLookup } from './addresses.ts';
+import { createLookupQueue, createSingleFlight, type Owner } from './lookup-queue.ts';
 
 export interface OutboundRequest {
   readonly url: string;
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A body that is no text. */
+  /** A binary body. */
   readonly bytes?: Uint8Array;
 }
 
@@ -42,27 +35,27 @@ export interface OutboundEndpoint {
 
 export interface Outbound {
   /**
-   * Redirects are not followed: they are answered as they are.
+   * Does not follow redirects.
    * @throws ForbiddenAddress; Error when there is no answer in time.
    */
   request(request: OutboundRequest, options: OutboundOptions): Promise<OutboundResponse>;
-  /** A connection, with TLS if it is to be secure. @throws as {@link request}. */
+  /** Opens a connection, with TLS if `isSecure`. @throws as {@link request}. */
   connect(endpoint: OutboundEndpoint, options: Omit<OutboundOptions, 'maxBytes'>): Promise<Socket>;
 }
 
 const usualMaxBytes = 64 * 1024;
 
-/** For what tenants enter: it reaches public addresses, and those that the operator allows. */
+/** For addresses that tenants enter: connects only to public addresses, and to those that the operator allows. */
 export const createOutbound = (allow: readonly string[]): Outbound => outboundWith(createAddressGuard(allow));
 
-/** As {@link createOutbound}, for each owner: the names of one do not hold up those of others. */
+/** As {@link createOutbound}, for each owner: slow names of one owner do not delay the lookups of others. */
 export function createOutbounds(allow: readonly string[]): (owner: Owner) => Outbound {
   const guard = createAddressGuard(allow);
-  const [turns, sharing] = [createTurns(), createSharing()];
-  return (owner) => outboundWith(guard, guardedLookup(guard, undefined, turns(owner), sharing(owner)));
+  const [queue, singleFlight] = [createLookupQueue(), createSingleFlight()];
+  return (owner) => outboundWith(guard, guardedLookup(guard, undefined, queue(owner), singleFlight(owner)));
 }
 
-/** For what the operator entered: it reaches every address. */
+/** For addresses that the operator configured: connects to every address. */
 export const createTrustedOutbound = (): Outbound => outboundWith(undefined);
 
 function outboundWith(guard: AddressGuard, lookup = guardedLookup(guard)): Outbound {
@@ -74,7 +67,7 @@ function outboundWith(guard: AddressGuard, lookup = guardedLookup(guard)): Outbo
       const url = new URL(text);
       const body = bytes ?? written;
       assertLiteralAllowed(url.hostname, guard);
-      // Imported when needed: an idle server does without.
+      // Imported when first needed, to save memory on an idle server.
       const { request } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
       const signal = deadline(options);
       return inTime(
@@ -120,7 +113,7 @@ function outboundWith(guard: AddressGuard, lookup = guardedLookup(guard)): Outbo
               : connect(to);
             const abort = () => socket.destroy(signal.reason as Error);
             signal.addEventListener('abort', abort, { once: true });
-            // It stays: an error before the caller listens must not end the server.
+            // Not removed: an error before the caller listens must not end the server.
             socket.on('error', reject);
             socket.once(isSecure ? 'secureConnect' : 'connect', () => {
               signal.removeEventListener('abort', abort);
@@ -138,7 +131,7 @@ export function deadline({ timeoutMs, signal }: Omit<OutboundOptions, 'maxBytes'
   return signal ? AbortSignal.any([timeout, signal]) : timeout;
 }
 
-/** Settles with the signal at the latest: a connection that was destroyed may report nothing. */
+/** Rejects when the signal aborts, because a destroyed connection may report nothing. */
 export async function inTime<T>(signal: AbortSignal, timeoutMs: number, work: () => Promise<T>): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -157,7 +150,7 @@ export async function inTime<T>(signal: AbortSignal, timeoutMs: number, work: ()
   }
 }
 
-/** Reads until the end or the bound; what is beyond that is left where it is. */
+/** Reads to the end, but at most `maxBytes`. */
 async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<OutboundResponse> {
   const parts: Buffer[] = [];
   let size = 0;
