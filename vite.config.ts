@@ -122,6 +122,12 @@ export default defineConfig({
           'Type.Array',
           'Type.Enum',
           'Type.Partial',
+          'Type.Null',
+          'Type.Integer',
+          'closed',
+          'component',
+          'nullable',
+          'patch',
         ],
       },
       input: {

@@ -6,24 +6,22 @@ import { limits } from './limits.ts';
 import { MappingName, MappingPut } from './mapping.ts';
 import { PanelPatch } from './panel.ts';
 import { EscalationStep, RuleCreate, RuleThen } from './rule.ts';
+import { closed, component } from './schema.ts';
 import { SavedSearchPut } from './search.ts';
 
 const { name: panelName, ...panelFields } = PanelPatch.properties;
 
-const LevelEntry = Type.Object(
+const LevelEntry = closed(
   { name: LevelName, ...LevelPut.properties },
-  {
-    additionalProperties: false,
-    description: 'A built-in level that is restyled, or one of your own. What is left out keeps its value.',
-  },
+  { description: 'A built-in level that is restyled, or one of your own. What is left out keeps its value.' },
 );
 
-const MappingEntry = Type.Object(
+const MappingEntry = closed(
   { name: MappingName, ...MappingPut.properties },
-  { additionalProperties: false, description: 'The whole mapping: what is left out has its default.' },
+  { description: 'The whole mapping: what is left out has its default.' },
 );
 
-const ChannelEntry = Type.Object(
+const ChannelEntry = closed(
   {
     ...ChannelCreate.properties,
     secrets: Type.Optional(
@@ -37,68 +35,50 @@ const ChannelEntry = Type.Object(
       ),
     ),
   },
-  {
-    additionalProperties: false,
-    description: 'What is left out keeps its value; `settings` is replaced as a whole.',
-  },
+  { description: 'What is left out keeps its value; `settings` is replaced as a whole.' },
 );
 
-const PanelEntry = Type.Object(
+const PanelEntry = closed(
   { name: Type.String({ ...panelName }), ...panelFields },
-  { additionalProperties: false, description: 'What is left out keeps its value.' },
+  { description: 'What is left out keeps its value.' },
 );
 
 /** As in the API, but panels are named: ids differ from server to server. */
 const PanelNames = Type.Union([
   Type.Literal('all'),
   Type.Literal('none'),
-  Type.Object(
-    { names: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) },
-    { additionalProperties: false },
-  ),
-  Type.Object(
-    { tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) },
-    { additionalProperties: false },
-  ),
+  closed({ names: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) }),
+  closed({ tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) }),
 ]);
 
-const EscalationEntry = Type.Object(
-  { ...EscalationStep.properties, panels: Type.Optional(PanelNames) },
-  { additionalProperties: false },
-);
+const EscalationEntry = closed({ ...EscalationStep.properties, panels: Type.Optional(PanelNames) });
 
-const RuleEntry = Type.Object(
+const RuleEntry = closed(
   {
     ...RuleCreate.properties,
-    then: Type.Object(
-      {
-        ...RuleThen.properties,
-        panels: Type.Optional(PanelNames),
-        escalate: Type.Optional(Type.Array(EscalationEntry, { minItems: 1, maxItems: 5 })),
-      },
-      { additionalProperties: false },
-    ),
+    then: closed({
+      ...RuleThen.properties,
+      panels: Type.Optional(PanelNames),
+      escalate: Type.Optional(Type.Array(EscalationEntry, { minItems: 1, maxItems: 5 })),
+    }),
   },
-  { additionalProperties: false, description: 'The whole rule: what is left out has its default.' },
+  { description: 'The whole rule: what is left out has its default.' },
 );
 
-const SearchEntry = Type.Object(SavedSearchPut.properties, { additionalProperties: false });
+const SearchEntry = closed(SavedSearchPut.properties);
 
 /** A section that is left out is left alone. */
-export const Configuration = Type.Object(
-  {
-    version: Type.Literal(1, { description: 'The version of this format.' }),
-    levels: Type.Optional(Type.Array(LevelEntry, { maxItems: 1_000 })),
-    mappings: Type.Optional(Type.Array(MappingEntry, { maxItems: limits.mappingsPerTenant })),
-    channels: Type.Optional(Type.Array(ChannelEntry, { maxItems: limits.channelsPerTenant })),
-    panels: Type.Optional(Type.Array(PanelEntry, { maxItems: 20_000 })),
-    rules: Type.Optional(
-      Type.Array(RuleEntry, { maxItems: 20_000, description: 'In the order in which they are tried.' }),
-    ),
-    searches: Type.Optional(Type.Array(SearchEntry, { maxItems: 1_000 })),
-  },
-  { title: 'Belfry configuration', additionalProperties: false },
-);
+export const Configuration = component('Belfry configuration', {
+  version: Type.Literal(1, { description: 'The version of this format.' }),
+  levels: Type.Optional(Type.Array(LevelEntry, { maxItems: 1_000 })),
+  mappings: Type.Optional(Type.Array(MappingEntry, { maxItems: limits.mappingsPerTenant })),
+  channels: Type.Optional(Type.Array(ChannelEntry, { maxItems: limits.channelsPerTenant })),
+  panels: Type.Optional(Type.Array(PanelEntry, { maxItems: 20_000 })),
+  rules: Type.Optional(
+    Type.Array(RuleEntry, { maxItems: 20_000, description: 'In the order in which they are tried.' }),
+  ),
+  searches: Type.Optional(Type.Array(SearchEntry, { maxItems: 1_000 })),
+});
 export type Configuration = Static<typeof Configuration>;
 export type LevelEntry = Static<typeof LevelEntry>;
 export type MappingEntry = Static<typeof MappingEntry>;

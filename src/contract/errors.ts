@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { component } from './schema.ts';
 
 interface ErrorKind {
   readonly status: number;
@@ -36,8 +37,5 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 
 /** The body of every error: one sentence with what is wrong and what would be right. */
-export const ErrorBody = Type.Object(
-  { error: Type.String() },
-  { title: 'Error', additionalProperties: false },
-);
+export const ErrorBody = component('Error', { error: Type.String() });
 export type ErrorBody = Static<typeof ErrorBody>;

@@ -1,5 +1,6 @@
 /** What senders that speak a format of their own send and are answered, as documented; each format checks its own payload. */
 import { Type } from 'typebox';
+import { closed, component, Instant } from './schema.ts';
 
 export const SenderPayload = Type.Object(
   {},
@@ -10,22 +11,16 @@ export const SenderPayload = Type.Object(
   },
 );
 
-export const IntegrationAccepted = Type.Object(
-  {
-    ok: Type.Boolean({ description: 'Whether every item was stored.' }),
-    items: Type.Array(
-      Type.Object(
-        {
-          id: Type.Optional(Type.String({ format: 'uuid', description: 'Of the notification.' })),
-          error: Type.Optional(Type.String({ description: 'Why this item was not stored.' })),
-        },
-        { additionalProperties: false },
-      ),
-      { description: 'One for each item of the payload, in its order: an id or an error.' },
-    ),
-  },
-  { title: 'IntegrationAccepted', additionalProperties: false },
-);
+export const IntegrationAccepted = component('IntegrationAccepted', {
+  ok: Type.Boolean({ description: 'Whether every item was stored.' }),
+  items: Type.Array(
+    closed({
+      id: Type.Optional(Type.String({ format: 'uuid', description: 'Of the notification.' })),
+      error: Type.Optional(Type.String({ description: 'Why this item was not stored.' })),
+    }),
+    { description: 'One for each item of the payload, in its order: an id or an error.' },
+  ),
+});
 
 /** https://docs.ntfy.sh/publish/#publish-as-json; what is not named here is ignored. */
 export const NtfyMessage = Type.Object(
@@ -42,17 +37,14 @@ export const NtfyMessage = Type.Object(
   { title: 'NtfyMessage', additionalProperties: true },
 );
 
-export const NtfyAccepted = Type.Object(
-  {
-    id: Type.String(),
-    time: Type.Integer({ description: 'In seconds since 1970.' }),
-    event: Type.Literal('message'),
-    topic: Type.String(),
-    title: Type.Optional(Type.String()),
-    message: Type.String(),
-  },
-  { title: 'NtfyAccepted', additionalProperties: false },
-);
+export const NtfyAccepted = component('NtfyAccepted', {
+  id: Type.String(),
+  time: Type.Integer({ description: 'In seconds since 1970.' }),
+  event: Type.Literal('message'),
+  topic: Type.String(),
+  title: Type.Optional(Type.String()),
+  message: Type.String(),
+});
 
 /** https://gotify.net/api-docs#/message/createMessage */
 export const GotifyMessage = Type.Object(
@@ -65,32 +57,24 @@ export const GotifyMessage = Type.Object(
   { title: 'GotifyMessage', additionalProperties: true },
 );
 
-export const GotifyAccepted = Type.Object(
-  {
-    id: Type.Integer(),
-    appid: Type.Integer(),
-    title: Type.String(),
-    message: Type.String(),
-    priority: Type.Integer(),
-    date: Type.String({ format: 'date-time' }),
-    extras: Type.Object(
-      { belfry: Type.Object({ id: Type.String({ format: 'uuid' }) }, { additionalProperties: false }) },
-      { additionalProperties: false },
-    ),
-  },
-  { title: 'GotifyAccepted', additionalProperties: false },
-);
+export const GotifyAccepted = component('GotifyAccepted', {
+  id: Type.Integer(),
+  appid: Type.Integer(),
+  title: Type.String(),
+  message: Type.String(),
+  priority: Type.Integer(),
+  date: Instant,
+  extras: closed({ belfry: closed({ id: Type.String({ format: 'uuid' }) }) }),
+});
 
-export const PagerDutyAccepted = Type.Object(
+export const PagerDutyAccepted = component(
+  'PagerDutyAccepted',
   { status: Type.Literal('success'), message: Type.String(), dedup_key: Type.String() },
-  {
-    title: 'PagerDutyAccepted',
-    additionalProperties: false,
-    description: "Of an event of PagerDuty's Events API.",
-  },
+  { description: "Of an event of PagerDuty's Events API." },
 );
 
-export const OpsgenieAccepted = Type.Object(
-  { result: Type.String(), took: Type.Number(), requestId: Type.String() },
-  { title: 'OpsgenieAccepted', additionalProperties: false },
-);
+export const OpsgenieAccepted = component('OpsgenieAccepted', {
+  result: Type.String(),
+  took: Type.Number(),
+  requestId: Type.String(),
+});

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { levelIcons, levelSounds } from './level-styles.ts';
+import { component, patch } from './schema.ts';
 
 export const LevelName = Type.String({
   pattern: '^[a-z0-9][a-z0-9_.-]{0,31}$',
@@ -30,15 +31,9 @@ const repeatMs = Type.Optional(
   }),
 );
 
-export const Level = Type.Object(
-  { name: LevelName, builtIn: Type.Boolean(), ...style, repeatMs },
-  { title: 'Level', additionalProperties: false },
-);
+export const Level = component('Level', { name: LevelName, builtIn: Type.Boolean(), ...style, repeatMs });
 export type Level = Static<typeof Level>;
 
 /** What PUT takes: omitted fields keep their value, or the look of info for a new level. */
-export const LevelPut = Type.Partial(Type.Object({ ...style, repeatMs }), {
-  additionalProperties: false,
-  title: 'LevelPut',
-});
+export const LevelPut = patch('LevelPut', { ...style, repeatMs });
 export type LevelPut = Static<typeof LevelPut>;

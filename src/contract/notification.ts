@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { closed, component, Instant, NamedRef, NullableInstant, nullable } from './schema.ts';
 
 /**
  * POST /api/notify as documented. The handler reads the raw bytes itself (headers can stand in for fields, and the
@@ -55,20 +56,14 @@ export const NotifyBody = Type.Object(
   { title: 'NotifyBody', description: 'Unknown fields are ignored. Each field can be a header instead.' },
 );
 
-export const NotifyAccepted = Type.Object(
-  {
-    ok: Type.Literal(true),
-    id: Type.String({ format: 'uuid' }),
-    warning: Type.Optional(
-      Type.String({ description: 'It is stored, but there was no room to expect the next one.' }),
-    ),
-  },
-  { title: 'NotifyAccepted', additionalProperties: false },
-);
+export const NotifyAccepted = component('NotifyAccepted', {
+  ok: Type.Literal(true),
+  id: Type.String({ format: 'uuid' }),
+  warning: Type.Optional(
+    Type.String({ description: 'It is stored, but there was no room to expect the next one.' }),
+  ),
+});
 export type NotifyAccepted = Static<typeof NotifyAccepted>;
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 /** The sender's fields with Belfry's additions; times are ISO 8601 UTC. */
 const content = {
@@ -84,34 +79,25 @@ const content = {
   key: nullable(Type.String()),
   url: nullable(Type.String()),
   sourceIp: Type.String(),
-  receivedAt: Type.String({ format: 'date-time' }),
-  expiresAt: nullable(Type.String({ format: 'date-time' })),
+  receivedAt: Instant,
+  expiresAt: NullableInstant,
 };
 
-export const Acknowledged = Type.Object(
-  {
-    at: Type.String({ format: 'date-time', description: 'Of a repeat that took this over: when it came.' }),
-    by: Type.String({ description: 'The display name of a person, or the name of a token or key.' }),
-    note: nullable(Type.String()),
-  },
-  { additionalProperties: false },
-);
+export const Acknowledged = closed({
+  at: Type.String({ format: 'date-time', description: 'Of a repeat that took this over: when it came.' }),
+  by: Type.String({ description: 'The display name of a person, or the name of a token or key.' }),
+  note: nullable(Type.String()),
+});
 
-export const AcknowledgeNotification = Type.Object(
-  {
-    note: Type.Optional(Type.String({ maxLength: 500, description: 'For the others, as in "on my way".' })),
-  },
-  { title: 'AcknowledgeNotification', additionalProperties: false },
-);
+export const AcknowledgeNotification = component('AcknowledgeNotification', {
+  note: Type.Optional(Type.String({ maxLength: 500, description: 'For the others, as in "on my way".' })),
+});
 
-export const AcknowledgeAccepted = Type.Object(
-  {
-    ok: Type.Literal(true),
-    first: Type.Boolean({ description: 'false: somebody did so before, as `acknowledged` says.' }),
-    acknowledged: Acknowledged,
-  },
-  { title: 'AcknowledgeAccepted', additionalProperties: false },
-);
+export const AcknowledgeAccepted = component('AcknowledgeAccepted', {
+  ok: Type.Literal(true),
+  first: Type.Boolean({ description: 'false: somebody did so before, as `acknowledged` says.' }),
+  acknowledged: Acknowledged,
+});
 export type AcknowledgeAccepted = Static<typeof AcknowledgeAccepted>;
 
 /** The data of the stream's `notification` event. */
@@ -132,90 +118,73 @@ export const PanelsTarget = Type.Union(
   [
     Type.Literal('all'),
     Type.Literal('none'),
-    Type.Object(
-      { ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) },
-      { additionalProperties: false },
-    ),
-    Type.Object(
-      { tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) },
-      { additionalProperties: false },
-    ),
+    closed({ ids: Type.Array(Type.String(), { minItems: 1, maxItems: 1000 }) }),
+    closed({ tags: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }) }),
   ],
   { title: 'PanelsTarget' },
 );
 export type PanelsTarget = Static<typeof PanelsTarget>;
 
-const NamedRef = Type.Object({ id: Type.String(), name: Type.String() }, { additionalProperties: false });
-
 export const historyStates = ['live', 'expired', 'cleared', 'muted', 'throttled', 'unrouted'] as const;
 
 /** A notification as history returns it. */
-export const HistoryNotification = Type.Object(
-  {
-    ...content,
-    state: Type.Enum([...historyStates], {
+export const HistoryNotification = component('HistoryNotification', {
+  ...content,
+  state: Type.Enum([...historyStates], {
+    description:
+      'live: on its panels now; unrouted: no panel was chosen; throttled: counted on an earlier one.',
+  }),
+  token: NamedRef,
+  origin: nullable(
+    Type.String({
       description:
-        'live: on its panels now; unrouted: no panel was chosen; throttled: counted on an earlier one.',
+        'What of Belfry sent it, as in "belfry:expectation", here in the place of the token; null: the token sent it.',
     }),
-    token: NamedRef,
-    origin: nullable(
-      Type.String({
-        description:
-          'What of Belfry sent it, as in "belfry:expectation", here in the place of the token; null: the token sent it.',
-      }),
-    ),
-    rules: Type.Array(NamedRef, {
-      description: 'The rules that matched, in order, by the names they had then.',
+  ),
+  rules: Type.Array(NamedRef, {
+    description: 'The rules that matched, in order, by the names they had then.',
+  }),
+  target: closed(
+    {
+      all: Type.Boolean(),
+      ids: Type.Array(Type.String()),
+      tags: Type.Array(Type.String()),
+    },
+    { description: 'The panels that routing chose.' },
+  ),
+  panels: Type.Array(NamedRef, { description: 'The registered panels this reaches, at most 50 of them.' }),
+  panelCount: Type.Integer({ minimum: 0 }),
+  sent: closed(
+    { level: Type.String(), ttl: nullable(Type.Integer()) },
+    { description: 'Level and ttl as the sender gave them, before rules.' },
+  ),
+  throttledOn: nullable(
+    Type.String({ format: 'uuid', description: 'The notification this one was counted on.' }),
+  ),
+  cleared: nullable(
+    closed({
+      at: Instant,
+      by: Type.String(),
+      reason: Type.Enum(['cleared', 'replaced']),
     }),
-    target: Type.Object(
-      {
-        all: Type.Boolean(),
-        ids: Type.Array(Type.String()),
-        tags: Type.Array(Type.String()),
-      },
-      { additionalProperties: false, description: 'The panels that routing chose.' },
-    ),
-    panels: Type.Array(NamedRef, { description: 'The registered panels this reaches, at most 50 of them.' }),
-    panelCount: Type.Integer({ minimum: 0 }),
-    sent: Type.Object(
-      { level: Type.String(), ttl: nullable(Type.Integer()) },
-      { additionalProperties: false, description: 'Level and ttl as the sender gave them, before rules.' },
-    ),
-    throttledOn: nullable(
-      Type.String({ format: 'uuid', description: 'The notification this one was counted on.' }),
-    ),
-    cleared: nullable(
-      Type.Object(
-        {
-          at: Type.String({ format: 'date-time' }),
-          by: Type.String(),
-          reason: Type.Enum(['cleared', 'replaced']),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    acknowledged: nullable(Acknowledged),
-    receipts: Type.Object(
-      { shown: Type.Integer(), expired: Type.Integer(), cleared: Type.Integer() },
-      { additionalProperties: false, description: 'How many panels reported each.' },
-    ),
-  },
-  { title: 'HistoryNotification', additionalProperties: false },
-);
+  ),
+  acknowledged: nullable(Acknowledged),
+  receipts: closed(
+    { shown: Type.Integer(), expired: Type.Integer(), cleared: Type.Integer() },
+    { description: 'How many panels reported each.' },
+  ),
+});
 export type HistoryNotification = Static<typeof HistoryNotification>;
 
-export const HistoryPage = Type.Object(
-  {
-    notifications: Type.Array(HistoryNotification),
-    nextCursor: nullable(Type.String({ description: 'Opaque; null on the last page.' })),
-    searchedTo: nullable(
-      Type.String({
-        format: 'date-time',
-        description:
-          'Set when the search ran out of time: it has found what was received since then. nextCursor continues from there. Otherwise null.',
-      }),
-    ),
-  },
-  { title: 'HistoryPage', additionalProperties: false },
-);
+export const HistoryPage = component('HistoryPage', {
+  notifications: Type.Array(HistoryNotification),
+  nextCursor: nullable(Type.String({ description: 'Opaque; null on the last page.' })),
+  searchedTo: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Set when the search ran out of time: it has found what was received since then. nextCursor continues from there. Otherwise null.',
+    }),
+  ),
+});
 export type HistoryPage = Static<typeof HistoryPage>;

@@ -1,7 +1,7 @@
 /** What the overview and the histogram over history are drawn from. */
 import { type Static, Type } from 'typebox';
+import { closed, component, Instant, nullable } from './schema.ts';
 
-const Instant = Type.String({ format: 'date-time' });
 const Counts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
   description: 'By level; levels without any are left out.',
 });
@@ -19,64 +19,44 @@ export const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-export const CountBucket = Type.Object(
-  { at: Instant, counts: Counts },
-  { title: 'CountBucket', additionalProperties: false },
-);
+export const CountBucket = component('CountBucket', { at: Instant, counts: Counts });
 export type CountBucket = Static<typeof CountBucket>;
 
-export const Overview = Type.Object(
-  {
-    serverTime: Instant,
-    minutes: Type.Array(CountBucket, {
-      description: 'The last 60 minutes, oldest first, the running one last; none is left out.',
+export const Overview = component('Overview', {
+  serverTime: Instant,
+  minutes: Type.Array(CountBucket, {
+    description: 'The last 60 minutes, oldest first, the running one last; none is left out.',
+  }),
+  received24h: Type.Integer({ minimum: 0 }),
+  panels: closed({ online: Type.Integer(), total: Type.Integer(), behind: Type.Integer() }),
+  rejections: Type.Array(closed({ reason: Type.Enum([...rejectionReasons]), count: Type.Integer() }), {
+    description: 'Since `countedSince`, the most frequent first; reasons without any are left out.',
+  }),
+  countedSince: Instant,
+  topHosts: Type.Array(
+    closed({
+      host: Type.String(),
+      count: Type.Integer(),
+      level: Type.String({ description: 'The highest.' }),
     }),
-    received24h: Type.Integer({ minimum: 0 }),
-    panels: Type.Object(
-      { online: Type.Integer(), total: Type.Integer(), behind: Type.Integer() },
-      { additionalProperties: false },
-    ),
-    rejections: Type.Array(
-      Type.Object(
-        { reason: Type.Enum([...rejectionReasons]), count: Type.Integer() },
-        { additionalProperties: false },
-      ),
-      { description: 'Since `countedSince`, the most frequent first; reasons without any are left out.' },
-    ),
-    countedSince: Instant,
-    topHosts: Type.Array(
-      Type.Object(
-        { host: Type.String(), count: Type.Integer(), level: Type.String({ description: 'The highest.' }) },
-        { additionalProperties: false },
-      ),
-      {
-        description:
-          'Of the last 24 h, or of the newest 10,000 notifications where those are fewer; at most ten.',
-      },
-    ),
-    live: Type.Record(Type.String(), Type.Integer(), {
-      description: 'What is on panels now, by level.',
-    }),
-  },
-  { title: 'Overview', additionalProperties: false },
-);
+    {
+      description:
+        'Of the last 24 h, or of the newest 10,000 notifications where those are fewer; at most ten.',
+    },
+  ),
+  live: Type.Record(Type.String(), Type.Integer(), { description: 'What is on panels now, by level.' }),
+});
 export type Overview = Static<typeof Overview>;
 
-export const Histogram = Type.Object(
-  {
-    buckets: Type.Array(CountBucket, { description: 'Oldest first, of one length, none left out.' }),
-    bucketMs: Type.Integer({ minimum: 1 }),
-    total: Type.Integer({ minimum: 0 }),
-    searchedTo: Type.Union([Instant, Type.Null()], {
-      description:
-        'Set when counting ran out of time: only what was received since then is counted. Otherwise null.',
-    }),
-  },
-  { title: 'Histogram', additionalProperties: false },
-);
+export const Histogram = component('Histogram', {
+  buckets: Type.Array(CountBucket, { description: 'Oldest first, of one length, none left out.' }),
+  bucketMs: Type.Integer({ minimum: 1 }),
+  total: Type.Integer({ minimum: 0 }),
+  searchedTo: nullable(Instant, {
+    description:
+      'Set when counting ran out of time: only what was received since then is counted. Otherwise null.',
+  }),
+});
 export type Histogram = Static<typeof Histogram>;
 
-export const FieldValues = Type.Object(
-  { values: Type.Array(Type.String()) },
-  { title: 'FieldValues', additionalProperties: false },
-);
+export const FieldValues = component('FieldValues', { values: Type.Array(Type.String()) });

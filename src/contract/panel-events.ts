@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { Level } from './level.ts';
 import { ReadyEvent } from './panel.ts';
+import { Instant, nullable } from './schema.ts';
 
 const Position = Type.Integer({ minimum: 1, description: 'Of this entry in the log.' });
 const DurationMs = Type.Integer({ minimum: 1, description: 'How long to show it.' });
@@ -22,9 +23,9 @@ export const AcknowledgeEvent = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     position: Position,
-    at: Type.String({ format: 'date-time' }),
+    at: Instant,
     by: Type.String({ description: 'The name of a person, token or key.' }),
-    note: Type.Union([Type.String(), Type.Null()]),
+    note: nullable(Type.String()),
   },
   { title: 'AcknowledgeEvent' },
 );
@@ -36,7 +37,7 @@ export const ThrottledEvent = Type.Object(
     id: Type.String({ format: 'uuid' }),
     position: Position,
     count: Type.Integer({ minimum: 1, description: 'How many were counted on it so far.' }),
-    receivedAt: Type.String({ format: 'date-time' }),
+    receivedAt: Instant,
   },
   { title: 'ThrottledEvent' },
 );
@@ -54,7 +55,7 @@ export const SettingsEvent = Type.Object(
 export type SettingsEvent = Static<typeof SettingsEvent>;
 
 export const HeartbeatEvent = Type.Object(
-  { serverTime: Type.String({ format: 'date-time' }), head: Type.Integer({ minimum: 0 }) },
+  { serverTime: Instant, head: Type.Integer({ minimum: 0 }) },
   { title: 'HeartbeatEvent' },
 );
 export type HeartbeatEvent = Static<typeof HeartbeatEvent>;

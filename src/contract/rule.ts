@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { LevelName } from './level.ts';
 import { PanelsTarget } from './notification.ts';
+import { closed, component, Instant, Name, NullableInstant, patch } from './schema.ts';
 import { weekdays } from './weekdays.ts';
 
 const list = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
@@ -20,11 +21,7 @@ const Glob = Type.String({
 const one = <T extends Parameters<typeof Type.Array>[0]>(item: T) => Type.Union([item, list(item)]);
 const Pattern = Type.String({ minLength: 1, maxLength: 1000 });
 export const TextCondition = Type.Union(
-  [
-    Type.Object({ contains: one(Pattern) }, { additionalProperties: false }),
-    Type.Object({ glob: one(Pattern) }, { additionalProperties: false }),
-    Type.Object({ regex: one(Pattern) }, { additionalProperties: false }),
-  ],
+  [closed({ contains: one(Pattern) }), closed({ glob: one(Pattern) }), closed({ regex: one(Pattern) })],
   { title: 'TextCondition' },
 );
 export type TextCondition = Static<typeof TextCondition>;
@@ -44,10 +41,7 @@ const conditions = {
 };
 
 /** Conditions; all that are given must hold, a list means any of. Each under `not` must fail to hold. */
-export const RuleWhen = Type.Object(
-  { ...conditions, not: Type.Optional(Type.Object(conditions, { additionalProperties: false })) },
-  { title: 'RuleWhen', additionalProperties: false },
-);
+export const RuleWhen = component('RuleWhen', { ...conditions, not: Type.Optional(closed(conditions)) });
 export type RuleWhen = Static<typeof RuleWhen>;
 export type RuleConditions = Omit<RuleWhen, 'not'>;
 
@@ -65,158 +59,124 @@ export const throttleFields = [
 export const maxEscalationSteps = 5;
 
 /** What happens when nobody acknowledges a notification in time. */
-export const EscalationStep = Type.Object(
-  {
-    afterMs: Type.Integer({
-      minimum: 1_000,
-      maximum: 604_800_000,
-      description: 'After the notification, or after the step before.',
+export const EscalationStep = component('EscalationStep', {
+  afterMs: Type.Integer({
+    minimum: 1_000,
+    maximum: 604_800_000,
+    description: 'After the notification, or after the step before.',
+  }),
+  unless: Type.Optional(
+    Type.Enum(['acknowledged', 'shown'], {
+      description: 'What ends the escalation: somebody acknowledged it (default), or a panel showed it.',
     }),
-    unless: Type.Optional(
-      Type.Enum(['acknowledged', 'shown'], {
-        description: 'What ends the escalation: somebody acknowledged it (default), or a panel showed it.',
-      }),
-    ),
-    setLevel: Type.Optional(LevelName),
-    panels: Type.Optional(PanelsTarget),
-  },
-  { title: 'EscalationStep', additionalProperties: false },
-);
+  ),
+  setLevel: Type.Optional(LevelName),
+  panels: Type.Optional(PanelsTarget),
+});
 export type EscalationStep = Static<typeof EscalationStep>;
 
-export const RuleThen = Type.Object(
-  {
-    panels: Type.Optional(PanelsTarget),
-    channels: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-        minItems: 1,
-        maxItems: 50,
-        uniqueItems: true,
-        description: 'Channels that deliver it, by id or name; kept by id.',
-      }),
+export const RuleThen = component('RuleThen', {
+  panels: Type.Optional(PanelsTarget),
+  channels: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      minItems: 1,
+      maxItems: 50,
+      uniqueItems: true,
+      description: 'Channels that deliver it, by id or name; kept by id.',
+    }),
+  ),
+  setLevel: Type.Optional(LevelName),
+  setTtl: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800_000 })),
+  mute: Type.Optional(Type.Boolean({ description: 'Record it, show it nowhere.' })),
+  escalate: Type.Optional(
+    Type.Array(EscalationStep, {
+      minItems: 1,
+      maxItems: maxEscalationSteps,
+      description:
+        'What Belfry sends while nobody has acknowledged a notification that is still on its panels.',
+    }),
+  ),
+  throttle: Type.Optional(
+    closed(
+      {
+        by: Type.Array(Type.Enum([...throttleFields]), { maxItems: 8, uniqueItems: true }),
+        perMs: Type.Integer({ minimum: 1000, maximum: 86_400_000 }),
+      },
+      { description: 'Show the first of the same fields in this time, count the rest on it.' },
     ),
-    setLevel: Type.Optional(LevelName),
-    setTtl: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800_000 })),
-    mute: Type.Optional(Type.Boolean({ description: 'Record it, show it nowhere.' })),
-    escalate: Type.Optional(
-      Type.Array(EscalationStep, {
-        minItems: 1,
-        maxItems: maxEscalationSteps,
-        description:
-          'What Belfry sends while nobody has acknowledged a notification that is still on its panels.',
-      }),
-    ),
-    throttle: Type.Optional(
-      Type.Object(
-        {
-          by: Type.Array(Type.Enum([...throttleFields]), { maxItems: 8, uniqueItems: true }),
-          perMs: Type.Integer({ minimum: 1000, maximum: 86_400_000 }),
-        },
-        {
-          additionalProperties: false,
-          description: 'Show the first of the same fields in this time, count the rest on it.',
-        },
-      ),
-    ),
-  },
-  { title: 'RuleThen', additionalProperties: false },
-);
+  ),
+});
 export type RuleThen = Static<typeof RuleThen>;
 
 export { weekdays };
 
 /** A weekly window; `until` at or before `from` runs past midnight. */
-export const RuleWindow = Type.Object(
-  {
-    days: Type.Array(Type.Enum([...weekdays]), { minItems: 1, maxItems: 7, uniqueItems: true }),
-    from: Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'HH:MM' }),
-    until: Type.String({
-      pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$',
-      description: 'HH:MM, at most 24:00',
-    }),
-  },
-  { additionalProperties: false },
-);
+export const RuleWindow = closed({
+  days: Type.Array(Type.Enum([...weekdays]), { minItems: 1, maxItems: 7, uniqueItems: true }),
+  from: Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'HH:MM' }),
+  until: Type.String({
+    pattern: '^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$',
+    description: 'HH:MM, at most 24:00',
+  }),
+});
 export type RuleWindow = Static<typeof RuleWindow>;
 
-const instant = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
-
 const editable = {
-  name: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  name: Name,
   enabled: Type.Boolean(),
   when: RuleWhen,
   then: RuleThen,
   continue: Type.Boolean({ description: 'true: the walk goes on after this rule matched.' }),
-  activeFrom: instant,
-  activeUntil: instant,
+  activeFrom: NullableInstant,
+  activeUntil: NullableInstant,
   windows: Type.Array(RuleWindow, { maxItems: 50, description: 'Empty: always.' }),
   timeZone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA name, as in Europe/Berlin.' }),
   note: Type.String({ maxLength: 2000 }),
 };
 
-export const Rule = Type.Object(
-  {
-    id: Type.String(),
-    ...editable,
-    hits: Type.Integer({ minimum: 0 }),
-    lastHitAt: instant,
-    createdAt: Type.String({ format: 'date-time' }),
-    updatedAt: Type.String({ format: 'date-time' }),
-  },
-  { title: 'Rule', additionalProperties: false },
-);
+export const Rule = component('Rule', {
+  id: Type.String(),
+  ...editable,
+  hits: Type.Integer({ minimum: 0 }),
+  lastHitAt: NullableInstant,
+  createdAt: Instant,
+  updatedAt: Instant,
+});
 export type Rule = Static<typeof Rule>;
 
 /** A rule without its statistics. */
 export type RuleSpec = Omit<Rule, 'hits' | 'lastHitAt' | 'createdAt' | 'updatedAt'>;
 
+const { name, then, ...defaulted } = editable;
+
 /** POST takes name, when and then; the rest has defaults. */
-export const RuleCreate = Type.Object(
-  {
-    name: editable.name,
-    when: Type.Optional(RuleWhen),
-    then: RuleThen,
-    enabled: Type.Optional(editable.enabled),
-    continue: Type.Optional(editable.continue),
-    activeFrom: Type.Optional(instant),
-    activeUntil: Type.Optional(instant),
-    windows: Type.Optional(editable.windows),
-    timeZone: Type.Optional(editable.timeZone),
-    note: Type.Optional(editable.note),
-  },
-  { title: 'RuleCreate', additionalProperties: false },
-);
+export const RuleCreate = component('RuleCreate', {
+  name,
+  then,
+  ...patch('', defaulted).properties,
+});
 export type RuleCreate = Static<typeof RuleCreate>;
 
 /** A rule to be made, and where it is to stand. */
-export const NewRule = Type.Object(
-  {
-    ...RuleCreate.properties,
-    position: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description:
-          'Where the rule stands in the list: 1 before all others. Left out, or beyond the end: last.',
-      }),
-    ),
-  },
-  { title: 'NewRule', additionalProperties: false },
-);
+export const NewRule = component('NewRule', {
+  ...RuleCreate.properties,
+  position: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'Where the rule stands in the list: 1 before all others. Left out, or beyond the end: last.',
+    }),
+  ),
+});
 export type NewRule = Static<typeof NewRule>;
 
 export const RulePatch = Type.Partial(RuleCreate, { title: 'RulePatch', additionalProperties: false });
 export type RulePatch = Static<typeof RulePatch>;
 
-export const RuleList = Type.Object(
-  { rules: Type.Array(Rule) },
-  { title: 'RuleList', additionalProperties: false },
-);
-export const RuleOrder = Type.Object(
-  {
-    ids: Type.Array(Type.String(), {
-      maxItems: 20_000,
-      description: 'Every rule id, each once, in the new order.',
-    }),
-  },
-  { title: 'RuleOrder', additionalProperties: false },
-);
+export const RuleList = component('RuleList', { rules: Type.Array(Rule) });
+export const RuleOrder = component('RuleOrder', {
+  ids: Type.Array(Type.String(), {
+    maxItems: 20_000,
+    description: 'Every rule id, each once, in the new order.',
+  }),
+});

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { component, Instant, Name, NullableInstant, nullable, RateLimit } from './schema.ts';
 
 export const scopes = ['notify', 'panel', 'metrics'] as const;
 export type Scope = (typeof scopes)[number];
@@ -7,19 +8,6 @@ export const roles = ['viewer', 'member', 'admin', 'owner'] as const;
 /** What a person or an automation key may do in a tenant; each includes the ones before it. */
 export type Role = (typeof roles)[number];
 
-const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
-const instant = Type.Union([Type.String({ format: 'date-time' }), Type.Null()]);
-const rate = Type.Union([
-  Type.Object(
-    {
-      perSecond: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 }),
-      burst: Type.Integer({ minimum: 1, maximum: 10_000_000 }),
-    },
-    { additionalProperties: false },
-  ),
-  Type.Literal('off'),
-  Type.Null(),
-]);
 const AllowList = Type.Array(
   Type.String({
     minLength: 2,
@@ -32,77 +20,52 @@ const AllowList = Type.Array(
 const recorded = {
   id: Type.String({ description: 'The public part of the secret, ten letters and digits.' }),
   name: Type.String(),
-  createdAt: Type.String({ format: 'date-time' }),
+  createdAt: Instant,
   createdBy: Type.String(),
-  lastUsedAt: instant,
-  lastUsedFrom: Type.Union([Type.String(), Type.Null()]),
-  expiresAt: instant,
+  lastUsedAt: NullableInstant,
+  lastUsedFrom: nullable(Type.String()),
+  expiresAt: NullableInstant,
   allowFrom: AllowList,
-  revokedAt: instant,
+  revokedAt: NullableInstant,
 };
 
-export const Token = Type.Object(
-  {
-    ...recorded,
-    scopes: Type.Array(Type.Enum([...scopes])),
-    rate,
-    panelId: Type.Union([Type.String({ description: 'Bound to this panel by pairing.' }), Type.Null()]),
-  },
-  { title: 'Token', additionalProperties: false },
-);
+export const Token = component('Token', {
+  ...recorded,
+  scopes: Type.Array(Type.Enum([...scopes])),
+  rate: RateLimit,
+  panelId: nullable(Type.String({ description: 'Bound to this panel by pairing.' })),
+});
 export type Token = Static<typeof Token>;
 
-export const Key = Type.Object(
-  { ...recorded, role: Type.Enum([...roles]) },
-  { title: 'Key', additionalProperties: false },
-);
+export const Key = component('Key', { ...recorded, role: Type.Enum([...roles]) });
 export type Key = Static<typeof Key>;
 
 const creatable = {
   name: Name,
-  expiresAt: Type.Optional(instant),
+  expiresAt: Type.Optional(NullableInstant),
   allowFrom: Type.Optional(AllowList),
 };
 
-export const TokenCreate = Type.Object(
-  {
-    ...creatable,
-    scopes: Type.Optional(
-      Type.Array(Type.Enum([...scopes]), { uniqueItems: true, description: 'None chosen: all three.' }),
-    ),
-    rate: Type.Optional(rate),
-  },
-  { title: 'TokenCreate', additionalProperties: false },
-);
+export const TokenCreate = component('TokenCreate', {
+  ...creatable,
+  scopes: Type.Optional(
+    Type.Array(Type.Enum([...scopes]), { uniqueItems: true, description: 'None chosen: all three.' }),
+  ),
+  rate: Type.Optional(RateLimit),
+});
 export type TokenCreate = Static<typeof TokenCreate>;
 
 export const TokenPatch = Type.Partial(TokenCreate, { title: 'TokenPatch', additionalProperties: false });
 export type TokenPatch = Static<typeof TokenPatch>;
 
-export const KeyCreate = Type.Object(
-  { ...creatable, role: Type.Enum([...roles]) },
-  { title: 'KeyCreate', additionalProperties: false },
-);
+export const KeyCreate = component('KeyCreate', { ...creatable, role: Type.Enum([...roles]) });
 export type KeyCreate = Static<typeof KeyCreate>;
 
 /** The answer to creating: the secret is in `token` (or `key`) and is never shown again. */
-export const TokenCreated = Type.Object(
-  { ...Token.properties, token: Type.String() },
-  { title: 'TokenCreated', additionalProperties: false },
-);
-export const KeyCreated = Type.Object(
-  { ...Key.properties, key: Type.String() },
-  { title: 'KeyCreated', additionalProperties: false },
-);
-export const SigningSecret = Type.Object(
-  { signingSecret: Type.String({ description: '`whsec_` and 32 bytes in base64.' }) },
-  { title: 'SigningSecret', additionalProperties: false },
-);
-export const TokenList = Type.Object(
-  { tokens: Type.Array(Token) },
-  { title: 'TokenList', additionalProperties: false },
-);
-export const KeyList = Type.Object(
-  { keys: Type.Array(Key) },
-  { title: 'KeyList', additionalProperties: false },
-);
+export const TokenCreated = component('TokenCreated', { ...Token.properties, token: Type.String() });
+export const KeyCreated = component('KeyCreated', { ...Key.properties, key: Type.String() });
+export const SigningSecret = component('SigningSecret', {
+  signingSecret: Type.String({ description: '`whsec_` and 32 bytes in base64.' }),
+});
+export const TokenList = component('TokenList', { tokens: Type.Array(Token) });
+export const KeyList = component('KeyList', { keys: Type.Array(Key) });

@@ -1,13 +1,11 @@
 import { Type } from 'typebox';
+import { component } from '#contract/schema.ts';
 import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies } from './account-context.ts';
 
 const ProviderPath = Type.Object({ provider: Type.String() });
-const Begin = Type.Object(
-  { returnTo: Type.Optional(Type.String({ maxLength: 2_000 })) },
-  { title: 'ProviderSignIn', additionalProperties: false },
-);
+const Begin = component('ProviderSignIn', { returnTo: Type.Optional(Type.String({ maxLength: 2_000 })) });
 /** Other parameters of the provider are ignored. */
 const Back = Type.Partial(
   Type.Object(
@@ -20,10 +18,7 @@ const Back = Type.Partial(
   ),
   { title: 'ProviderAnswer' },
 );
-const Address = Type.Object(
-  { url: Type.String() },
-  { title: 'ProviderAddress', additionalProperties: false },
-);
+const Address = component('ProviderAddress', { url: Type.String() });
 
 /** Signing in with an identity provider. */
 export function oidcRoutes(app: App, context: AccountContext): void {

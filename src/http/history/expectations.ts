@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { type Expectation, ExpectationList } from '#contract/expectation.ts';
+import { closed } from '#contract/schema.ts';
 import type { DueTime } from '#core/attention/due-times.ts';
 import { type Expected, endExpectation, graceOf } from '#core/attention/expectations.ts';
 import { iso } from '#core/stream/frames.ts';
@@ -35,10 +36,7 @@ export function expectationRoutes(app: App, services: Services): void {
       { role: 'member' },
       {
         summary: 'End an expectation; what it raised leaves the panels',
-        querystring: Type.Object(
-          { key: Type.String({ minLength: 1, maxLength: 1_000 }) },
-          { additionalProperties: false },
-        ),
+        querystring: closed({ key: Type.String({ minLength: 1, maxLength: 1_000 }) }),
         response: { 204: NoContent, ...problems(404) },
       },
     ),

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { Level, LevelName, LevelPut } from '#contract/level.ts';
 import { isBuiltInLevel } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
+import { component } from '#contract/schema.ts';
 import { actorOf } from '#core/access.ts';
 import { AppError, badRequest, notFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
@@ -9,10 +10,7 @@ import { rulesThatName } from '#core/routing/rules.ts';
 import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const LevelList = Type.Object(
-  { levels: Type.Array(Level) },
-  { title: 'LevelList', additionalProperties: false },
-);
+const LevelList = component('LevelList', { levels: Type.Array(Level) });
 const Name = Type.Object({ name: LevelName });
 /** How often a deletion is tried again when someone changes the rules at the same time. */
 const removeAttempts = 50;
