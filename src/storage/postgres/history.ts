@@ -24,12 +24,13 @@ import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
 import { type AcknowledgedRow, isUuid, toAcknowledged, toClearing, toRepeat } from '../history-rows.ts';
+import type { RetentionBounds } from '../retention.ts';
 import { type AcknowledgeRow, toAcknowledgeOutcome } from './acknowledgements.ts';
 import type { AppendQueue } from './append-queue.ts';
 import type { Connections } from './connections.ts';
 import { againIfDropped, type LogWrite, logOf, type Partition } from './partitions.ts';
 import { firstShown, receiptsOf, recordReceipts } from './receipts.ts';
-import { dropFromLog, type RetentionBounds } from './retention.ts';
+import { dropFromLog } from './retention.ts';
 import {
   acknowledgedColumns,
   acknowledgedJoin,

@@ -1,12 +1,21 @@
 /** Rounds of retention; how far it goes, and moving the beginning of a tenant's log there. */
 import type { TenantId } from '#core/ports.ts';
+import {
+  entriesAStep,
+  type RetentionBounds,
+  type RetentionEntry,
+  type RetentionStep,
+  RetentionWalk,
+} from '../retention.ts';
 import type { Storage } from '../storage.ts';
 import type { Connections } from './connections.ts';
 import { dropUnkept, type LogWrite } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
 
-/** Entries looked at in one step, at the most. */
-const entriesAStep = 50_000;
+/** Entries that are looked at first. */
+const fewEntries = 20;
+/** Entries among which the earliest that is kept is sought. */
+const entriesBeforeMinute = 50_000;
 /** Live notifications that `move_first` clears in one transaction. */
 const clearedAtOnce = 500;
 
@@ -42,20 +51,6 @@ export function createRetain(lease: Connections, writes: Connections): NonNullab
     });
 }
 
-export interface RetentionBounds {
-  /** Unix milliseconds; null: whatever its age. */
-  readonly olderThan: number | null;
-  /** Notifications kept; null: however many. */
-  readonly keep: number | null;
-  readonly now: number;
-}
-
-interface LogState {
-  readonly head: number;
-  readonly first: number;
-  readonly notifications: number;
-}
-
 /** Drops the oldest entries beyond either bound, a step at a time; answers how many entries it dropped (0: done). */
 export async function dropFromLog(
   connections: Connections,
@@ -63,24 +58,10 @@ export async function dropFromLog(
   tenant: TenantId,
   bounds: RetentionBounds,
 ): Promise<number> {
-  const [log] = await connections.query<LogState>(
-    tenant,
-    'retention-log',
-    'SELECT head, first, notifications FROM logs WHERE tenant = $1',
-    [tenant],
-  );
-  if (!log || log.first > log.head) return 0;
-  const last = await new BoundSearch(connections, tenant, log, bounds).lastToDrop();
-  if (last < log.first) return 0;
-  const [dropped] = await connections.query<{ notifications: number; bytes: number; last: number | null }>(
-    tenant,
-    'retention-sum',
-    `SELECT count(*) AS notifications, coalesce(sum(${rowBytesSql}), 0)::bigint AS bytes, max(at) AS last
-     FROM log WHERE tenant = $1 AND position BETWEEN $2 AND $3 AND cleared IS NULL`,
-    [tenant, log.first, last],
-  );
-  if (!dropped) return 0;
-  const move = [tenant, log.first, last + 1, dropped.notifications, dropped.bytes, dropped.last, bounds.now];
+  const step = await findStep(connections, tenant, bounds);
+  if (!step) return 0;
+  const { from, first, notifications, bytes, latest } = step;
+  const move = [tenant, from, first, notifications, bytes, latest, bounds.now];
   let more: boolean | undefined = true;
   while (more) {
     const { rows } = await write(tenant, clearedAtOnce, (client) =>
@@ -93,7 +74,7 @@ export async function dropFromLog(
     'retention-minutes',
     `DELETE FROM minutes WHERE tenant = $1 AND minute < (SELECT coalesce(min(at), $2) / 60000 FROM (
        SELECT n.at FROM log n JOIN logs k ON k.tenant = n.tenant WHERE n.tenant = $1 AND n.position >= k.first
-       ORDER BY n.position LIMIT ${entriesAStep}) kept)`,
+       ORDER BY n.position LIMIT ${entriesBeforeMinute}) kept)`,
     [tenant, bounds.now],
   );
   await connections.query(
@@ -102,99 +83,33 @@ export async function dropFromLog(
     `DELETE FROM acknowledgements a USING logs k WHERE a.tenant = $1 AND k.tenant = $1 AND a.row < k.first_row`,
     [tenant],
   );
-  return last + 1 - log.first;
+  return first - from;
 }
 
-interface Found {
-  readonly position: number;
-  readonly at: number;
-}
-
-class BoundSearch {
-  readonly #connections: Connections;
-  readonly #tenant: TenantId;
-  readonly #log: LogState;
-  readonly #bounds: RetentionBounds;
-
-  constructor(connections: Connections, tenant: TenantId, log: LogState, bounds: RetentionBounds) {
-    this.#connections = connections;
-    this.#tenant = tenant;
-    this.#log = log;
-    this.#bounds = bounds;
-  }
-
-  /** The last position of this step that is beyond a bound; below `first` when none is. */
-  async lastToDrop(): Promise<number> {
-    const { olderThan, keep } = this.#bounds;
-    const first = await this.#one('cleared IS NULL ORDER BY position');
-    if (!first) return this.#beyondAgeOfClears();
-    const end = first.position + entriesAStep - 1;
-    const newest = await this.#one('cleared IS NULL AND position <= $3 ORDER BY position DESC', [end]);
-    const last = newest?.position ?? first.position;
-    const byCount = keep === null ? 0 : await this.#beyondCount(last, this.#log.notifications - keep);
-    const byAge = olderThan === null ? 0 : await this.#beyondAge(last, olderThan);
-    return Math.max(byCount, byAge);
-  }
-
-  /** Where the oldest `excess` notifications end. Clears do not count: dropping what is live adds one for each. */
-  async #beyondCount(last: number, excess: number): Promise<number> {
-    if (excess <= 0) return 0;
-    const nth = await this.#one('cleared IS NULL AND position <= $3 ORDER BY position OFFSET $4', [
-      last,
-      excess - 1,
-    ]);
-    return nth?.position ?? last;
-  }
-
-  /**
-   * Up to the last old one before the first that is young enough. One that is ahead of the clock was received while the clock
-   * was wrong: it is as old as what came after it, and stays while nothing has.
-   */
-  async #beyondAge(last: number, olderThan: number): Promise<number> {
-    const { now } = this.#bounds;
-    const upTo = 'cleared IS NULL AND position <= $3';
-    const young = await this.#one(`${upTo} AND at BETWEEN $4 AND $5 ORDER BY position`, [
-      last,
-      olderThan,
-      now,
-    ]);
-    const end = (young?.position ?? last + 1) - 1;
-    const old = await this.#one(`${upTo} AND at < $4 ORDER BY position DESC`, [
-      end,
-      Math.min(olderThan, now + 1),
-    ]);
-    // All that is left of the step is ahead of the clock, or behind its last old one.
-    if (!young && (old?.position ?? 0) < last && (await this.#isOldAfter(last, olderThan))) return last;
-    const lastOld = old?.position ?? this.#log.first - 1;
-    const ahead = await this.#one('cleared IS NULL AND position > $3 ORDER BY position', [lastOld]);
-    return ahead === undefined || ahead.position > end ? Math.max(end, lastOld) : ahead.position - 1;
-  }
-
-  /** Whether what first came after this step, by a clock that was right, is old. */
-  async #isOldAfter(position: number, olderThan: number): Promise<boolean> {
-    const { now } = this.#bounds;
-    const next = await this.#one('cleared IS NULL AND position > $3 AND at <= $4 ORDER BY position', [
-      position,
-      now,
-    ]);
-    return next !== undefined && next.at < olderThan;
-  }
-
-  /** Without notifications, entries of clearing go by their own age; one that is ahead of the clock is old. */
-  async #beyondAgeOfClears(): Promise<number> {
-    const { olderThan, now } = this.#bounds;
-    if (olderThan === null) return 0;
-    const young = await this.#one('at BETWEEN $3 AND $4 ORDER BY position', [olderThan, now]);
-    return young ? young.position - 1 : this.#log.head;
-  }
-
-  async #one(condition: string, values: readonly number[] = []): Promise<Found | undefined> {
-    const [found] = await this.#connections.query<Found>(
-      this.#tenant,
-      '',
-      `SELECT position, at FROM log WHERE tenant = $1 AND position >= $2 AND ${condition} LIMIT 1`,
-      [this.#tenant, this.#log.first, ...values],
+async function findStep(
+  connections: Connections,
+  tenant: TenantId,
+  bounds: RetentionBounds,
+): Promise<RetentionStep | undefined> {
+  const [log] = await connections.query<{ first: number; notifications: number }>(
+    tenant,
+    'retention-log',
+    'SELECT first, notifications FROM logs WHERE tenant = $1',
+    [tenant],
+  );
+  if (!log) return undefined;
+  const walk = new RetentionWalk(log, bounds);
+  // The first entries tell whether there is something to drop; usually there is not.
+  for (let [after, limit] = [log.first - 1, fewEntries]; ; limit = entriesAStep) {
+    const entries = await connections.query<RetentionEntry>(
+      tenant,
+      'retention-entries',
+      `SELECT row, position, at, CASE WHEN cleared IS NULL THEN ${rowBytesSql} END AS bytes
+       FROM read_after($1, $2, $3) ORDER BY position`,
+      [tenant, after, limit],
     );
-    return found;
+    for (const entry of entries) if (!walk.add(entry)) return walk.step;
+    if (entries.length < limit) return walk.step;
+    after = entries.at(-1)?.position ?? after;
   }
 }

@@ -12,8 +12,8 @@ import type {
 } from '#core/ports.ts';
 import type { ReceiptWrite } from '#core/receipts.ts';
 import type { PanelAddress } from '#core/target.ts';
+import type { RetentionStep } from '../retention.ts';
 import type { SqlResult } from '../sql.ts';
-import type { RetentionStep } from './retention.ts';
 
 /** A draft whose route is JSON text, which is encoded once for each distinct route. */
 export interface DraftRow extends Omit<NotificationDraft, 'route'> {

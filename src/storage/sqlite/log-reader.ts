@@ -13,6 +13,7 @@ import type { Query } from '#core/search/search-query.ts';
 import type { BusyHost, MinuteCount, WantedValues } from '#core/statistics.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
+import type { RetentionBounds, RetentionStep } from '../retention.ts';
 import { readAcknowledged } from './acknowledgements.ts';
 import { type CountRequest, type CountStep, countStep } from './count.ts';
 import { fieldValues } from './field-values.ts';
@@ -21,7 +22,7 @@ import { findById, findRetry, partitionOfPosition, partitionsFrom } from './log-
 import { busiestHosts, minuteCounts } from './overview.ts';
 import { type Statements, tablesOf } from './partitions.ts';
 import type { LogConnection } from './prepared-query.ts';
-import { type RetentionBounds, type RetentionStep, retentionStep } from './retention.ts';
+import { retentionStep } from './retention.ts';
 import { type EntryRow, entryColumns, type NotificationRow, RowReader } from './rows.ts';
 import { findRecord, searchPage } from './search.ts';
 
