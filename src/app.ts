@@ -1,4 +1,4 @@
-/** Wiring: the only file that knows every folder. */
+/** Wiring: the only file that imports every folder. */
 import { startLoops, watchClock } from './background.ts';
 import type { Config } from './config.ts';
 import type { AccountStore } from './core/accounts.ts';
@@ -24,7 +24,7 @@ import type { Storage } from './storage/storage.ts';
 import { assertComplete } from './storage/transfer-mark.ts';
 import { version } from './version.ts';
 
-// What the command line may use of the other folders comes through here.
+// The command line imports what it needs of other folders from here.
 export { hashNewPassword, newPerson } from './accounts/passwords.ts';
 export { type Config, describeConfig } from './config.ts';
 export { databaseUrl as readDatabaseUrl } from './config-values.ts';
@@ -65,27 +65,27 @@ export interface OpenedStorage {
 }
 
 export interface RunningServer {
-  /** Where it listens, as in http://127.0.0.1:8080. */
+  /** The URL of the server, as in http://127.0.0.1:8080. */
   readonly url: string;
   readonly directory: Directory;
   readonly accounts: AccountStore;
-  /** Stands behind # in the link with which the first account is made; undefined when there is one. */
+  /** The fragment of the link that creates the first account; undefined when there is an account. */
   readonly setUpSecret: string | undefined;
   readonly routes: Server['routes'];
   /** Listeners of other protocols, by name. */
   readonly ports: Readonly<Record<string, number>>;
-  /** Resolves with the reason when nothing can be stored any more: the server is to be stopped and started again. */
+  /** Resolves with the reason when nothing can be stored any more, so that the server must be restarted. */
   readonly failed: Promise<Error>;
   /** As {@link shutDown}. */
   stop(): Promise<boolean>;
 }
 
-/** As many connections as the system lets wait: a herd of panels that comes back at once would lose seconds to a full queue. */
+/** The system's maximum. If thousands of panels reconnect at once, a full queue would cost them seconds. */
 const backlog = 65_535;
 const lockWaitMs = 500;
 const listenersCloseMs = 2_000;
 
-/** Opens the database, makes it when it is new, and makes sure that the tenant `default` exists. */
+/** Opens or creates the database, and creates the tenant `default` if it is missing. */
 export async function openStorage(
   config: Config,
   logger: Logger,
@@ -156,7 +156,7 @@ async function serve(
   const setUpSecret = await prepareFirstAccount(config, services);
   const server = await createServer({ services, logger });
   const clock = await watchClock(opened.clockMemory, logger, services.now);
-  // From the first request on, other nodes and commands know that this one runs.
+  // Registers this node before the first request.
   await services.presence.report();
   const { url, metricsListener, listeners } = await listen(config, {
     services,
@@ -199,7 +199,7 @@ async function serve(
   return { url, directory, accounts, setUpSecret, routes: server.routes, ports, failed, stop };
 }
 
-/** Nothing of it is loaded where no collector is configured. */
+/** Loads the tracing code only if a collector is configured. */
 async function openTracing({ tracing }: Config, logger: Logger) {
   if (!tracing) return undefined;
   const { openOtlpTracing } = await import('./otlp-tracing.ts');
@@ -235,7 +235,7 @@ async function listen(
   }
 }
 
-/** Makes the owner that the environment names, or else opens the set-up; nothing of both once there is an account. */
+/** If there is no account yet, creates the owner that the environment names, or opens the set-up. */
 async function prepareFirstAccount({ admin }: Config, services: Services): Promise<string | undefined> {
   const { accounts, signIn, directory, setUp, now } = services;
   if (!(await accounts.isEmpty())) return undefined;
@@ -247,7 +247,7 @@ async function prepareFirstAccount({ admin }: Config, services: Services): Promi
   return undefined;
 }
 
-/** One server uses a SQLite file; a PostgreSQL database has as many as are started on it. */
+/** Only one server may use a SQLite file. PostgreSQL allows any number. */
 function lockDatabase({ database }: Config): { release(): void } {
   if (database.kind !== 'sqlite') return { release() {} };
   // A command that makes a new database holds the lock for a moment.

@@ -26,7 +26,7 @@ interface Background {
 }
 
 /**
- * Starts the loops. Each waits for the end of its last run; an error is logged and ends none of them. Returns a function
+ * Starts the loops. A run never overlaps the previous one, and an error is logged and does not end the loop. Returns a function
  * that stops them and resolves once none runs.
  */
 export function startLoops(
@@ -91,7 +91,7 @@ export function startLoops(
           loop('commands', pollMs, () => presence.deliverCommands()),
           loop('report', reportMs, () => presence.report()),
           loop('limits', reportMs, () => limits.synchronize(now)),
-          // What a node that died has left.
+          // Takes over the channels of a dead node.
           loop('channels', channelsMs, async () => services.channels.wake()),
           loop('limits-sweep', retentionMs, () => limits.sweep()),
         ]
@@ -102,7 +102,7 @@ export function startLoops(
     loop('retention', retentionMs, retain),
     loop('deliveries', retentionMs, () => services.channels.trim(signal)),
   ];
-  // What was left by the last run.
+  // Delivers what the last process left.
   services.channels.wake();
   return async () => {
     stopping.abort();

@@ -1,4 +1,4 @@
-/** The settings of what leaves the server through channels. */
+/** The settings of channels. */
 import { email, networks, orOff, smtpUrl, wholeNumber, withoutPassword } from './config-values.ts';
 import { optional, optionalSecret, setting } from './config-variable.ts';
 

@@ -1,4 +1,4 @@
-/** The settings that make sense together only. */
+/** Settings that depend on each other: the first owner, and the identity provider. */
 import { passwordProblem } from './core/passwords.ts';
 
 interface PeopleSettings {

@@ -7,7 +7,7 @@ export interface Variable<T, D extends string | undefined> {
   readonly default: D;
   /** Never printed, and has a `…_FILE` form. */
   readonly secret: boolean;
-  /** What of a secret may be printed. */
+  /** The part of a secret that may be printed. */
   readonly show?: (text: string) => string;
   readonly about: string;
 }

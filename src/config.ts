@@ -1,4 +1,4 @@
-/** The environment, read once and completely: nothing else of the server looks at it. */
+/** Reads the environment, once and completely. No other file reads it. */
 import { readFileSync } from 'node:fs';
 import { channelsOf, channelVariables } from './config-channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './config-listeners.ts';
@@ -148,7 +148,7 @@ const mask = '********';
 
 export type Config = ReturnType<typeof arrange>;
 
-/** Everything that is wrong with the environment, one line each. */
+/** All problems of the environment, one line each. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -190,10 +190,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return arrange(settings as Settings, effective);
 }
 
-/**
- * The effective settings as `NAME=value` lines that a shell's env file takes; secrets are masked. `explain` puts a
- * comment over each.
- */
+/** The effective settings as `NAME=value` lines for an env file; secrets are masked. `explain` puts a comment over each. */
 export function describeConfig({ effective }: Config, { explain = false } = {}): string {
   return effective
     .map(({ name, text, about }) => `${explain ? `# ${about}\n` : ''}${name}=${text}\n`)
@@ -206,7 +203,7 @@ interface Effective {
   readonly about: string;
 }
 
-/** Names with our prefix that mean nothing: a typo would otherwise leave a default in force without a word. */
+/** Unknown names with the prefix BELFRY_. Otherwise a typo would silently leave a default active. */
 function unknownNames(env: Readonly<Record<string, string | undefined>>): string[] {
   const known = names.flatMap((name) => (variables[name].secret ? [name, name + fileSuffix] : [name]));
   return Object.keys(env)
@@ -250,7 +247,7 @@ function shown(text: string | undefined, isSecret: boolean): string {
   return isSecret || !text ? '' : `is ${JSON.stringify(text)}: `;
 }
 
-/** The settings, grouped by who needs them. */
+/** The settings, grouped by the part that uses them. */
 function arrange(of: Settings, effective: readonly Effective[]) {
   return Object.freeze({
     host: of.BELFRY_HOST,

@@ -7,7 +7,7 @@ import { createServices, type Opened } from './services.ts';
 
 export interface LocalApi {
   readonly fetch: typeof fetch;
-  /** The key to call it with. It exists only here: it is neither stored nor valid elsewhere. */
+  /** The key for calls. It is neither stored nor valid elsewhere. */
   readonly token: string;
   close(): Promise<void>;
 }
@@ -28,10 +28,10 @@ export async function createLocalApi(
   const { credentials } = opened.directory;
   const find: typeof credentials.find = async (id) => (id === record.id ? record : credentials.find(id));
   const directory = { ...opened.directory, credentials: { ...credentials, find } };
-  // Nodes look at the database several times a second: nobody needs to be woken.
+  // Nodes poll the database several times a second, so no wake-up is needed.
   const own: Config = { ...config, bus: 'in-process', rate: { ...config.rate, api: 'off' } };
   const services = await createServices(own, logger, { ...opened, directory });
-  // What waits for a channel is delivered by the server alone.
+  // Only a server delivers through channels.
   const channels = { ...services.channels, wake: () => undefined };
   const { app } = await createServer({ services: { ...services, channels }, logger });
   return {

@@ -1,4 +1,4 @@
-/** Log lines go to stderr: stdout belongs to what a command answers and to the first steps of a new server. */
+/** Log lines go to stderr: stdout is for the output of commands and for the first steps of a new server. */
 import { createRequire } from 'node:module';
 import { type Logger as PinoLogger, pino } from 'pino';
 
@@ -12,7 +12,7 @@ export interface LogOptions {
 
 const stderrFd = 2;
 
-/** Headers that carry a credential, wherever a request or its headers may turn up in a line. */
+/** Headers that carry a credential, at each place of a log line where request headers may appear. */
 const credentials = [
   'authorization',
   'cookie',

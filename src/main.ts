@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry: hands the process to the command line, and ends it with the answer. */
+/** The entry point: runs the command line, and exits with its code. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -12,7 +12,7 @@ if (Number.parseInt(process.versions.node, 10) < oldestNode) {
   process.exit(2);
 }
 
-// Loaded only now: an older Node could not even read them.
+// Loaded after the check, because an older Node cannot parse them.
 const [{ run }, { readConfig }, { version }] = await Promise.all([
   import('./cli/run.ts'),
   import('./config.ts'),
@@ -20,9 +20,9 @@ const [{ run }, { readConfig }, { version }] = await Promise.all([
 ]);
 
 const { stdin, stdout, stderr, env } = process;
-/** Built or not, its sources are there: npm runs the commands. */
+/** In a checkout, people run commands with npm. */
 const isCheckout = ['..', '../..'].some((up) => existsSync(join(import.meta.dirname, up, 'src/main.ts')));
-// A closed pipe is no error of the command; commands that care listen themselves.
+// A closed pipe is not an error. Commands that depend on it listen themselves.
 for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 
 const code = await run(process.argv.slice(2), {
@@ -51,7 +51,7 @@ const code = await run(process.argv.slice(2), {
   kill: () => process.kill(process.pid, 'SIGKILL'),
 });
 
-// What was written last must have left before the process ends, and no idle thread or socket is to hold it up.
+// Flushes the output, then exits without waiting for idle threads and sockets.
 await Promise.all(
   [stdout, stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))),
 );

@@ -1,4 +1,4 @@
-/** What `belfry migrate` does: everything of one database goes to another one. */
+/** `belfry migrate`: copies a whole database to another one. */
 import { copyFileSync, existsSync } from 'node:fs';
 import { openKeyFile } from './accounts/key-file.ts';
 import { type DatabaseSetting, databaseUrl } from './config-values.ts';
@@ -11,7 +11,7 @@ import type { TransferDatabase } from './storage/transfer-database.ts';
 export interface MigrateOptions {
   readonly from: string;
   readonly to: string;
-  /** Of the source; undefined: where a server on it would look. */
+  /** The source's key file; undefined: where its server would look. */
   readonly keyFile: string | undefined;
   readonly onProgress: (progress: TransferProgress) => void;
 }

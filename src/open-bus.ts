@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { Bus } from './core/ports.ts';
 import type { Logger } from './log.ts';
 
-/** The bus that the settings name. What carries it is loaded only then. `key`: the same on all nodes of one database. */
+/** Opens the bus that the settings choose, and loads only its transport. `key`: the same on all nodes of one database. */
 export async function openBus(
   { bus, database }: Config,
   key: string,
@@ -32,7 +32,7 @@ async function overPostgres(url: string): Promise<NodeBusOptions['connect']> {
   return postgresTransport(url);
 }
 
-/** Other installations may use the same NATS. */
+/** The key keeps installations apart that use the same NATS. */
 async function overNats(urls: readonly string[], key: string): Promise<NodeBusOptions['connect']> {
   const { natsTransport } = await import('./bus/nats.ts');
   const installation = createHash('sha256').update(`belfry bus ${key}`).digest('hex').slice(0, 16);

@@ -9,14 +9,14 @@ export interface TracingOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly serviceName: string;
   readonly version: string;
-  /** The share of traces that begin here and are kept, from 0 to 1; a caller's own decision counts more. */
+  /** The share of traces that are kept, from 0 to 1, unless the caller has decided it. */
   readonly ratio: number;
   readonly onProblem: (message: string) => void;
 }
 
 export interface OtlpTracing {
   readonly tracer: Tracer;
-  /** The same object, of which the named methods, which return promises, have a span. */
+  /** Wraps an object: each call of the named methods, which return promises, gets a span. */
   traceCalls<T extends object>(target: T, methods: readonly (keyof T & string)[]): T;
   /** Sends what is left. Resolves within twice `sendMs`, whether the collector answers or not. */
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export interface OtlpTracing {
 const spanKind = { internal: 1, server: 2 } as const;
 const batchSpans = 512;
 const batchMs = 2_000;
-/** More is dropped: a collector that is away or slow must not cost memory. */
+/** More spans are dropped, so that a slow collector does not cost memory. */
 const mostWaiting = 4_096;
 const sendMs = 5_000;
 
@@ -165,7 +165,7 @@ class OtlpSpan implements Span {
 }
 
 const nanoseconds = (unixMs: number) => String(BigInt(Math.round(unixMs * 1_000)) * 1_000n);
-/** Never more of an error than its kind: its text may quote what a sender wrote. */
+/** Only the kind of an error, because its text may quote a sender. */
 const messageOf = (error: unknown) => (error instanceof Error ? error.name : 'Error');
 
 function attributeList(attributes: { readonly [name: string]: SpanValue }): object[] {
@@ -225,7 +225,7 @@ class Exporter {
     });
   }
 
-  /** What a collector does not take is dropped: nobody relies on a trace being complete. */
+  /** Spans that the collector refuses are dropped: a trace may be incomplete. */
   async #send(spans: readonly SpanRecord[]): Promise<void> {
     const { endpoint, headers, serviceName, version, onProblem } = this.#options;
     const resource = {
@@ -246,7 +246,7 @@ class Exporter {
     } catch {
       problem = 'cannot be reached';
     }
-    // Once for each time that it begins to fail.
+    // Logged once each time that it begins to fail.
     if (problem !== undefined && !this.#isFailing)
       onProblem(`the collector at OTEL_EXPORTER_OTLP_ENDPOINT ${problem}: spans are dropped`);
     this.#isFailing = problem !== undefined;

@@ -1,4 +1,4 @@
-/** What a running server is made of, and how it is put together. */
+/** The services of a running server, and how they are created. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -46,7 +46,7 @@ export interface Opened {
   readonly accounts: AccountStore;
 }
 
-/** What routes work with, over the storage that was opened. */
+/** Creates the services that routes use, on an opened storage. */
 export async function createServices(
   config: Config,
   logger: Logger,
@@ -171,7 +171,7 @@ export async function createServices(
   };
 }
 
-/** What is fetched so is a certificate or a short answer, from an address that a sender names. */
+/** For fetching certificates and short answers from addresses that senders name. */
 const fetched = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 
 async function fetchText(url: string): Promise<string> {
@@ -186,7 +186,7 @@ function leaseHolder({ nodes }: Storage): Parameters<typeof createDeliveryQueue>
   return { name: randomUUID(), clock: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint` };
 }
 
-/** The key lies beside the file of SQLite, or where its setting says. Nodes of one database must have the same. */
+/** The key file is beside the SQLite file, or where its setting points. Nodes of one database must have the same key. */
 async function openKey({ database, keyFile }: Config, { builder, executor }: Storage): Promise<string> {
   if (database.kind === 'sqlite') return openKeyFile(keyFile ?? `${realDatabasePath(database.path)}.key`);
   const path = keyFile ?? './data/belfry.key';

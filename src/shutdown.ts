@@ -1,19 +1,19 @@
-/** The end of a running server: in order, and in bounded time whatever hangs. */
+/** Shuts a server down in order and in bounded time, even if something hangs. */
 import { settlesWithin } from './core/settles-within.ts';
 import type { Server } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import type { Logger } from './log.ts';
 
-/** What is kept for ending the background work and the storage, when clients take all of the time to drain. */
+/** Time reserved for background work and storage, when clients use up the time to drain. */
 const closingMs = 1_500;
-/** The end of the whole, unless clients may take longer: container runtimes kill after ten seconds. */
+/** The limit of the whole shutdown, unless clients may take longer: container runtimes kill after ten seconds. */
 const leastTotalMs = 9_500;
 
 export interface ShutdownSteps {
   readonly logger: Logger;
   readonly services: Pick<Services, 'tenantStreams' | 'usage'>;
   readonly server: Server;
-  /** How long clients have for what they began. */
+  /** How long clients have to finish their requests. */
   readonly drainMs: number;
   /** Ends the background work; resolves once none of it runs. */
   stopLoops(): Promise<void>;
@@ -22,8 +22,8 @@ export interface ShutdownSteps {
 }
 
 /**
- * Takes no more requests, finishes those under way, says goodbye to panels, and closes the storage. A step that takes
- * too long is given up, with a line in the log. Answers false when a storage thread hangs: then only a kill ends the process.
+ * Takes no more requests, finishes those under way, says goodbye to panels, and closes the storage. A step that takes too long is
+ * abandoned and logged. Returns false when a storage thread hangs: then only a kill ends the process.
  */
 export async function shutDown(steps: ShutdownSteps): Promise<boolean> {
   const { logger, services, server, drainMs, stopLoops, closeMetrics, closeStorage } = steps;
@@ -39,7 +39,7 @@ export async function shutDown(steps: ShutdownSteps): Promise<boolean> {
   await settlesWithin(closing, drainMs);
   server.app.server.closeAllConnections();
   services.tenantStreams.close();
-  // A hanging disk delays these and the storage; closing the storage needs most of the time that is left.
+  // A hanging disk delays these and the storage. Closing the storage needs most of the remaining time.
   await step('background work', Promise.all([stopLoops(), closeMetrics()]), leftMs() / 4);
   const written = services.usage
     .flush()

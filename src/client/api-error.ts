@@ -2,15 +2,15 @@ import { type ErrorPlace, errorHeader, parseErrorHeader } from '#contract/error-
 import type { ErrorCode } from '#contract/errors.ts';
 
 /**
- * What a call failed with. `message` is the server's own sentence when it gave one: for people, never to be compared.
- * `status` is that of the answer; 0 without an answer, and then `cause` is the reason.
+ * The error of a failed call. `message` is the server's own sentence if there is one: it is for people, so programs must not
+ * compare it. `status` is that of the answer; 0 without an answer, and then `cause` is the reason.
  */
 export class ApiError extends Error {
   readonly status: number;
-  /** undefined when the answer is not from Belfry: from a proxy before it, or from another server. */
+  /** undefined when the answer is not from Belfry, but from a proxy or another server. */
   readonly code: string | undefined;
   readonly place: ErrorPlace;
-  /** When the server asks to come back, if it does. */
+  /** The server's `Retry-After`, if it sent one. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -31,7 +31,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 
-  /** The sentence without `name: ` in front, to be shown beside what it is about. */
+  /** The message without the leading `name: `, to be shown beside the field. */
   messageAfter(name: string): string {
     const start = this.message.indexOf(`${name}: `);
     return start < 0 ? this.message : this.message.slice(start + name.length + 2);

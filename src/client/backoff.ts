@@ -8,8 +8,8 @@ export interface BackoffOptions {
 }
 
 /**
- * How long to wait before attempt `attempt` (0, 1, 2 …) to come back: between half and all of what has doubled so far,
- * drawn by lot, so that clients that lost one server together do not come back together.
+ * How long to wait before attempt `attempt` (0, 1, 2 …): random between half and all of the doubled time, so that clients that
+ * lost the same server do not return at the same moment.
  */
 export function backoffMs(attempt: number, { baseMs, capMs, random = Math.random }: BackoffOptions): number {
   const ceiling = Math.min(capMs, baseMs * 2 ** Math.min(attempt, 30));

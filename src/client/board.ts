@@ -16,19 +16,19 @@ export interface Card {
   readonly count: number;
 }
 
-/** What became of a card that is not shown any more, or that it is new. */
+/** What happened to a card: it is new, changed, or no longer shown. */
 export interface BoardChange {
   readonly kind: 'added' | 'counted' | 'acknowledged' | 'cleared' | 'replaced' | 'expired' | 'dropped';
   readonly card: Card;
 }
 
-/** As many as a server sends as live set; of more, the lowest in rank and the oldest leave. */
+/** The size of the server's live set. Beyond it, the lowest in rank and the oldest are dropped. */
 const maxCards = limits.liveSet;
 
 /**
- * What one panel should be showing, as its stream says. Cards below the panel's `minLevel` are kept, in case that is
- * changed, and no change tells of them. Each `now` is of one and the same clock, which must not be set while the board
- * is used; times of the server are only ever shown.
+ * The cards of one panel, built from its stream. Cards below the panel's `minLevel` are kept, in case it is changed, but no
+ * change reports them. Every `now` must come from the same clock, which is not set while the board is used; times of the server
+ * are only for display.
  */
 export class Board {
   readonly #cards = new Map<string, Card>();
@@ -39,7 +39,7 @@ export class Board {
   /** The highest rank of which live notifications may be missing here; undefined: none is. */
   #missingRank: number | undefined;
   #isFilling = false;
-  /** Drawn, so that the panels of a tenant do not all ask for more at the same moment. */
+  /** Random, so that the panels of a tenant do not all request more at the same moment. */
   readonly #fewCards = Math.floor(maxCards * (0.3 + Math.random() * 0.4));
 
   /** Panel, tenant and levels; undefined until the stream was ready once. */
@@ -66,7 +66,7 @@ export class Board {
     return this.#levels.get(name);
   }
 
-  /** The server's time, going by its last word on it. */
+  /** The server's time, derived from the last one that it sent. */
   serverTime(now: number): number {
     return now + this.#skewMs;
   }
@@ -76,7 +76,7 @@ export class Board {
     return [...this.#cards.values()].filter((card) => this.#isShown(card)).sort(compareCards);
   }
 
-  /** Takes in one event that arrived at `now`; answers what changed of the cards that are shown. */
+  /** Takes in one event that arrived at `now`; returns the changes of visible cards. */
   apply(event: PanelEvent, now: number): BoardChange[] {
     if (event.type === 'ready' || event.type === 'heartbeat')
       this.#skewMs = Date.parse(event.data.serverTime) - now;
@@ -88,7 +88,7 @@ export class Board {
     return [...dropped, ...this.#settle(event.data)];
   }
 
-  /** Takes off what has been shown for its time. */
+  /** Removes expired cards. */
   expire(now: number): BoardChange[] {
     const over = [...this.#cards.values()].filter(({ endsAt }) => endsAt !== null && endsAt <= now);
     return this.#shownOf(over.flatMap(({ notification }) => this.#remove(notification.id, 'expired')));
@@ -120,7 +120,7 @@ export class Board {
     return changes.filter(({ card }) => this.#isShown(card));
   }
 
-  /** Another `minLevel` brings cards or takes them off. */
+  /** A change of `minLevel` shows or hides cards. */
   #settle({ panel, tenant, levels }: SettingsEvent): BoardChange[] {
     const before = new Set(this.cards());
     this.#settings = { panel, tenant, levels };
@@ -146,7 +146,7 @@ export class Board {
     let last: Card | undefined;
     for (const card of this.#cards.values()) if (!last || compareCards(card, last) > 0) last = card;
     if (!last) return [];
-    // A live set of as many may have been cut off by the server.
+    // The server may have cut off a live set of this size.
     this.#missingRank = Math.max(this.#missingRank ?? last.notification.rank, last.notification.rank);
     return this.#cards.size > maxCards ? this.#remove(last.notification.id, 'dropped') : [];
   }

@@ -44,7 +44,7 @@ export interface Client {
   listPanels(): Promise<Panel[]>;
   /** Removes a notification from every panel; false when no panel showed it any more. */
   clear(notificationId: string): Promise<boolean>;
-  /** Says that somebody has seen a notification; of several, the first counts. */
+  /** Acknowledges a notification; only the first acknowledgement counts. */
   acknowledge(notificationId: string, note?: string): Promise<AcknowledgeAccepted>;
   /** Sends display receipts, at most 1,000; returns how many were new. */
   receipts(panelId: string, receipts: Receipts, options?: Pick<CallOptions, 'signal'>): Promise<number>;

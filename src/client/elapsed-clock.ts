@@ -1,12 +1,12 @@
 /** Elapsed time, independent of changes to the device's clock. */
 export interface ElapsedClock {
-  /** Milliseconds; at the beginning the Unix time of this device, from then on only what has passed since. */
+  /** Milliseconds: the Unix time of this device at creation, plus the time that has passed since. */
   now(): number;
-  /** The server sent its own time, in Unix milliseconds. */
+  /** Call it with each time that the server sends, in Unix milliseconds. */
   observe(serverTime: number): void;
 }
 
-/** Less than this is the line's delay, not a sleep. */
+/** A smaller difference is network delay, not sleep. */
 const leastSleepMs = 1_000;
 
 interface Reading {
@@ -16,8 +16,8 @@ interface Reading {
 }
 
 /**
- * Counts by the monotonic clock. That stands still while a device sleeps, so time also passes when two clocks that know
- * nothing of each other, the device's and the server's, have both gone further between two messages of the server.
+ * Uses the monotonic clock, which stops while the device sleeps. A sleep is detected when two independent clocks, the device's
+ * wall clock and the server's, both advanced further than it between two messages.
  */
 export function createElapsedClock({ wall = Date.now, ticks = () => performance.now() } = {}): ElapsedClock {
   const offset = wall() - ticks();

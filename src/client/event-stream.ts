@@ -19,7 +19,7 @@ export type Connection =
 export interface StreamEvent {
   readonly type: string;
   readonly data: unknown;
-  /** Where another stream can resume after it. */
+  /** The cursor from which another stream can resume. */
   readonly id?: string | undefined;
 }
 
@@ -51,14 +51,14 @@ const retryCapMs = 30_000;
 /** An event larger than this is not from a Belfry server. */
 const maxEventChars = 1024 * 1024;
 
-/** What one connection leaves to the next. */
+/** State that survives from one connection to the next. */
 interface Memory {
   lastEventId: string | undefined;
   heartbeatMs: number;
   retryMs: number;
   /** Attempts since the stream was last ready. */
   attempts: number;
-  /** When the server asked to come back, in `bye` or with an error. */
+  /** The time to reconnect that the server sent in `bye` or with an error. */
   retryInMs: number | undefined;
 }
 

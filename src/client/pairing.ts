@@ -2,9 +2,9 @@ import type { Static } from 'typebox';
 import type { PairingCreated, PairingState } from '#contract/panel.ts';
 import { createCall, jsonOf, withTimeLimit } from './call.ts';
 
-/** What a screen that has no token yet may ask. Both throw an ApiError when there is no answer, or no success. */
+/** The calls of a screen without a token. Both throw an ApiError if the call fails. */
 export interface PairingCalls {
-  /** A code to show, and a secret to ask with. */
+  /** Returns a code to show, and a secret to poll with. */
   open(signal: AbortSignal): Promise<Static<typeof PairingCreated>>;
   /** Whether the screen is approved; only the first answer after the approval holds the token. */
   collect(secret: string, signal: AbortSignal): Promise<Static<typeof PairingState>>;

@@ -59,7 +59,7 @@ export interface PanelEventsOptions extends Omit<EventStreamOptions, 'wait'> {
 }
 
 /**
- * The events of a panel, as {@link eventStream}, without those that only a newer server knows.
+ * The events of a panel, as {@link eventStream}, without types that this client does not know.
  *
  * @throws ApiError with status 401, 403 or 404 of Belfry's own: the token, its scope or the panel is gone.
  */

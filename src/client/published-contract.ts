@@ -1,4 +1,4 @@
-/** What `belfry/client` has of the contract. The package carries these types as scripts/client-types.ts writes them out. */
+/** The contract types that `belfry/client` exports. scripts/client-types.ts writes them out for the package. */
 import type { Static } from 'typebox';
 import type { HistoryNotification as HistoryNotificationSchema, NotifyBody } from '#contract/notification.ts';
 import type { PanelEvent } from './panel-events.ts';

@@ -37,7 +37,7 @@ export interface BelfryClient {
   /**
    * The notifications that a query finds, the newest first, page by page as you go on. Needs an automation key.
    *
-   * @throws ApiError when the query cannot be read; its message says what would be right.
+   * @throws ApiError when the query is invalid; its message explains how to correct it.
    */
   history(query?: HistoryQuery): AsyncGenerator<HistoryNotification, void, void>;
   /** Takes a notification off every panel; false when no panel showed it any more. */
@@ -88,9 +88,9 @@ export type PanelEvent = {
   };
 }[keyof PanelEventData];
 
-/** What a call failed with. */
+/** The error of a failed call. */
 export declare class ApiError extends Error {
-  /** Of the answer; 0 without an answer, and then `cause` is the reason. */
+  /** The HTTP status; 0 without an answer, and then `cause` is the reason. */
   readonly status: number;
   /** Belfry's code, as in rate-limited; undefined when the answer is not from Belfry. */
   readonly code: string | undefined;

@@ -21,7 +21,7 @@ export function createClient(options: BelfryClientOptions): BelfryClient {
   const client = createApiClient(options);
   const call = createCall(options);
 
-  /** As patient as the stream that follows. undefined once `signal` aborts. */
+  /** Retries as the stream that follows does. undefined once `signal` aborts. */
   async function panelId(options: SubscribeOptions): Promise<string | undefined> {
     const { panel, signal, onConnection } = options;
     if (options.panelId !== undefined) return options.panelId;

@@ -8,7 +8,7 @@ import type {
 } from '#contract/push.ts';
 import { createCall, jsonOf, withTimeLimit } from './call.ts';
 
-/** What a device asks of the server. All throw an ApiError when there is no answer, or no success. */
+/** The calls of a push device. All throw an ApiError if the call fails. */
 export interface PushCalls {
   link(secret: string): Promise<PushLink>;
   add(device: PushDeviceAdd): Promise<PushDeviceAdded>;

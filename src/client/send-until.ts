@@ -9,7 +9,7 @@ export interface Outgoing {
 }
 
 /**
- * Sends a notification, again and again while the server is away or busy, until the monotonic time `until`. Returns its id.
+ * Sends a notification and retries while the server is unavailable or busy, until the monotonic time `until`. Returns its id.
  *
  * @throws ApiError of the last attempt.
  */
@@ -33,7 +33,7 @@ export async function sendUntil(
   }
 }
 
-/** Whether the same may succeed later: there is no answer, or one that says so. */
+/** Whether a retry may succeed: there was no answer, or a temporary error. */
 export function isPassing(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }

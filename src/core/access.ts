@@ -13,7 +13,7 @@ export type Principal =
       readonly name: string;
       readonly scopes: readonly Scope[];
       readonly rate: RateSetting;
-      /** Set when the token was handed to one screen: it may act for that panel alone. */
+      /** Set when the token belongs to one screen: then it may act for that panel only. */
       readonly panelId: string | null;
     }
   | {
@@ -29,7 +29,7 @@ export type Principal =
       readonly id: string;
       readonly name: string;
       readonly email: string;
-      /** In this tenant. */
+      /** The role in this tenant. */
       readonly role: Role;
       readonly sessionId: string;
     };
@@ -61,7 +61,7 @@ export function allows(policy: Policy, principal: Principal): boolean {
   return role !== undefined && includesRole(principal.role, role);
 }
 
-/** Whether a principal may act for this panel: a screen's own token reaches no other. */
+/** Whether a principal may act for this panel. A screen's own token may act only for its own. */
 export function mayUsePanel(principal: Principal, panelId: string): boolean {
   return principal.kind !== 'token' || principal.panelId === null || principal.panelId === panelId;
 }
@@ -76,7 +76,7 @@ export function shownNameOf(principal: Principal): string {
   return principal.kind === 'person' ? principal.name : credentialActor(principal);
 }
 
-/** As {@link actorOf}, of a token or key. */
+/** As {@link actorOf}, for a token or key. */
 export function credentialActor({
   kind,
   name,

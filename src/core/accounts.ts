@@ -1,9 +1,9 @@
-/** People's accounts, as storage keeps them. Memberships are in `members.ts`. */
+/** People's accounts: the port that storage implements. Memberships are in `members.ts`. */
 import type { Role } from '#contract/token.ts';
 import type { InvitationRecord } from './invitations.ts';
 import type { TenantId } from './ports.ts';
 
-/** A person, whatever they are a member of. */
+/** A person, independent of their memberships. */
 export interface PersonRecord {
   readonly id: string;
   readonly email: string;
@@ -14,7 +14,7 @@ export interface PersonRecord {
 export interface SessionRecord {
   readonly id: string;
   readonly person: string;
-  /** Lasts its time from the sign-in; otherwise it ends when it is not used for a while. */
+  /** Ends a fixed time after the sign-in; otherwise it ends when it is not used for a while. */
   readonly remembered: boolean;
   readonly createdAt: number;
   readonly lastSeenAt: number;
@@ -36,11 +36,11 @@ export interface NewPerson {
   readonly signInWith:
     | { readonly passwordHash: string }
     | { readonly provider: string; readonly subject: string };
-  /** Whether someone who may vouches that the address is theirs. */
+  /** Whether the address is verified: by an invitation, an identity provider, or the set-up. */
   readonly emailVerified: boolean;
 }
 
-/** Of a person who signs in at the moment when they are made. */
+/** The session of a person who is signed in when the account is created. */
 export interface NewSession {
   readonly id: string;
   readonly tokenHash: string;
@@ -51,9 +51,9 @@ export interface NewSession {
 
 export interface FirstAccount {
   readonly person: NewPerson;
-  /** Of which they become an owner; it may get a title and a time zone. */
+  /** The tenant that they become an owner of, with a new title and time zone if given. */
   readonly tenant: { readonly id: TenantId; readonly title?: string; readonly timeZone?: string };
-  /** In which they are signed in at once. */
+  /** The session that signs them in at once. */
   readonly session?: NewSession;
   readonly by: string;
   readonly at: number;
@@ -102,7 +102,7 @@ export interface AccountStore {
   find(personId: string): Promise<PersonRecord | undefined>;
   findByEmail(email: string): Promise<PersonRecord | undefined>;
   list(): Promise<readonly (PersonRecord & { readonly createdAt: number })[]>;
-  /** In one transaction, session included, and for one caller only: false when there is an account already. */
+  /** Creates everything in one transaction. Only one caller succeeds: false when there is an account already. */
   createFirst(account: FirstAccount): Promise<boolean>;
   /** Adds a person as a member; false when the e-mail address is taken. */
   addMember(
@@ -117,15 +117,15 @@ export interface AccountStore {
     invitation: InvitationRecord,
     at: number,
   ): Promise<'done' | 'email-taken' | 'no-invitation'>;
-  /** Makes a person a member; nothing happens when the invitation waits no more. */
+  /** Makes a person a member; does nothing when the invitation is no longer pending. */
   acceptInvitation(personId: string, invitation: InvitationRecord, at: number): Promise<void>;
   /** A pending invitation for this address. */
   invitationFor(email: string, at: number): Promise<InvitationRecord | undefined>;
   /** Removes trusted devices and unfinished sign-ins. */
   forgetDevices(personId: string): Promise<void>;
   /**
-   * Replaces the password, or makes it the first, and ends every session; takes the second factor and the passkeys unless
-   * they are to be kept. Answers what went, and how many identities at a provider sign in to the account as before.
+   * Sets the password and ends every session. Also removes the second factor and the passkeys, unless they should be kept.
+   * Returns what was removed, and how many provider identities can still sign in.
    */
   resetPassword(
     personId: string,
@@ -133,28 +133,28 @@ export interface AccountStore {
     options: { keepTwoFactor: boolean; keepPasskeys: boolean; at: number },
   ): Promise<{ readonly passkeysRemoved: number; readonly identities: number }>;
   /**
-   * To be called when a person has confirmed their e-mail address. If the account began with an invitation, it removes all
-   * sign-in methods so far, because somebody else may have opened the invitation. Returns whether it did.
+   * Call it when a person has confirmed their e-mail address. If the account began with an invitation, it removes all sign-in
+   * methods so far, because somebody else may have opened the invitation. Returns whether it did.
    */
   forgetUnproven(personId: string): Promise<boolean>;
   rename(personId: string, name: string, at: number): Promise<void>;
 
-  /** By the hash of what the cookie holds; expired ones are none. */
+  /** Finds a session by the hash of the cookie's token; undefined when it has expired. */
   findSession(tokenHash: string, at: number): Promise<SignedInPerson | undefined>;
   findSessionById(id: string, at: number): Promise<SessionRecord | undefined>;
   sessionsOf(person: string, at: number): Promise<readonly SessionRecord[]>;
   touchSession(id: string, at: number, expiresAt: number): Promise<void>;
   /** False when the person has no such session. */
   endSession(person: string, id: string): Promise<boolean>;
-  /** All but `kept`; answers how many. */
+  /** Ends all sessions except `kept`; returns how many. */
   endSessions(person: string, kept: string | undefined): Promise<number>;
-  /** True for one caller with the same `what` before `until`, also across restarts. */
+  /** Marks `what` as used until `until`. True for the first caller only, also across restarts. */
   takeOnce(what: string, time: { readonly at: number; readonly until: number }): Promise<boolean>;
-  /** Whether it was taken and its time is not over. */
+  /** Whether `what` is marked as used at `at`. */
   wasTaken(what: string, at: number): Promise<boolean>;
-  /** Sessions, half-done sign-ins and what was used once, whose time is over. */
+  /** Deletes expired sessions, unfinished sign-ins and used marks. */
   sweep(at: number): Promise<void>;
-  /** A line in the audit log of every tenant the person is a member of. */
+  /** Adds an entry to the audit log of every tenant the person is a member of. */
   note(person: string, entry: AccountEvent): Promise<void>;
 }
 

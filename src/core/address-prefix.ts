@@ -5,13 +5,13 @@ const v4Head = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /**
  * Ranges that hold every address whose canonical text starts with `prefix`, and perhaps others, in order; none when no address
- * starts like that. What `::` leaves out cannot be known from a beginning.
+ * starts like that. A prefix does not determine what `::` abbreviates.
  */
 export function addressesFrom(prefix: string): AddressRange[] {
   if (prefix === '') return [rangeUnder([])];
   const v4 = /^[0-9.]+$/.test(prefix) ? v4Ranges(prefix) : [];
   const v6 = /^[0-9a-f:]+$/.test(prefix) ? v6Ranges(prefix) : [];
-  // IPv4 addresses lie among those that begin with 0.
+  // IPv4 addresses sort among the IPv6 addresses that begin with 0.
   return [...v6, ...v4.filter((one) => !v6.some((other) => containsRange(other, one)))].sort(byLow);
 }
 

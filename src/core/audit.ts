@@ -1,17 +1,17 @@
-/** Who changed what of a tenant's configuration, and when. Written with every change; see storage/change.ts. */
+/** The audit log: who changed which configuration of a tenant, and when. Each change writes its entry; see storage/change.ts. */
 import type { AuditEntry } from '#contract/audit.ts';
 import type { TenantId } from './ports.ts';
 
 /** Who changes something, for the audit log: "key deploy", "cli", a person's e-mail. */
 export type Actor = string;
 
-/** A leap year: a yearly review finds the whole of the last one. */
+/** A leap year, so that a yearly review finds all of the previous year. */
 const auditRetentionMs = 366 * 86_400_000;
 
 export interface AuditQuery {
   readonly tenant: TenantId;
   readonly limit: number;
-  /** The id of an entry: only older ones. */
+  /** Only entries older than the one with this id. */
   readonly before?: string | undefined;
   /** One action, as in `rule.update`, or all of a kind, as in `rule`. */
   readonly action?: string | undefined;
@@ -20,9 +20,9 @@ export interface AuditQuery {
 }
 
 export interface AuditLog {
-  /** The newest first; `more`: there are older ones that fit. */
+  /** Newest first. `more`: there are older entries that match. */
   page(query: AuditQuery): Promise<{ readonly entries: readonly AuditEntry[]; readonly more: boolean }>;
-  /** Drops some of the entries written before `at`; answers how many. Call again at once while it answers any. */
+  /** Deletes a batch of the entries written before `at`; returns how many. Call it again until it returns 0. */
   sweep(at: number): Promise<number>;
 }
 

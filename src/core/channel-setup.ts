@@ -1,4 +1,4 @@
-/** What a channel is set up with: its settings and secrets, checked. */
+/** Validates the settings and secrets of channels. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ChannelCreate, ChannelPatch } from '#contract/channel.ts';
 import { type ChannelField, type ChannelKind, channelFields } from '#contract/channel-fields.ts';
@@ -9,13 +9,13 @@ type Texts = Readonly<Record<string, string>>;
 
 const longestTopic = 500;
 
-/** `whsec_` and 24 to 64 bytes of base64, as Standard Webhooks has it. */
+/** `whsec_` and 24 to 64 bytes of base64, the format of Standard Webhooks. */
 const signingKeyForm = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 const newSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**
- * The settings and secrets of a new channel, checked: those of its kind, and all that must be there. A signing key that was
- * not given is made.
+ * Validates the settings and secrets of a new channel: only those of its kind, and all required ones. Creates a signing key if
+ * none is given.
  *
  * @throws AppError `bad-request` naming the field.
  */
@@ -33,8 +33,8 @@ export function newChannelFields({ kind, settings = {}, secrets = {} }: ChannelC
 }
 
 /**
- * As {@link newChannelFields}, of a channel that has `before`; a signing key that would be missing is made. Secrets follow
- * no new address: whoever may change it could read them there.
+ * As {@link newChannelFields}, for a change of a channel that has `before`. A new address requires its secrets again: otherwise a
+ * person who may change the address could have them sent to a server of their own.
  */
 export function changedChannelFields(
   kind: ChannelKind,
@@ -42,7 +42,7 @@ export function changedChannelFields(
   before: { readonly settings: Texts; readonly names: readonly string[]; readonly secrets: Texts },
 ): { readonly settings?: Texts; readonly secrets?: Texts } {
   const fields = channelFields[kind];
-  // The password is that of the server.
+  // The password belongs to the server.
   const endsServer = kind === 'email' && settings && !settings.server?.trim();
   const secrets = endsServer ? { password: null, ...given } : given;
   const merged: Record<string, string> = { ...before.secrets };
@@ -82,7 +82,7 @@ function withSigningKey(fields: readonly ChannelField[], secrets: Texts): Texts 
   return made ? { ...secrets, [made.name]: newSigningKey() } : secrets;
 }
 
-/** A signing key is never sent. */
+/** With a new address, secrets must be entered again. A signing key is exempt, because it is never sent. */
 function requireSecretsAgain(
   fields: readonly ChannelField[],
   { before, after }: { readonly before: Texts; readonly after: Texts },
@@ -97,7 +97,7 @@ function requireSecretsAgain(
     throw badField(`secrets.${kept.name}`, `enter it again, because ${address.name} changes`);
 }
 
-/** What the fields of a kind need of one another. */
+/** Checks the dependencies between the fields of a kind. */
 function requireWhole(kind: ChannelKind, settings: Texts, secrets: Texts): void {
   if (kind === 'email') {
     const { server, from, user } = settings;
@@ -134,7 +134,7 @@ function requireWholeMqtt({ url = '', topic = '', user }: Texts, { password }: T
     throw badField('settings.user', 'is required with password');
 }
 
-/** What those see who may not change it: the path of an address and a topic are often all that a sender needs. */
+/** The settings for people who may not change them, without paths and topics, which often work as a secret. */
 export function publicSettings(kind: ChannelKind, settings: Texts): Texts {
   const isUrl = (name: string) => channelFields[kind].find((field) => field.name === name)?.type === 'url';
   return Object.fromEntries(
@@ -165,7 +165,7 @@ function checked(fields: readonly ChannelField[], part: 'settings' | 'secrets', 
   return values;
 }
 
-/** Messages never repeat the value: it may be a secret. */
+/** Error messages never contain the value, because it may be a secret. */
 function checkedValue(path: string, { type, choices = [] }: ChannelField, value: string): string {
   if (type === 'choice') {
     if (choices.includes(value)) return value;

@@ -45,8 +45,9 @@ export interface Channels {
   /** @throws AppError `conflict` when the name is taken or there are as many as a tenant may have. */
   create(record: Omit<ChannelRecord, 'health'>, by: Actor): Promise<void>;
   /**
-   * What waits is attempted at once after it, and what failed since the channel is failing and is no older than a day is attempted once more. `plan` is asked again if what it changes was changed meanwhile. @throws AppError `conflict` when the name is another
-   * channel's.
+   * Restarts the channel: pending deliveries are attempted at once, and those that failed since it began to fail are attempted
+   * again unless they are older than a day. `plan` is called again if the channel was changed in the meantime. @throws AppError
+   * `conflict` when the name is another channel's.
    */
   update(
     tenant: TenantId,
@@ -55,7 +56,7 @@ export interface Channels {
     by: Actor,
     at: number,
   ): Promise<ChannelRecord | undefined>;
-  /** With all that is queued for it, and the record of what was delivered. */
+  /** Removes the channel with all its deliveries, pending and finished. */
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
 }
 
@@ -74,49 +75,51 @@ export interface Delivery {
   readonly answer: string | null;
 }
 
-/** A channel for which something is queued. */
+/** A channel with pending deliveries. */
 export interface WaitingChannel {
   readonly tenant: TenantId;
   readonly id: string;
-  /** When it may be attempted, 0: now; another node's lease is respected. */
+  /** When it may be attempted, 0: now. Takes another node's lease into account. */
   readonly readyAt: number;
 }
 
 /**
- * Deliveries, written in the commit of their notification (see `History.append`) and kept until retention drops them.
- * A channel is worked on by the holder of its lease alone. A result renews the lease.
+ * Deliveries, written in the commit of their notification (see `History.append`) and kept until retention drops them. Only the
+ * holder of a channel's lease delivers through it. Recording a result renews the lease.
  */
 export interface DeliveryQueue {
   /**
-   * Enabled channels with pending deliveries, of all tenants or of these, at most 500: first those that are ready, the one
-   * that was not worked on for the longest time first, then the others in the order of their time.
+   * Enabled channels with pending deliveries, of all tenants or of these, at most 500: first the ready ones, least recently
+   * served first, then the others by time.
    */
   waiting(now: number, tenants?: readonly TenantId[]): Promise<readonly WaitingChannel[]>;
-  /** Takes the lease for this node; false while another node has it, or nothing is to be attempted yet. */
+  /** Takes the lease for this node; false while another node has it, or before `retryAt`. */
   claim(tenant: TenantId, channel: string, now: number): Promise<boolean>;
   release(tenant: TenantId, channel: string, now: number): Promise<void>;
   /** The oldest pending one. */
   next(tenant: TenantId, channel: string): Promise<Delivery | undefined>;
   /**
-   * Answers whether this node still has the lease: it was lost, or given up in the same transaction because nothing else is
-   * pending. What is recorded stays recorded.
+   * Records a result. Returns whether this node still has the lease: it may be lost, or was released in the same transaction
+   * because nothing else is pending. The result is recorded in any case.
    */
   finish(tenant: TenantId, delivery: Delivery, result: DeliveryResult, now: number): Promise<boolean>;
-  /** An attempt failed: the lease is given up, and the channel rests until `retryAt`, unless it was changed meanwhile. */
+  /**
+   * Records a failed attempt: releases the lease, and pauses the channel until `retryAt` unless it was changed in the meantime.
+   */
   retry(
     tenant: TenantId,
     delivery: Delivery,
     failure: {
       readonly answer: string;
       readonly retryAt: number;
-      /** Of the channel's record that the attempt was made with. */
+      /** `updatedAt` of the channel record that the attempt used. */
       readonly updatedAt: number;
     },
     now: number,
   ): Promise<void>;
   /**
-   * For every channel: lets the pending deliveries that are too old fail, and the oldest of those that are too many; forgets
-   * finished ones beyond their bounds.
+   * For every channel: pending deliveries that are too old or too many fail, the oldest first, and finished ones beyond the
+   * limits are deleted.
    */
   trim(options: TrimOptions): Promise<void>;
   /** The newest first. */
@@ -140,22 +143,22 @@ export interface DeliveryResult {
   readonly isRefused?: boolean;
 }
 
-/** What routes need of the outgoing side. */
+/** The channel service, as routes use it. */
 export interface ChannelService {
-  /** Whether the operator named a mail server for channels without one of their own. */
+  /** Whether the operator configured a mail server for channels without one of their own. */
   readonly hasMailServer: boolean;
   /** The record's secrets, encrypted. */
   seal(tenant: TenantId, id: string, secrets: Readonly<Record<string, string>>): string | null;
   /** @throws AppError `conflict` when they were encrypted with another key. */
   open(record: Pick<ChannelRecord, 'tenant' | 'id' | 'sealed'>): Readonly<Record<string, string>>;
-  /** Sends a made-up notification past the queue; `device`: to this one alone. */
+  /** Sends a test notification without the queue; `device`: only to this device. */
   test(record: ChannelRecord, by: Actor, device?: string): Promise<ChannelTest>;
   readonly push: PushService;
-  /** There may be something to deliver, for this tenant or for any. */
+  /** Starts a scan for pending deliveries, of this tenant or of all. */
   wake(tenant?: TenantId): void;
-  /** Holds the queue to its bounds. */
+  /** Applies the limits of the queue. */
   trim(signal: AbortSignal): Promise<void>;
-  /** Lets attempts under way end for a moment, and makes no others. */
+  /** Starts no further attempts, and gives current ones a moment to finish. */
   stop(): Promise<void>;
 }
 

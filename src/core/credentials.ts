@@ -19,11 +19,11 @@ import { iso } from './stream/frames.ts';
 
 export interface NewCredential {
   readonly record: CredentialRecord;
-  /** The whole token or key: shown once. */
+  /** The complete token or key, which is shown once. */
   readonly text: string;
 }
 
-/** @throws AppError `bad-request` for an expiry that is past or an allow-list that is none. */
+/** @throws AppError `bad-request` for an expiry in the past or an invalid allow-list. */
 export function newToken(tenant: TenantId, wanted: TokenCreate, by: Actor, at: number): NewCredential {
   const minted = mintSecret('token');
   const { rate = null } = wanted;
@@ -45,7 +45,7 @@ export function newKey(tenant: TenantId, wanted: KeyCreate, by: Actor, at: numbe
   };
 }
 
-/** What a screen gets by pairing: the panel scope, for its own panel alone. */
+/** The token that a screen gets by pairing: the scope `panel`, for its own panel only. */
 export function newPanelToken(
   tenant: TenantId,
   panel: Pick<PanelRecord, 'id' | 'name'>,
@@ -67,7 +67,7 @@ export function tokenChange(patch: TokenPatch, now: number): Parameters<Credenti
   };
 }
 
-/** Nobody makes or revokes a key that may do more than they may. @throws AppError `forbidden`. */
+/** A principal may create and revoke only keys with roles that it may grant. @throws AppError `forbidden`. */
 export function assertMayGrantRole(principal: Principal, role: Role | null): void {
   const own = principal.kind === 'token' ? undefined : principal.role;
   if (own === undefined || !includesRole(own, role ?? 'owner')) throw forbidden();
@@ -75,7 +75,7 @@ export function assertMayGrantRole(principal: Principal, role: Role | null): voi
 
 /**
  * The requested key, within the limits of the key that creates it; it inherits what the request leaves out.
- * @throws AppError `forbidden` for a key that would outlive its maker, or be good from more addresses.
+ * @throws AppError `forbidden` for a key that would outlive its creator, or be valid from more addresses.
  */
 export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | undefined): KeyCreate {
   if (!creator) return wanted;
@@ -96,7 +96,7 @@ export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | und
   return { ...wanted, expiresAt: own, allowFrom: addresses };
 }
 
-/** Whether each of some addresses and blocks, of which there must be one, lies in one of the others. */
+/** Whether there is at least one `inner` network and each lies within one of `outer`. */
 function isWithin(inner: readonly string[], outer: readonly string[]): boolean {
   const allowed = outer.map(parseAddressRange);
   const isAllowed = (range: AddressRange) => allowed.some((each) => containsRange(each, range));
@@ -152,7 +152,7 @@ function base(
   };
 }
 
-/** None chosen: all. In the contract's order, whatever the caller's. */
+/** The chosen scopes in the order of the contract; all scopes when none is chosen. */
 function chosenScopes(chosen: TokenCreate['scopes']): CredentialRecord['scopes'] {
   return scopes.filter((scope) => !chosen?.length || chosen.includes(scope));
 }

@@ -1,4 +1,4 @@
-/** What a tenant has besides its log: tokens, keys, rules, levels, panels, members. The promises storage keeps for them. */
+/** The directory: a tenant's tokens, keys, rules, levels, panels and members. The port that storage implements. */
 
 import type { Level, LevelPut } from '#contract/level.ts';
 import type { Mapping, MappingPut } from '#contract/mapping.ts';
@@ -104,7 +104,7 @@ export interface Credentials {
     by: Actor,
     at: number,
   ): Promise<CredentialRecord | undefined>;
-  /** Last use, written in bulk and now and then; it is no change of configuration. */
+  /** Writes last uses, in bulk; this is no change of configuration. */
   touch(
     uses: readonly {
       readonly tenant: TenantId;
@@ -116,12 +116,12 @@ export interface Credentials {
 }
 
 export interface Rules {
-  /** Names of rules that were deleted or renamed, as far as versions of them are kept. */
+  /** Names of deleted and renamed rules of which a version is kept. */
   formerNames(tenant: TenantId): Promise<readonly Ref[]>;
   list(tenant: TenantId): Promise<readonly RuleRecord[]>;
   /** The set in force, or the one that was at `revision`. */
   set(tenant: TenantId, revision?: number): Promise<RuleSet>;
-  /** At `position`, counted from 1; last when that is left out or beyond the end. */
+  /** Inserts at `position`, counted from 1; at the end when that is missing or too large. */
   create(tenant: TenantId, spec: RuleSpec, by: Actor, at: number, position?: number): Promise<RuleRecord>;
   /** undefined when there is no such rule, or, given `revision`, when it has changed since the set of that revision. */
   update(
@@ -136,7 +136,7 @@ export interface Rules {
   order(tenant: TenantId, ids: readonly string[], by: Actor, at: number): Promise<boolean>;
   /** Deletes versions that were no longer in force at `revision`; earlier sets cannot be read any more. */
   prune(tenant: TenantId, revision: number): Promise<void>;
-  /** Adds to hit counts, in bulk and now and then. */
+  /** Adds to hit counts, in bulk. */
   hit(
     tenant: TenantId,
     hits: readonly { readonly id: string; readonly count: number; readonly at: number }[],
@@ -148,9 +148,9 @@ export interface Levels {
   deleted(tenant: TenantId): Promise<readonly { readonly name: string; readonly rank: number }[]>;
   /** Built-in ones first, then by name. */
   list(tenant: TenantId): Promise<readonly Level[]>;
-  /** Makes a custom level with the rank and look of info; false when the tenant has as many as it may. Known ones stay as they are. */
+  /** Creates a custom level with the rank and look of info, unless it exists; false when the tenant has the maximum. */
   register(tenant: TenantId, name: string, by: Actor, at: number): Promise<boolean>;
-  /** Omitted fields keep their value; undefined when it is new and the tenant has as many as it may. */
+  /** Omitted fields keep their value; undefined when the level is new and the tenant has the maximum. */
   put(tenant: TenantId, name: string, style: LevelPut, by: Actor, at: number): Promise<Level | undefined>;
   /**
    * false when there is no such custom level; undefined when a panel's `minLevel` names it, or, given `revision`, when the
@@ -193,7 +193,7 @@ export interface Panels {
   remove(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
   /** Writes a command to a panel into the audit log; false if there is no such panel. */
   noteCommand(tenant: TenantId, id: string, command: PanelCommand, by: Actor, at: number): Promise<boolean>;
-  /** Last contact and cursor, in bulk and now and then. */
+  /** Writes last contacts and cursors, in bulk. */
   touch(
     seen: readonly (Screen & {
       readonly tenant: TenantId;
@@ -241,7 +241,7 @@ export interface Mappings {
 }
 
 export interface Changes {
-  /** The installation's epoch: a new one after a restore, which may take changes back and give their revisions to others. */
+  /** The installation's epoch: a restore changes it, because changes may be lost and revisions used again. */
   readonly epoch: string;
   readonly revision: number;
   readonly tenants: readonly TenantId[];
@@ -261,6 +261,6 @@ export interface Directory {
   readonly members: Members;
   readonly invitations: Invitations;
   readonly auditLog: AuditLog;
-  /** Tenants whose configuration changed after `revision`, by any process; ask again with the revision it answers. */
+  /** Tenants whose configuration any process changed after `revision`. Pass the returned revision to the next call. */
   changedSince(revision: number): Promise<Changes>;
 }

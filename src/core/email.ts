@@ -1,15 +1,15 @@
 import { badRequest } from './errors.ts';
 
-/** As mail servers take them everywhere. Other letters are not: two that look alike could be two people. */
+/** The form that every mail server accepts. Non-ASCII letters are excluded, because similar ones could be two people. */
 const form = /^(?!\.)(?!.*\.\.)[a-z0-9_'+.-]*[a-z0-9_+-]@(?:[a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/;
 
-/** The address in the one form it is kept and compared in; undefined when it is none. */
+/** The canonical form of an address, in which it is stored and compared; undefined when it is invalid. */
 export function findEmail(text: string): string | undefined {
   const email = text.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return email.length <= 254 && form.test(email) ? email : undefined;
 }
 
-/** @throws AppError `bad-request` when it is no address that can be kept. */
+/** @throws AppError `bad-request` for an invalid address. */
 export function readEmail(text: string): string {
   const email = findEmail(text);
   if (email === undefined)

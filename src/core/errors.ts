@@ -2,14 +2,14 @@ import type { ErrorPlace } from '#contract/error-header.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 
 /**
- * The only error that is sent to callers. `message` says what is wrong and what would be right, and is sent unchanged.
- * Any other error is a bug: it is logged in full and answered as `internal error`.
+ * The only error that is sent to callers. `message` names the problem and how to correct it, and is sent unchanged. Any other
+ * error is a bug: it is logged in full and answered as `internal error`.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  /** For `rate-limited` and `unavailable`: when to come back. */
+  /** For `rate-limited` and `unavailable`: the time to retry. */
   readonly retryAfterSeconds: number | undefined;
-  /** Where in the request it is, for programs. */
+  /** Where in the request the problem is, for programs. */
   readonly place: ErrorPlace | undefined;
 
   constructor(

@@ -1,4 +1,4 @@
-/** History as a file: one record a line, as JSON or as CSV. */
+/** Export of history: one record a line, as NDJSON or CSV. */
 
 import { originOf } from './history-view.ts';
 import type { HistoryRecord } from './ports.ts';
@@ -84,12 +84,15 @@ export function csvRow(record: HistoryRecord): string {
   return `${columns.map(([, cell]) => csvCell(cell(record))).join(',')}\r\n`;
 }
 
-/** What begins a formula, also after compatibility normalization: spreadsheets take full-width signs for the plain ones. */
+/**
+ * Whether a text starts like a formula, also after compatibility normalization, because spreadsheets treat full-width signs as
+ * plain ones.
+ */
 const startsFormula = (text: string) => /^[=+\-@\t\r\n]/.test(text.slice(0, 1).normalize('NFKC'));
 
 /**
- * A cell. A spreadsheet takes text that starts with one of these for a formula, and runs it with the reader's rights: an
- * apostrophe before it makes it text (OWASP, "CSV injection"). Our own numbers stay numbers.
+ * A cell. A spreadsheet would run such a text as a formula, with the reader's rights. An apostrophe makes it text (OWASP, "CSV
+ * injection"). Numbers stay numbers.
  */
 export function csvCell(value: Cell): string {
   if (value === null) return '';

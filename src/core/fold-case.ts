@@ -1,12 +1,11 @@
 /**
- * The text as rules compare it when case does not count: two texts are the same without regard to case when their
- * folded forms are equal, and folding the parts of a text gives the parts of its folded form, so that a literal can be
- * looked for in folded text.
+ * Case folding for rules: two texts are equal without regard to case if their folded forms are equal. Folding a part of a text
+ * gives a part of its folded form, so a folded literal can be searched in folded text.
  */
 export function foldCase(text: string): string {
   const lower = text.toLowerCase();
   if (isAscii(lower)) return lower;
-  // The two letters whose lower case depends on where they stand, or is two characters long.
+  // One letter has a lower case of two characters, the other depends on its place in the word.
   return text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ');
 }
 

@@ -1,4 +1,4 @@
-/** Which buckets a histogram over history is drawn with. */
+/** Chooses the buckets of a histogram over history. */
 import { badRequest } from './errors.ts';
 import type { Query } from './search/search-query.ts';
 import type { CountTimes } from './statistics.ts';
@@ -16,7 +16,7 @@ const lengths = [
   dayMs,
   weekMs,
 ];
-/** 1 January 1970 was a Thursday: weeks begin on the Monday before. */
+/** 1 January 1970 was a Thursday; weeks start on the Monday before. */
 const firstMonday = -3 * dayMs;
 
 /** The default range. */
@@ -45,7 +45,7 @@ export function histogramTimes(
   { now, timeZone }: { readonly now: number; readonly timeZone: string },
 ): HistogramTimes {
   const bounds = boundsOf(query);
-  // What came this millisecond is part of "until now".
+  // Includes the current millisecond.
   const before = range.before ?? bounds.before ?? now + 1;
   const after = range.after ?? bounds.after ?? Math.max(0, before - usualRangeMs);
   if (after >= before)
@@ -67,7 +67,7 @@ function* candidates(after: number, before: number, most: number): Generator<num
 
 function alignedTo(at: number, bucketMs: number, offset: number): number {
   if (bucketMs < hourMs) return at - (at % bucketMs);
-  // Offsets of long ago had seconds; a bucket begins with a minute all the same.
+  // Historical offsets have seconds, but a bucket starts on a full minute.
   const base = (bucketMs % weekMs === 0 ? firstMonday : 0) - Math.round(offset / minuteMs) * minuteMs;
   return base + Math.floor((at - base) / bucketMs) * bucketMs;
 }

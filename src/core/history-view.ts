@@ -6,10 +6,10 @@ import type { Target } from './target.ts';
 import { isEmpty, reaches } from './target.ts';
 import type { TenantSnapshot } from './tenancy.ts';
 
-/** Panels named in one answer at most; the count is of all. */
+/** The most panels named in one answer; the count includes all. */
 const namedPanels = 50;
 
-/** A record as the API returns it, with the panels that its target reaches today. */
+/** A record as the API returns it, with the panels that its target reaches now. */
 export function historyView(
   record: HistoryRecord,
   snapshot: TenantSnapshot,
@@ -46,7 +46,7 @@ export function historyView(
   };
 }
 
-/** What of Belfry sent it, as a rule's condition `token` names it; null: the token did. */
+/** The part of Belfry that sent it, as a rule's condition `token` names it; null if the token's sender did. */
 export function originOf({ tokenId, route }: Pick<HistoryRecord, 'tokenId' | 'route'>): string | null {
   return route.origin ?? ownSenders.find(({ id }) => id === tokenId)?.id ?? null;
 }

@@ -1,4 +1,4 @@
-/** By what a notification that is sent again is known. */
+/** Detects a notification that is sent again. */
 import { createHash } from 'node:crypto';
 import { limits } from '#contract/limits.ts';
 import { AppError } from './errors.ts';
@@ -7,7 +7,10 @@ import type { AppendOutcome, Idempotency, NotificationDraft } from './ports.ts';
 
 export interface RetryKey {
   readonly key: string;
-  /** Set: the key names an alert and this its state. The newest state is a repeat for an hour, and only until it expires. */
+  /**
+   * If set, the key names an alert, and this is its state. Only the newest state counts as a repeat, for an hour and until it
+   * expires.
+   */
   readonly state?: string;
 }
 
@@ -26,7 +29,7 @@ export function idempotencyOf({ key, state }: RetryKey, fields: CheckedFields): 
   return { key, hash, ...(state !== undefined && { isState: true }) };
 }
 
-/** Of what Belfry sends: its keys are random, and what it says of a panel may change between two attempts. */
+/** For notifications of Belfry itself: their keys are random, and their text may differ between two attempts. */
 export const ownIdempotency = ({ key }: RetryKey): Idempotency => ({ key, hash: 'belfry' });
 
 /** @throws AppError `conflict`. */

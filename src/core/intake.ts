@@ -35,23 +35,23 @@ export interface IntakeOptions {
   readonly directory: Pick<Directory, 'levels'>;
   readonly tenancy: Tenancy;
   readonly throttle: Throttle;
-  /** Remembers what is to come of a notification; called before that is stored. */
+  /** Schedules escalations and expectations before a notification is stored. */
   readonly attention: Attention;
   readonly now: () => number;
-  /** Hears of what was stored, for counting; nothing waits for it. */
+  /** Called for each stored notification, for counting; not awaited. */
   readonly onStored: (tenant: number, draft: NotificationDraft) => void;
   readonly onError: (error: unknown) => void;
   readonly tracer?: Tracer | undefined;
 }
 
-/** What Belfry itself sends, and what that is known by when it is sent again. */
+/** A notification that Belfry itself sends, with the key that makes a retry safe. */
 export interface OwnNotification {
   readonly by: OwnSender;
   readonly fields: CheckedFields;
   readonly retryKey: RetryKey;
-  /** Of an escalation. */
+  /** Set for an escalation. */
   readonly to?: EscalatedRoute;
-  /** Of what has not come: the one that did not send it. */
+  /** Set for a missing notification: the sender that did not send it. */
   readonly inPlaceOf?: Absent;
 }
 
@@ -60,7 +60,7 @@ export interface Accepted {
   readonly warning: string | undefined;
 }
 
-/** As long as a commit may take at most; see `write-queue.ts`. */
+/** The longest time of a commit; see `write-queue.ts`. */
 const stalledMs = 3_000;
 
 interface Arrival {
@@ -68,9 +68,12 @@ interface Arrival {
   readonly sourceIp: string;
   readonly fields: CheckedFields;
   readonly idempotency: Idempotency | null;
-  /** Set for an escalation: rules do not decide its level, and only add panels and channels; none throttles or escalates it. */
+  /**
+   * Set for an escalation. Rules then only add panels and channels: they do not change the level, throttle it, or escalate it
+   * again.
+   */
   readonly escalatedTo?: EscalatedRoute | undefined;
-  /** Set when Belfry sends it in the place of the sender. */
+  /** Set when Belfry sends in the place of the sender. */
   readonly origin?: OwnSender | undefined;
 }
 
@@ -78,11 +81,11 @@ interface Made extends ToAttend {
   readonly demands: readonly ThrottleDemand[];
 }
 
-/** The way of one notification, from checked fields to the log. */
+/** Takes a notification from validated fields to the log. */
 export class Intake {
   readonly #options: IntakeOptions;
   readonly #regexTime = new RegexTime();
-  /** Notifications that throttles show and that are not stored yet; each promise settles when that is decided. */
+  /** Notifications that a throttle shows and whose storing is not finished; each promise settles when it is. */
   readonly #undecided = new Map<string, Promise<void>>();
 
   constructor(options: IntakeOptions) {
@@ -90,7 +93,7 @@ export class Intake {
   }
 
   /**
-   * Resolves once the notification is durable; it goes to panels after that.
+   * Resolves once the notification is durable. After that it goes to panels.
    *
    * @returns its id; that of the first when `retryKey` was used with the same content within its time.
    * @throws AppError `conflict` when `retryKey` was used with other content, `unavailable` when it cannot be stored.
@@ -106,7 +109,7 @@ export class Intake {
     return fields.expect ? (await this.#acceptExpecting(arrival)).id : this.#accept(arrival);
   }
 
-  /** As {@link accept}, of one that says that another is to come. A warning says that Belfry does not wait for that. */
+  /** As {@link accept}, for a notification with an expectation. The warning is set if the expectation was not accepted. */
   acceptExpecting(
     sender: Sender,
     sourceIp: string,
@@ -119,14 +122,17 @@ export class Intake {
 
   async #acceptExpecting(arrival: Arrival): Promise<Accepted> {
     const { sender, sourceIp, fields, idempotency } = arrival;
-    // What is not stored again says nothing of the next one.
+    // A repeat does not change the expectation.
     const repeat = await this.#findRepeat(sender.tenant, idempotency);
     if (repeat !== undefined) return { id: repeat, warning: undefined };
     const warning = await this.#options.attention.expect(sender, sourceIp, fields);
     return { id: await this.#accept(arrival), warning };
   }
 
-  /** As {@link accept}, of what Belfry itself sends; what it says does not count as other content. A level that the tenant does not have becomes `error`. */
+  /**
+   * As {@link accept}, for a notification of Belfry itself. A retry may have another text. A level that the tenant does not have
+   * becomes `error`.
+   */
   async raise(tenant: TenantId, { by, fields, retryKey, to, inPlaceOf }: OwnNotification): Promise<string> {
     const { levels } = await this.#options.tenancy.get(tenant);
     const known = levels.has(fields.level) ? fields : { ...fields, level: 'error' };
@@ -146,20 +152,20 @@ export class Intake {
     const { tenant } = sender;
     let snapshot = tenancy.peek(tenant) ?? (await tenancy.get(tenant));
     if (!snapshot.levels.has(fields.level)) {
-      // What will not be stored registers no level either.
+      // A repeat registers no level.
       const repeat = await this.#findRepeat(tenant, idempotency);
       if (repeat !== undefined) return repeat;
       snapshot = await this.#register(sender, fields.level);
     }
     for (;;) {
       let made = this.#draft(arrival, snapshot);
-      // What it would be counted on may still be refused: then it is to be shown itself.
+      // The notification that it would be counted on may still be refused. Then this one must be shown.
       while (made instanceof Promise) {
         await made;
         made = this.#draft(arrival, tenancy.peek(tenant) ?? snapshot);
       }
       const outcome = await this.#store(tenant, made, idempotency);
-      // Another node shows one like it: the next draft is counted on that.
+      // Another node shows a similar notification, so the next draft is counted on that one.
       if (outcome.kind !== 'throttled') return idOf(outcome, idempotency);
       snapshot = tenancy.peek(tenant) ?? snapshot;
     }
@@ -176,7 +182,7 @@ export class Intake {
     return this.#findStored(tenant, idempotencyOf(retryKey, fields));
   }
 
-  /** The id of what was raised with this key. */
+  /** The id of the notification that was raised with this key. */
   findRaised(tenant: TenantId, retryKey: RetryKey): Promise<string | undefined> {
     return this.#findStored(tenant, ownIdempotency(retryKey));
   }
@@ -195,7 +201,7 @@ export class Intake {
     const decided = isFirst ? this.#hold(id) : undefined;
     let outcome: AppendOutcome | undefined;
     try {
-      // What is not stored again changes no escalation.
+      // A repeat changes no escalation.
       if (made.escalation && idempotency) outcome = await history.findRepeat(tenant, idempotency, now());
       if (outcome) return outcome;
       const draft = await attend(attention, tenant, made);
@@ -226,7 +232,7 @@ export class Intake {
     }
   }
 
-  /** Makes those that would be counted on `id` wait. Answers what to call once it is stored or refused. */
+  /** Makes notifications that would be counted on `id` wait. Call the returned function once `id` is stored or refused. */
   #hold(id: string): () => void {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => undefined);
@@ -242,7 +248,7 @@ export class Intake {
     };
   }
 
-  /** Or what to wait for before it is tried again. */
+  /** Returns the draft, or a promise to wait for before the next attempt. */
   #draft(
     { sender, sourceIp, fields, escalatedTo, origin }: Arrival,
     { router }: TenantSnapshot,
@@ -266,7 +272,7 @@ export class Intake {
     return { draft, demands: decision.throttle, counted, escalation: decision.escalation };
   }
 
-  /** Makes an unknown level the tenant's own. */
+  /** Registers an unknown level as a custom level of the tenant. */
   async #register({ tenant, name }: Sender, level: string): Promise<TenantSnapshot> {
     const { directory, tenancy, now } = this.#options;
     if (!(await directory.levels.register(tenant, level, `token ${name}`, now()))) {

@@ -29,20 +29,20 @@ export interface Invitations {
    * `creator` is no longer authorized.
    */
   create(invitation: InvitationRecord, secretHash: string, creator?: Principal): Promise<void>;
-  /** Those that wait, the newest first. */
+  /** The pending ones, newest first. */
   list(tenant: TenantId, at: number): Promise<readonly InvitationRecord[]>;
   find(tenant: TenantId, id: string, at: number): Promise<InvitationRecord | undefined>;
-  /** By the secret alone: this is how it finds its tenant. */
+  /** Finds an invitation, and so its tenant, by the secret alone. */
   findBySecret(secretHash: string, at: number): Promise<InvitationRecord | undefined>;
   /**
-   * Makes the person a member and uses the invitation up, both or neither; of several at once one gets in.
-   * @throws AppError `gone` when it does not wait, `forbidden` when it is for another address, `conflict` when the
-   * person is a member already; the invitation then stays pending.
+   * Makes the person a member and uses up the invitation, in one transaction; only one of several parallel callers succeeds.
+   * @throws AppError `gone` when it is not pending, `forbidden` when it is for another address, `conflict` when the person is a
+   * member already; the invitation then stays pending.
    */
   accept(secretHash: string, person: string, at: number): Promise<MembershipRecord>;
-  /** False when no such one waits. */
+  /** False when there is no such pending invitation. */
   withdraw(tenant: TenantId, id: string, by: Actor, at: number): Promise<boolean>;
-  /** Drops those that do not wait any more. */
+  /** Deletes invitations that are no longer pending. */
   sweep(at: number): Promise<void>;
 }
 
@@ -50,11 +50,11 @@ export interface NewInvitation {
   readonly record: InvitationRecord;
   /** Shown once. */
   readonly secret: string;
-  /** What is stored of it. */
+  /** The stored form of the secret. */
   readonly secretHash: string;
 }
 
-/** It expires with the key that creates it, at `until`. @throws AppError `bad-request` for an invalid address. */
+/** `until`: it expires no later than the key that creates it. @throws AppError `bad-request` for an invalid address. */
 export function newInvitation(
   tenant: TenantId,
   { role, email }: InvitationCreate,

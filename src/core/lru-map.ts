@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache';
 export type LruMap<K extends {}, V extends {}> = LRUCache<K, V>;
 
 /**
- * Keeps the `most` most recently used entries. Its memory grows with what is in it: counted by size and not by number,
- * the cache makes no room beforehand, which for a hundred thousand keys is megabytes in every server that has ten.
+ * Keeps the `most` most recently used entries. Its memory grows with its entries: with a limit by size instead of number, the
+ * library allocates nothing in advance, which would be megabytes for a hundred thousand keys.
  */
 export function createLruMap<K extends {}, V extends {}>(most: number): LruMap<K, V> {
   return new LRUCache<K, V>({ maxSize: most, sizeCalculation: () => 1 });

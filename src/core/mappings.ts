@@ -1,4 +1,4 @@
-/** The mappings of each tenant as they are used, and the last payload of each. */
+/** The compiled mappings of each tenant, and the last payload of each. */
 
 import { limits } from '#contract/limits.ts';
 import type { Mapping } from '#contract/mapping.ts';
@@ -7,7 +7,7 @@ import { createLruMap } from './lru-map.ts';
 import type { TenantId } from './ports.ts';
 import type { Tenancy } from './tenancy.ts';
 
-/** The last payload of a mapping, which this process keeps in memory alone. */
+/** The last payload of a mapping, kept only in the memory of this process. */
 export interface Captured {
   readonly at: number;
   readonly payload: string;
@@ -15,7 +15,7 @@ export interface Captured {
 }
 
 interface Known {
-  /** As of the tenant's record: another number means that its configuration changed. */
+  /** The tenant's `changed`: another number means that its configuration changed. */
   readonly changed: number;
   readonly mappings: ReadonlyMap<string, Mapping>;
 }
@@ -34,7 +34,7 @@ export class MappingReader {
     this.#tenancy = tenancy;
   }
 
-  /** As it is now; read again only after the tenant's configuration has changed. */
+  /** The current mapping. It is read again only after the tenant's configuration has changed. */
   async find(tenant: TenantId, name: string): Promise<Mapping | undefined> {
     const { changed } = (await this.#tenancy.get(tenant)).record;
     let known = this.#known.get(tenant);
@@ -46,7 +46,7 @@ export class MappingReader {
     return known.mappings.get(name);
   }
 
-  /** Keeps a payload in the place of the one before; one that is too large is not kept. */
+  /** Replaces the last payload. One that is too large is not kept. */
   capture(tenant: TenantId, name: string, captured: Captured): void {
     if (captured.payload.length <= limits.captureBytes) this.#captures.set(`${tenant} ${name}`, captured);
   }

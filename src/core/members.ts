@@ -1,4 +1,4 @@
-/** The people of a tenant. */
+/** The members of a tenant: the port that storage implements. */
 import type { Role } from '#contract/token.ts';
 import type { Actor } from './audit.ts';
 import type { TenantId } from './ports.ts';
@@ -50,7 +50,7 @@ export interface Members {
    * member or one of these keys created are revoked.
    */
   setRole(change: MemberChange & { readonly role: Role }): Promise<MemberOutcome>;
-  /** Checked as {@link Members.setRole} is; the member's pending invitations are withdrawn and the keys revoked. */
+  /** Checked as {@link Members.setRole}. The member's pending invitations are withdrawn and keys revoked. */
   remove(change: MemberChange): Promise<MemberOutcome>;
   /** Writes last contacts, in bulk; this is no change of configuration. */
   touch(

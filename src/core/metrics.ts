@@ -24,7 +24,7 @@ export interface TenantMetrics {
   unrouted(): void;
   muted(): void;
   rateLimited(scope: LimitScope): void;
-  /** There was no room for it. */
+  /** The tenant has the most expectations or escalations allowed. */
   notAwaited(kind: 'expectation' | 'escalation'): void;
   leftThroughChannel(outcome: 'delivered' | 'failed', count: number): void;
   delivered(outcome: 'sent' | 'shown' | 'expired' | 'cleared', count: number): void;

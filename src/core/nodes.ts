@@ -1,9 +1,9 @@
-/** What the nodes of one database know of each other. */
+/** How the nodes of one database learn of each other. */
 import type { Screen } from './directory.ts';
 import type { TenantId } from './ports.ts';
 import type { ConnectedPanel } from './stream/connection.ts';
 
-/** What one node has of a tenant: the head of its log as far as this node has read it, and the panels that are connected. */
+/** A node's view of a tenant: the head of its log as far as this node has read it, and the connected panels. */
 export interface NodePanels {
   readonly tenant: TenantId;
   readonly head: number;
@@ -25,25 +25,25 @@ export interface RemotePanel extends Screen {
 }
 
 export interface SharedLease {
-  /** Whether this node has it for the next 15 seconds; it takes it where nobody has it. */
+  /** Takes the lease if it is free, or renews it. Returns whether this node has it for the next 15 seconds. */
   hold(): Promise<boolean>;
   release(): Promise<void>;
 }
 
 /**
- * A node holds a lease that it renews with what is connected to it. When a node ends without a word, its lease runs out, and
- * what it reported counts no more.
+ * Each node has a lease, which it renews together with its report of connected panels. When a node dies, its lease expires, and
+ * its report no longer counts.
  */
 export interface Nodes {
   /** Renews the lease of this node, and replaces what it reported before. */
   report(connected: Iterable<NodePanels>): Promise<void>;
-  /** The panels of a tenant that are connected to other nodes, or only `panelId`, as those last reported them. */
+  /** The panels of a tenant (or only `panelId`) that are connected to other nodes, by their last reports. */
   elsewhere(tenant: TenantId, panelId?: string): Promise<readonly RemotePanel[]>;
   /** Leaves a command for each other node to which the panel is connected; false when there is none. */
   leaveCommand(command: PanelCommandEvent): Promise<boolean>;
-  /** The commands that others left for this node, each once; those nobody took for some seconds are gone. */
+  /** Returns the commands that other nodes left for this node, each once. Commands older than a few seconds are dropped. */
   takeCommands(): Promise<readonly PanelCommandEvent[]>;
-  /** What one node has at a time, by its name. */
+  /** A lease that only one node has at a time, by name. */
   lease(name: string): SharedLease;
   /** Gives up the lease. */
   leave(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What routing sees of what a sender sent, and what is stored of it. */
+/** From what a sender sent to the subject of routing and the stored draft. */
 import type { CheckedFields } from './notification.ts';
 import type { Sender } from './own-sender.ts';
 import type { NotificationDraft } from './ports.ts';
@@ -12,7 +12,7 @@ interface Sent {
   readonly fields: CheckedFields;
 }
 
-/** `rank`: of the level it was sent with. */
+/** `rank`: the rank of the sent level. */
 export function subjectOf({ sender, sourceIp, fields }: Sent, rank: number): RoutingSubject {
   const { title, message, level, ttl, ip, host, key } = fields;
   const { id: tokenId, name: tokenName } = sender;

@@ -1,8 +1,8 @@
-/** Ids of notifications: UUID version 7, ascending in the order they are made. */
+/** Ids of notifications: UUID version 7, ascending in order of creation. */
 import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 
-/** Random numbers fetched at once: a call for each id costs more than the rest of making it. */
+/** Random numbers are fetched in bulk, because a call for each id costs more than the rest of its creation. */
 const pool = new Uint32Array(1024);
 let used = pool.length;
 
@@ -13,7 +13,7 @@ const generator = new V7Generator({
       used = 0;
     }
     const value = pool[used] as number;
-    // What was given out is not kept.
+    // Used numbers are not kept.
     pool[used] = 0;
     used += 1;
     return value;
@@ -26,7 +26,7 @@ const text = Buffer.alloc(36, dash);
 /** Where each byte's two digits stand between the dashes. */
 const places = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-/** A new one for a notification received at `now` (Unix ms); in lower case. A clock that was set back does not make it descend. */
+/** A new id for a notification received at `now` (Unix ms), in lower case. Ids ascend even if the clock is set back. */
 export function newNotificationId(now: number): string {
   const { bytes } = generator.generateOrResetWithTs(now);
   for (let i = 0; i < 16; i++) {

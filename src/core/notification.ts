@@ -1,10 +1,10 @@
-/** Validates a sender's fields. Messages name the field, the error, and what would be right. */
+/** Validates a sender's fields. Error messages name the field, the problem and the correct form. */
 import { parseDurationOrMs } from '#contract/duration.ts';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from './addresses.ts';
 import { badRequest } from './errors.ts';
 
-/** What arrived, field by field, of whatever type; undefined (or null in JSON) is absent. */
+/** The unvalidated fields, of any type; undefined (or null in JSON) means absent. */
 export interface SentFields {
   readonly title?: unknown;
   readonly message?: unknown;
@@ -41,15 +41,15 @@ export interface CheckedFields {
   readonly host: string | null;
   readonly key: string | null;
   readonly url: string | null;
-  /** Absent, and not undefined, in what names no expectation: retries are compared by their fields. */
+  /** Absent instead of undefined if there is no expectation, because retries are compared by their fields. */
   readonly expect?: Expectation;
 }
 
-/** That the next notification of the same key comes in time. */
+/** The expectation that the next notification of the key arrives in time. */
 export interface Expectation {
-  /** Milliseconds; 0: nothing is expected any more. */
+  /** Milliseconds; 0 ends the expectation. */
   readonly everyMs: number;
-  /** Of the notification that tells when it does not. */
+  /** The level of the notification that Belfry sends when it is missing. */
   readonly level: string;
 }
 
@@ -80,7 +80,7 @@ function expectationOf({ key, expectEvery, expectLevel }: SentFields): { expect?
   return { expect: { everyMs, level: checkLevel(expectLevel ?? 'error', 'expectLevel') } };
 }
 
-/** Characters as people count them, near enough: Unicode code points. */
+/** The number of Unicode code points, which is close to what people count. */
 function characters(value: string): number {
   let count = value.length;
   for (let i = 0; i < value.length - 1; i++) {
@@ -90,7 +90,7 @@ function characters(value: string): number {
   return count;
 }
 
-/** At most `max` characters; the usual short text is not counted one by one. */
+/** Whether a text has more than `max` characters. Counts only if the length in UTF-16 units does not decide it. */
 function exceeds(value: string, max: number): boolean {
   return value.length > max && (value.length > 2 * max || characters(value) > max);
 }

@@ -7,7 +7,7 @@ import { unite } from './target.ts';
 
 export type Sender = Extract<Principal, { kind: 'token' }>;
 
-/** The senders that are part of Belfry, as rules may name them: belfry:escalation. */
+/** The senders that are part of Belfry; rules name them as in belfry:escalation. */
 const ownNames = ['escalation', 'expectation', 'panel'] as const;
 export type OwnSender = (typeof ownNames)[number];
 export const ownSenderId = (by: OwnSender) => `belfry:${by}`;
@@ -22,16 +22,19 @@ export function ownSender(tenant: TenantId, by: OwnSender): Sender {
   return { kind: 'token', tenant, id, name: id, scopes: ['notify'], rate: 'off', panelId: null };
 }
 
-/** The token in whose place Belfry sends, and where its last notification came from: rules find what is sent by these. */
+/** The token in whose place Belfry sends, with the addresses of its last notification, so that rules match both alike. */
 export interface Absent {
   readonly token: Ref;
   readonly sourceIp: string;
 }
 
-/** Where the notification is that is escalated, and where its step sends it. */
+/** The panels and channels of the escalated notification, and those of the step. */
 export type EscalatedRoute = Pick<Route, 'target' | 'channels' | 'escalates'>;
 
-/** What rules decided of what Belfry itself sends. What is sent in the place of a token says so, and no throttle hides it. */
+/**
+ * Adjusts what rules decided for a notification of Belfry itself: marks one that is sent in the place of a token, and removes
+ * throttling.
+ */
 export function ownDecision(
   decided: Decision,
   subject: RoutingSubject,
@@ -42,7 +45,7 @@ export function ownDecision(
   return origin === undefined ? decided : { ...decided, throttle: [], route: { ...decided.route, origin } };
 }
 
-/** A repeat of what was escalated keeps that level, if it is higher, and those panels. */
+/** A repeat of an escalated notification keeps the escalation's panels, and its level if that is higher. */
 export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route'>>(
   repeat: T,
   escalated: Pick<HistoryRecord, 'id' | 'level' | 'rank' | 'route'>,
@@ -54,13 +57,13 @@ export function keepEscalated<T extends Pick<Decision, 'level' | 'rank' | 'route
 }
 
 /**
- * The sender's level, and the panels and channels it is escalated to with those that rules name for it; what rules mute stays
- * muted. Rules may have found the notification by what an escalation has not: its token, its address, its level.
+ * Keeps the level, and adds the panels and channels of the escalation to those of the rules; what rules mute stays muted. Rules
+ * may match the original by fields that the escalation lacks: its token, address and level.
  */
 function escalatedDecision(decided: Decision, { level, rank }: RoutingSubject, to: EscalatedRoute): Decision {
   const { route } = decided;
   const channels = [...new Set([...(to.channels ?? []), ...(route.channels ?? [])])];
-  // Every panel: no rule named any.
+  // `all` means here that no rule named a panel.
   const target = route.target.all ? to.target : unite(to.target, route.target);
   const shown = route.muted ? {} : { target, ...(channels.length > 0 && { channels }) };
   const { escalates } = to;

@@ -9,7 +9,7 @@ import { hashSecret, randomSecret, randomText } from './secrets.ts';
 
 export const pairingMs = 10 * 60_000;
 
-/** Without characters that look alike, and without vowels, so that no code is a word. */
+/** No characters that look alike, and no vowels, so that no code is a word. */
 const codeAlphabet = '2346789BCDFGHJKMNPQRTVWXYZ';
 const codeChars = 6;
 const codeAttempts = 5;
@@ -33,7 +33,7 @@ export type CollectedPairing =
       readonly tenant: TenantId;
     };
 
-/** Who approves, and for which panel: an id, or a panel to find by name or create. */
+/** The approving person, and the panel: an id, or a name to find or create. */
 export interface Approval {
   readonly tenant: TenantId;
   readonly by: Actor;
@@ -73,7 +73,7 @@ export async function collectPairing(
   const panel = panelId === null ? undefined : await panels.find(tenant, panelId);
   if (!panel) throw new AppError('gone', 'the panel of this code was deleted: ask for a new code');
   if (looks) return { state: 'waiting', expiresAt };
-  // Marked first: a crash here costs a new code, never a token that two may hold.
+  // Marked first: a crash here costs a new code, but never gives a token to two screens.
   if (!(await pairings.collect(secretHash, now))) return { state: 'collected', expiresAt };
   const { record, text } = newPanelToken(tenant, panel, approvedBy ?? 'pairing', now);
   await credentials.add(record);
@@ -81,7 +81,7 @@ export async function collectPairing(
 }
 
 /**
- * Binds the screen that shows `code` to a panel. A wrong code makes no panel; one that was made for a code that another
+ * Binds the screen that shows `code` to a panel. A wrong code creates no panel. A panel that was created for a code that another
  * caller approved first is deleted again.
  * @throws AppError `pairing.unknown-code` for a code or panel that does not exist, `conflict` when there are too many panels.
  */
@@ -109,7 +109,7 @@ const unknownCode = () =>
 export const tooManyPanels = () =>
   new AppError('conflict', `there are ${limits.panelsPerTenant} panels already: delete some first`);
 
-/** As people type it: in lower case, with spaces or dashes. */
+/** Normalizes a typed code: lower case, spaces and dashes are accepted. */
 function normalCode(code: string): string {
   return code.toUpperCase().replace(/[\s-]/g, '');
 }

@@ -33,8 +33,8 @@ const leet: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why a password is not taken, as in "is one of the most common ones: …"; undefined for one that is. `personal` is what
- * anyone knows of the person: name and e-mail address.
+ * Why a password is refused, as in "is one of the most common ones: …"; undefined if it is accepted. `personal`: name and e-mail
+ * address, which are easy to guess.
  */
 export function passwordProblem(password: string, personal: readonly string[]): string | undefined {
   if (password.length < 10) return 'is too short: take at least 10 characters';
@@ -52,12 +52,12 @@ export function passwordProblem(password: string, personal: readonly string[]): 
   return undefined;
 }
 
-/** Without the digits and symbols around it, as in "Winter2026!". */
+/** The text without digits and symbols at both ends, as in "Winter2026!". */
 function core(text: string): string {
   return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 }
 
-/** The piece that a text repeats, as "abc" in "abcabcabc"; else itself. */
+/** The part that a text repeats, as "abc" in "abcabcabc"; otherwise the text itself. */
 function unit(text: string): string {
   return /^(.+?)\1+$/su.exec(text)?.[1] ?? text;
 }

@@ -23,8 +23,7 @@ export class Presence {
   }
 
   /**
-   * The connected panels of a tenant, or only `panelId`, and the head of the log. Those of other nodes are as their node
-   * reported them last.
+   * The connected panels of a tenant, or only `panelId`, and the head of the log. Panels of other nodes are as last reported.
    */
   async online(
     tenant: TenantId,
@@ -52,7 +51,7 @@ export class Presence {
     return isHere || isElsewhere;
   }
 
-  /** To be called several times a second, as the bus may lose what wakes this node. */
+  /** Call it several times a second, because the bus may lose wake-ups. */
   readonly deliverCommands = coalesced(async () => {
     const { tenantStreams, nodes } = this.#options;
     for (const { tenant, panelId, event, data } of (await nodes?.takeCommands()) ?? [])

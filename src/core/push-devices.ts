@@ -7,7 +7,7 @@ import { iso } from './stream/frames.ts';
 /** As long as a pairing code. */
 export const pushLinkMs = 10 * 60_000;
 
-/** Names a device, or the link from which it will be made. */
+/** Identifies a device, or the link that will create it. */
 export interface PushDeviceRef {
   readonly tenant: TenantId;
   readonly channel: string;
@@ -16,44 +16,47 @@ export interface PushDeviceRef {
 
 export interface PushDeviceRecord extends PushDeviceRef {
   readonly name: string;
-  /** The subscription, encrypted with the server's key; empty: the push service no longer knows it. */
+  /** The subscription, encrypted with the server's key; empty when it has ended. */
   readonly sealed: string;
   readonly addedAt: number;
   readonly lastDeliveredAt: number | null;
   /** The id of the notification that it got last. */
   readonly lastNotification: string | null;
-  /** Of the last attempt; null when it succeeded, or there was none. */
+  /** The error of the last attempt; null when it succeeded, or there was none. */
   readonly lastError: string | null;
 }
 
-/** What an attempt did for one device. */
+/** The result of an attempt for one device. */
 export interface PushAttempt {
   readonly id: string;
-  /** null: it got the notification. */
+  /** null if it got the notification. */
   readonly error: string | null;
-  /** The subscription that the push service no longer knows: forgotten, unless the device has another one by now. */
+  /** The subscription that has ended. It is deleted, unless the device has another one by now. */
   readonly ended?: string;
 }
 
 /** The part of the directory. */
 export interface PushDevices {
-  /** Of a channel, by name. */
+  /** The devices of a channel, by name. */
   list(tenant: TenantId, channel: string): Promise<readonly PushDeviceRecord[]>;
   find(ref: PushDeviceRef): Promise<PushDeviceRecord | undefined>;
-  /** Stores a link for one device. False when the channel is gone; @throws AppError `conflict` when it has its most devices. */
+  /**
+   * Stores a link for one device. False when the channel is gone; @throws AppError `conflict` when it has the most devices
+   * allowed.
+   */
   createLink(ref: PushDeviceRef, expiresAt: number, by: Actor, at: number): Promise<boolean>;
   /** When the link ends; undefined when it was used or removed. */
   linkEnds(ref: PushDeviceRef): Promise<number | undefined>;
   /**
-   * Uses a link up; the devices that it replaces are removed. What waits in the channel is attempted at once, and what failed
-   * once more, as after a change of the channel. False when the link was used, removed, or has expired.
+   * Uses up a link and adds its device; the devices that it replaces are removed. Restarts the channel as {@link Channels.update}
+   * does. False when the link was used, removed, or has expired.
    */
   add(
     ref: PushDeviceRef,
     device: { readonly name: string; readonly sealed: string; readonly replaces: readonly string[] },
     at: number,
   ): Promise<boolean>;
-  /** The device's browser has another subscription now. Restarts the channel as `add` does. False when the device is gone. */
+  /** Replaces the subscription of a device. Restarts the channel as `add` does. False when the device is gone. */
   renew(ref: PushDeviceRef, sealed: string, at: number): Promise<boolean>;
   /** False when there is nothing to remove. */
   remove(ref: PushDeviceRef, by: Actor, at: number): Promise<boolean>;
@@ -66,17 +69,17 @@ export interface PushDevices {
   ): Promise<void>;
 }
 
-/** What routes need to add devices and to talk with them. */
+/** The push service, as routes use it. */
 export interface PushService {
-  /** The key with which browsers subscribe: the same on all nodes, for as long as the server keeps its key. */
+  /** The public key for subscriptions: the same on all nodes, as long as the server's key stays the same. */
   publicKey(): string;
-  /** @throws AppError `bad-request` when nothing can be encrypted for it. */
+  /** @throws AppError `bad-request` for an invalid subscription. */
   seal(ref: PushDeviceRef, subscription: PushSubscription): string;
-  /** Whether the device has this very subscription. */
+  /** Whether the device has exactly this subscription. */
   has(device: PushDeviceRecord, subscription: PushSubscription): boolean;
   /** The devices among these that have a subscription at the same address. */
   sameAs(devices: readonly PushDeviceRecord[], subscription: PushSubscription): readonly string[];
-  /** What a link holds, and what a device proves itself with: no one can make either without the server's key. */
+  /** The secret of a link or of a device. It cannot be created without the server's key. */
   secretOf(use: 'link' | 'device', ref: PushDeviceRef): string;
   readSecret(use: 'link' | 'device', secret: string): PushDeviceRef | undefined;
 }

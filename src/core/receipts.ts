@@ -1,4 +1,4 @@
-/** Display receipts: what panels report of what they showed. */
+/** Display receipts: the reports of panels about what they showed. */
 import type { TenantId } from './ports.ts';
 import type { PanelAddress } from './target.ts';
 
@@ -30,7 +30,7 @@ export interface ReceiptStore {
       readonly receivedAt: number;
     }[]
   >;
-  /** When the first panel showed each of these notifications; what no panel has shown is missing. */
+  /** When the first panel showed each of these notifications; those that no panel has shown are missing. */
   firstShown(tenant: TenantId, ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   of(tenant: TenantId, id: string): Promise<readonly ReceiptRow[]>;
 }

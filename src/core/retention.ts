@@ -9,27 +9,29 @@ export interface RetentionOptions {
   };
   readonly history: Pick<History, 'prune' | 'oldestRevision'>;
   readonly bus: Pick<Bus, 'publish'>;
-  /** What applies where a tenant has set nothing. */
+  /** The defaults for tenants without a setting of their own. */
   readonly days: number | 'off';
   readonly count: number | 'off';
   readonly now: () => number;
-  /** The time by which age is judged: behind `now` while that is in doubt. */
+  /** The trusted clock, which decides about age. */
   readonly trustedNow: () => number;
-  /** When, and at which revision of its rules, a tenant was last tidied; empty at first, and to be kept from run to run. */
+  /**
+   * When, and at which revision, old rule versions of a tenant were last deleted. Empty at first; pass the same map to every run.
+   */
   readonly tidied: Map<TenantId, { readonly at: number; readonly revision: number }>;
 }
 
 const dayMs = 86_400_000;
-/** Between two slices: intake comes first. At least, and the longer, the longer a slice had to wait for intake. */
+/** The shortest pause between two batches. It grows with the time of a batch, so that intake comes first. */
 const pauseMs = 20;
 const restFactor = 2;
-/** What is tidied grows slowly. */
+/** Old rule versions accumulate slowly. */
 const tidyMs = 600_000;
-/** Tenants named in an error. */
+/** The most tenants named in an error. */
 const mostNamed = 10;
 
 /**
- * Deletes what no tenant's retention keeps any more, in small steps. Resolves when nothing is left to delete, or once `stopped`.
+ * Deletes what retention no longer keeps, in small batches. Resolves when nothing is left to delete, or once `stopped`.
  * @throws Error at the end when it failed for some tenants, with their names and the first reason.
  */
 export async function enforceRetention(options: RetentionOptions, stopped: () => boolean): Promise<void> {
@@ -54,8 +56,8 @@ export async function enforceRetention(options: RetentionOptions, stopped: () =>
 }
 
 /**
- * Forgets versions of rules that no kept route was decided by. A
- * notification may be on its way by the rules of a moment ago, so only what had ended at the last tidying goes.
+ * Deletes versions of rules that no stored route refers to. A current notification may still use the previous rules, so only
+ * versions that had ended at the last call are deleted.
  */
 async function tidy(
   { directory, history, tidied, now }: RetentionOptions,
@@ -68,7 +70,7 @@ async function tidy(
   if (last) await directory.rules.prune(id, Math.min(oldest ?? last.revision, last.revision));
 }
 
-/** Answers how many it dropped. */
+/** Returns how many notifications it deleted. */
 async function pruneTenant(
   { history, bus, now, trustedNow }: RetentionOptions,
   { id }: TenantRecord,
@@ -84,7 +86,7 @@ async function pruneTenant(
     const tookMs = performance.now() - began;
     if (dropped === 0) return all;
     all += dropped;
-    // Those that were still on panels have been cleared by entries of their own: ring for them.
+    // Notifications that were still on panels were cleared by new entries, so followers must be woken.
     bus.publish(id, []);
     await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, restFactor * tookMs)));
   }

@@ -1,4 +1,4 @@
-/** Secrets that must be read again, encrypted with the server's key. */
+/** Encrypts secrets with the server's key, for those that must be readable again. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Sealer {

@@ -1,6 +1,6 @@
 /**
- * Tokens and keys: `bfy_<id>_<secret>_<checksum>` and `bfk_…`. The id is public and finds the record, the secret is kept
- * only as its SHA-256 (it is random, so a slow hash would add nothing), and the checksum refuses a typo without a look-up.
+ * Tokens and keys: `bfy_<id>_<secret>_<checksum>` and `bfk_…`. The public id identifies the record. The secret is stored only as
+ * its SHA-256; it is random, so a slow hash would add nothing. The checksum detects a typo without a query.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -15,9 +15,9 @@ export interface ParsedSecret {
 
 export interface MintedSecret {
   readonly id: string;
-  /** The whole text: shown once, stored nowhere. */
+  /** The complete text, which is shown once and never stored. */
   readonly text: string;
-  /** What is stored of it. */
+  /** The stored form of the secret. */
   readonly hash: string;
 }
 
@@ -30,7 +30,7 @@ const checksumChars = 6;
 const form = new RegExp(
   `^bf([yk])_([0-9A-Za-z]{${idChars}})_([0-9A-Za-z]{${secretChars}})_([0-9A-Za-z]{${checksumChars}})$`,
 );
-/** Of a whole token or key. */
+/** The length of a complete token or key. */
 export const secretTextChars = 4 + idChars + 1 + secretChars + 1 + checksumChars;
 
 /** A new token or key. */
@@ -46,7 +46,7 @@ export function randomSecret(): string {
   return randomText(base62, secretChars);
 }
 
-/** undefined for anything that no `mintSecret` can have made. Cheap: it runs on every request. */
+/** undefined for a text that `mintSecret` cannot have created. Must be cheap, because it runs on every request. */
 export function parseSecret(text: string): ParsedSecret | undefined {
   if (text.length !== secretTextChars) return undefined;
   const match = form.exec(text);
@@ -61,14 +61,16 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'base64url');
 }
 
-/** Whether `storedHash` is this secret's, in constant time; false for a hash that is none. */
+/** Whether `storedHash` is the hash of this secret, in constant time; false for a malformed hash. */
 export function secretMatches(storedHash: string, secret: string): boolean {
   const stored = Buffer.from(storedHash, 'base64url');
   const given = hash('sha256', secret, 'buffer');
   return stored.length === given.length && timingSafeEqual(stored, given);
 }
 
-/** `length` characters of `alphabet` (at most 256), each equally likely: bytes that would favour some are thrown away. */
+/**
+ * `length` characters of `alphabet` (at most 256), each equally likely: bytes that would favour some characters are discarded.
+ */
 export function randomText(alphabet: string, length: number): string {
   const fair = 256 - (256 % alphabet.length);
   let text = '';
@@ -106,7 +108,7 @@ export class InitialSetup {
     return this.#secret !== undefined && secretMatches(hashSecret(this.#secret), secret);
   }
 
-  /** There is an account now. */
+  /** Call it when there is an account. */
   close(): void {
     this.#secret = undefined;
   }

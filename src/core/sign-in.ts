@@ -1,7 +1,7 @@
-/** How people sign in and look after their account: what HTTP asks of the outside. */
+/** How people sign in and manage their account: the port that `accounts/` implements for `http/`. */
 import type { NewPerson, NewSession, SessionRecord, SignedInPerson } from './accounts.ts';
 
-/** Where a request comes from, as far as a sign-in has to know. */
+/** The parts of a request that signing in uses. */
 export interface Visit {
   /** Scheme and host under which the browser sees this server. */
   readonly origin: string;
@@ -18,7 +18,7 @@ export interface WithCookies {
 }
 
 export interface SignInResult extends WithCookies {
-  /** Whose password it was. */
+  /** The person whose password it was. */
   readonly personId: string;
   /** The password was right, and a second factor must follow. */
   readonly twoFactor: boolean;
@@ -37,7 +37,7 @@ export interface SecondFactor {
   readonly trustDevice: boolean;
 }
 
-/** Options and answers of a passkey's ceremony, in WebAuthn's JSON forms. */
+/** Options and responses of a WebAuthn ceremony, as JSON. */
 export type PasskeyJson = Readonly<Record<string, unknown>>;
 
 export interface PasskeyRecord {
@@ -51,7 +51,7 @@ export interface Provider {
   readonly name: string;
 }
 
-/** Each @throws AppError in words for the person, and of it `unavailable` when too many passwords are worked out at once. */
+/** Each method @throws AppError with a message for the person; `unavailable` when too many passwords are being hashed. */
 export interface SignIn {
   /** Identity providers that one can sign in with. */
   readonly providers: readonly Provider[];
@@ -59,13 +59,13 @@ export interface SignIn {
   identify(visit: Pick<Visit, 'origin' | 'cookie'>): Promise<SignedInPerson | undefined>;
   /** Whether a session is still valid. */
   isSignedIn(sessionId: string): Promise<boolean>;
-  /** The same answer after the same work, whether there is no such person or the password is wrong: `unauthorized`. */
+  /** An unknown person and a wrong password give the same error `unauthorized` after the same work. */
   withPassword(visit: Visit, credentials: Credentials): Promise<SignInResult>;
   /** The second step after {@link SignIn.withPassword}. A code works for one sign-in. */
   withSecondFactor(visit: Visit, factor: SecondFactor): Promise<SignInResult>;
   passkeyOptions(visit: Visit): Promise<WithCookies & { readonly options: PasskeyJson }>;
   withPasskey(visit: Visit, response: PasskeyJson): Promise<SignInResult>;
-  /** Where the browser goes to sign in at the provider; back at `returnTo`, a path of ours. */
+  /** The URL at which the browser signs in at the provider. After that it returns to `returnTo`, a path of this server. */
   providerUrl(
     visit: Visit,
     provider: string,
@@ -86,7 +86,7 @@ export interface SignIn {
     readonly password: string;
     readonly emailVerified: boolean;
   }): Promise<NewPerson>;
-  /** A session that is not remembered, and what its browser gets; it is in force once it is stored. */
+  /** A session that is not remembered, and its cookies. The caller must store it. */
   newSession(visit: Visit): WithCookies & { readonly record: NewSession };
 }
 
@@ -94,20 +94,20 @@ export interface SignIn {
 export interface ReauthenticationMethods {
   readonly password: boolean;
   readonly passkey: boolean;
-  /** Signing in again there. */
+  /** By signing in again at the provider. */
   readonly provider: boolean;
 }
 
 export type Proof = { readonly password: string } | { readonly passkey: PasskeyJson };
 
-/** What a person who is signed in does with their own account; `visit` carries their session. */
+/** What signed-in people do with their own account; `visit` contains their session. */
 export interface OwnAccount {
   /** Whether the sign-in, or a reauthentication in the session, was at most ten minutes ago. */
   isReauthenticated(session: SessionRecord): boolean;
   reauthenticationMethods(personId: string): Promise<ReauthenticationMethods>;
   /** @throws AppError `forbidden` when the proof is wrong, `bad-request` when a passkey response is malformed. */
   reauthenticate(visit: Visit, person: SignedInPerson, proof: Proof): Promise<void>;
-  /** Ends every other session, and makes a new one for this browser. */
+  /** Ends every session, and creates a new one for this browser. */
   changePassword(
     visit: Visit,
     change: {
@@ -116,14 +116,14 @@ export interface OwnAccount {
       readonly newPassword: string;
     },
   ): Promise<WithCookies>;
-  /** A secret that is in force once {@link OwnAccount.proveTwoFactor} has seen a code of it. */
+  /** A secret that becomes active when {@link OwnAccount.proveTwoFactor} gets a code of it. */
   beginTwoFactor(
     visit: Visit,
     password: string,
   ): Promise<{ readonly totpUri: string; readonly backupCodes: readonly string[] }>;
   proveTwoFactor(visit: Visit, code: string): Promise<WithCookies>;
   removeTwoFactor(visit: Visit, password: string): Promise<WithCookies>;
-  /** New ones; the old are void. */
+  /** Creates new codes; the old ones no longer work. */
   backupCodes(visit: Visit, password: string): Promise<readonly string[]>;
   passkeys(personId: string): Promise<readonly PasskeyRecord[]>;
   newPasskeyOptions(visit: Visit): Promise<WithCookies & { readonly options: PasskeyJson }>;

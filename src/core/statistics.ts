@@ -1,8 +1,8 @@
-/** What storage can count: the promise behind overview, histogram and completion. Times are Unix milliseconds. */
+/** Statistics: the port that storage implements for overview, histogram and completion. Times are Unix milliseconds. */
 import type { CallOptions, TenantId } from './ports.ts';
 import type { Query } from './search/search-query.ts';
 
-/** Buckets of `bucketMs` from `origin` on; counted is what came at `after` or later, and before `before`. */
+/** Buckets of `bucketMs` from `origin` on. Counts notifications received at `after` or later, and before `before`. */
 export interface CountTimes {
   readonly after: number;
   readonly before: number;
@@ -19,9 +19,11 @@ export interface LevelCount {
 }
 
 export interface Counted {
-  /** In no particular order; what would be 0 is left out. */
+  /** In no particular order; zero counts are omitted. */
   readonly counts: readonly LevelCount[];
-  /** null when all was counted; else the time (Unix milliseconds) back to which it was: there was no time for older ones. */
+  /**
+   * null when everything was counted. Otherwise the time ran out, and this is the time (Unix milliseconds) back to which it was.
+   */
   readonly searchedTo: number | null;
 }
 
@@ -34,7 +36,7 @@ export interface MinuteCount {
 export interface BusyHost {
   readonly host: string;
   readonly count: number;
-  /** The highest in rank of what it was named in. */
+  /** The highest level of the host's notifications. */
   readonly level: string;
 }
 
@@ -52,13 +54,13 @@ export interface WantedValues extends CallOptions {
 }
 
 export interface Statistics {
-  /** The matches of a query by time and level, newest first, for as long as there is time. */
+  /** Counts the matches of a query by time and level, newest first, until the time is over. */
   count(tenant: TenantId, query: Query, times: CountTimes, options: CountOptions): Promise<Counted>;
-  /** What was received in each minute that begins at `from` or later. Retention takes nothing from it but whole minutes. */
+  /** The notifications received in each minute from `from` on. Retention removes only whole minutes. */
   minutes(tenant: TenantId, from: number): Promise<readonly MinuteCount[]>;
-  /** How many were received in the minutes that begin at `from` or later. */
+  /** How many notifications were received in the minutes from `from` on. */
   received(tenant: TenantId, from: number): Promise<number>;
-  /** Hosts that were named most since `from`, the most frequent first, among the newest 10,000 notifications. */
+  /** The most frequent hosts since `from`, among the newest 10,000 notifications. */
   busiestHosts(tenant: TenantId, from: number, limit: number): Promise<readonly BusyHost[]>;
   /**
    * The first values of a field that start with `prefix`, in order; hosts in lower case, addresses in canonical form. Fewer

@@ -1,4 +1,4 @@
-/** The panels that routing chose: everyone, or those named by id or carrying one of the tags. Nothing at all: none. */
+/** The panels that routing chose: all, or those with one of the ids or tags. If everything is empty: none. */
 export interface Target {
   readonly all: boolean;
   readonly ids: readonly string[];
@@ -13,7 +13,7 @@ export interface PanelAddress {
 export const everyPanel: Target = { all: true, ids: [], tags: [] };
 export const noPanel: Target = { all: false, ids: [], tags: [] };
 
-/** Whether routing chose this panel. Tags are looked at as they are now, so a new screen of a group shows what the group shows. */
+/** Whether routing chose this panel. It uses the panel's current tags, so a new panel with a tag shows what the others show. */
 export function reaches(target: Target, panel: PanelAddress): boolean {
   return (
     target.all ||
@@ -22,7 +22,7 @@ export function reaches(target: Target, panel: PanelAddress): boolean {
   );
 }
 
-/** Whatever either of them reaches. */
+/** The union of two targets. */
 export function unite(a: Target, b: Target): Target {
   if (a.all || b.all) return everyPanel;
   const ids = [...new Set([...a.ids, ...b.ids])];

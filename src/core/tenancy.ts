@@ -16,7 +16,7 @@ export interface TenantSnapshot {
   readonly levels: ReadonlyMap<string, Level>;
   readonly panels: ReadonlyMap<string, PanelRecord>;
   readonly channels: ReadonlyMap<string, ChannelRecord>;
-  /** The role of each member, by the person's id: a request by a person is judged by it. */
+  /** The role of each member, by the person's id; it authorizes requests of people. */
   readonly members: ReadonlyMap<string, Role>;
   readonly router: Router;
 }
@@ -25,7 +25,7 @@ interface Kept extends TenantSnapshot {
   readonly panels: Map<string, PanelRecord>;
 }
 
-/** A read of a tenant, and the panels that registered since it began. */
+/** A read of a tenant in progress, and the panels that registered since its start. */
 interface Read {
   readonly tenant: TenantId;
   readonly registered: PanelRecord[];
@@ -73,7 +73,7 @@ export class Tenancy {
     return this.#epoch;
   }
 
-  /** The snapshot, when it is in memory: the answer of nearly every request. */
+  /** The snapshot if it is in memory, as for nearly every request. */
   peek(tenant: TenantId): TenantSnapshot | undefined {
     return this.#snapshots.get(tenant);
   }
@@ -91,7 +91,7 @@ export class Tenancy {
     return loading;
   }
 
-  /** A panel that is not known may have registered on another node this moment: changes are looked for first. */
+  /** Polls for changes if the panel is unknown, because it may have just registered on another node. */
   async findPanel(tenant: TenantId, id: string): Promise<PanelRecord | undefined> {
     const known = (await this.get(tenant)).panels.get(id);
     if (known) return known;
@@ -104,11 +104,11 @@ export class Tenancy {
     return this.#credentials.get(id);
   }
 
-  /** Ids that do not exist are not remembered: a token made this moment works. */
+  /** Missing ids are not cached, so that a new token works at once. */
   async findCredential(id: string): Promise<CredentialRecord | undefined> {
     const generation = this.#generation;
     const under = this.#finding.get(id);
-    // Thousands of streams may ask for the same one at once; an answer from before a change is not shared.
+    // Thousands of streams may read the same one at once and share the result, but not one from before a change.
     if (under?.generation === generation) return under.found;
     const found = this.#directory.credentials.find(id);
     this.#finding.set(id, { generation, found });
@@ -121,7 +121,7 @@ export class Tenancy {
     }
   }
 
-  /** Reads a tenant's configuration again; to be called after each change by this process. */
+  /** Reads a tenant's configuration again. Call it after each change by this process. */
   refresh(tenant: TenantId): Promise<TenantSnapshot> {
     this.#onOwnChange();
     return this.#reload(tenant);
@@ -138,7 +138,7 @@ export class Tenancy {
     return snapshot;
   }
 
-  /** Adds a panel that has just registered, without reading all the others again. */
+  /** Adds a panel that has just registered, without reading all others again. */
   addPanel(tenant: TenantId, panel: PanelRecord): void {
     this.#onOwnChange();
     this.#snapshots.get(tenant)?.panels.set(panel.id, panel);
@@ -146,8 +146,8 @@ export class Tenancy {
   }
 
   /**
-   * Looks for changes made by other processes; to be called several times a second, and when another process says that it
-   * changed something. A call during a poll begins another one after it.
+   * Looks for changes by other processes. Call it several times a second, and when a wake-up arrives. A call during a poll starts
+   * another one after it.
    */
   readonly poll = coalesced(() => this.#poll());
 
@@ -236,7 +236,7 @@ export class Tenancy {
     };
   }
 
-  /** Thousands of rules take a while to read and compile: they are kept while neither they nor the levels change. */
+  /** Reading and compiling thousands of rules takes a while, so the router is kept until rules or levels change. */
   async #router(record: TenantRecord, levels: ReadonlyMap<string, Level>): Promise<Router> {
     const known = this.#snapshots.get(record.id);
     const previous = known && rankAlike(known.levels, levels) ? known.router : undefined;
@@ -251,8 +251,8 @@ export class Tenancy {
 }
 
 /**
- * Whether rules compiled for `before` decide the same with `after`: they know a level by rank and duration, and take one
- * that is not known for an info. So a sender's new level name costs no compiling.
+ * Whether rules compiled for `before` decide the same with `after`. They use only rank and duration, and treat an unknown level
+ * as info, so a new level name of a sender needs no compilation.
  */
 function rankAlike(before: ReadonlyMap<string, Level>, after: ReadonlyMap<string, Level>): boolean {
   const info = after.get('info');

@@ -26,7 +26,7 @@ export interface TenantRecord {
 
 export interface Tenants {
   create(name: string, title: string, by: Actor, at: number): Promise<TenantRecord>;
-  /** As {@link Tenants.create}, with its owner or not at all. @throws AppError `not-found` without such a person. */
+  /** As {@link Tenants.create}, in one transaction with its owner. @throws AppError `not-found` without such a person. */
   createOwned(
     tenant: {
       readonly name: string;

@@ -1,6 +1,6 @@
 import { badField } from './errors.ts';
 
-/** @throws AppError `bad-request` when `timeZone` is no IANA name that this machine knows. */
+/** @throws AppError `bad-request` when `timeZone` is not a known IANA name. */
 export function checkTimeZone(timeZone: string, field: string): void {
   try {
     // Intl accepts plain offsets too, but they have no daylight saving time.

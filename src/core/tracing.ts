@@ -1,10 +1,10 @@
-/** Spans: how long the parts of a request took. Without a tracer, nothing of this runs. */
+/** Spans measure the parts of a request. Without a tracer, none of this runs. */
 
 export type SpanValue = string | number | boolean;
 
 export interface Span {
   set(name: string, value: SpanValue): void;
-  /** Given an error, the span says that its work failed. */
+  /** With an error, the span is marked as failed. */
   end(error?: unknown): void;
 }
 
@@ -16,7 +16,7 @@ export interface Tracer {
    * `traceparent`: the caller's place in its own trace, as in https://www.w3.org/TR/trace-context/; one that is not valid is ignored.
    */
   serve<T>(name: string, traceparent: string | undefined, work: (span: Span) => T): T;
-  /** A span of work that is done; it began `durationMs` ago. */
+  /** Records a span of finished work, which began `durationMs` ago. */
   record(name: string, durationMs: number, attributes: Readonly<Record<string, SpanValue>>): void;
 }
 

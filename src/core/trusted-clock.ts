@@ -28,8 +28,8 @@ const toleranceMs = 3_600_000;
 export const acceptAfterMs = 86_400_000;
 
 /**
- * The time for what cannot be undone. If the system clock is wrong by a year (empty battery, restored snapshot), retention
- * would drop all history at once. So after a jump of more than an hour in either direction, while running or across a
+ * The time for deletions, which cannot be undone. If the system clock is wrong by a year (empty battery, restored snapshot),
+ * retention would drop all history at once. So after a jump of more than an hour in either direction, while running or across a
  * restart, the trusted time goes on without the jump for a day, which leaves time to set the clock right.
  */
 export class TrustedClock {
@@ -55,7 +55,7 @@ export class TrustedClock {
     return isNear(wall, expected) ? wall : Math.min(wall, expected);
   }
 
-  /** To be called about every minute. Returns the state to keep. */
+  /** Call it about every minute. Returns the state to keep. */
   observe(): ClockState {
     const { now, monotonicNow, onChange } = this.#options;
     const before = this.#state.jumpedAt;

@@ -28,8 +28,8 @@ interface Hit {
 }
 
 /**
- * Records what is not worth a write for each request: the last use of a token, the last contact of a panel, the last visit
- * of a member, and rule hits. They stay in memory until `flush` writes them in bulk; a crash loses a few seconds of them.
+ * Records what does not justify a write for each request: the last use of a token, the last contact of a panel, the last visit of
+ * a member, and rule hits. They stay in memory until `flush` writes them in bulk; a crash loses a few seconds of them.
  */
 export class UsageRecorder {
   readonly #directory: Pick<Directory, 'credentials' | 'panels' | 'rules' | 'members'>;

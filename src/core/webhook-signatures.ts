@@ -1,12 +1,12 @@
-/** Signatures of senders that sign what they send, so that their secret never travels. */
+/** Signatures of payloads, so that a sender need not send its secret. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /** Names in lower case. */
 type SignedHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** As old or as far ahead may a signature be that has a time. */
+/** A signature with a time may be this old, or this far in the future. */
 const toleranceMs = 5 * 60_000;
-/** A rotated secret makes two; nobody sends hundreds. */
+/** A sender that rotates its secret sends two; hundreds are an attack. */
 const mostSignatures = 10;
 const prefix = 'whsec_';
 

@@ -1,6 +1,6 @@
 /**
- * To be called between the steps of long work. Returns undefined, or, when the work has run for a slice of time, a promise to
- * await, so that other work of the process gets its turn.
+ * Call it between the steps of long work. When the work has run for a slice of time, it returns a promise to await, so that other
+ * work of the process gets its turn; otherwise undefined.
  */
 export type YieldToEventLoop = () => Promise<void> | undefined;
 

@@ -18,7 +18,7 @@ export const alertmanager: Format = {
     readAlerts(objectAt(body), { name: 'alertmanager', linkOf: ({ generatorURL }) => generatorURL }),
 };
 
-/** Prometheus itself refuses more than some dozens. */
+/** Prometheus itself accepts only some dozens. */
 const mostLabels = 1_000;
 
 interface Source {
@@ -68,7 +68,7 @@ function readAlert(alert: JsonObject, pointer: string, { name, linkOf }: Source)
   };
 }
 
-/** @throws AppError `bad-request` when there are more than an alert can have in use. */
+/** @throws AppError `bad-request` when there are more labels than an alert can have. */
 function labelsAt(value: unknown, pointer: string): JsonObject {
   const labels = optionalObject(value, pointer);
   if (Object.keys(labels).length <= mostLabels) return labels;

@@ -12,11 +12,11 @@ interface Subject {
 }
 type Template = (subject: Subject) => string;
 
-/** In one template; it keeps what one item costs small. */
+/** The most placeholders of one template, to limit the cost of an item. */
 const mostPlaceholders = 20;
-/** Of one pointer. */
+/** The most steps of one pointer. */
 const mostSteps = 20;
-/** Longer than any field may be. Each value is cut to it, so that many items cannot hold one long value many times. */
+/** Longer than any field. Each value is cut to it, so that many items cannot repeat one very long value. */
 const longestText = 20_000;
 
 /**

@@ -4,7 +4,7 @@ import type { Format } from './incoming.ts';
 export interface FormatEntry {
   readonly name: string;
   readonly load: () => Promise<Format>;
-  /** The sender drops what is answered with 429, so the answer is 503 instead. */
+  /** The sender drops a payload after a 429, so the answer is 503 instead. */
   readonly retriesOnly5xx?: true;
 }
 

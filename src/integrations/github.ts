@@ -60,7 +60,7 @@ function itemOf(event: string, payload: JsonObject): Item | undefined {
   }
 }
 
-/** A push that makes or deletes a branch has no commits of its own and is not stored. */
+/** A push that creates or deletes a branch has no commits of its own and is not stored. */
 function pushOf(name: string, payload: JsonObject): Item | undefined {
   const commits = payload.commits === undefined ? [] : objectsAt(payload.commits, '/commits');
   if (commits.length === 0 || payload.deleted === true) return undefined;

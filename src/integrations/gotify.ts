@@ -47,7 +47,7 @@ function answer([stored]: readonly Stored[], { body, query }: Payload, now: numb
   return {
     status: 200,
     body: {
-      // Gotify numbers its messages; its clients want a whole number here.
+      // Gotify's clients expect a whole number.
       id: Number.parseInt(id.replaceAll('-', '').slice(-13), 16),
       appid: 0,
       title,

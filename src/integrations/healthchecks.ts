@@ -8,7 +8,7 @@ export const healthchecks: Format = {
     const sent = choiceAt(check.status, '/status', ['up', 'down', 'grace', 'started']);
     const status = sent === 'down' ? 'down' : 'up';
     const name = textOf(check.name, check.slug) ?? 'Check';
-    // Not the ping URL: whoever knows it can report in the place of the job. Slugs and names may be used twice.
+    // Not the ping URL, because everybody who has it can report in the place of the job. Slugs and names may be used twice.
     const updateId = /\/checks\/([^/?#]+)$/.exec(textOf(check.update_url) ?? '')?.[1];
     const id = textOf(check.uuid, check.unique_key, updateId, check.slug) ?? name;
     const lastPing = textOf(check.last_ping);

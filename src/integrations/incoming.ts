@@ -1,4 +1,4 @@
-/** What the items of a sender's payload come to, and how each becomes the fields of a notification. */
+/** The interface of formats: from a sender's payload to items, and from an item to the fields of a notification. */
 import { createHash, randomUUID } from 'node:crypto';
 import { limits } from '#contract/limits.ts';
 import { canonicalAddress } from '#core/addresses.ts';
@@ -7,21 +7,21 @@ import type { RetryKey } from '#core/idempotency.ts';
 import { type CheckedFields, checkFields } from '#core/notification.ts';
 import type { LevelMap } from './severity.ts';
 
-/** One item of a payload: an alert, a message. Its texts may be of any length; they are cut to what a field may hold. */
+/** One alert or message of a payload. Its texts may have any length; they are cut to the limits of the fields. */
 export interface Item {
   readonly title: string | undefined;
   /** Blank or absent: the title is the message. */
   readonly message?: string | undefined;
-  /** How serious it is in the sender's own word, in lower case: what `?level=` maps. */
+  /** The sender's own word for how serious it is, in lower case. `?level=` maps it to a level. */
   readonly severity: string;
-  /** The level of this word where `?level=` does not map it. */
+  /** The level if `?level=` does not map the severity. */
   readonly level: string;
   /** What it is about: a host name, an address, either with a port, or a URL. */
   readonly source?: string | undefined;
   readonly key?: string | undefined;
-  /** Left out when it is no http or https link. */
+  /** Dropped unless it is an http or https link. */
   readonly url?: string | undefined;
-  /** Names this event and no other. The same item with the same identity may be a repeat; without an identity each is new. */
+  /** Unique for each event. An item with the same identity is a repeat; an item without one is always new. */
   readonly identity?: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** What a format may need from outside to verify a payload. */
+/** The I/O that a format needs to verify a payload. */
 export interface Outside {
   /** The text at an https URL that the format has checked. @throws Error when there is none in time. */
   readonly fetchText: (url: string) => Promise<string>;
@@ -64,9 +64,11 @@ export interface Format {
    * a form or plain text.
    */
   readonly takesAnyText?: 'always' | 'otherwise';
-  /** What else than a shared word for `critical` may make an item of a JSON body critical. */
+  /**
+   * Set when something else than a shared word for `critical` can make an item critical: matches a JSON text that may contain it.
+   */
   readonly criticalPattern?: RegExp;
-  /** What this sender expects as an answer once all is stored. Not given: `{"ok": true, "items": […]}`. */
+  /** The answer that this sender expects when everything is stored. Not given: `{"ok": true, "items": […]}`. */
   readonly answer?: (stored: readonly Stored[], payload: Payload, now: number) => Answer;
 }
 
@@ -86,8 +88,8 @@ export function fieldsOf(item: Item, { words, others }: LevelMap): CheckedFields
 }
 
 /**
- * By what a repeat is known. An item with a key is a state of its alert: only the newest state counts as repeated, so an item
- * without an identity is a state that never repeats. Null: without either, each item is new.
+ * The key by which a repeat of the item is detected. An item with a key is a state of its alert: only the newest state can be
+ * repeated, and an item without an identity never is. Null if it has neither: each item is new.
  */
 export function retryKeyOf(format: string, { identity }: Item, fields: CheckedFields): RetryKey | null {
   if (fields.key !== null)
@@ -101,7 +103,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('base64u
 function cut(text: string, max: number): string {
   const clean = text.toWellFormed().replaceAll('\0', '').trim();
   if (clean.length <= max) return clean;
-  // Code points are counted; nothing beyond 2 units each is looked at.
+  // Counts code points; each has at most 2 units, so the rest need not be read.
   const characters = Array.from(clean.slice(0, 2 * max + 2));
   return characters.length <= max ? clean : `${characters.slice(0, max - 1).join('')}…`;
 }

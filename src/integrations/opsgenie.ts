@@ -11,7 +11,7 @@ import {
 import { usualLevel, wordOf } from './severity.ts';
 
 /**
- * Opsgenie's Alert API: alerts that are created, and closed by their alias. Other calls are not taken.
+ * Opsgenie's Alert API: alerts that are created, and closed by their alias. Other calls are refused.
  * https://docs.opsgenie.com/docs/alert-api
  */
 export const opsgenie: Format = {

@@ -18,7 +18,7 @@ export const pagerduty: Format = {
   read({ body }) {
     const event = objectAt(body);
     const action = choiceAt(event.event_action, '/event_action', ['trigger', 'acknowledge', 'resolve']);
-    // Nobody needs to see that somebody has seen it.
+    // An acknowledgement is not stored: nobody needs to see it.
     return action === 'acknowledge' ? [] : [itemOf(event, action === 'resolve')];
   },
   answer: ([stored], { body }) => {
@@ -59,7 +59,7 @@ function itemOf(event: JsonObject, isResolve: boolean): Item {
   };
 }
 
-/** The answer holds this key, by which the sender resolves its alert; the same event sent again has the same. */
+/** The key that the answer contains, with which the sender resolves its alert. The same event gets the same key again. */
 function madeKey(event: readonly unknown[] | undefined | ''): string {
   if (!event) return randomUUID().replaceAll('-', '');
   return createHash('sha256').update(JSON.stringify(event)).digest('hex').slice(0, 32);

@@ -1,4 +1,4 @@
-/** Reads values of a payload that nobody has checked. */
+/** Reads values of an unvalidated payload. */
 import { AppError } from '#core/errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export function textOf(...values: readonly unknown[]): string | undefined {
   return undefined;
 }
 
-/** As {@link textOf}. @throws AppError `bad-request` that says what is missing. */
+/** As {@link textOf}. @throws AppError `bad-request` that names the missing field. */
 export function requiredText(value: unknown, pointer: string): string {
   const text = textOf(value);
   if (text !== undefined) return text;

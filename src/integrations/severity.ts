@@ -23,10 +23,10 @@ export function usualLevel(word: string, otherwise: string): string {
 /** A word for `critical` as a whole string of JSON, or an escape that may spell one. */
 const criticalString = new RegExp(String.raw`"\s*(?:${levelOfWord.critical?.join('|')})\s*"|\\u00`, 'i');
 
-/** Whether a JSON text can hold an item that is critical: by the shared words alone. False is certain. */
+/** Whether a JSON text may contain a critical item, by the shared words alone. False is certain. */
 export const mayHoldCritical = (json: string): boolean => criticalString.test(json);
 
-/** The value of `?level=`: the level of each word, and of words that it does not name. */
+/** The value of `?level=`: the level of each word, and the level of all other words. */
 export interface LevelMap {
   readonly words: ReadonlyMap<string, string>;
   readonly others: string | undefined;
@@ -62,5 +62,5 @@ const invalid = (problem: string) =>
     place: { parameter: 'level' },
   });
 
-/** A sender's word, as it is looked up. */
+/** A sender's word in the form in which tables contain it. */
 export const wordOf = (text: string): string => text.trim().toLowerCase();

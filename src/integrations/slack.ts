@@ -58,7 +58,7 @@ function textOfField(field: unknown): string {
   return [textOf(title), textOf(value)].filter((each) => each !== undefined).join(': ');
 }
 
-/** Of headers, sections and contexts; what else there is has no text of its own. */
+/** The text of headers, sections and contexts; other blocks have none. */
 function textOfBlock({ text, fields, elements }: JsonObject): string {
   const parts = [
     text,

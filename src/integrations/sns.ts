@@ -41,7 +41,7 @@ const certificatePath = /^\/SimpleNotificationService-[0-9a-f]{32}\.pem$/;
 
 /** AWS changes its certificates about once a year in each region. */
 const keys = createLruMap<string, KeyObject>(50);
-/** So many certificates are fetched at once: a message can name any, and names that do not exist hold up other look-ups. */
+/** The most certificates fetched at once: a message can name any host, and lookups of missing hosts delay others. */
 const mostFetches = 4;
 let fetches = 0;
 

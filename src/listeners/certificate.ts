@@ -21,7 +21,7 @@ export class Certificate {
   readonly #uses = new Set<(files: TlsFiles) => void>();
   readonly #everyMs: number;
   #timer: NodeJS.Timeout | undefined;
-  /** What the files held last, whether it can be used or not. */
+  /** The last content of the files, valid or not. */
   #seen: TlsFiles;
   current: TlsFiles;
 
@@ -55,7 +55,7 @@ export class Certificate {
       const found = await readBoth(this.#files);
       if (found.cert.equals(this.#seen.cert) && found.key.equals(this.#seen.key)) return;
       this.#seen = found;
-      // One of the two may be written already, and the other not.
+      // Throws if only one of the two files has been replaced so far.
       createSecureContext(found);
       this.current = found;
       for (const use of this.#uses) use(found);

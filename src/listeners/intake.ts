@@ -1,4 +1,4 @@
-/** What listeners get to work with: the way in of notifications, whatever protocol they come by. */
+/** The intake as listeners use it, and the interface of a listener. */
 import { compileAddressSet, findAddressKey, parseAddressRange } from '#core/addresses.ts';
 import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
@@ -14,14 +14,17 @@ export interface ListenerIntake {
   findSender(
     token: string,
     source: string,
-    /** A wrong token of the sender's own counts as a failed sign-in; the one of a setting does not. */
+    /**
+     * Given when the token comes from the sender: then a wrong one counts as a failed attempt. A token from a setting does not
+     * count.
+     */
     mode?: 'failures count',
   ): Promise<Sender | undefined>;
-  /** Before anything is read or parsed. @throws AppError with `retryAfterSeconds` when nothing could be stored now. */
+  /** To be called before a message is read. @throws AppError with `retryAfterSeconds` when nothing could be stored now. */
   admit(sender: Sender): Promise<void>;
   /** Resolves once it is durable. @throws AppError with `retryAfterSeconds` when it may be sent again. */
   accept(sender: Sender, source: string, fields: CheckedFields, retryKey: RetryKey | null): Promise<string>;
-  /** Counts messages by what came of them. */
+  /** Counts messages by result. */
   count(listener: ListenerName, result: MessageResult): void;
 }
 
@@ -33,13 +36,13 @@ export interface ListenAddress {
 
 export interface Listener {
   readonly name: ListenerName;
-  /** undefined: it listens on none, as it is a client itself. */
+  /** undefined for a listener that is a client of another server. */
   readonly port?: number;
-  /** Takes nothing more; resolves once what was taken is stored, or after a moment. */
+  /** Accepts nothing more. Resolves once everything accepted is stored, or after a short time limit. */
   close(): Promise<void>;
 }
 
-/** A listener that others connect to. */
+/** A listener with a port. */
 export interface OpenPort extends Listener {
   readonly port: number;
 }

@@ -1,13 +1,13 @@
-/** Of several nodes, one has the lease: it alone does what must not be done twice. */
+/** A lease that one of several nodes holds. Only that node does what must not be done twice. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedLease } from '#core/nodes.ts';
 import { settlesWithin } from '#core/settles-within.ts';
 
 export const holdEveryMs = 5_000;
-/** Without an answer for so long, another node may soon have it. */
+/** After this time without an answer, another node may take the lease soon. */
 const heldMs = 10_000;
 
-/** Undefined without an answer. */
+/** Takes or renews the lease. Undefined when the database does not answer in time. */
 export async function holds(lease: SharedLease): Promise<boolean | undefined> {
   try {
     const held = lease.hold();
@@ -17,7 +17,7 @@ export async function holds(lease: SharedLease): Promise<boolean | undefined> {
   }
 }
 
-/** Renews it until the signal. Resolves earlier with the reason why it is lost. */
+/** Renews the lease until `signal` aborts. If the lease is lost, resolves earlier with the reason. */
 export async function renewLease(lease: SharedLease, signal: AbortSignal): Promise<string | undefined> {
   let heldAt = performance.now();
   while (!signal.aborted) {

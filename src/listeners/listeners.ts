@@ -1,4 +1,4 @@
-/** Opens the listeners that the settings name: all of them, or none. Each is loaded only then. */
+/** Opens the listeners that the settings name: all of them, or none. Only those are loaded. */
 import type { SharedLease } from '#core/nodes.ts';
 import { Certificate, type CertificateFiles } from './certificate.ts';
 import type { ListenAddress, Listener, ListenerIntake, ListenerLog } from './intake.ts';

@@ -1,18 +1,18 @@
-/** What a mail says: its subject, and the text at its beginning. */
+/** Reads a mail: its subject, and the beginning of its text. */
 import PostalMime from 'postal-mime';
 import { limits } from '#contract/limits.ts';
 import type { Item } from '#integrations/incoming.ts';
 
 /**
- * So much of a mail is read. Everybody waits while a mail is parsed, and each line and each part of it takes time; the text
- * stands before the attachments.
+ * How much of a mail is read. Parsing blocks the event loop, and takes time for each line and part. The text precedes the
+ * attachments.
  */
 const bytesRead = 256 * 1024;
 const linesRead = 5_000;
-/** Of the HTML, where there is no other text. */
+/** The same for HTML, which is used if there is no other text. */
 const htmlChars = 200_000;
 
-/** Takes a mail as it comes, and keeps its beginning. */
+/** Collects the beginning of a mail from a stream. */
 export class MailStart {
   readonly #parts: Buffer[] = [];
   #bytes = 0;
@@ -33,7 +33,7 @@ export class MailStart {
   }
 }
 
-/** The priority that the sender gave chooses the level. */
+/** The sender's priority determines the level. */
 export async function itemOfMail(bytes: Buffer): Promise<Item> {
   const mail = await PostalMime.parse(new Uint8Array(bytes), {
     maxNestingDepth: 20,
@@ -63,7 +63,7 @@ export async function itemOfMail(bytes: Buffer): Promise<Item> {
   };
 }
 
-/** Good enough to be read: mail that has no text of its own is rare. */
+/** Approximate: mail without a plain text part is rare. */
 export function textOfHtml(html: string): string {
   return withoutTags(html.slice(0, htmlChars))
     .replaceAll('&nbsp;', ' ')
@@ -74,7 +74,7 @@ export function textOfHtml(html: string): string {
     .trim();
 }
 
-/** In one pass: regular expressions over the whole take quadratic time where tags are not closed. */
+/** One pass, because regular expressions take quadratic time where tags are not closed. */
 function withoutTags(html: string): string {
   const ends = new Map(
     ['style', 'script', 'head'].map((name) => [name, new RegExp(`</${name}[^<>]*>`, 'gi')]),
@@ -93,7 +93,7 @@ function withoutTags(html: string): string {
     const end = ends.get(name);
     if (!end) continue;
     end.lastIndex = at;
-    // Where one has no end, no later one has.
+    // If one has no end, no later one has.
     if (end.test(html)) at = end.lastIndex;
     else ends.delete(name);
   }

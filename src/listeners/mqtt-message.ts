@@ -1,4 +1,4 @@
-/** What an MQTT message says: JSON with fields of ours, or any other text. */
+/** Reads an MQTT message: JSON with Belfry's fields, or any other text. */
 import { limits } from '#contract/limits.ts';
 import type { Item } from '#integrations/incoming.ts';
 import { type JsonObject, textOf } from '#integrations/payload-values.ts';
@@ -6,7 +6,7 @@ import { usualLevel, wordOf } from '#integrations/severity.ts';
 
 const levels = ['success', 'info', 'warning', 'error', 'critical'];
 
-/** Undefined when it is no text, or an empty one, as what ends a retained message. */
+/** Undefined for a message that is not text, and for an empty one, which deletes a retained message. */
 export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
   const text = decode(payload)?.trim();
   if (!text) return undefined;
@@ -17,7 +17,7 @@ export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
     .split('/')
     .findLast((part) => levels.includes(part.toLowerCase()))
     ?.toLowerCase();
-  // Other JSON may have such names, too: a lamp has a "level", and a "url" need not be one.
+  // JSON of other programs may have the same names: a lamp has a "level", and a "url" may be anything.
   if (!fields || (title ?? message) === undefined)
     return {
       title: topic,
@@ -39,10 +39,10 @@ export function itemOfMqtt(topic: string, payload: Buffer): Item | undefined {
   };
 }
 
-/** Whether a filter with `+` and `#` takes a topic. */
+/** Whether a topic matches a filter with `+` and `#`. */
 export function takesTopic(filter: string, topic: string): boolean {
   const [wanted, given] = [filter.split('/'), topic.split('/')];
-  // What begins with $ is of the broker itself.
+  // Topics that begin with $ belong to the broker itself.
   if (topic.startsWith('$') && (wanted[0] === '#' || wanted[0] === '+')) return false;
   const end = wanted.indexOf('#');
   const fixed = end < 0 ? wanted : wanted.slice(0, end);

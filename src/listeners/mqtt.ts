@@ -1,4 +1,4 @@
-/** Notifications from a broker of MQTT: this server is a client of it. Its messages belong to the one token that a setting names. */
+/** Notifications from an MQTT broker, of which this server is a client. All belong to the token that a setting names. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IPublishPacket } from 'mqtt-packet';
@@ -23,31 +23,31 @@ export interface MqttOptions {
   readonly clientId: string;
 }
 
-/** The broker keeps what comes while this server is away. */
+/** How long the broker keeps messages for this server while it is disconnected. */
 const sessionSeconds = 7 * 24 * 3600;
-/** Messages of QoS 1 that are not acknowledged yet: as many are stored together. */
+/** The most messages of QoS 1 without an acknowledgement, and the most that are stored together. */
 const atOnce = 32;
-/** Messages of QoS 0 that wait: the broker does not keep them, so what comes beyond is lost and counted. */
+/** The most waiting messages of QoS 0. The broker does not keep them, so more are dropped and counted. */
 const mostWaiting = 1_000;
 const connectMs = 15_000;
 const [firstRetryMs, longestRetryMs] = [1_000, 30_000];
-/** A connection that ends sooner is a failure, too, as when another client has the same client id. */
+/** A connection that ends sooner counts as failed, for example because another client uses the same client id. */
 const lastingMs = 60_000;
-/** After so many failures another node may try. */
+/** After this many failures another node may try. */
 const failuresOfNode = 4;
-/** When something cannot be stored now, and nobody says for how long. */
+/** The pause when something cannot be stored and the error names no time. */
 const storeRetryMs = 10_000;
 const closeMs = 1_000;
 
 const name = 'mqtt';
 
-/** A message until it is acknowledged. */
+/** A message that is not acknowledged yet. */
 interface Message {
-  /** undefined: of QoS 0. */
+  /** undefined for QoS 0. */
   readonly id: number | undefined;
   readonly digest: string;
   readonly item: Item;
-  /** On which it came last. */
+  /** The connection on which it arrived last. */
   connection: MqttConnection;
   isStored: boolean;
 }
@@ -67,9 +67,9 @@ export class MqttSubscriber implements Listener {
   readonly #lease: SharedLease | undefined;
   readonly #outbound: Outbound;
   readonly #closing = new AbortController();
-  /** What is to be stored, in order. */
+  /** Messages to store, in order. */
   readonly #queue = new Set<Message>();
-  /** What is not acknowledged yet, by id: what the broker repeats after an interruption is stored once. */
+  /** Messages without an acknowledgement, by id, so that a message that the broker repeats is stored once. */
   readonly #known = new Map<number, Message>();
   #connection: MqttConnection | undefined;
   #storing: Promise<void> | undefined;
@@ -91,7 +91,7 @@ export class MqttSubscriber implements Listener {
     this.#ended = this.#run();
   }
 
-  /** What is not stored by then is not acknowledged: the broker sends it again. */
+  /** Messages that are not stored by then are not acknowledged, so the broker sends them again. */
   async close(): Promise<void> {
     this.#closing.abort();
     await settlesWithin(Promise.resolve(this.#storing), closeMs);
@@ -107,13 +107,13 @@ export class MqttSubscriber implements Listener {
   }
 
   /**
-   * Of several nodes, one is connected: the broker has one connection for each client id. Ends with the lease, with this
-   * server, or when another node may reach a broker that this one does not.
+   * Stays connected while this node has the lease, because the broker allows one connection for each client id. Ends early when
+   * the broker cannot be reached, so that another node tries.
    */
   async #term(): Promise<void> {
     const term = new AbortController();
     const signal = AbortSignal.any([term.signal, this.#closing.signal]);
-    // Also while there is no connection: what waits here is still this node's.
+    // Also without a connection, because this node still has waiting messages.
     const renewed =
       this.#lease &&
       renewLease(this.#lease, signal).then((lost) => {
@@ -134,7 +134,7 @@ export class MqttSubscriber implements Listener {
     this.#connection?.destroy(new Error(why));
   }
 
-  /** The broker repeats to the next connection, of whichever node, what is not acknowledged. */
+  /** Drops everything that is not acknowledged: the broker sends it again to the next connection, of any node. */
   #forget(): void {
     for (const { id } of this.#queue) if (id === undefined) this.#intake.count(name, 'dropped');
     this.#queue.clear();
@@ -183,7 +183,7 @@ export class MqttSubscriber implements Listener {
     this.#connection = connection;
     try {
       signal.throwIfAborted();
-      // 2: what is retained was sent when it was published, and not again at each subscription.
+      // 2: retained messages are not sent again at each subscription.
       await connection.subscribe(topics.map((topic) => ({ topic, qos: 1, rh: 2 })));
     } catch (error) {
       connection.destroy(error as Error);
@@ -207,7 +207,7 @@ export class MqttSubscriber implements Listener {
       if (known.isStored) this.#acknowledge(known);
       return;
     }
-    // A broker sends no more than `atOnce` of QoS 1; what a session left behind that it has lost may come before them.
+    // A broker sends at most `atOnce` messages of QoS 1, but after a lost session those of the old one may still wait here.
     if (qos === 0 && this.#queue.size >= mostWaiting) return this.#intake.count(name, 'dropped');
     if (this.#queue.size >= 2 * mostWaiting)
       return connection.destroy(new Error('the broker sends more than it may'));
@@ -228,7 +228,7 @@ export class MqttSubscriber implements Listener {
     });
   }
 
-  /** Once that is written, the id is free: the next message with it is another one, whatever it says. */
+  /** After the acknowledgement the id is free: the next message with it is a new one, even with the same content. */
   #acknowledge(message: Message): void {
     const { id, connection } = message;
     message.isStored = true;
@@ -236,7 +236,7 @@ export class MqttSubscriber implements Listener {
     if (this.#known.get(id) === message) this.#known.delete(id);
   }
 
-  /** In their order. What cannot be stored now is tried again, and what follows waits. */
+  /** Stores messages in order. If one cannot be stored now, it is retried and the others wait. */
   async #storeAll(): Promise<void> {
     let batch: Message[] = [];
     while (this.#queue.size > 0 && !this.#closing.signal.aborted) {
@@ -248,7 +248,7 @@ export class MqttSubscriber implements Listener {
     }
   }
 
-  /** No two with one key: when the first must wait, the second must not be stored before it. */
+  /** The next messages, but only one for each key: a later one must not overtake one that is retried. */
   #nextBatch(): Message[] {
     const batch: Message[] = [];
     const keys = new Set<string>();
@@ -261,12 +261,12 @@ export class MqttSubscriber implements Listener {
     return batch;
   }
 
-  /** Never throws: counts what is stored or refused, and acknowledges it. Returns when to try again what could not be stored. */
+  /** Never throws. Counts a stored or refused message and acknowledges it. Otherwise returns the pause before the retry. */
   async #store(message: Message): Promise<number | undefined> {
     try {
       const source = canonicalAddress(message.connection.source) ?? '';
       const sender = await this.#intake.findSender(this.#options.token, source);
-      // Another node may have it meanwhile.
+      // Another node may have received it in the meantime.
       if (!this.#queue.has(message)) return undefined;
       if (!sender)
         throw new AppError('unauthorized', 'BELFRY_MQTT_TOKEN is no valid token with the scope notify');
@@ -286,7 +286,7 @@ export class MqttSubscriber implements Listener {
     return undefined;
   }
 
-  /** Once, until one is stored again. */
+  /** Warns once, until a message is stored again. */
   #warnOnce(error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;

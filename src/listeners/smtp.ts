@@ -1,4 +1,4 @@
-/** Listener for e-mail. The password of AUTH is the token, or the name of the recipient's address is. */
+/** Listener for e-mail. The token is the password of AUTH, or the local part of the recipient's address. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
@@ -15,23 +15,23 @@ import {
 } from './intake.ts';
 import { itemOfMail, MailStart } from './mail.ts';
 
-/** Of a whole message with its attachments; what stands behind its text is not kept. */
+/** The most bytes of a message with its attachments, which are not kept. */
 const mailBytes = 5 * 1024 * 1024;
 const mostConnections = 200;
 const mostOfAddress = 20;
 const silentMs = 60_000;
-/** Until it must have named a token. */
+/** The time limit for a connection to present a token. */
 const signInMs = 60_000;
 
-/** Tokens that were good when they were given; whether they still are is asked for each mail. */
+/** Tokens that were valid when they were presented; each mail checks them again. */
 interface Session {
-  /** Of AUTH: for all mails of the connection. */
+  /** From AUTH; used for all mails of the connection. */
   password?: string;
-  /** In the address of the recipients of the mail that is under way. */
+  /** From the recipient's address; used for the current mail. */
   recipient?: string | undefined;
 }
 
-/** A reply with its code: 4xx is sent again by the sender, 5xx is not. */
+/** An error reply. After 4xx the sender retries, after 5xx it does not. */
 class Reply extends Error {
   readonly responseCode: number;
 
@@ -57,7 +57,7 @@ export async function listenSmtp(
     sessions.set(session, known);
     return known;
   };
-  /** @throws Reply also when its sender could store nothing now. */
+  /** @throws Reply for a wrong token, and when its sender cannot store anything now. */
   const find = async (token: string | null | undefined, { remoteAddress }: SMTPServerSession) => {
     try {
       const source = canonicalAddress(remoteAddress) ?? '';
@@ -76,7 +76,7 @@ export async function listenSmtp(
     const name = address.slice(0, Math.max(address.lastIndexOf('@'), 0));
     const mayBeToken = (tls === undefined || session.secure) && name.startsWith('bfy_');
     if (!mayBeToken || !(await find(name, session))) throw signInFirst();
-    // The mail would be stored for one of them only; so its sender sends it once more, for the other.
+    // A mail is stored for one recipient only, so the sender must send it again for the other.
     if (known.recipient !== undefined && known.recipient !== name)
       throw new Reply(452, 'one token for each mail: send it once more');
     known.recipient = name;
@@ -105,7 +105,7 @@ export async function listenSmtp(
     size: mailBytes,
     authOptional: true,
     authMethods: ['PLAIN', 'LOGIN'],
-    // Many devices can do nothing else; where there is a certificate, the token must not travel in the clear.
+    // Many devices cannot use TLS. If there is a certificate, the token must be encrypted.
     allowInsecureAuth: tls === undefined,
     disableReverseLookup: true,
     maxClients: mostConnections,
@@ -152,7 +152,7 @@ export async function listenSmtp(
       );
     },
   });
-  // Connections that break off are the senders' affair.
+  // Broken connections are not logged.
   server.on('error', () => undefined);
   server.listen(port, host);
   await once(server.server, 'listening');
@@ -167,7 +167,7 @@ export async function listenSmtp(
   };
 }
 
-/** The whole stream is read, so that the sender reads the answer. @throws Reply when it is too long. */
+/** Reads the whole stream, so that the sender reads the answer. @throws Reply when it is too long. */
 async function readMail(stream: SMTPServerDataStream): Promise<Buffer> {
   const start = new MailStart();
   let bytes = 0;
@@ -179,7 +179,7 @@ async function readMail(stream: SMTPServerDataStream): Promise<Buffer> {
   return start.bytes;
 }
 
-/** Nobody holds all connections: each address has some, and a token must come soon. */
+/** Limits connections: a few for each address, and each must soon present a token. */
 class Connections {
   readonly #end: (session: SMTPServerSession) => void;
   readonly #countOf = new Map<string, number>();
@@ -190,7 +190,7 @@ class Connections {
     this.#end = end;
   }
 
-  /** False: there are too many from its address. Either way it is deleted when it closes. */
+  /** Returns false if its address has too many. In both cases it is removed when it closes. */
   add(session: SMTPServerSession): boolean {
     this.#open.add(session);
     const count = (this.#countOf.get(session.remoteAddress) ?? 0) + 1;
@@ -199,7 +199,7 @@ class Connections {
     return count <= mostOfAddress;
   }
 
-  /** It has named a good token. */
+  /** The connection has presented a valid token. */
   prove(session: SMTPServerSession): void {
     clearTimeout(this.#waiting.get(session));
     this.#waiting.delete(session);
@@ -207,7 +207,7 @@ class Connections {
 
   delete(session: SMTPServerSession): void {
     this.prove(session);
-    // Connections that the library refuses were never added.
+    // Connections that the library refused were never added.
     if (!this.#open.delete(session)) return;
     const count = (this.#countOf.get(session.remoteAddress) ?? 0) - 1;
     if (count > 0) this.#countOf.set(session.remoteAddress, count);

@@ -1,27 +1,27 @@
-/** Messages in a stream (RFC 6587): each behind its length in bytes, or each ended by a line feed or a zero byte. */
+/** Messages in a stream (RFC 6587): each is preceded by its length in bytes, or ended by a line feed or a zero byte. */
 
 export interface Frames {
   readonly frames: readonly Buffer[];
-  /** A message is too long: nobody can say where the next one begins. Those before it are given all the same. */
+  /** A message is too long, so the start of the next one is unknown. The messages before it are included. */
   readonly isBroken: boolean;
 }
 
-/** A message begins with its priority; a text that begins with a number has no length. */
+/** A length is followed by a message, which begins with its priority. Other numbers are text. */
 const counted = /^([1-9]\d{0,7}) </;
 const mayBecomeCounted = /^[1-9]\d{0,7} ?$/;
 
-/** Takes a stream as it comes; holds back what is not complete, at most one message. */
+/** Splits a stream into messages. Keeps an incomplete message until the rest arrives. */
 export class SyslogFrames {
   readonly #maxBytes: number;
   #rest = Buffer.alloc(0);
-  /** So much of the rest is known to hold no end of a line. */
+  /** How much of the rest was searched and contains no end of a message. */
   #scanned = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The messages that are complete now. */
+  /** Returns the messages that are now complete. */
   push(chunk: Buffer): Frames {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const frames: Buffer[] = [];
@@ -37,7 +37,7 @@ export class SyslogFrames {
     return { frames, isBroken: this.#rest.length > this.#maxBytes + 10 };
   }
 
-  /** What came before the end of the stream without an end of its own. */
+  /** Returns the last message, which has no end of its own. */
   end(): Frames {
     const isCounted = counted.test(this.#rest.toString('latin1', 0, 10));
     const isBroken = this.#rest.length > this.#maxBytes;

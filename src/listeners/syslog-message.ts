@@ -1,4 +1,4 @@
-/** Syslog messages as RFC 5424 and the older RFC 3164 have them, read as generously as receivers do. */
+/** Syslog messages of RFC 5424 and the older RFC 3164, parsed as leniently as other receivers do. */
 import type { Item } from '#integrations/incoming.ts';
 import { usualLevel } from '#integrations/severity.ts';
 
@@ -26,7 +26,7 @@ export interface SyslogMessage {
 /** RFC 3164: user.notice. */
 const usualPriority = 13;
 const modern = /^1 (\S{1,64}) (\S{1,255}) (\S{1,128}) (\S{1,128}) (\S{1,64})(?: |$)/;
-/** With a time of RFC 3164, or the ISO time that many programs write instead. */
+/** Starts with a time of RFC 3164, or the ISO time that many programs write instead. */
 const older =
   /^(?:[A-Z][a-z]{2} [ \d]\d(?: \d{4})? \d\d:\d\d:\d\d(?:\.\d+)?|\d{4}-\d\d-\d\dT\S+)(?: [A-Z]{3,4})?:? +/;
 const tag = /^([^\s:[\]]{1,48})(?:\[[^\]\s]{0,48}\])?: ?/;
@@ -65,7 +65,7 @@ function parseModern(rest: string): Parsed | undefined {
 
 const named = (text: string | undefined) => (text === '-' ? undefined : text);
 
-/** Behind `-` or the elements `[id name="value"]…`, whose values may hold escaped quotes and brackets. */
+/** The text after `-` or the elements `[id name="value"]…`, whose values may contain escaped quotes and brackets. */
 function withoutStructuredData(rest: string): string {
   if (rest.startsWith('-')) return rest.slice(1).trimStart();
   const element = /\[[^\s="\]]{1,32}(?: [^\s="\]]{1,32}="(?:[^"\\\]]|\\.)*")*\]/sy;
@@ -82,7 +82,7 @@ function parseOlder(rest: string): Parsed {
   const time = older.exec(rest)?.[0];
   let text = time === undefined ? rest : rest.slice(time.length);
   let host: string | undefined;
-  // A host only stands behind a time, and is no tag.
+  // There is a host only after a time, and a tag is not a host.
   const first = time === undefined ? undefined : /^(\S{1,255}) +(?=\S)/.exec(text);
   if (first && !first[1]?.endsWith(':') && !/\[\d*\]:?$/.test(first[1] ?? '')) {
     host = first[1];

@@ -1,4 +1,4 @@
-/** Listeners for syslog over UDP, TCP and TLS. Their messages belong to the one token that a setting names. */
+/** Listeners for syslog over UDP, TCP and TLS. All messages belong to the token that a setting names. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -33,20 +33,20 @@ export interface SyslogOptions {
   readonly least: SyslogSeverity;
 }
 
-/** So many datagrams wait for the disk: UDP cannot be slowed down, so what comes beyond is lost and counted. */
+/** The most datagrams that wait for the disk. UDP cannot be slowed down, so further ones are dropped and counted. */
 const mostDatagrams = 1_000;
 const mostConnections = 1_000;
 const mostOfAddress = 100;
-/** So many messages of a connection are stored together; the next wait for those that the rate limit holds back. */
+/** How many messages of a connection are stored together. The next ones wait for those that the rate limit delays. */
 const atOnce = 32;
-/** A connection must bring its first message in this time; afterwards it may be silent for as long as it likes. */
+/** A connection must send its first message within this time. After that it may stay silent. */
 const firstMessageMs = 60_000;
 const longestRetryMs = 10_000;
 const closeMs = 1_000;
 
 /** The messages of one connection. */
 interface Stream {
-  /** Resolves once what was read is stored. */
+  /** Resolves once everything read so far is stored. */
   stored(): Promise<void>;
   /** Reads nothing more; resolves as `stored`. */
   close(): Promise<void>;
@@ -101,7 +101,7 @@ export class SyslogReceiver {
   async listenTls(address: ListenAddress, certificate: Certificate): Promise<OpenPort> {
     const { createServer: createTlsServer } = await import('node:tls');
     const server = createTlsServer({ ...certificate.current, handshakeTimeout: 10_000, allowHalfOpen: true });
-    // A handshake that fails is the sender's affair.
+    // Failed handshakes are not logged.
     server.on('tlsClientError', () => undefined);
     server.on(
       'close',
@@ -147,7 +147,7 @@ export class SyslogReceiver {
     };
   }
 
-  /** While messages are stored, nothing more is read: a sender that is too fast waits. */
+  /** Reads nothing more while messages are being stored, so a fast sender has to wait. */
   #serve(name: ListenerName, socket: Socket): Stream {
     const source = sourceOf(socket);
     const frames = new SyslogFrames(limits.bodyBytes);
@@ -180,7 +180,7 @@ export class SyslogReceiver {
     };
   }
 
-  /** In their order. What cannot be stored now is tried again, and what follows waits, until its connection is gone. */
+  /** Stores messages in order. If one cannot be stored now, it is retried and the others wait, until the connection closes. */
   async #storeAll(
     name: ListenerName,
     all: readonly Buffer[],
@@ -208,7 +208,7 @@ export class SyslogReceiver {
     if (error) this.#drop(name, error);
   }
 
-  /** Undefined for what is not to be stored. */
+  /** Undefined for a message that must not be stored. */
   #read(name: ListenerName, bytes: Buffer): SyslogMessage | undefined {
     const message = parseSyslog(bytes);
     if (!message) this.#intake.count(name, 'refused');
@@ -216,7 +216,7 @@ export class SyslogReceiver {
     return message && syslogSeverities.indexOf(message.severity) <= least ? message : undefined;
   }
 
-  /** Never throws: counts what is stored or refused. Returns the error of what may be tried again. */
+  /** Never throws. Counts a message that is stored or refused. Otherwise returns the error after which it may be retried. */
   async #store(name: ListenerName, message: SyslogMessage, source: string): Promise<AppError | undefined> {
     try {
       const sender = await this.#intake.findSender(this.#options.token, source);
@@ -239,7 +239,7 @@ export class SyslogReceiver {
     this.#intake.count(name, 'dropped');
   }
 
-  /** Once, until one is stored again: thousands of messages would fill the log. */
+  /** Warns once, until a message is stored again, so that thousands of messages do not fill the log. */
   #warnOnce(name: ListenerName, error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;

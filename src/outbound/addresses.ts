@@ -22,7 +22,7 @@ export class ForbiddenAddress extends Error {
 /** Azure answers platform requests there, credentials among them, although the address is a public one. */
 const azurePlatform = '168.63.129.16';
 
-/** Whether an address may be connected to. Undefined stands for every address. */
+/** Whether an address may be connected to. Undefined allows every address. */
 export type AddressGuard = ((address: string) => boolean) | undefined;
 
 /**

@@ -1,6 +1,6 @@
-/** What a broker of MQTT 5 says when it refuses something. */
+/** The error of a request that an MQTT 5 broker refuses. */
 
-/** A reason code of 128 and above, with the broker's words where it has some. */
+/** A reason code of 128 or above, with the broker's own text if it sent one. */
 export class MqttRefusal extends Error {
   readonly code: number;
 

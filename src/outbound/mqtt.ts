@@ -1,4 +1,4 @@
-/** One connection to a broker of MQTT 5. */
+/** A connection to an MQTT 5 broker. */
 import type { Socket } from 'node:net';
 import {
   generate,
@@ -12,17 +12,17 @@ import {
 import { MqttRefusal } from './mqtt-refusal.ts';
 import { inTime, type Outbound, type OutboundOptions } from './outbound.ts';
 
-// Otherwise a buffer is kept for each of 65,536 numbers.
+// Saves memory: the library would cache a buffer for each of 65,536 numbers.
 writeToStream.cacheNumbers = false;
 
 const version = { protocolVersion: 5 };
 const keepAliveSeconds = 60;
-/** From this code on, a reason code says that something failed. */
+/** Reason codes from here on are errors. */
 const firstFailure = 0x80;
 const lastMessageId = 0xffff;
 
 export interface MqttBroker {
-  /** As in mqtt://host:1883 or mqtts://host:8883; user and password do not stand in it. */
+  /** As in mqtt://host:1883 or mqtts://host:8883; without user and password. */
   readonly url: string;
   readonly user: string | undefined;
   readonly password: string | undefined;
@@ -30,13 +30,13 @@ export interface MqttBroker {
 
 export interface MqttClient {
   readonly id: string;
-  /** The broker keeps the session so long after the connection ends; undefined: each connection begins a new one. */
+  /** How long the broker keeps the session after the connection ends; undefined: each connection begins a new session. */
   readonly sessionSeconds?: number;
   /** Messages of QoS 1 that may wait for their acknowledgement. */
   readonly receiveMaximum?: number;
-  /** The broker sends no longer packet; one that comes nevertheless ends the connection. */
+  /** The longest packet that the broker may send. A longer one ends the connection. */
   readonly packetBytes: number;
-  /** Before the first message. */
+  /** Called before the first message. */
   readonly onAccepted?: (connection: MqttConnection) => void;
   readonly onPublish?: (packet: IPublishPacket, connection: MqttConnection) => void;
 }
@@ -75,15 +75,15 @@ interface Waiting {
 export class MqttConnection {
   readonly #socket: Socket;
   readonly #client: MqttClient;
-  /** What is to be answered: by its message id; 0 is the connection's own opening. */
+  /** Requests without an answer, by message id; 0 is the opening of the connection. */
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #openPings = 0;
   #error: Error | undefined;
   #keepAlive: NodeJS.Timeout | undefined;
-  /** Resolves once it has ended, however it did. */
+  /** Resolves once the connection has ended, with the reason. */
   readonly closed: Promise<Error>;
-  /** What the broker said when it took the connection. */
+  /** The broker's answer to the opening. */
   accepted: IConnackPacket = { cmd: 'connack', sessionPresent: false };
 
   constructor(socket: Socket, client: MqttClient) {
@@ -92,14 +92,14 @@ export class MqttConnection {
     const packets = parser(version);
     packets.on('packet', (packet) => {
       this.#take(packet);
-      // What else came with it is not read.
+      // Stops the parser: the rest of the data is ignored.
       if (this.#error) throw this.#error;
     });
     packets.on('error', (error: Error) => this.destroy(new Error(`not MQTT: ${error.message}`)));
     socket.on('data', (bytes) => {
       if (this.#error) return;
       try {
-        // What stays is the beginning of a packet.
+        // `parse` returns the length of an incomplete packet.
         if (packets.parse(bytes) > client.packetBytes) this.destroy(new Error('the broker sent too much'));
       } catch (error) {
         this.destroy(new Error(`not MQTT: ${(error as Error).message}`));
@@ -148,7 +148,7 @@ export class MqttConnection {
     });
   }
 
-  /** Resolves once the broker has it, with its reason code; with QoS 0 once it is on its way. @throws MqttRefusal */
+  /** Resolves with the reason code once the broker has acknowledged it, or with QoS 0 once it is sent. @throws MqttRefusal */
   async publish(message: Pick<IPublishPacket, 'topic' | 'payload' | 'qos' | 'retain'>): Promise<number> {
     const messageId = message.qos === 0 ? undefined : this.#newId();
     const packet: Packet = { cmd: 'publish', dup: false, ...message, ...(messageId && { messageId }) };
@@ -163,12 +163,12 @@ export class MqttConnection {
     return answer.cmd === 'puback' ? (answer.reasonCode ?? 0) : 0;
   }
 
-  /** The broker need not keep this message. False when the connection has ended. */
+  /** Acknowledges a message, so that the broker no longer keeps it. False when the connection has ended. */
   acknowledge(messageId: number): boolean {
     return this.#send({ cmd: 'puback', messageId, reasonCode: 0 });
   }
 
-  /** Says good-bye first. */
+  /** Sends a disconnect packet first. */
   async close(): Promise<void> {
     this.#send({ cmd: 'disconnect', reasonCode: 0 });
     this.#socket.end();
@@ -191,7 +191,7 @@ export class MqttConnection {
     return this.#error === undefined && this.#socket.writable;
   }
 
-  /** What was not asked for ends the connection: a broker cannot keep this server busy with it. */
+  /** An unexpected packet ends the connection, so that a broker cannot keep this server busy. */
   #take(packet: Packet): void {
     switch (packet.cmd) {
       case 'publish':
@@ -252,7 +252,7 @@ export class MqttConnection {
     return this.#lastId;
   }
 
-  /** Asks for a sign of life, and ends a connection that gives none. */
+  /** Starts the keep-alive pings. A connection without an answer is ended. */
   #begin(seconds: number): void {
     if (seconds === 0) return;
     let read = this.#socket.bytesRead;

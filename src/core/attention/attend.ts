@@ -1,4 +1,4 @@
-/** What intake asks of escalations and expectations. */
+/** Applies escalations and expectations during intake. */
 import type { CheckedFields } from '../notification.ts';
 import { keepEscalated, type Sender } from '../own-sender.ts';
 import type { HistoryRecord, NotificationDraft, TenantId } from '../ports.ts';
@@ -6,15 +6,15 @@ import type { Escalation } from '../routing/router.ts';
 import type { Throttled } from '../routing/throttle.ts';
 
 export interface Attention {
-  /** Answers what the sender is to be warned of. */
+  /** Returns a warning for the sender, if there is one. */
   expect(sender: Sender, sourceIp: string, fields: CheckedFields): Promise<string | undefined>;
-  /** Answers the escalation of its key that it replaces on panels, or that one's repeat. */
+  /** Returns the escalation that it replaces on panels, or the repeat of one. */
   escalate(
     tenant: TenantId,
     draft: NotificationDraft,
     escalation: Escalation,
   ): Promise<HistoryRecord | undefined>;
-  /** What is on panels of the key that is being escalated. */
+  /** The notification on panels of a key with an escalation in progress. */
   findEscalating(tenant: TenantId, key: string): Promise<NotificationDraft | undefined>;
 }
 
@@ -25,10 +25,10 @@ export interface ToAttend {
 }
 
 /**
- * Has it escalated in its time. A repeat of what was escalated already keeps that level and those panels; one that a throttle
- * does not show is counted on the escalation, and leaves that on its panels.
+ * Schedules the escalation of a notification. A repeat of an escalated one keeps its level and panels. A repeat that a throttle
+ * suppresses is counted on the escalation, which stays on its panels.
  *
- * @returns what is to be stored.
+ * @returns the draft to store.
  */
 export async function attend(
   attention: Attention,

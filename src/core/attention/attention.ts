@@ -1,4 +1,4 @@
-/** Puts together what sees to it that somebody hears of a notification. */
+/** Wiring of escalations, expectations and alerts for lost panels. */
 
 import { AppError } from '../errors.ts';
 import type { Intake } from '../intake.ts';
@@ -20,16 +20,16 @@ interface AttentionOptions {
   readonly monotonicNow: () => number;
   readonly isShared: boolean;
   readonly onError: (error: unknown) => void;
-  /** There was no room for it. */
+  /** Called when the tenant has the most of them allowed. */
   readonly onRefused: (tenant: TenantId, kind: 'expectation' | 'escalation') => void;
-  /** The first time, and once a minute while it goes on. */
+  /** Called the first time, and then once a minute while it continues. */
   readonly onFull: (tenant: TenantId, reason: string) => void;
 }
 
 export interface AttentionParts {
   readonly schedule: Schedule;
   readonly forIntake: Attention;
-  /** To be called before the schedule starts. */
+  /** Call it before the schedule starts. */
   handleWith(
     intake: Pick<Intake, 'raise' | 'findRaised'>,
     directory: Pick<LostPanelContext, 'panels' | 'presence' | 'usage'> &
@@ -43,7 +43,7 @@ export function createAttention(options: AttentionOptions): AttentionParts {
   const { history, bus, tenancy, now, monotonicNow } = options;
   const schedule = new Schedule(options);
   const fullSaidAt = new Map<string, number>();
-  /** The notification is stored all the same. */
+  /** The notification is stored in any case. */
   const reportTooMany = (tenant: TenantId, kind: 'expectation' | 'escalation', error: unknown): void => {
     if (!(error instanceof AppError && error.code === 'conflict')) throw error;
     options.onRefused(tenant, kind);

@@ -1,4 +1,4 @@
-/** What happens when nobody takes a notification in time: rules say so by `then.escalate`. */
+/** Escalations: sends a notification again when nobody acknowledges it in time, as `then.escalate` of a rule defines. */
 import type { EscalationStep } from '#contract/rule.ts';
 import type { Intake } from '../intake.ts';
 import type { CheckedFields } from '../notification.ts';
@@ -15,13 +15,13 @@ import type { Schedule } from './schedule.ts';
 interface Escalating {
   /** The notification that is on panels now: the first one, its newest repeat, or the last step's. */
   readonly id: string;
-  /** What `id` was to replace; it still counts when `id` was not stored. */
+  /** The notification that `id` replaces; used if `id` was not stored. */
   readonly replaced?: string;
-  /** Which step is next; after the last one, their number. */
+  /** Index of the next step; equal to the number of steps after the last one. */
   readonly step: number;
   readonly steps: readonly EscalationStep[];
   readonly rule: Ref;
-  /** A panel has shown an earlier notification of the key, which has been on panels since. */
+  /** A panel has shown an earlier notification of this alarm. */
   readonly isShown?: boolean;
 }
 
@@ -35,16 +35,16 @@ export interface EscalationContext {
 }
 
 const kind = 'escalation';
-/** So often it is looked whether one that is over has left the panels. */
+/** How often it is checked whether a finished escalation has left the panels. */
 const restMs = 3_600_000;
 
 type Memory = Pick<EscalationContext, 'schedule' | 'history' | 'now'>;
 
 /**
- * Remembers that a notification is to be escalated, before it is stored. One that replaces a notification of its key goes on
- * with that one's time and steps: a sender that repeats an alarm neither puts its escalation off nor begins it anew.
+ * Schedules the escalation of a notification, before it is stored. If it replaces an earlier notification of its key, that one's
+ * escalation continues: a repeated alarm neither delays nor restarts it.
  *
- * @returns the notification it replaces, if that is an escalation, or replaced one.
+ * @returns the notification it replaces, if a step was already sent.
  * @throws AppError `conflict` when there is no room for one more.
  */
 export async function escalateLater(
@@ -65,13 +65,13 @@ export async function escalateLater(
     const data = earlier?.data as Escalating | undefined;
     const replaced = data && (await findCurrent(history, tenant, data));
     if (!earlier || !data || !replaced || !isLive(replaced, now())) break;
-    // A higher level is for somebody to acknowledge anew, and so is the silence of a sender.
+    // A higher level, or a missing notification, must be acknowledged again.
     const isNews = rank > replaced.rank || route.origin !== undefined;
     if (replaced.acknowledged !== null && isNews) break;
     const isShown = data.isShown === true || replaced.receipts.shown > 0;
     const next = { ...data, id, replaced: replaced.id, isShown };
     const isCurrent = await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next });
-    // A step is being sent: the notification is to replace that.
+    // A step was sent in the meantime, which the notification must replace.
     if (!isCurrent) continue;
     return data.step > 0 ? replaced : undefined;
   }
@@ -90,7 +90,7 @@ export async function findEscalating(
   return record && isLive(record, now()) ? record : undefined;
 }
 
-/** What waits for a notification, and what became of it, or it came from, by escalating. */
+/** The escalation of a notification: its next step, and its predecessor and successor. */
 export interface EscalationState {
   readonly next: {
     readonly at: number;
@@ -115,7 +115,7 @@ export async function escalationOf(
   });
   const data = due?.data as Escalating | undefined;
   const { id, cleared, route } = record;
-  // What was to replace it may not have been stored; if it was, this one is not live.
+  // The one that replaces it may not have been stored; if it was, this one is not live.
   const isCurrent = (data?.id === id || data?.replaced === id) && isLive(record, now());
   const step = isCurrent ? data?.steps[data.step] : undefined;
   const isNext = data && step && !isTaken(record, data, step) && (await hasRule(tenancy, tenant, data));
@@ -140,7 +140,7 @@ async function hasRule(
   return router.rules.some(({ ref, spec }) => ref.id === rule.id && spec.enabled);
 }
 
-/** Without a key, what waits is named by the first notification of all. */
+/** Without a key, the subject is the first notification of the chain. */
 async function subjectOf(
   history: Pick<History, 'find'>,
   tenant: TenantId,
@@ -156,7 +156,7 @@ async function subjectOf(
   return `id ${first}`;
 }
 
-/** Sends the next step, unless somebody took the notification, it is no longer on panels, or its rule is gone. */
+/** Sends the next step, unless the notification was acknowledged, is no longer on panels, or its rule is gone. */
 export async function escalate(context: EscalationContext, due: DueTime): Promise<void> {
   const { schedule, intake, history, now } = context;
   const { tenant, version } = due;
@@ -186,8 +186,8 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
 }
 
 /**
- * Without a time, nothing more is to come: then one with a key is remembered for as long as it, or what replaces it, is on
- * panels, so that a repeat does not begin anew.
+ * Schedules the next step `afterMs` from now. Without a time there is none; an escalation with a key is then kept while it is on
+ * panels, so that a repeat does not restart it.
  */
 async function settleFor(
   schedule: Schedule,
@@ -220,7 +220,7 @@ function isTaken({ acknowledged, receipts }: HistoryRecord, data: Escalating, { 
   return acknowledged !== null || (unless === 'shown' && (data.isShown === true || receipts.shown > 0));
 }
 
-/** The same for each call, so that a step that is tried again is stored once. */
+/** Deterministic, so that a step that is retried is stored once. */
 function fieldsOf(record: HistoryRecord, { afterMs, unless, setLevel }: EscalationStep): CheckedFields {
   const { title, message, level, ip, host, key, url } = record;
   const done = unless === 'shown' ? 'No panel showed this' : 'Nobody acknowledged this';
@@ -234,9 +234,10 @@ function fieldsOf(record: HistoryRecord, { afterMs, unless, setLevel }: Escalati
 }
 
 /**
- * What somebody did to the notification in the moment of its escalation holds for the escalation. One without a key is replaced here.
+ * Applies an acknowledgement or clear of `from` to `to`, if it happened during the escalation. A notification without a key is
+ * cleared here.
  *
- * @returns whether something else, as an "up", had taken its place already.
+ * @returns whether another notification, such as an "up", has already replaced it.
  */
 async function carryOver(
   context: EscalationContext,

@@ -1,4 +1,4 @@
-/** Dead-man's switches: what is raised when the next notification of a key does not come in time. */
+/** Expectations (dead man's switches): raises a notification when the next one of a key does not arrive in time. */
 import type { Directory } from '../directory.ts';
 import { notFound } from '../errors.ts';
 import type { Intake } from '../intake.ts';
@@ -17,9 +17,9 @@ export interface Expected {
   readonly url?: string | null;
   readonly sourceIp?: string;
   readonly token: { readonly id: string; readonly name: string };
-  /** When the last one came; Unix milliseconds. */
+  /** When the last one arrived; Unix milliseconds. */
   readonly lastAt: number;
-  /** The notification that tells that the next one has not come; null while there is time. */
+  /** The notification that reports the missing one; null before that. */
   readonly raised: string | null;
 }
 
@@ -34,11 +34,11 @@ export interface ExpectationContext {
 
 const kind = 'expectation';
 
-/** A sender's clock and the way to here are not exact. */
+/** Allows for clock differences and delays on the way. */
 export const graceOf = (everyMs: number): number =>
   Math.min(60_000, Math.max(1_000, Math.round(everyMs / 10)));
 
-/** Begins the time until the next notification of the key anew, or ends it. Without a key or an expectation, does nothing. */
+/** Restarts or ends the expectation of a key. Does nothing without a key or an expectation. */
 export async function expectNext(
   schedule: Schedule,
   {
@@ -61,8 +61,8 @@ export async function expectNext(
 }
 
 /**
- * Raises a notification with the same key, which the next one of that key replaces. Rules find it by all that they would find
- * the next one by: the token, also one that was revoked, host, addresses.
+ * Raises a notification with the same key, which the next one of that key replaces. Rules match it by the fields of the missing
+ * one: the token, even if revoked, host and addresses.
  */
 export async function raiseMissing(
   { schedule, intake, history, bus, credentials, now }: ExpectationContext,
@@ -81,7 +81,7 @@ export async function raiseMissing(
   });
   const isCurrent = await schedule.dueTimes.settle(due, { dueAt: null, data: { ...data, raised: id } });
   if (isCurrent) return;
-  // It came, or was ended, in this moment; or another node raised the same.
+  // It arrived or was ended in the meantime, or another node raised the same.
   const latest = await schedule.dueTimes.find(due);
   if ((latest?.data as Expected | undefined)?.raised === id) return;
   await takeOff({ history, bus, now }, tenant, id);
@@ -98,7 +98,7 @@ const missingFields = (
   ...{ ip, host, key, url },
 });
 
-/** Ends an expectation; what it raised leaves the panels. @throws AppError `not-found`. */
+/** Ends an expectation, and clears the notification that it raised. @throws AppError `not-found`. */
 export async function endExpectation(
   context: Omit<ExpectationContext, 'intake' | 'credentials'>,
   tenant: TenantId,

@@ -1,4 +1,7 @@
-/** Tells when no screen of a panel has been connected for as long as its setting says, and when one is back. */
+/**
+ * Raises a notification when no screen of a panel has been connected for the configured time, and another one when a screen is
+ * back.
+ */
 import type { Directory, PanelRecord } from '../directory.ts';
 import type { Intake } from '../intake.ts';
 import type { CheckedFields } from '../notification.ts';
@@ -11,7 +14,7 @@ import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';
 
 interface Watched {
-  /** The notification that tells that it is lost; null while it is not. */
+  /** The notification that reports the lost panel; null while it is not lost. */
   readonly raised: string | null;
 }
 
@@ -29,24 +32,24 @@ export interface LostPanelContext {
 }
 
 const kind = 'panel';
-/** So soon after a screen connected it is noticed that a lost panel is back; by then, every node knows. */
+/** How soon a lost panel is checked after a screen has connected. By then every node knows the connection. */
 const backMs = 5_000;
-/** So often it is looked whether a lost panel came back unnoticed. */
+/** How often a lost panel is checked, in case its return was missed. */
 const restMs = 3_600_000;
 
-/** To be called when a screen of a watched panel has connected: a lost one is looked at soon. */
+/** Call it when a screen of a watched panel has connected: a lost panel is then checked soon. */
 export async function noticeScreen(schedule: Schedule, tenant: TenantId, id: string): Promise<void> {
   for (;;) {
     const watched = await schedule.dueTimes.find({ tenant, kind, subject: id });
     if (!watched || (watched.data as Watched).raised === null) return;
     const dueAt = (await schedule.now()) + backMs;
-    // A look that is under way settled it meanwhile.
+    // A check in progress settled it in the meantime.
     if (!(await schedule.dueTimes.settle(watched, { dueAt, data: watched.data }))) continue;
     return schedule.wakeAt(dueAt);
   }
 }
 
-/** To be called before the setting is stored; undefined: it is no longer watched. */
+/** Call it before the setting is stored; undefined ends watching. */
 export async function watchPanel(
   schedule: Schedule,
   { tenant, id }: { readonly tenant: TenantId; readonly id: string },
@@ -54,11 +57,11 @@ export async function watchPanel(
 ): Promise<void> {
   const subject = { tenant, kind, subject: id } as const;
   const watched = await schedule.dueTimes.find(subject);
-  // What is watched no more is dropped when it is due, with what it raised.
+  // A panel that is no longer watched is dropped at its due time, and its notification cleared.
   if (alertWhenLostMs === undefined && !watched) return;
   if (!watched) return void (await schedule.put(subject, alertWhenLostMs ?? 0, { raised: null }));
   const { raised } = watched.data as Watched;
-  // A look that is under way puts the next one, by the setting as it is then.
+  // A check in progress schedules the next one by the setting at that time.
   const dueAt = (await schedule.now()) + (raised === null ? (alertWhenLostMs ?? 0) : backMs);
   if (await schedule.dueTimes.settle(watched, { dueAt, data: { raised } })) schedule.wakeAt(dueAt);
 }
@@ -95,7 +98,7 @@ async function lookAtAbsent(
   const leftMs = Math.max(seenAt, startedAt, context.schedule.clockSetAt) + lostMs - now();
   if (earlier === undefined && leftMs > 0) return lookAgain(context, due, { afterMs: leftMs, raised: null });
   const id = earlier ?? (await intake.raise(tenant, lost));
-  // A screen that connects at this moment does not know yet that the panel is lost.
+  // A screen that connects at this moment cannot see yet that the panel is lost.
   await lookAgain(context, due, { afterMs: backMs, raised: id });
 }
 
@@ -120,7 +123,7 @@ async function takeOff(
 const own = ({ version }: DueTime, fields: CheckedFields) =>
   ({ by: kind, fields, retryKey: { key: `belfry:${kind}:${version}` } }) as const;
 
-/** The same key for both: that it is back takes the place of that it is lost. */
+/** Both notifications have the same key, so that "back" replaces "lost". */
 const fieldsFor = ({ id }: PanelRecord) => ({ ip: null, host: null, key: `belfry:panel:${id}`, url: null });
 
 const lostFields = (panel: PanelRecord, lostMs: number): CheckedFields => ({

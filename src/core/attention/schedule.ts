@@ -9,37 +9,37 @@ interface ScheduleOptions {
   readonly now: () => number;
   /** Milliseconds that only ever go forward. */
   readonly monotonicNow: () => number;
-  /** Other nodes put due times too, each by its clock. */
+  /** Other nodes add due times too, each by its own clock. */
   readonly isShared: boolean;
   readonly onError: (error: unknown) => void;
 }
 
-/** A node that claimed a due time and has not settled it by then is taken for dead. */
+/** After this time another node may claim a due time that is not settled. */
 const claimMs = 30_000;
 const claimedAtOnce = 100;
-/** When the database did not answer. */
+/** The pause after an error of the database. */
 const retryMs = 5_000;
-/** So often a node looks for what others have put. */
+/** How often a node checks for due times of others. */
 const sharedLookMs = 5_000;
 const longestSleepMs = 24 * 3_600_000;
-/** A clock that is further off was set, or the machine slept. */
+/** A larger difference means that the clock was set, or that the machine slept. */
 const steppedMs = 60_000;
-/** The most of a kind that a tenant may have. */
+/** The most due times of a kind that a tenant may have. */
 const most: Readonly<Record<DueKind, number>> = { expectation: 1_000, escalation: 10_000, panel: 20_000 };
-/** For so long a count is believed, and one that leaves no room. */
+/** How long a count is cached; shorter if the limit is reached. */
 const countedMs = 5_000;
 const fullCountedMs = 1_000;
 
 interface Counted {
   count: number;
-  /** As it was read: what was added since may have replaced others. */
+  /** Whether the count from the database was at the limit. Later additions may have replaced others. */
   readonly isFull: boolean;
   readonly until: number;
 }
 
 /**
- * Calls a handler for each due time. It sleeps until the earliest: without any, nothing wakes. A handler settles its due time;
- * one that fails is called again later, also by another node, so what it does must be known by the due time's version.
+ * Calls a handler for each due time. It sleeps until the earliest one; without any, there is no timer. A handler must settle its
+ * due time. If it fails, it is called again later, maybe on another node, so it must be idempotent for the due time's version.
  */
 export class Schedule {
   readonly dueTimes: DueTimes;
@@ -48,11 +48,11 @@ export class Schedule {
   readonly #counts = new Map<string, Counted>();
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
-  /** The earliest that was put since the last look began: that one may not have seen it. */
+  /** The earliest due time added since the current scan began, which may have missed it. */
   #asked = Number.POSITIVE_INFINITY;
   #run: Promise<void> | undefined;
   #isStopped = true;
-  /** The wall clock less the monotonic one, as last seen. */
+  /** The last difference between the wall clock and the monotonic clock. */
   #offset: number;
   #clockSetAt = 0;
 
@@ -71,7 +71,7 @@ export class Schedule {
     this.#handlers.set(kind, handler);
   }
 
-  /** Looks for what became due while nothing ran, and begins to wait for the rest. */
+  /** Handles everything that became due while no server ran, and starts the timer. */
   start(): void {
     this.#isStopped = false;
     this.#look();
@@ -84,16 +84,16 @@ export class Schedule {
     await this.#run;
   }
 
-  /** The time by which things are due. */
+  /** The current time, after due times were adjusted to a clock that was set. */
   async now(): Promise<number> {
     await this.#followClock();
     return this.#options.now();
   }
 
   /**
-   * Puts a due time `afterMs` from now.
+   * Adds or replaces a due time, `afterMs` from now.
    *
-   * @throws AppError `conflict` when the tenant has as many of the kind as it may have.
+   * @throws AppError `conflict` when the tenant has the most of the kind allowed.
    */
   async put(subject: DueSubject, afterMs: number, data: unknown): Promise<void> {
     await this.#countOne(subject);
@@ -102,7 +102,7 @@ export class Schedule {
     this.wakeAt(dueAt);
   }
 
-  /** To be called when something else than {@link put} made a due time. */
+  /** Call it when a due time was added by other means than {@link put}. */
   wakeAt(at: number | null): void {
     if (at === null) return;
     this.#asked = Math.min(this.#asked, at);
@@ -121,7 +121,7 @@ export class Schedule {
     count.count += 1;
   }
 
-  /** Roughly: what replaces one of the same subject counts too, until the next look. */
+  /** Approximate: replacements count as additions until the count is read again. */
   async #count(tenant: TenantId, kind: DueKind): Promise<Counted> {
     const name = `${tenant} ${kind}`;
     const now = this.#options.monotonicNow();
@@ -148,7 +148,7 @@ export class Schedule {
       });
   }
 
-  /** Does what is due; answers when to look again. */
+  /** Handles all due times; returns the time of the next scan. */
   async #work(): Promise<number | null> {
     let claimed: readonly DueTime[];
     let next: number | undefined;
@@ -173,8 +173,8 @@ export class Schedule {
   }
 
   /**
-   * When the clock was set, due times move with it: what was due in five minutes still is. Nodes cannot do so, because each would
-   * move those of all.
+   * When the clock is set, due times are shifted with it: what was due in five minutes still is. With several nodes they are not,
+   * because each node would shift those of all.
    */
   async #followClock(): Promise<void> {
     const { now, monotonicNow, isShared } = this.#options;
@@ -187,7 +187,7 @@ export class Schedule {
     try {
       await this.dueTimes.shift(Math.round(step));
     } catch (error) {
-      // To be moved by the next look.
+      // The next scan shifts them.
       this.#offset -= step;
       throw error;
     }

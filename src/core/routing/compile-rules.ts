@@ -1,4 +1,4 @@
-/** The rules of a tenant, compiled: which panels show a notification, and as what. No I/O; the same question, the same answer. */
+/** Compiles the rules of a tenant to a router. No I/O; equal notifications give equal decisions. */
 import type { RuleSpec } from '#contract/rule.ts';
 import type { RuleSet } from '../directory.ts';
 import { AppError, badField } from '../errors.ts';
@@ -19,8 +19,8 @@ export function compileRules(set: RuleSet, context: RoutingContext): Router {
 }
 
 /**
- * As `compileRules`, letting other work go first in between; rules that `previous` holds as the same objects are taken
- * over from it. It must have been compiled for the same levels.
+ * As `compileRules`, but yields to other work. Rules that are the same objects in `previous` are reused; `previous` must have
+ * been compiled for the same levels.
  */
 export async function compileRulesInSlices(
   set: RuleSet,
@@ -114,13 +114,14 @@ export interface RuleSurroundings {
   readonly panels: { has(id: string): boolean };
   /** Its channels by id. */
   readonly channels: { has(id: string): boolean };
-  /** The rules in force, next to which it is to stand. */
+  /** The current rules that it joins. */
   readonly router?: Pick<Router, 'rules' | 'regexWeight'>;
 }
 
 /**
- * Refuses a rule that cannot work: bad patterns, levels, panels, channels and time zones that do not exist, times that never
- * come, regular expressions that are too many for a tenant, and a `then` that does nothing. Tags and tokens need not exist yet. A disabled rule is held to the same.
+ * Refuses a rule that cannot work: invalid patterns, missing levels, panels, channels and time zones, times that never come, too
+ * many regular expressions for a tenant, and a `then` without effect. Tags and tokens need not exist yet. Disabled rules are
+ * checked too.
  *
  * @throws AppError `bad-request`, naming rule and field: rule "db to the NOC": when.ip[0]: …
  */
@@ -129,7 +130,7 @@ export function validateRule(spec: RuleSpec, { levels, panels, channels, router 
     const conditions = compileConditions(spec.when, levels);
     const own = conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
     const before = router?.rules.find(({ ref }) => ref.id === spec.id)?.regexWeight ?? 0;
-    // What costs no more than before is let through: a tenant beyond the bound can still mend its rules.
+    // A change that costs no more than before is accepted, so that a tenant beyond the limit can still fix its rules.
     if (own > before) checkRegexWeight(own - before + (router?.regexWeight ?? 0));
     compileActivity(spec);
     checkSetLevel(spec, levels);

@@ -21,7 +21,7 @@ import type { RoutingSubject } from './subject.ts';
 type DraftRules = NonNullable<ExplainRequest['rules']>;
 type Typed = Exclude<ExplainRequest['notification'], string>;
 
-/** What draft rules stand among: the tenant's levels, panels and channels, or those of the draft. */
+/** The levels, panels and channels that draft rules refer to: the tenant's, or those of the draft. */
 export interface DraftSurroundings extends Pick<TenantSnapshot, 'record'> {
   readonly levels: RankedLevels;
   readonly panels: ReadonlyMap<string, NamedPanel>;
@@ -51,7 +51,7 @@ export async function draftRouter(
   return compileRulesInSlices({ revision: 0, rules: specs }, { levels }, { yieldToEventLoop });
 }
 
-/** An error of a draft points to it among all the drafts of the request. */
+/** Errors contain the index of the draft rule in the request. */
 function checkDraft(spec: RuleSpec, i: number, surroundings: RuleSurroundings): void {
   try {
     validateRule(spec, surroundings);
@@ -87,7 +87,7 @@ export function subjectOfRequest(
   };
 }
 
-/** An explanation as it is answered. */
+/** An explanation as the API returns it. */
 export function outcomeOf(
   { decision, rules }: Explanation,
   { snapshot, throttled }: { readonly snapshot: TenantSnapshot; readonly throttled: boolean },
@@ -106,7 +106,7 @@ export function outcomeOf(
   };
 }
 
-/** Whether a throttle counted it on another notification; unknown, and so false, for draft rules. */
+/** Whether a throttle counted it on another notification; false for draft rules, for which it is unknown. */
 export function wasThrottled(record: HistoryRecord | undefined, isDraft: boolean): boolean {
   return record !== undefined && !isDraft && record.throttledOn !== null;
 }

@@ -9,7 +9,7 @@ import type { CompiledRule, Decision, Router } from './router.ts';
 import { EvaluationContext, type RoutingSubject } from './subject.ts';
 
 export interface Explanation {
-  /** What `router.route` decides. */
+  /** The decision of `router.route`. */
   readonly decision: Decision;
   /** Every rule, in the order of evaluation. */
   readonly rules: readonly RuleTrace[];
@@ -19,7 +19,7 @@ export interface Question {
   readonly router: Router;
   readonly subject: RoutingSubject;
   readonly at: number;
-  /** Set when it was sent before. */
+  /** Set for a recorded notification. */
   readonly recorded?: Recorded | undefined;
 }
 
@@ -89,7 +89,7 @@ function* explainSteps({ router, subject, at, recorded }: Question): Generator<u
   return { decision, rules };
 }
 
-/** At most `most` traces, in order: those of the rules that matched before any other. */
+/** At most `most` traces, in order; rules that matched have priority. */
 export function clipTraces(
   traces: readonly RuleTrace[],
   most = 1000,
@@ -128,7 +128,7 @@ function traceUnmatched(
 const outOfBudget =
   'skipped: the regular expressions of the rules before it took all the time there is for one notification';
 
-/** What a rule does once it has matched. */
+/** The effects of a rule that matches. */
 function effects({ then, continue: goesOn }: RuleSpec): string {
   const done: string[] = [];
   if (then.panels !== undefined) done.push(`names ${panelsText(then.panels)}`);

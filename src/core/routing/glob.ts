@@ -9,7 +9,7 @@ export interface Glob {
   readonly prefix: string;
   readonly suffix: string;
   readonly literal: string;
-  /** It matches `prefix` and nothing else. */
+  /** It has no wildcards: it matches only `prefix`. */
   readonly isExact: boolean;
 }
 

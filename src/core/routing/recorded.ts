@@ -1,10 +1,10 @@
-/** Recorded notifications, routed anew from what their senders sent. */
+/** Routes recorded notifications again, from the fields that their senders sent. */
 import { keepEscalated, ownDecision, ownSenderId } from '../own-sender.ts';
 import type { HistoryRecord } from '../ports.ts';
 import type { Decision, Router } from './router.ts';
 import type { RoutingSubject } from './subject.ts';
 
-/** What of it is needed; the token's name is the present one. */
+/** The fields that routing needs; the token's name is the current one. */
 export type Recorded = Pick<
   HistoryRecord,
   | 'id'
@@ -26,13 +26,13 @@ export type Recorded = Pick<
   | 'throttledOn'
 >;
 
-/** What the sender sent, as routing sees it; the level's rank is today's. */
+/** The subject as the sender sent it, with the current rank of its level. */
 export function subjectOf(record: Recorded, router: Pick<Router, 'rankOf'>): RoutingSubject {
   const { sentLevel, sentTtl, route } = record;
   return { ...record, level: sentLevel, rank: router.rankOf(sentLevel), ttl: sentTtl, origin: route.origin };
 }
 
-/** An escalation, and a repeat of one, keeps the panels that it had besides those that the rules choose. */
+/** An escalation, and a repeat of one, keeps its panels in addition to those that the rules choose. */
 export function routeRecorded(record: Recorded, router: Router, at: number): Decision {
   const subject = subjectOf(record, router);
   const { route } = record;

@@ -1,7 +1,4 @@
-/**
- * What the regular expressions of one tenant may cost the process that all tenants share. Statistics are those of
- * bench/routing.ts.
- */
+/** Limits the cost of one tenant's regular expressions. The figures are from bench/routing.ts. */
 
 import type { RuleSpec, TextCondition } from '#contract/rule.ts';
 import { badRequest } from '../errors.ts';
@@ -11,16 +8,16 @@ import type { YieldToEventLoop } from '../yield-to-event-loop.ts';
 import { compileRegex, maxRegexWeight, type Regex } from './regex.ts';
 
 /**
- * Characters times words of programs that the rules may spend on one notification: a step costs some 6 ns, at the worst
- * 60, so this is 3 to 30 ms. It is a thousand usual patterns on a text of 500 characters, or eight of the slowest kind
- * on the longest message. Counted and not timed, so that the same notification is routed the same way twice.
+ * The work that rules may spend on one notification, in characters times program words. A step costs about 6 ns, at most 60, so
+ * this is 3 to 30 ms: a thousand usual patterns on 500 characters, or eight of the slowest on the longest message. Counted and
+ * not timed, so that routing is deterministic.
  */
 export const regexWorkPerNotification = 512 * 1024;
 
-/** Thrown by a condition for which no work is left; one object, as it may be thrown often. */
+/** Thrown by a condition when the work is used up; a shared object, because it may be thrown often. */
 export const regexBudgetSpent = new Error('the regular expressions of the rules took all the time there is');
 
-/** @throws AppError `bad-request` when regular expressions of this weight are more than a tenant may have. */
+/** @throws AppError `bad-request` when the weight exceeds what a tenant may have. */
 export function checkRegexWeight(weight: number): void {
   if (weight <= maxRegexWeight) return;
   throw badRequest(
@@ -29,8 +26,8 @@ export function checkRegexWeight(weight: number): void {
 }
 
 /**
- * Compiles the regular expressions of rules into the cache of {@link compileRegex}, letting other work go first in between,
- * so that compiling the rules takes little time. Errors in patterns are left to the compiling of the rules.
+ * Compiles the regular expressions of rules into the cache of {@link compileRegex}, and yields to other work, so that compiling
+ * the rules takes little time afterwards. Errors in patterns are reported when the rules are compiled.
  *
  * @throws AppError `bad-request` if `limited` and they weigh too much, as soon as that is known.
  */
@@ -67,18 +64,18 @@ function patternsOf({ when }: RuleSpec): string[] {
 
 const msPerSecond = 250;
 const burstMs = 1_000;
-/** What routing costs anyway is not counted. */
+/** The time of routing without regular expressions, which is not counted. */
 const freeMs = 0.1;
 const mostTenants = 10_000;
 
 /**
- * The time that each tenant's regular expressions may take of this process: a quarter of a second in each second. Once it
- * is used up, rules with regular expressions are skipped until there is some again, and notifications go on.
+ * Limits the time of each tenant's regular expressions in this process to a quarter. When it is used up, rules with regular
+ * expressions are skipped until there is time again; intake continues.
  */
 export class RegexTime {
   readonly #left = createLruMap<TenantId, { ms: number; at: number }>(mostTenants);
 
-  /** What routing may spend on a notification of this tenant. */
+  /** The work that routing may spend on a notification of this tenant. */
   allowance(tenant: TenantId, now: number): number {
     return this.waitMs(tenant, now) === 0 ? regexWorkPerNotification : 0;
   }
@@ -93,7 +90,7 @@ export class RegexTime {
     return bucket.ms > 0 ? 0 : Math.max(1, (-bucket.ms / msPerSecond) * 1000);
   }
 
-  /** Counts what routing a notification took. */
+  /** Counts the time of routing a notification. */
   spend(tenant: TenantId, ms: number, now: number): void {
     if (ms <= freeMs) return;
     const bucket = this.#left.get(tenant) ?? { ms: burstMs, at: now };

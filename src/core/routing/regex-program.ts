@@ -1,23 +1,23 @@
-/** What a regular expression compiles to: re2js parses and compiles it, and this reads the program it made. */
+/** Reads the program of a regular expression that re2js parsed and compiled. */
 import { RE2JS } from 're2js';
 
 /** Kinds of characters that assertions between two characters distinguish. */
 export const kinds = { edge: 0, newline: 1, word: 2, other: 3 } as const;
 
-/** A program over positions: the places in it that consume one character, numbered from 0. */
+/** A program as numbered positions, from 0: the places that consume one character. */
 export interface RegexProgram {
   readonly positions: number;
   /** Bounds of the character classes: class i is from `bounds[i - 1]` to below `bounds[i]`. */
   readonly bounds: Int32Array;
   /** Whether a position consumes a code point. */
   consumes(position: number, codePoint: number): boolean;
-  /** Where the program can stand, having consumed at `position` (undefined: before the start), at a place with these flags. */
+  /** The positions reachable after `position` consumed a character (undefined: from the start), at a place with these flags. */
   reach(position: number | undefined, flags: number): Reach;
-  /** The flags that make a difference to `reach`. */
+  /** The flags that `reach` depends on. */
   readonly asserts: number;
   /** Whether a match can begin after the first character. */
   readonly floating: boolean;
-  /** Characters that every match begins with, in a row; the whole match when `isLiteral`. */
+  /** The literal text that every match begins with; the whole match when `isLiteral`. */
   readonly prefix: string;
   readonly isLiteral: boolean;
 }
@@ -46,7 +46,7 @@ const op = {
   firstRune: 8,
   lastRune: 11,
 } as const;
-/** What can be asserted of a place between two characters. */
+/** Assertions about a place between two characters. */
 export const empty = {
   beginLine: 1,
   endLine: 2,
@@ -57,7 +57,7 @@ export const empty = {
 } as const;
 const foldCaseFlag = 1;
 
-/** @throws what re2js throws for a pattern it does not know. */
+/** @throws the error of re2js for an invalid pattern. */
 export function readProgram(pattern: string): RegexProgram {
   const { prog, dfa } = RE2JS.compile(pattern).re2();
   const instructions: readonly Instruction[] = prog.inst;
@@ -88,14 +88,14 @@ const isBranch = (operation: number) => operation === op.alt || operation === op
 const isPassed = (operation: number) =>
   operation === op.nop || operation === op.capture || operation === op.emptyWidth;
 
-/** The ways through a program, without what its instructions consume. */
+/** The control flow of a program. */
 class Flow {
   readonly positions: number;
   readonly #start: number;
   readonly #operations: Uint8Array;
   readonly #outs: Int32Array;
   readonly #args: Int32Array;
-  /** The instructions that consume, in the order of the program; and the other way, -1 for the rest. */
+  /** The instructions that consume a character, in program order, and the inverse mapping, -1 for others. */
   readonly #instructions: Int32Array;
   readonly #positionAt: Int32Array;
 
@@ -134,7 +134,7 @@ class Flow {
     };
   }
 
-  /** Every instruction that can be come to. */
+  /** Visits every reachable instruction. */
   #walk(
     waiting: number[],
     holds: (assertion: number) => boolean,
@@ -154,7 +154,7 @@ class Flow {
   }
 }
 
-/** What holds at a place between characters of these kinds. */
+/** The flags that hold between characters of these kinds. */
 export function flagsBetween(before: number, after: number): number {
   let flags = (before === kinds.word) === (after === kinds.word) ? empty.noWordBoundary : empty.wordBoundary;
   if (before === kinds.edge) flags |= empty.beginText | empty.beginLine;
@@ -176,7 +176,7 @@ export function kindOf(codePoint: number | undefined): number {
   return isWord ? kinds.word : kinds.other;
 }
 
-/** Follows the program as long as there is one way and it consumes one certain character. */
+/** Follows the program as long as there is only one path and it consumes a fixed character. */
 function literalStart(
   instructions: readonly Instruction[],
   start: number,

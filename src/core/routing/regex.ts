@@ -20,15 +20,15 @@ export interface Regex {
   test(text: string): boolean;
   /** A text that everything it matches contains, '' when there is none. */
   readonly literal: string;
-  /** What a character of text costs at the worst, in words of the program; see `regexWorkPerNotification`. */
+  /** The highest cost of a character of text, in program words; see `regexWorkPerNotification`. */
   readonly workPerChar: number;
-  /** What it costs to compile and to keep; see `maxRegexWeight`. */
+  /** The cost of compiling and keeping it; see `maxRegexWeight`. */
   readonly weight: number;
 }
 
-/** So much a pattern costs beside its positions. */
+/** The weight of a pattern in addition to its positions. */
 const weightOfAny = 8;
-/** Looking for a plain text is this much cheaper than a step of a program. */
+/** The cost of searching a plain text, relative to a step of a program. */
 const literalWork = 1 / 16;
 
 /**
@@ -46,13 +46,12 @@ export function compileRegex(pattern: string, path: string): Regex {
 }
 
 /**
- * The weight of all regular expressions of a tenant's rules, a pattern's positions and 8: some 2,700 usual patterns. The
- * slowest to compile take 60 µs a position and keep a kilobyte for it, so at the worst this is six seconds, taken in
- * slices, and 100 MB.
+ * The most weight of all regular expressions of a tenant's rules: about 2,700 usual patterns. The slowest take 60 µs and a
+ * kilobyte for each position, so the worst case is six seconds, in slices, and 100 MB.
  */
 export const maxRegexWeight = 100_000;
 
-/** Recently compiled patterns, as many as one tenant may have: most of a changed rule set stays the same. */
+/** A cache of compiled patterns, as many as one tenant may have: when rules change, most patterns stay the same. */
 const compiled = new LRUCache<string, Regex>({
   maxSize: maxRegexWeight,
   sizeCalculation: ({ weight }) => weight,
@@ -99,19 +98,19 @@ function hint(pattern: string): string {
 const unknown = 0;
 const matched = -1;
 const failed = -2;
-/** No more is kept than this: about 60 KiB a pattern at the worst, and a millisecond to fill it. */
+/** The limits of the table: at most about 60 KiB for each pattern, and a millisecond to fill it. */
 const maxTransitions = 8192;
 const maxStates = 512;
 const firstStates = 8;
 
 /**
- * Runs a program over a text. Sets of positions that occurred are kept as states with their transitions, so that text
- * of a usual kind costs one look-up for each character. Once the table is full, unknown ways are walked step by step.
+ * Runs a program over a text, as a lazy DFA. Sets of positions are cached as states with their transitions, so usual text costs
+ * one look-up for each character. Once the table is full, unknown transitions are computed step by step.
  */
 class Runner {
   readonly #steps: RegexSteps;
   readonly #floating: boolean;
-  /** The known sets, one after the other, and the kind of character before each. */
+  /** The cached sets in a row, and for each the kind of the character before it. */
   #sets: Int32Array;
   readonly #befores: number[] = [];
   readonly #ids = new Map<string, number>();
@@ -166,7 +165,7 @@ class Runner {
     return this.#keep(next, kind);
   }
 
-  /** The state of a set, or `unknown` when there is no room for it. */
+  /** The state of a set, cached if there is room; otherwise `unknown`. */
   #keep(consumed: Positions, before: number): number {
     const name = `${before} ${consumed.join()}`;
     const known = this.#ids.get(name);
@@ -184,7 +183,7 @@ class Runner {
     return kept + 1;
   }
 
-  /** The rest of the text from `i`, without keeping new states. */
+  /** Tests the rest of the text without caching new states. */
   #crawl(text: string, from: number, state: number): boolean {
     const steps = this.#steps;
     let [consumed, next] = this.#scratch;

@@ -1,4 +1,4 @@
-/** What a replay counts for each rule and each panel. */
+/** The counts of a replay for each rule, panel and channel. */
 import type { ReplayResponse } from '#contract/routing.ts';
 import type { Ref, Route } from '../ports.ts';
 import { isEmpty, type PanelAddress, reaches, type Target } from '../target.ts';
@@ -9,7 +9,7 @@ export interface NamedPanel extends PanelAddress {
 
 /** The most rules, and panels, that a comparison names. */
 const maxNamed = 1_000;
-/** Panels are not compared when there are so many of them, and so many different targets, that it would take seconds. */
+/** With more combinations of panels and targets, panels are not compared, because it would take seconds. */
 const maxComparisons = 1_000_000;
 
 /** How many notifications each rule matched, before and after. */

@@ -5,29 +5,29 @@ import type { Acknowledgement, Clear } from '../ports.ts';
 import type { Recorded } from './recorded.ts';
 import type { Decision } from './router.ts';
 
-/** When a panel first showed each of some notifications; what none has shown is missing. */
+/** Returns when a panel first showed each of the notifications; those that none has shown are missing. */
 export type FirstShown = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 const askedAtOnce = 500;
 
-/** From the first notification of a key, or one without, until it has left the panels. */
+/** One alarm: from the first notification of a key (or one without a key) until it has left the panels. */
 interface Alarm {
   readonly key: string | null;
   readonly ruleId: string;
   readonly step: EscalationStep;
   readonly dueAt: number;
-  /** Of its notifications, and of escalations that were sent then. */
+  /** The ids of its notifications, and of the escalations that were sent. */
   readonly ids: string[];
-  /** Of the newest. */
+  /** The rank of the newest. */
   rank: number;
   expiresAt: number | null;
-  /** Of any of its notifications, or what ended it; undefined while nothing did. */
+  /** When it was acknowledged or ended; undefined before that. */
   endedAt: number | undefined;
 }
 
 /**
- * Takes the log in its order. Whether the first step of a rule would have been sent is decided by what the log tells of the time until then: who acknowledged
- * or cleared the alarm, what took its place, when it expired. Escalations that were sent then are seen as the alarm itself.
+ * Reads the log in order and decides whether the first step of a rule would have been sent: unless the alarm was acknowledged,
+ * cleared, replaced or had expired by then. Recorded escalations count as part of their alarm.
  */
 export class ReplayedEscalations {
   readonly #firstShown: FirstShown;
@@ -45,7 +45,7 @@ export class ReplayedEscalations {
     const known = key === null ? undefined : this.#byKey.get(key);
     const standing = known && isStanding(known, receivedAt) ? known : undefined;
     if (record.tokenId === ownSenderId('escalation')) {
-      // Without a key, it names what it escalates.
+      // Without a key, the escalation names the escalated notification.
       const escalated = standing ?? this.#byId.get(record.route.escalates ?? '');
       if (escalated) this.#join(escalated, id);
       return;
@@ -59,7 +59,7 @@ export class ReplayedEscalations {
       this.#join(standing, id);
       return;
     }
-    // Something else took its place.
+    // Another notification replaced it.
     if (known && key !== null) {
       this.#end(known, receivedAt);
       this.#byKey.delete(key);
@@ -78,7 +78,7 @@ export class ReplayedEscalations {
 
   change(entry: Clear | Acknowledgement): void {
     const alarm = this.#byId.get(entry.id);
-    // What takes its place comes as a notification.
+    // The replacement arrives as a notification of its own.
     if (!alarm || (entry.kind === 'clear' && entry.reason === 'replaced')) return;
     if (entry.kind === 'clear' && entry.by === ownSenderId('escalation')) return;
     this.#end(alarm, entry.at);

@@ -16,27 +16,26 @@ import { Throttle, type Throttled } from './throttle.ts';
 
 export type Comparison = Omit<ReplayResponse, 'complete'>;
 
-/** One entry of the log: what was sent, or what became of it. */
+/** An entry of the log. */
 export type ReplayEntry = Recorded | Clear | Acknowledgement;
 
 interface ReplaySetting {
-  /** The tenant's channels as they are, and as they would be. */
+  /** The tenant's channels before and after the change. */
   readonly before: readonly ReplayChannel[];
   readonly after: readonly ReplayChannel[];
-  /** What is not due by then has not escalated. */
+  /** Escalations that are due later do not count. */
   readonly now: number;
   readonly firstShown: FirstShown;
 }
 type Example = ReplayResponse['examples'][number];
 
 const maxExamples = 20;
-/** The throttle of a replay is its own, so any number will do. */
+/** A replay has its own throttle, so any number will do. */
 const replayTenant: TenantId = 0;
 
 /**
- * Routes recorded notifications anew, from what their senders sent, and compares the outcome with the recorded one. A
- * notification counts as changed when its level, ttl, panels, muting or throttling would differ, not when only other
- * rules would say the same.
+ * Routes recorded notifications again and compares the result with the recorded one. A notification counts as changed when its
+ * level, ttl, panels, muting or throttling differ, not when only other rules lead to the same result.
  *
  * @param recorded oldest first: throttles count on what came before.
  * @param panels the tenant's panels as they are now: a notification counts as shown when it reaches one of them.
@@ -162,7 +161,7 @@ function sameTarget(a: Target, b: Target): boolean {
   return sameMembers(a.ids, b.ids) && sameMembers(a.tags, b.tags);
 }
 
-/** Neither holds anything twice. */
+/** Neither list has duplicates. */
 function sameMembers(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((member) => b.includes(member));
 }
@@ -224,8 +223,8 @@ export interface ReplayStart {
 }
 
 /**
- * Finds the first entry received at `since` or later, among the newest `most`. Times rise with positions but for the
- * moments a clock is set back, so the log is searched by halves.
+ * Finds the first entry received at `since` or later, among the newest `most`. Uses a binary search, because times ascend with
+ * positions unless a clock is set back.
  */
 export async function replayStart(
   history: Pick<History, 'bounds' | 'readAfter'>,
@@ -243,12 +242,12 @@ export async function replayStart(
     if (entry && timeOf(entry) < since) low = Math.max(middle + 1, entry.position);
     else high = middle;
   }
-  // Begun at the floor that was put in, not at the one that time or retention gave.
+  // False if the limit of entries, and not the time or retention, decided the start.
   const complete = low > floor || floor === first - 1;
   return { after: low, head, complete };
 }
 
-/** The entries from there up to the head of then, oldest first, a page in memory at a time. */
+/** The entries from the start to the head at the time of the call, oldest first, one page at a time. */
 export async function* replayed(
   history: Pick<History, 'readAfter'>,
   tenant: TenantId,

@@ -25,9 +25,9 @@ export interface Decision {
   readonly ttl: number;
   /** Equal decisions of one router are the same object. A muted notification's target is no panel. */
   readonly route: Route;
-  /** For `Throttle.check`, before it is shown; empty when it is shown nowhere. */
+  /** Pass these to `Throttle.check` before it is shown; empty if no panel shows it. */
   readonly throttle: readonly ThrottleDemand[];
-  /** Of the last matching rule that escalates; undefined when none does, or it is shown nowhere. */
+  /** That of the last matching rule that escalates; undefined if none does, or no panel shows it. */
   readonly escalation: Escalation | undefined;
 }
 
@@ -42,18 +42,18 @@ export interface CompiledRule {
   readonly ref: Ref;
   readonly activity: Activity;
   readonly conditions: readonly Condition[];
-  /** Of its regular expressions; see `maxRegexWeight`. */
+  /** The weight of its regular expressions; see `maxRegexWeight`. */
   readonly regexWeight: number;
-  /** Why it cannot work, and is skipped. */
+  /** Why it cannot work and is skipped; undefined if it works. */
   readonly broken: string | undefined;
 }
 
 export interface Router {
   readonly revision: number;
-  /** In the order of the walk. */
+  /** In the order of evaluation. */
   readonly rules: readonly CompiledRule[];
   readonly levels: RankedLevels;
-  /** Of all its rules. */
+  /** The sum of all its rules. */
   readonly regexWeight: number;
   /**
    * Decides where a notification goes.
@@ -72,13 +72,13 @@ export interface Router {
    * is left of `regexWork`.
    */
   route(subject: RoutingSubject, now: number, regexWork?: number): Decision;
-  /** The rank of a level; one that is not known has that of info. */
+  /** The rank of a level; an unknown level has the rank of info. */
   rankOf(level: string): number;
-  /** How many rules are tested for such a notification when none ends the walk: what its cost grows with. */
+  /** How many rules are tested for such a notification if none ends the evaluation. The cost of routing grows with it. */
   countCandidates(subject: RoutingSubject): number;
 }
 
-/** What a set of matching rules amounts to, whatever the notification. */
+/** The combined effect of a set of matching rules, independent of the notification. */
 interface Effect {
   readonly route: Route;
   readonly level: string | undefined;
@@ -106,7 +106,7 @@ export class IndexedRouter implements Router {
   readonly #index: RuleIndex;
   readonly #unmatched: Effect;
   readonly #single: (Effect | undefined)[] = [];
-  /** By the ordinals of the rules that match, for two and more. */
+  /** Cache for two or more matching rules, by their ordinals. */
   readonly #several = new Map<string, Effect>();
 
   #hasReportedBudget = false;
@@ -167,7 +167,7 @@ export class IndexedRouter implements Router {
     }
   }
 
-  /** Reports an exhausted budget once, as it would happen with every notification. */
+  /** Reports an exhausted budget only once, because every notification may exhaust it. */
   #report(error: unknown, rule: Ref): void {
     if (error === regexBudgetSpent) {
       if (this.#hasReportedBudget) return;
@@ -187,7 +187,7 @@ export class IndexedRouter implements Router {
     let effect = this.#several.get(name);
     if (!effect) {
       effect = this.#effectOf(matching);
-      // Interning saves work; doing without for a while does no harm.
+      // The cache only saves work, so it may be cleared.
       if (this.#several.size === maxEffects) this.#several.clear();
       this.#several.set(name, effect);
     }

@@ -1,6 +1,6 @@
 import type { RuleConditions, RuleCreate, RulePatch, RuleSpec } from '#contract/rule.ts';
 
-/** A rule as it is kept: what the caller left out has its default. `timeZone` is the tenant's. */
+/** A complete rule with defaults for omitted fields. `timeZone` is the tenant's. */
 export function newRule(id: string, wanted: RuleCreate, timeZone: string): RuleSpec {
   return {
     id,
@@ -22,7 +22,7 @@ export function changedRule(rule: RuleSpec, patch: RulePatch): RuleSpec {
   return newRule(rule.id, { ...rule, ...patch }, rule.timeZone);
 }
 
-/** The rule with channels by their ids; it may name them as people do. What is neither stays, for the check to refuse. */
+/** Replaces channel names of the rule by ids. Unknown names stay, so that validation refuses them. */
 export function withChannelIds(
   rule: RuleSpec,
   known: ReadonlyMap<string, { readonly id: string; readonly name: string }>,

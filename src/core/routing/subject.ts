@@ -2,7 +2,7 @@ import { type AddressKey, findAddressKey } from '../addresses.ts';
 import { foldCase } from '../fold-case.ts';
 import { regexBudgetSpent, regexWorkPerNotification } from './regex-budget.ts';
 
-/** A notification as its sender sent it: what routing decides by. */
+/** A notification as its sender sent it: the input of routing. */
 export interface RoutingSubject {
   readonly title: string;
   readonly message: string;
@@ -16,7 +16,7 @@ export interface RoutingSubject {
   readonly key: string | null;
   readonly tokenId: string;
   readonly tokenName: string;
-  /** As in a route: what of Belfry sent it in the place of the token. */
+  /** As in {@link Route}: the part of Belfry that sent it in the place of the token. */
   readonly origin?: string | undefined;
 }
 
@@ -39,19 +39,19 @@ export class EvaluationContext {
 
   #regexWork: number;
 
-  /** `regexWork`: what regular expressions may spend on it. */
+  /** `regexWork`: the work that regular expressions may spend on it. */
   constructor(subject: RoutingSubject, regexWork: number = regexWorkPerNotification) {
     this.subject = subject;
     this.#regexWork = regexWork;
   }
 
-  /** Takes work before it is done. @throws `regexBudgetSpent` when there is less left. */
+  /** Takes work from the budget before it is done. @throws `regexBudgetSpent` when there is less left. */
   spend(work: number): void {
     if (work > this.#regexWork) throw regexBudgetSpent;
     this.#regexWork -= work;
   }
 
-  /** The text as it compares without regard to case, null when it was not sent. */
+  /** The case-folded text, null when it was not sent. */
   folded(field: TextField): string | null {
     const known = this.#folded[field];
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export class EvaluationContext {
     return folded;
   }
 
-  /** The key of an address, null when it was not sent or is none. */
+  /** The key of an address, null when it was not sent or is invalid. */
   address(field: AddressField): AddressKey | null {
     const known = this.#addresses[field];
     if (known !== undefined) return known;

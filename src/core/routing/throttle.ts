@@ -7,7 +7,7 @@ import type { RoutingSubject } from './subject.ts';
 /** A rule's limit: one shown notification of a kind in a period. */
 export interface ThrottleDemand {
   readonly ruleId: string;
-  /** The same for notifications that are alike to the rule; 22 characters. */
+  /** Equal for notifications that the rule groups together; 22 characters. */
   readonly key: string;
   readonly perMs: number;
 }
@@ -18,7 +18,7 @@ export interface Throttled {
   readonly count: number;
 }
 
-/** What a rule asks for a subject; fields are compared as they were sent, the host without regard to case. */
+/** The demand of a rule for a subject. Fields are compared as they were sent, the host without regard to case. */
 export function throttleDemand(
   ruleId: string,
   { by, perMs }: NonNullable<RuleThen['throttle']>,
@@ -29,7 +29,7 @@ export function throttleDemand(
     const value = subject[field];
     return field === 'host' && value !== null ? foldCase(value) : value;
   });
-  // Hashed, as a message can be long and many are remembered.
+  // Hashed, because messages can be long and many are remembered.
   return { ruleId, key: hash('sha256', JSON.stringify([by, values]), 'base64url').slice(0, 22), perMs };
 }
 
@@ -39,17 +39,16 @@ interface Bucket {
   count: number;
 }
 
-/** So many kinds are remembered for a tenant; of more, those longest unused are forgotten, and shown once more. */
+/** The most kinds remembered for a tenant. The least recently used are dropped, and shown again. */
 const defaultBucketsPerTenant = 10_000;
 
 /**
- * What each tenant's throttles have shown, as far as this process knows. Where several nodes share a store, the store decides
- * by {@link claimsOf} which one is shown, and this process learns of it by `adopt`; a single node that is restarted shows
- * the first one again.
+ * The notifications that each tenant's throttles show, in the memory of this process. With several nodes, the store decides with
+ * {@link claimsOf} which one is shown, and `adopt` records it here. A single node forgets them at a restart.
  */
 export class Throttle {
   readonly #perTenant: number;
-  /** By tenant, then by rule and key, the longest unused first. */
+  /** By tenant, then by rule and key, least recently used first. */
   readonly #tenants = new Map<TenantId, Map<string, Bucket>>();
 
   constructor(bucketsPerTenant: number = defaultBucketsPerTenant) {
@@ -57,9 +56,9 @@ export class Throttle {
   }
 
   /**
-   * Decides about the notification `id`, received at `now`: undefined when it is to be shown, and from now on others
-   * are counted on it; else what it is counted on. With several demands, the first that has shown one already counts.
-   * A time is counted from the one that was shown.
+   * Decides about the notification `id`, received at `now`. Returns undefined if it is shown; later ones are then counted on it.
+   * Otherwise returns the notification that it is counted on, by the first demand that already shows one. A period starts with
+   * the shown notification.
    */
   check(
     tenant: TenantId,
@@ -87,7 +86,7 @@ export class Throttle {
     return buckets && findOpen(buckets, demands, now)?.bucket.id;
   }
 
-  /** The throttle of the claim `by` shows `on` since `shownAt`, on another node, and not `id`, which this process took for the first. */
+  /** Records that another node's notification `on` has been shown since `shownAt` for the claim `by`, instead of `id`. */
   adopt(
     tenant: TenantId,
     demands: readonly ThrottleDemand[],
@@ -98,10 +97,7 @@ export class Throttle {
     this.#show(this.#bucketsOf(tenant), by, { id: on, shownAt, count: 0 });
   }
 
-  /**
-   * Takes back what `check` answered for `id`, which was not stored: nothing may be counted on what does not exist, nor
-   * be counted itself.
-   */
+  /** Reverts `check` for `id`, which was not stored: nothing may be counted on it, and it must not be counted. */
   forget(
     tenant: TenantId,
     demands: readonly ThrottleDemand[],
@@ -151,7 +147,7 @@ function findOpen(
   return undefined;
 }
 
-/** What a notification that is to be shown asks of a store that several nodes share. */
+/** The claims of a notification, for a store that several nodes share. */
 export const claimsOf = (demands: readonly ThrottleDemand[]): ThrottleClaim[] =>
   demands.map((demand) => ({ name: nameOf(demand), perMs: demand.perMs }));
 

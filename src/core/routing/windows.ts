@@ -1,4 +1,4 @@
-/** When a rule is active: between two instants, and inside weekly windows by a place's wall clock. */
+/** When a rule is active: between two instants, and within weekly windows in the wall time of a time zone. */
 import { type RuleSpec, type RuleWindow, weekdays } from '#contract/rule.ts';
 import { badField } from '../errors.ts';
 import { checkTimeZone } from '../time-zone.ts';
@@ -18,11 +18,11 @@ const minutesPerDay = 1440;
 /**
  * Active from `activeFrom` up to but not including `activeUntil`, and in any of the windows (none: always).
  *
- * Windows follow the wall clock of the time zone: a window that includes the hour that is skipped in spring is that
- * much shorter on that day, and one that includes the hour that is repeated in autumn holds both times. Where `until`
- * is at or before `from` the window starts on its day and ends on the next.
+ * Windows follow the wall clock of the time zone: a window that contains the hour skipped in spring is shorter on that day, and
+ * one that contains the hour repeated in autumn includes it twice. Where `until` is at or before `from` the window starts on its
+ * day and ends on the next.
  *
- * @throws AppError `bad-request` for an unknown time zone, a time that is none, or an end that is not after its start.
+ * @throws AppError `bad-request` for an unknown time zone, an invalid time, or an end that is not after its start.
  */
 export function compileActivity(times: Times): Activity {
   const from = instant(times.activeFrom, 'activeFrom') ?? Number.NEGATIVE_INFINITY;
@@ -81,8 +81,8 @@ type WallClock = (now: number) => number;
 const clocks = new Map<string, WallClock>();
 
 /**
- * The minute of the week in a time zone. Asking Intl takes microseconds, so the answer is kept for the minute: no zone
- * in use changes its offset within one.
+ * The minute of the week in a time zone. `Intl` takes microseconds, so the result is cached for a minute: no zone in use changes
+ * its offset within one.
  */
 function wallClock(timeZone: string, path: string): WallClock {
   const known = clocks.get(timeZone);

@@ -11,10 +11,10 @@ import type { Route, TenantId } from '../ports.ts';
 import { isEmpty } from '../target.ts';
 import { wordsOf } from './search-words.ts';
 
-/** A longer word is indexed by its beginning. */
+/** Of a longer word only this many characters are indexed. */
 export const wordChars = 64;
 
-/** What of a notification is indexed. */
+/** The fields of a notification that are indexed. */
 export interface IndexedNotification {
   readonly title: string;
   readonly message: string;
@@ -29,15 +29,15 @@ export interface IndexedNotification {
 
 export type ValueTermField = 'level' | 'host' | 'tsoh' | 'key' | 'token' | 'rule' | 'panel' | 'tag';
 
-/** Everything in ASCII but what no index splits at or folds. */
+/** ASCII characters that an index may split at or fold. */
 const unsafe = /[^a-z0-9._:/\-\x80-\uffff]/g;
 const percentEncoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
-/** `tsoh` is the host from its end to its beginning, for patterns such as *.example.org. */
+/** `tsoh` is the reversed host, for patterns such as *.example.org. */
 export const valueTerm = (tenant: TenantId, field: ValueTermField, value: string): string =>
   `${tenant}.${field}:${value.replace(unsafe, percentEncoded)}`;
 
-/** Every notification of the tenant; those of a state; those for every panel. */
+/** The terms that mark every notification of a tenant, those of a state, and those for all panels. */
 export const flagTerm = (
   tenant: TenantId,
   flag: 'all' | 'muted' | 'throttled' | 'unrouted' | 'panels',
@@ -52,7 +52,7 @@ export function valueOfTerm(term: string): string {
 
 export const reversed = (text: string): string => [...text].reverse().join('');
 
-/** How an address of a family is indexed: by so many of its hexadecimal digits, the last time by all. */
+/** The lengths of the prefixes, in hexadecimal digits, by which an address is indexed; the last is the whole address. */
 export const addressDigits = { 4: [4, 6, 8], 6: [12, 16, 32] } as const;
 export type AddressFamily = keyof typeof addressDigits;
 export type AddressField = 'ip' | 'source';
@@ -93,7 +93,7 @@ export function indexTerms(tenant: TenantId, given: IndexedNotification, route: 
   return terms;
 }
 
-/** The beginning of a long word that is indexed: never half of a character. */
+/** The indexed beginning of a word, never with half a character. */
 export function cut(word: string): string {
   const begin = word.slice(0, wordChars);
   return begin.isWellFormed() ? begin : begin.slice(0, -1);

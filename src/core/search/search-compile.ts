@@ -1,4 +1,4 @@
-/** A query becomes one expression over the terms of the index (`index-terms.ts`), which every store can run. */
+/** Compiles a query to an expression over the terms of the index (`index-terms.ts`), which every store can run. */
 import { type AddressKey, compareAddresses } from '../addresses.ts';
 import type { TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
@@ -18,31 +18,31 @@ import { literalOf, type Pattern, patternParts } from './search-glob.ts';
 import type { AddressPattern, Phrase, Query, SearchState, Term } from './search-query.ts';
 import { wordsOf } from './search-words.ts';
 
-/** Rows that have a term (or, with `prefix`, one that starts so), all of several, any of several, or some but not others. */
+/** Rows with a term (with `prefix`: one that starts like it), with all or any of several, or with some but not others. */
 export type TermExpression =
   | { readonly kind: 'term'; readonly term: string; readonly prefix: boolean }
   | { readonly kind: 'and' | 'or'; readonly of: readonly TermExpression[] }
   | { readonly kind: 'without'; readonly of: TermExpression; readonly not: TermExpression };
 
 export interface CompiledQuery {
-  /** Finds every match; finds nothing else when `exact`. Matches of this tenant only. */
+  /** Finds every match, and nothing else if `exact`. Only rows of this tenant. */
   readonly terms: TermExpression;
   /** Otherwise a row that was found must be tested too (`search-evaluate.ts`). */
   readonly exact: boolean;
-  /** Every match was received at `after` or later, and before `before`. The terms know nothing of it. Unix milliseconds. */
+  /** Every match was received at `after` or later, and before `before`. The terms do not contain the time. Unix milliseconds. */
   readonly after: number;
   readonly before: number;
   /** Every match is on panels now. */
   readonly live: boolean;
 }
 
-/** Rows that one part of a query leads to; `undefined`: the terms cannot narrow it, any row may match. */
+/** The rows of a part of the query; `undefined` if terms cannot restrict them, so any row may match. */
 interface Part {
   readonly terms: TermExpression | undefined;
   readonly exact: boolean;
 }
 
-/** Addresses between two ends are found by blocks of them; by this many at the most, else by one that is too large. */
+/** The most blocks of an address range; otherwise one larger block is used. */
 const mostBlocks = 64;
 
 export function compileQuery(query: Query, tenant: TenantId): CompiledQuery {
@@ -70,7 +70,7 @@ class Compiler {
     this.#everything = one(flagTerm(tenant, 'all'));
   }
 
-  /** Words are found in every tenant's texts: unless a field of the tenant narrows them, the tenant must. */
+  /** Words are shared by all tenants, so the tenant's own term is added unless a field term is present. */
   ofTenant(terms: TermExpression | undefined): TermExpression {
     if (!terms) return this.#everything;
     return this.#isOfTenant(terms) ? terms : and([this.#everything, terms]);
@@ -104,7 +104,7 @@ class Compiler {
     }
   }
 
-  /** All of the queries together. What must not be is taken away from what must. */
+  /** The conjunction of the queries; negated ones are subtracted. */
   all(queries: readonly Query[]): Part {
     const wanted: TermExpression[] = [];
     const unwanted: TermExpression[] = [];
@@ -165,7 +165,7 @@ class Compiler {
     ];
   }
 
-  /** A pattern of hosts or keys: by how it begins, and for hosts by how it ends. */
+  /** A pattern of hosts or keys: uses its prefix, and for hosts its suffix. */
   #pattern(field: 'host' | 'key', pattern: Pattern): Part {
     const literal = literalOf(pattern);
     if (literal !== undefined) return this.#values(field, [literal]);
@@ -228,7 +228,7 @@ function any(parts: readonly Part[]): Part {
   return { terms: or(terms), exact };
 }
 
-/** The words of a phrase, in whatever order and field: exact for a single word anywhere. */
+/** The words of a phrase in any order and field; exact only for a single word anywhere. */
 function phrasePart({ text, prefix }: Phrase, anywhere: boolean): Part {
   const words = wordsOf(text);
   if (words.length === 0) return { terms: undefined, exact: false };
@@ -243,7 +243,7 @@ function phrasePart({ text, prefix }: Phrase, anywhere: boolean): Part {
 const firstV4: AddressKey = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 0, 0]);
 const lastV4: AddressKey = Uint8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255]);
 
-/** A range cut where IPv4 begins and ends within IPv6. */
+/** Splits a range at the bounds of IPv4 within IPv6. */
 export function* families({
   low,
   high,
@@ -268,7 +268,7 @@ function neighbour(key: AddressKey, step: 1 | -1): AddressKey {
 
 interface Block {
   readonly family: 4 | 6;
-  /** Of every address in it, the first hexadecimal digits. */
+  /** The first hexadecimal digits of every address in the block. */
   readonly digits: string;
 }
 

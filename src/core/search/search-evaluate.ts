@@ -1,4 +1,4 @@
-/** Tests a notification itself against a query: for notifications that are not indexed yet, and for terms that no index can decide. */
+/** Tests a notification against a query, if it is not indexed yet or the terms do not decide. */
 import { addressKey, compareAddresses } from '../addresses.ts';
 import type { NotificationDraft } from '../ports.ts';
 import { isEmpty, reaches } from '../target.ts';

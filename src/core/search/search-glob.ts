@@ -24,7 +24,7 @@ export function patternParts(pattern: Pattern): PatternPart[] {
   return parts;
 }
 
-/** The pattern that matches this text alone. */
+/** The pattern that matches only this text. */
 export const literalPattern = (text: string): Pattern => text.replace(/[*?\\]/g, '\\$&');
 
 /** The only text that a pattern without wildcards matches; undefined when it has wildcards. */

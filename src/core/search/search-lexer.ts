@@ -1,4 +1,4 @@
-/** The words of a history search: where they stand, what is quoted, what is a key and what are its values. */
+/** Splits a history search into tokens: operators, keys with their values, words and phrases, with their positions. */
 
 import type { ErrorPlace } from '#contract/error-header.ts';
 import type { ErrorCode } from '#contract/errors.ts';
@@ -6,7 +6,7 @@ import { limits } from '#contract/limits.ts';
 import { AppError } from '../errors.ts';
 import type { Pattern } from './search-glob.ts';
 
-/** One value: of a key, or a free word or phrase. */
+/** A value of a key, or a free word or phrase. */
 export interface Value {
   /** Wildcards as typed, in quotes too; what a backslash made literal is escaped. */
   readonly pattern: Pattern;
@@ -29,12 +29,12 @@ export type Token =
       readonly column: number;
     };
 
-/** What else programs are told of an error in a search. */
+/** Further details of a search error, for programs. */
 interface SearchProblem extends Pick<ErrorPlace, 'length' | 'nearest'> {
   readonly code?: ErrorCode;
 }
 
-/** An error at a place in the search, in the one form all of them have: `q: <what> at character <column><hint>`. */
+/** Creates a search error; all have the form `q: <what> at character <column><hint>`. */
 export const searchError = (
   what: string,
   column: number,
@@ -45,13 +45,13 @@ export const searchError = (
     place: { at: column, ...(length !== undefined && { length }), ...(nearest && { nearest }) },
   });
 
-/** What someone typed, short enough for an error message. */
+/** A typed text, shortened for an error message. */
 export function shown(text: string): string {
   const characters = [...text];
   return `"${characters.length > 60 ? `${characters.slice(0, 60).join('')}…` : text}"`;
 }
 
-/** @throws AppError `bad-request` for a search that is too long, holds what no text can hold, or does not come apart. */
+/** @throws AppError `bad-request` for a search that is too long, contains invalid characters, or has an unclosed quote. */
 export function readTokens(text: string): Token[] {
   const characters = text.length > 2 * limits.queryChars ? undefined : [...text];
   if (!characters || characters.length > limits.queryChars) {
@@ -65,7 +65,7 @@ export function readTokens(text: string): Token[] {
 const isSpace = (character: string | undefined) => character !== undefined && /\s/.test(character);
 const endsWord = (character: string | undefined) =>
   character === undefined || isSpace(character) || character === '(' || character === ')';
-/** What a backslash takes literally; before anything else it is a character like any other, as in "C:\logs". */
+/** The characters that a backslash escapes. Before others it is an ordinary character, as in "C:\logs". */
 const isEscapable = (character: string | undefined) =>
   character !== undefined && /[!-/:-@[-`{-~\s]/.test(character);
 
@@ -159,7 +159,7 @@ class Lexer {
     return values;
   }
 
-  /** Up to white space, a parenthesis, a quote or what `stops` says. */
+  /** Reads up to white space, a parenthesis, a quote, or a character for which `stops` is true. */
   #bare(stops: (character: string) => boolean): { pattern: Pattern; typed: string; length: number } {
     const from = this.#at;
     let pattern = '';
@@ -194,7 +194,7 @@ class Lexer {
     return { pattern, quoted: true, starred, column, length: this.#column - column };
   }
 
-  /** Takes a backslash and what it makes literal, as a pattern. */
+  /** Reads an escape, as a pattern. */
   #escape(): Pattern {
     const next = this.#characters[this.#at + 1];
     const escapes = isEscapable(next);

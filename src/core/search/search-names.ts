@@ -1,4 +1,4 @@
-/** Names in a search become what they name now. */
+/** Resolves names in a search to ids of tokens, panels and rules, and to levels. */
 import type { AppError } from '../errors.ts';
 import type { Ref } from '../ports.ts';
 import { literalOf, matchesPattern, patternText } from './search-glob.ts';
@@ -6,7 +6,8 @@ import { searchError, shown, type Value } from './search-lexer.ts';
 import { offerNearest } from './search-nearest.ts';
 
 /**
- * The ids that the values name: by id, else by name, else by name without regard to case, else as a glob of names.
+ * The ids that the values name. A value is tried as an id, a name, a name without regard to case, and a glob of names, in this
+ * order.
  *
  * @throws AppError `bad-request` for a value that names nothing.
  */
@@ -53,7 +54,7 @@ const comparisons: Readonly<Record<string, (rank: number, than: number) => boole
 };
 
 /**
- * The names of levels that the values mean: `error`, `=error`, `>=warning` by rank.
+ * The names of the levels for values such as `error`, `=error` and `>=warning` (by rank).
  *
  * @throws AppError `bad-request` for an unknown level, and for a comparison that no level passes.
  */
@@ -77,7 +78,7 @@ function levelsOf(value: Value, levels: readonly Ranked[]): string[] {
   return found.map((known) => known.name);
 }
 
-/** Points behind the comparison: only the name is wrong. */
+/** The position is that of the name, after the comparison operator. */
 function unknownLevel(value: Value, typed: string, levels: readonly Ranked[]): AppError {
   const problem = typed === '' ? 'the name of a level is missing' : `unknown level ${shown(typed)}`;
   const { nearest, clause } = offerNearest(

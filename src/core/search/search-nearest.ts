@@ -1,19 +1,19 @@
-/** What to offer someone whose search names a thing that is not there. */
+/** Suggests names when a search contains an unknown one. */
 
-/** Beyond this many characters a name is compared by its beginning; nobody mistypes further in. */
+/** Only this many characters of a name are compared. */
 const comparedChars = 64;
-/** Names offered when none is near. */
+/** How many names are offered when none is similar. */
 const offered = 5;
 
 export interface Offer {
-  /** The one name that was probably meant, else what there is. */
+  /** The one similar name, otherwise some of the known names. */
   readonly nearest: readonly string[];
   /** The same as a clause for an error: starts with "; ", or is empty. */
   readonly clause: string;
 }
 
 export function offerNearest(given: string, names: readonly string[]): Offer {
-  // Of deleted panels and rules, several may have had one name.
+  // Several deleted panels or rules may have had the same name.
   const known = [...new Set(names)];
   if (known.length === 0) return { nearest: [], clause: '' };
   const ranked = rank(given, known);

@@ -1,7 +1,7 @@
 import { literalPattern } from './search-glob.ts';
 import type { Query, Term } from './search-query.ts';
 
-/** Writes a query so that parsing it, with the same names known, gives the same query again. */
+/** Prints a query so that parsing the text with the same names gives the same query. */
 export function printQuery(query: Query): string {
   switch (query.kind) {
     case 'all':
@@ -50,5 +50,5 @@ function printTerm(term: Term): string {
 
 const quotedLiteral = (text: string) => quoted(literalPattern(text));
 
-/** A pattern in quotes: its own escapes stay, a quote gets one. */
+/** A quoted pattern: its own escapes stay, and quotes are escaped. */
 const quoted = (pattern: string) => `"${pattern.replaceAll('"', '\\"')}"`;

@@ -1,4 +1,4 @@
-/** What a search of history asks for, as plain data: storage is given it, and threads can be sent it. */
+/** A parsed search as plain data, which can be sent to storage threads. */
 import type { AddressKey } from '../addresses.ts';
 import type { PanelAddress } from '../target.ts';
 import type { Pattern } from './search-glob.ts';
@@ -15,27 +15,26 @@ export const searchStates = [
 ] as const;
 
 /**
- * `live`: on its panels now. `expired`: was, until its time was over. `cleared`: taken off. `muted`: by a rule.
- * `acknowledged`: somebody has seen it and said so.
- * `throttled`: counted on an earlier one. `unrouted`: no panel was chosen. `unseen`: for panels, not counted on another,
- * and no panel has reported showing it.
+ * `live`: on its panels now. `expired`: its ttl ended. `cleared`: removed from panels. `muted`: by a rule. `acknowledged`: by a
+ * person. `throttled`: counted on an earlier one. `unrouted`: no panel was chosen. `unseen`: routed to panels and not throttled,
+ * but no panel has reported showing it.
  */
 export type SearchState = (typeof searchStates)[number];
 
-/** Words in a row, as the full-text index splits words; with `prefix` the last one may go on. */
+/** Consecutive words, as the full-text index splits them; with `prefix` the last one is only the beginning of a word. */
 export interface Phrase {
   readonly text: string;
   readonly prefix: boolean;
 }
 
-/** Addresses from `low` to `high`, as `text` wrote them. */
+/** The addresses from `low` to `high`; `text` is the original text. */
 export interface AddressPattern {
   readonly text: string;
   readonly low: AddressKey;
   readonly high: AddressKey;
 }
 
-/** One condition. A list means any of it, and is never empty. */
+/** One condition. It holds if any value of the list matches; lists are never empty. */
 export type Term =
   | { readonly kind: 'text'; readonly field: 'title' | 'message' | null; readonly phrases: readonly Phrase[] }
   | {
@@ -55,14 +54,17 @@ export type Term =
       readonly at: number;
     };
 
-/** Plain data. No `and` holds an `and` and no `or` an `or`, both hold two or more, and no `not` holds a `not`. */
+/**
+ * A query in normal form: no `and` directly contains an `and`, no `or` an `or`, and no `not` a `not`; `and` and `or` have at
+ * least two terms.
+ */
 export type Query =
   | { readonly kind: 'all' }
   | { readonly kind: 'and' | 'or'; readonly terms: readonly Query[] }
   | { readonly kind: 'not'; readonly term: Query }
   | Term;
 
-/** Keeps a query in its one form: see {@link Query}. */
+/** Joins queries in the normal form of {@link Query}. */
 export function join(kind: 'and' | 'or', queries: readonly Query[]): Query {
   const terms = queries.flatMap((query) => (query.kind === kind ? query.terms : [query]));
   return terms.length === 1 ? (terms[0] as Query) : { kind, terms };

@@ -1,4 +1,4 @@
-/** One word or one `key:values` of a search becomes a term. */
+/** Reads one word, phrase or `key:values` of a search. */
 import { parseAddressRange } from '../addresses.ts';
 import { AppError } from '../errors.ts';
 import type { PanelAddress } from '../target.ts';
@@ -33,7 +33,7 @@ const readers: Readonly<Record<string, Reader>> = {
   is: (values) => ({ kind: 'is', states: [...new Set(values.map(readState))] }),
   title: (values) => ({ kind: 'text', field: 'title', phrases: values.map(readPhrase) }),
   message: (values) => ({ kind: 'text', field: 'message', phrases: values.map(readPhrase) }),
-  // Any of several bounds is the widest of them.
+  // Several values mean any of them, so the widest bound counts.
   since: (values, { now }) => ({
     kind: 'after',
     at: Math.min(...values.map((value) => readAge(value, now))),
@@ -48,7 +48,7 @@ const readers: Readonly<Record<string, Reader>> = {
   }),
 };
 
-/** @throws AppError `bad-request` for an unknown key and for a value the key cannot take. */
+/** @throws AppError `bad-request` for an unknown key and for an invalid value. */
 export function readPair(
   key: string,
   values: readonly Value[],
@@ -107,7 +107,7 @@ function readPhrase(value: Value): Phrase {
   return { text, prefix };
 }
 
-/** A value that must not be empty, as quotes allow. */
+/** Requires a value that is not empty, because quotes allow an empty one. */
 function given(key: string, value: Value): string {
   if (value.pattern.trim() === '') throw searchError(`a value for "${key}" is missing`, value.column);
   return value.pattern;
@@ -124,7 +124,7 @@ function readAddresses(value: Value): AddressPattern {
   }
 }
 
-/** A deleted panel was reached by nothing that came later; of several the last deletion counts. */
+/** A deleted panel was not reached after its deletion; of several, the last deletion counts. */
 function readPanels(values: readonly Value[], { panels, deletedPanels }: SearchContext): Query {
   const ids = new Set(readIds('panel', values, [...panels, ...deletedPanels]));
   const isMeant = ({ id }: { readonly id: string }) => ids.has(id);

@@ -1,4 +1,4 @@
-/** Times in a search: ages, dates, and dates with a time, in a place's wall clock or with an offset. */
+/** Times in a search: ages, dates, and dates with a time, in a time zone or with an offset. */
 
 import { zoneOffset } from '../time-zone.ts';
 import { literalOf, patternText } from './search-glob.ts';
@@ -12,11 +12,11 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
   w: 604_800_000,
 };
-/** The last instant that still prints with four digits of year. */
+/** The last instant with a year of four digits. */
 const lastInstant = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const dayMs = 86_400_000;
 
-/** `now` less an age such as 90s, 2h or 1d12h; not before 1970. */
+/** `now` minus an age such as 90s, 2h or 1d12h; not before 1970. */
 export function readAge({ pattern, column, length }: Value, now: number): number {
   const text = patternText(pattern);
   const age = text.toLowerCase();
@@ -53,8 +53,8 @@ const timeForm = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d{
 
 /**
  * The instant a value names: 2026-11-01 (its first moment), 2026-11-01T10:00, 2026-11-01T10:00:30.5Z, …+02:00, or 10:00 today.
- * Without an offset it is the wall clock of `timeZone`; a time that is skipped in spring is the one after the jump, of one that
- * is repeated in autumn the first counts.
+ * Without an offset it is the wall clock of `timeZone`; a time skipped in spring is moved behind the gap, and of a repeated time
+ * in autumn the first is used.
  */
 export function readInstant(
   key: string,
@@ -88,9 +88,9 @@ export function readInstant(
   return clamp(shiftMs === undefined ? fromWallTime(wall, timeZone) : wall - shiftMs);
 }
 
-/** A wall clock's reading as if it were UTC; undefined for 30 February and 25:00. */
+/** A wall time as if it were UTC; undefined for 30 February and 25:00. */
 function wallTime({ year, month, day, hour, minute, second, ms }: Parts): number | undefined {
-  // Date.UTC takes years below 100 for 19xx.
+  // Date.UTC interprets years below 100 as 19xx.
   const date = new Date(Date.UTC(2000, 0, 1, hour, minute, second, ms));
   date.setUTCFullYear(year, month - 1, day);
   const fits = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;

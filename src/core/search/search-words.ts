@@ -1,11 +1,11 @@
-/** Words of a text, as history searches know them: the one definition for every store's index and for every comparison. */
+/** The words of a text for history searches: the one definition for the index of every store and for every comparison. */
 
-/** What a word is made of: letters, digits and private-use characters, of any script. */
+/** A character of a word: letters, digits and private-use characters of any script. */
 export const wordCharacter = /[\p{L}\p{N}\p{Co}]/u;
 
 const ascii = /^[\0-\x7f]*$/;
 const asciiWords = /[a-z0-9]+/g;
-/** Accents of Latin, Greek and Cyrillic letters; the marks of other scripts tell words apart. */
+/** Accents of Latin, Greek and Cyrillic letters; marks of other scripts distinguish words. */
 const accents = /[\u0300-\u036f]+/g;
 const words = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
 
@@ -16,7 +16,7 @@ export function wordsOf(text: string): string[] {
   return plain.replaceAll('ς', 'σ').match(words) ?? [];
 }
 
-/** Tells whether words hold those of `phrase` in a row; with `prefix` the last one may go on. */
+/** Returns a test whether words contain `phrase` in a row; with `prefix` its last word is only a beginning. */
 export function phraseMatcher(phrase: string, prefix: boolean): (words: readonly string[]) => boolean {
   const wanted = wordsOf(phrase);
   const last = wanted.length - 1;

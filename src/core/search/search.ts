@@ -9,10 +9,10 @@ import { Parser } from './search-parser.ts';
 import type { Query } from './search-query.ts';
 
 /**
- * Reads a search. Names become what they name now, times become instants; an empty search asks for everything.
+ * Parses a search. Names are resolved to ids, and times to instants; an empty search finds everything.
  *
- * @throws AppError `bad-request`, and nothing else whatever the text is. The message names the place and the key or value
- * that is wrong, and offers the nearest that is right: nothing unknown is ever taken for a word to look for.
+ * @throws AppError `bad-request`, and nothing else whatever the text is. The message names the position and the wrong key or
+ * value, and suggests a similar one. An unknown key or value is never treated as a word to search for.
  */
 export function parseQuery(text: string, context: SearchContext): Query {
   return new Parser(readTokens(text), context).read();

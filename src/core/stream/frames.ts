@@ -1,4 +1,4 @@
-/** The stream's events, encoded. */
+/** Encodes entries of the log as events of a stream. */
 import type { NotificationEvent } from '#contract/notification.ts';
 import { encodeSse, formatCursor } from '#contract/sse.ts';
 import type {
@@ -63,7 +63,7 @@ function remainingMs(expiresAt: number, ttl: number, now: number): number {
   return Math.min(ttl, Math.max(0, expiresAt - now));
 }
 
-/** The count and the acknowledgement of a live notification are sent with it; of another one, they follow as events. */
+/** A live notification includes its count and acknowledgement; otherwise they follow as events. */
 export function encodeNotification(epoch: string, n: Notification | LiveNotification, now: number): string {
   return encodeSse({
     event: 'notification',
@@ -92,7 +92,7 @@ function encodeThrottled(epoch: string, n: Notification): string {
   return encodeSse({ event: 'throttled', id: formatCursor(epoch, n.position), data });
 }
 
-/** What happens to a notification that panels have. */
+/** Encodes a change of a notification that panels have. */
 function encodeChange(epoch: string, entry: Entry): string {
   if (entry.kind === 'clear') return encodeClear(epoch, entry);
   return entry.kind === 'acknowledgement'

@@ -45,7 +45,7 @@ export interface Connection {
 
 /** A hub without streams is kept this long, so that panels that reconnect find their frames in memory. */
 const lingerMs = 15_000;
-/** While the log could not be read for so long there are no heartbeats: panels say that they are stale, and go elsewhere. */
+/** If the log cannot be read for this long, heartbeats stop, so that panels show that they are stale and reconnect elsewhere. */
 const unreadMs = 5_000;
 
 /** The streams of all panels: one follower for each tenant, one cursor for each panel. */
@@ -109,7 +109,7 @@ export class TenantStreams {
     const epoch = this.#epoch;
     const { sink, request } = wanted;
     const tenant = wanted.snapshot.record.id;
-    // Read again: a change during the wait has not reached this stream, later ones do.
+    // Read again, because a change during the wait has not reached this stream. Later changes do.
     const snapshot = tenancy.peek(tenant) ?? wanted.snapshot;
     const panel = snapshot.panels.get(wanted.panel.id);
     if (!panel) throw notFound('panel');
@@ -184,7 +184,7 @@ export class TenantStreams {
     for (const { hub } of this.#hubs.values()) sayBye(hub);
   }
 
-  /** When the log went back it has a new epoch: the streams of the old one end, and panels that come back begin afresh. */
+  /** After a restore the log has a new epoch: streams of the old epoch end, and panels start afresh when they reconnect. */
   useEpoch(epoch: string): void {
     if (epoch === this.#epoch) return;
     this.#epoch = epoch;
