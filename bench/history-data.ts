@@ -85,7 +85,7 @@ export function generateHistory(
   db.pragma('cache_size = -1000000');
   addDirectory(db);
   const writer = new LogWriter(db);
-  const maintenance = new Maintenance(writer.sql, usualSizes, () => writer.routes.forget());
+  const maintenance = new Maintenance(writer.sql, usualSizes.partitionRows);
   const write = prepareWriter(writer, new Dice(1), rows);
   const sweep = (now: number) => db.prepare('DELETE FROM live WHERE expires_at <= ?').run(now);
   for (let done = 0; done < rows; done += batchRows) {

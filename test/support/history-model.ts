@@ -102,7 +102,7 @@ export class HistoryModel {
       .run(tenant, start, start + 1);
     this.#writer = new LogWriter(this.db, sizes);
     this.#cleaner = new LogCleaner(this.#writer);
-    this.#maintenance = new Maintenance(this.#writer.sql, sizes, () => this.#writer.routes.forget());
+    this.#maintenance = new Maintenance(this.#writer.sql, sizes.partitionRows);
   }
 
   transaction<T>(work: () => T): T {
@@ -124,7 +124,7 @@ export class HistoryModel {
   /** Begins anew with what is stored, as after a crash. */
   restart(): void {
     this.#writer.afterRollback();
-    this.#maintenance.afterRollback();
+    this.#maintenance.lookForDead();
   }
 
   append(given: NotificationDraft, tenant = this.tenant): void {

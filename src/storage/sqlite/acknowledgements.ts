@@ -33,7 +33,7 @@ export function insertAcknowledgement(
   writer.sql
     .of('INSERT OR REPLACE INTO acknowledgements (tenant, row, at, by, note) VALUES (?, ?, ?, ?, ?)')
     .run(tenant, row, at, by, note);
-  return { kind: 'acknowledgement', position, id, at, by, note, route: writer.routes.get(route) };
+  return { kind: 'acknowledgement', position, id, at, by, note, route: writer.routes.get(tenant, route) };
 }
 
 /**
@@ -50,7 +50,7 @@ export function appendRepeat(writer: LogWriter, job: Extract<Job, { kind: 'appen
   const replaced = findById(sql, tenant, replacedId);
   const found = findById(sql, tenant, draft.id);
   if (!replaced || !found || draft.rank > replaced.rank) return result;
-  if (writer.routes.get(found.route).origin !== undefined) return result;
+  if (writer.routes.get(tenant, found.route).origin !== undefined) return result;
   const given = readAcknowledged(sql, tenant, replaced.row);
   if (!given) return result;
   const { id, receivedAt: at } = draft;

@@ -44,7 +44,11 @@ interface MinuteSum {
 }
 
 /** What an earlier process, or a transaction that was rolled back, left to be indexed. */
-export function readUnindexed(sql: Statements, partition: Partition, reader: RowReader): UnindexedRow[] {
+export function readUnindexed(
+  sql: Statements,
+  partition: PartitionName & Pick<Partition, 'indexed'>,
+  reader: RowReader,
+): UnindexedRow[] {
   return sql
     .of<[number], EntryRow>(
       `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE n.row > ? ORDER BY n.row`,
@@ -54,7 +58,7 @@ export function readUnindexed(sql: Statements, partition: Partition, reader: Row
 }
 
 /** A row of the log as the index takes it. */
-export function toUnindexed(given: EntryRow, partition: PartitionName, reader: RowReader): UnindexedRow {
+function toUnindexed(given: EntryRow, partition: PartitionName, reader: RowReader): UnindexedRow {
   const { row, tenant, position, at: receivedAt } = given;
   if (given.cleared !== null) return { row, tenant, position };
   const content = reader.notification(given as NotificationRow, partition);

@@ -17,7 +17,7 @@ import {
   Statements,
   tablesOf,
 } from './partitions.ts';
-import { RouteWriter } from './routes.ts';
+import { Routes } from './routes.ts';
 import { RowReader, rowBytes, storedColumns, toBlob, toIdParts } from './rows.ts';
 import { TenantLogs } from './tenant-log.ts';
 
@@ -46,8 +46,7 @@ export class LogWriter {
   /** There are pieces of an index to be merged; whoever maintains the log sets it back. */
   needsMaintenance = false;
   readonly #sizes: LogSizes;
-  /** After routes have been dropped, what it remembers must be forgotten. */
-  readonly routes: RouteWriter;
+  readonly routes: Routes;
   #isStale = true;
   #partition = {} as Partition;
   #dictionary = {} as DictionaryWriter;
@@ -62,7 +61,7 @@ export class LogWriter {
     this.#sizes = sizes;
     this.sql = new Statements(db);
     this.logs = new TenantLogs(this.sql);
-    this.routes = new RouteWriter(this.sql);
+    this.routes = new Routes(this.sql);
   }
 
   /** Durable when this returns, on a database that is. After an error nothing of `work` is stored. */
@@ -158,7 +157,7 @@ export class LogWriter {
       [at, by, reason],
       'cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by, cleared_reason = excluded.cleared_reason',
     );
-    return { kind: 'clear', position, id, reason, by, at, route: this.routes.get(live.route) };
+    return { kind: 'clear', position, id, reason, by, at, route: this.routes.get(tenant, live.route) };
   }
 
   /** Adds an entry about a notification, whether or not that is kept; answers its position. */
@@ -191,7 +190,7 @@ export class LogWriter {
     const fresh: NewReceipt[] = [];
     for (const { id, state, at } of receipts) {
       const found = findById(this.sql, tenant, id);
-      if (!found || !reaches(this.routes.get(found.route).target, panel)) continue;
+      if (!found || !reaches(this.routes.get(tenant, found.route).target, panel)) continue;
       const column = `${state}_at`;
       const { changes } = this.sql
         .of(

@@ -23,7 +23,7 @@ import {
 import { type Db, openReadOnly } from './database.ts';
 import { flushToDisk, realDatabasePath } from './database-file.ts';
 import { tryServerLock } from './lock.ts';
-import { LogWriter, usualSizes } from './log-writer.ts';
+import { LogWriter } from './log-writer.ts';
 import { Maintenance } from './maintenance.ts';
 import { migrate } from './migrate.ts';
 import { readNewest } from './partitions.ts';
@@ -172,7 +172,7 @@ const purgeStep = { rows: 10_000, pages: 1_000 };
  */
 export function purge(db: Db): void {
   const log = new LogWriter(db);
-  const maintenance = new Maintenance(log.sql, usualSizes, () => log.routes.forget(), { keepsDead: false });
+  const maintenance = new Maintenance(log.sql, 0);
   log.transaction(() => {
     log.indexAll();
     const { indexed, firstRow } = readNewest(log.sql);

@@ -1,6 +1,11 @@
 /** How far retention goes: found by reading, so that the writer only has to move the beginning of a tenant's log. */
 import type { TenantId } from '#core/ports.ts';
-import { type RetentionBounds, type RetentionEntry, type RetentionStep, RetentionWalk } from '../retention.ts';
+import {
+  type RetentionBounds,
+  type RetentionEntry,
+  type RetentionStep,
+  RetentionWalk,
+} from '../retention.ts';
 import { partitionsFrom } from './log-lookup.ts';
 import { type Statements, tablesOf } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';

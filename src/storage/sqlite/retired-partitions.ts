@@ -20,20 +20,21 @@ export interface StepSize {
 export function dropSome(sql: Statements, retired: Retired, { rows, pages }: StepSize): boolean {
   const { log, terms, dictionary, state, receipts } = tablesOf(retired);
   const { id, firstRow, lastRow, whole } = retired;
+  const rowsInIt = `row BETWEEN ${firstRow} AND ${lastRow}`;
   return (
     emptyIndex(sql, terms, pages) &&
     dropIfThere(sql, 'INDEX', `${log}_position`) &&
     dropIfThere(sql, 'INDEX', `${log}_id`) &&
-    empty(sql, log, rows) &&
-    empty(sql, dictionary, rows) &&
+    [log, dictionary].every((table) => empty(sql, table, rows)) &&
     (whole === 0 ||
-      (empty(sql, state, rows) &&
-        empty(sql, receipts, rows) &&
-        deleteSome(sql, `row_minutes WHERE row BETWEEN ${firstRow} AND ${lastRow}`, rows) &&
-        deleteSome(sql, `row_levels WHERE row BETWEEN ${firstRow} AND ${lastRow}`, rows) &&
-        deleteSome(sql, `minutes WHERE partition = ${id}`, rows) &&
-        deleteSome(sql, `partition_tenants WHERE partition = ${id}`, rows) &&
-        deleteSome(sql, `routes WHERE partition < (SELECT min(id) FROM partitions)`, rows)))
+      ([state, receipts].every((table) => empty(sql, table, rows)) &&
+        [
+          `row_minutes WHERE ${rowsInIt}`,
+          `row_levels WHERE ${rowsInIt}`,
+          `minutes WHERE partition = ${id}`,
+          `partition_tenants WHERE partition = ${id}`,
+          'routes WHERE partition < (SELECT min(id) FROM partitions)',
+        ].every((what) => deleteSome(sql, what, rows))))
   );
 }
 

@@ -2,97 +2,60 @@
 import type { Route, TenantId } from '#core/ports.ts';
 import type { Statements } from './partitions.ts';
 
-/** The most cached routes of one tenant. At this number, its cache is emptied. */
+/** The most routes of one tenant whose numbers are cached for the writer. At this number, that cache is emptied. */
 const maxCachedRoutes = 10_000;
 
-interface KnownRoute {
+interface NumberedRoute {
   readonly id: number;
   readonly route: Route;
-  /** The newest partition with a row that refers to the route, as stored. */
-  partition: number;
 }
 
-/** Used by the writer, inside its transaction: finds the number of a route, and stores new routes. */
-export class RouteWriter {
+interface TenantRoutes {
+  /** Stored as used by the newest partition. */
+  readonly byText: Map<string, NumberedRoute>;
+  readonly byId: Map<number, Route>;
+  /** All routes up to this number are in `byId`. */
+  completeTo: number;
+}
+
+/** The routes of one connection. What readers cache is never stale: a route never changes, and numbers are not reused. */
+export class Routes {
   readonly #sql: Statements;
-  readonly #tenants = new Map<TenantId, Map<string, KnownRoute>>();
+  readonly #tenants = new Map<TenantId, TenantRoutes>();
+  /** The partition that `use` was called for. */
+  #partition = 0;
 
   constructor(statements: Statements) {
     this.#sql = statements;
   }
 
-  /** Returns the route for this JSON text; stores it if it is new. The caller then writes a row of `partition` that refers to it. */
-  use(tenant: TenantId, text: string, partition: number): KnownRoute {
-    const known = this.#ofTenant(tenant);
-    let route = known.get(text);
-    if (!route) {
-      route = this.#find(tenant, text) ?? this.#add(tenant, text, partition);
-      known.set(text, route);
-    }
-    if (route.partition < partition) {
-      this.touch(route.id, partition);
-      route.partition = partition;
-    }
+  /**
+   * Returns the route for this JSON text; stores it if it is new. The caller then writes a row of `partition`, the newest, that
+   * refers to it. The route is kept as long as that partition.
+   */
+  use(tenant: TenantId, text: string, partition: number): NumberedRoute {
+    if (partition !== this.#partition) this.forget();
+    this.#partition = partition;
+    const { byText } = this.#ofTenant(tenant);
+    const known = byText.get(text);
+    if (known) return known;
+    const stored = this.#sql
+      .of<[number, string, number], { id: number }>(
+        `INSERT INTO routes (tenant, route, partition) VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET partition = excluded.partition RETURNING id`,
+      )
+      .get(tenant, text, partition) as { id: number };
+    const route = { id: stored.id, route: JSON.parse(text) as Route };
+    if (byText.size >= maxCachedRoutes) byText.clear();
+    byText.set(text, route);
     return route;
   }
 
-  /** Stores that a row of this partition refers to the route, so that the route is kept as long as the partition. */
+  /** As `use`, for a route that is stored. */
   touch(id: number, partition: number): void {
     this.#sql
       .of<[number, number, number], never>('UPDATE routes SET partition = ? WHERE id = ? AND partition < ?')
       .run(partition, id, partition);
-  }
-
-  get(id: number): Route {
-    const row = this.#sql.of<[number], { route: string }>('SELECT route FROM routes WHERE id = ?').get(id);
-    if (!row) throw new Error(`route ${id} is missing`);
-    return JSON.parse(row.route) as Route;
-  }
-
-  /** Must be called after a rollback and after routes were deleted, because cached routes may no longer exist. */
-  forget(): void {
-    this.#tenants.clear();
-  }
-
-  #ofTenant(tenant: TenantId): Map<string, KnownRoute> {
-    let known = this.#tenants.get(tenant);
-    if (!known || known.size >= maxCachedRoutes) {
-      known = new Map();
-      this.#tenants.set(tenant, known);
-    }
-    return known;
-  }
-
-  #find(tenant: TenantId, text: string): KnownRoute | undefined {
-    const row = this.#sql
-      .of<[number, string], { id: number; partition: number }>(
-        'SELECT id, partition FROM routes WHERE tenant = ? AND route = ?',
-      )
-      .get(tenant, text);
-    return row && { ...row, route: JSON.parse(text) as Route };
-  }
-
-  #add(tenant: TenantId, text: string, partition: number): KnownRoute {
-    const { lastInsertRowid } = this.#sql
-      .of('INSERT INTO routes (tenant, route, partition) VALUES (?, ?, ?)')
-      .run(tenant, text, partition);
-    return { id: Number(lastInsertRowid), route: JSON.parse(text) as Route, partition };
-  }
-}
-
-interface TenantRoutes {
-  readonly byId: Map<number, Route>;
-  /** All routes up to this number are cached. */
-  completeTo: number;
-}
-
-/** Used by readers: routes by number. The cache is never stale, because a route never changes and numbers are not reused. */
-export class RouteReader {
-  readonly #sql: Statements;
-  readonly #tenants = new Map<TenantId, TenantRoutes>();
-
-  constructor(statements: Statements) {
-    this.#sql = statements;
   }
 
   /** @throws Error when the route is missing. The log refers to it, so the database is damaged. */
@@ -126,10 +89,15 @@ export class RouteReader {
     return ids;
   }
 
+  /** Must be called after a rollback, because cached routes may not be stored. */
+  forget(): void {
+    this.#tenants.clear();
+  }
+
   #ofTenant(tenant: TenantId): TenantRoutes {
     let routes = this.#tenants.get(tenant);
     if (!routes) {
-      routes = { byId: new Map(), completeTo: 0 };
+      routes = { byText: new Map(), byId: new Map(), completeTo: 0 };
       this.#tenants.set(tenant, routes);
     }
     return routes;

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Route } from '#core/ports.ts';
 import { Statements } from './partitions.ts';
-import { RouteReader } from './routes.ts';
+import { Routes } from './routes.ts';
 import { joinId, splitId, uuidToBlob, uuidToText } from './rows.ts';
 
 const schema = readFileSync(new URL('./migrations/0001-baseline.sql', import.meta.url), 'utf8');
@@ -42,7 +42,7 @@ test('routes that are added later are found, and those of another tenant never',
   const db = open();
   const insert = db.prepare('INSERT INTO routes (tenant, route, partition) VALUES (?, ?, 1)');
   const add = (tenant: number, revision: number) => insert.run(tenant, JSON.stringify(route(revision)));
-  const routes = new RouteReader(new Statements(db));
+  const routes = new Routes(new Statements(db));
   add(1, 1);
   add(2, 99);
   expect(routes.idsWhere(1, () => true)).toEqual([1]);

@@ -2,7 +2,7 @@
 import type { Entry, Notification } from '#core/ports.ts';
 import { isUuid, rowBytesOver, rowBytesSqlOver, toChange } from '../history-rows.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import { RouteReader } from './routes.ts';
+import { Routes } from './routes.ts';
 
 /** A text, or the number of one in the partition's dictionary. */
 export type StoredText = number | string;
@@ -73,13 +73,13 @@ const numbersAPartition = 2 ** 20;
 
 /** Reads rows on one connection: what they name by number is looked up once. */
 export class RowReader {
-  readonly routes: RouteReader;
+  readonly routes: Routes;
   readonly #sql: Statements;
   readonly #texts = new Map<number, string>();
 
   constructor(sql: Statements) {
     this.#sql = sql;
-    this.routes = new RouteReader(sql);
+    this.routes = new Routes(sql);
   }
 
   entry(row: EntryRow, partition: PartitionName): Entry {

@@ -68,7 +68,7 @@ scheduleSlice();
 function open(): Session {
   const db = openWritable(path);
   const log = new LogWriter(db, sizes);
-  const maintenance = new Maintenance(log.sql, sizes, () => log.routes.forget());
+  const maintenance = new Maintenance(log.sql, sizes.partitionRows);
   return { db, log, cleaner: new LogCleaner(log), maintenance, statements: new Map() };
 }
 
@@ -252,7 +252,7 @@ function maintain(): void {
       return false;
     });
   } catch (error) {
-    maintenance.afterRollback();
+    maintenance.lookForDead();
     pauseMs = retrySliceMs;
     if (isDiskFailure(error)) giveUp(error);
     else if (isDamage(error)) thread.notify({ maintenance: damageReport(error, 'maintenance of the log') });
