@@ -2,7 +2,7 @@
 import i18next, { type ResourceLanguage } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { createStoredChoice } from './store.ts';
-import type { en } from './texts/en.ts';
+import type * as en from './texts/en.ts';
 
 export const languages = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof languages;
@@ -17,6 +17,7 @@ const inUse = new Set<TextsName>();
 declare module 'i18next' {
   interface CustomTypeOptions {
     defaultNS: 'shell';
+    fallbackNS: 'shell';
     resources: typeof en;
     keySeparator: false;
     nsSeparator: false;
@@ -57,6 +58,8 @@ export async function startLanguage(): Promise<void> {
     fallbackLng: 'en',
     resources: {},
     defaultNS: 'shell',
+    // What several pages say is there.
+    fallbackNS: 'shell',
     keySeparator: false,
     nsSeparator: false,
     // React escapes texts.

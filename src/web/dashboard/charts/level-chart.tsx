@@ -40,7 +40,7 @@ function BarsTable({ label, buckets, bucketMs, onSelect }: Omit<LevelBarsProps, 
       <table className="table">
         <thead>
           <tr>
-            <th>{t('chart.time')}</th>
+            <th>{t('field.time')}</th>
             {columns.map((level) => (
               <th key={level} className="end">
                 {look(level).word}

@@ -40,7 +40,7 @@ export function AccountFields({
         onChange={({ currentTarget }) => onChange({ ...value, email: currentTarget.value })}
       />
       <NewPasswordField
-        label={t('newPassword')}
+        label={t('password')}
         value={value.password}
         onChange={(password) => onChange({ ...value, password })}
       />

@@ -114,7 +114,7 @@ export function thenSentence(then: RuleCreate['then'], words: RuleWords): Senten
     done.push(
       fill(t(by.length > 0 ? 'throttleBy' : 'throttle', { duration: slot('duration'), ...valuesSlot }), {
         duration: [value(words.duration(perMs))],
-        values: join(fields, t('sameAnd')),
+        values: join(fields, t('and')),
       }),
     );
   }

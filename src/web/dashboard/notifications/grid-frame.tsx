@@ -105,7 +105,7 @@ function GridHead({ layout }: { layout: RowLayout }) {
       <div role="row" aria-rowindex={1} className={`${rowStyles.head} ${rowStyles[layout]}`}>
         {columns[layout].map((name) => (
           <div role="columnheader" key={name}>
-            {t(`column.${name}`)}
+            {t(`field.${name}`)}
           </div>
         ))}
       </div>

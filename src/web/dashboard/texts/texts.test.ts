@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { de } from './de.ts';
-import { en } from './en.ts';
+import * as de from './de.ts';
+import * as en from './en.ts';
 
 const sources = globSync('**/*.{ts,tsx}', { cwd: join(import.meta.dirname, '..') })
   .filter((file) => !file.startsWith('texts/') && !file.endsWith('.test.ts'))
@@ -30,14 +30,17 @@ test('every text is used', () => {
   expect(unused).toEqual([]);
 });
 
+/** A page without its German is an error of types. */
+const german: en.Translated = de;
+
 const slots = (text: string) => [...new Set(text.match(/\{\{\w+\}\}/g))].sort();
 
 test('a text has the same slots in each language, except a count that a sentence can do without', () => {
   const different = Object.entries(en).flatMap(([page, texts]) =>
     Object.entries(texts)
       .filter(([key, text]) => {
-        const german = (de as Record<string, Record<string, string>>)[page]?.[key] ?? '';
-        return !key.endsWith('_one') && slots(text).join() !== slots(german).join();
+        const translated = (german as Record<string, Record<string, string>>)[page]?.[key] ?? '';
+        return !key.endsWith('_one') && slots(text).join() !== slots(translated).join();
       })
       .map(([key]) => `${page}.${key}`),
   );

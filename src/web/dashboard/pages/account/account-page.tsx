@@ -32,7 +32,7 @@ export function AccountPage() {
           <Icon paths={backIcon} /> {t('back', { tenant: home.title })}
         </Link>
       )}
-      <Page title={t('title')}>
+      <Page title={t('yourAccount')}>
         <ProfileSection />
         <PasswordSection />
         <TwoFactorSection />
@@ -46,7 +46,6 @@ export function AccountPage() {
 
 function TenantSection() {
   const { t } = useTranslation('account');
-  const { t: shell } = useTranslation('shell');
   const { data: session } = useSuspenseQuery(sessionQuery);
   return (
     <Section title={t('tenants')}>
@@ -57,7 +56,7 @@ function TenantSection() {
             <Link to="/t/$tenant/overview" params={{ tenant: name }}>
               {title}
             </Link>
-            <span className="muted">{shell(`role.${role}`)}</span>
+            <span className="muted">{t(`role.${role}`)}</span>
           </li>
         ))}
       </ul>
@@ -67,14 +66,13 @@ function TenantSection() {
 
 function ProfileSection() {
   const { t } = useTranslation('account');
-  const { t: shell } = useTranslation('shell');
   const person = usePerson();
   const client = useQueryClient();
   const [name, setName] = useState(person.name);
   const save = useMutation({
     mutationFn: (body: AccountPatch) => personApi.patch<Person>('/api/account', body),
     onSuccess: async () => {
-      showToast({ message: shell('saved') });
+      showToast({ message: t('saved') });
       await client.invalidateQueries({ queryKey: ['session'] });
     },
   });
@@ -85,7 +83,7 @@ function ProfileSection() {
   return (
     <Section title={t('profile')}>
       <form className={styles.fields} onSubmit={submit}>
-        {save.error && <ErrorNotice error={save.error} title={shell('failed')} />}
+        {save.error && <ErrorNotice error={save.error} title={t('failed')} />}
         <TextInput
           label={t('name')}
           autoComplete="name"
@@ -97,7 +95,7 @@ function ProfileSection() {
         <TextInput label={t('email')} description={t('emailHint')} readOnly value={person.email} />
         <div>
           <Button type="submit" disabled={name.trim() === person.name} loading={save.isPending}>
-            {shell('save')}
+            {t('save')}
           </Button>
         </div>
       </form>

@@ -94,7 +94,7 @@ function ConfirmIdentity({
   return (
     <Dialog onClose={onClose} title={t('proveYourself')}>
       <DialogForm
-        action={t('goOn')}
+        action={t('continue')}
         request={confirm}
         errorTitle={t('proveFailed')}
         {...(methods.password && { onSubmit: () => confirm.mutate('password') })}

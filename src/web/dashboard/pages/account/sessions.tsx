@@ -14,7 +14,6 @@ import { useReauthentication } from './reauthentication.tsx';
 /** The person's sessions. */
 export function SessionSection() {
   const { t } = useTranslation('account');
-  const { t: shell } = useTranslation('shell');
   const { data: sessions, error, refetch } = useQuery(sessionsQuery);
   const client = useQueryClient();
   const end = useMutation({
@@ -40,7 +39,7 @@ export function SessionSection() {
     >
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {unconfirmed && <ErrorNotice error={unconfirmed} />}
-      {end.error && <ErrorNotice error={end.error} title={shell('failed')} />}
+      {end.error && <ErrorNotice error={end.error} title={t('failed')} />}
       <ul className={styles.list}>
         {sessions?.map((session) => (
           <SessionItem
@@ -75,7 +74,7 @@ function SessionItem({ session, onEnd }: { session: AccountSession; onEnd: () =>
       <span className="muted">{t('lastSeen', { when: formats.relative(session.lastSeenAt) })}</span>
       {!session.current && (
         <Button size="xs" variant="subtle" aria-label={t('endSessionOf', { what })} onClick={onEnd}>
-          {t('endSession')}
+          {t('signOut')}
         </Button>
       )}
     </li>

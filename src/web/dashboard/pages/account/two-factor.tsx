@@ -87,7 +87,6 @@ function TwoFactorSetup({
   onCancel: () => void;
 }) {
   const { t } = useTranslation('account');
-  const { t: shell } = useTranslation('shell');
   const [code, setCode] = useState('');
   const verify = useMutation({
     mutationFn: () => personApi.post('/api/account/two-factor/verify', { code }),
@@ -105,7 +104,7 @@ function TwoFactorSetup({
       <QrCode text={begun.totpUri} label={t('scanLabel')} size={184} />
       <div className={styles.fields}>
         <p className={styles.hint}>{t('scan')}</p>
-        <CopyField text={new URL(begun.totpUri).searchParams.get('secret') ?? ''} label={t('secretKey')} />
+        <CopyField text={new URL(begun.totpUri).searchParams.get('secret') ?? ''} label={t('field.key')} />
         <BackupCodes codes={begun.backupCodes} />
         {verify.error && <ErrorNotice error={verify.error} title={t('codeFailed')} />}
         <TextInput
@@ -119,7 +118,7 @@ function TwoFactorSetup({
           onChange={({ currentTarget }) => setCode(currentTarget.value)}
         />
         <Group gap="xs">
-          <Button onClick={onCancel}>{shell('cancel')}</Button>
+          <Button onClick={onCancel}>{t('cancel')}</Button>
           <Button type="submit" variant="filled" loading={verify.isPending}>
             {t('confirmCode')}
           </Button>

@@ -66,7 +66,7 @@ export function ChannelDrawer(props: DrawerProps) {
       {channel && <Failing channel={channel} />}
       {made && (
         <div className={styles.form}>
-          <CopyField label={t('signingKey')} text={made.key} />
+          <CopyField label={t('field.signingKey')} text={made.key} />
           <Remark>{t('signingKeyOnce')}</Remark>
           <Button variant="filled" onClick={() => (channel ? setMade(undefined) : onCreated?.(made.id))}>
             {t('signingKeySaved')}
@@ -280,7 +280,7 @@ function DeleteButton({ channel, onDeleted }: { channel: Channel; onDeleted: () 
   };
   return (
     <ConfirmButton
-      label={t('delete')}
+      label={t('deleteAsk')}
       title={t('deleteTitle', { name: channel.name })}
       action={t('deleteDo')}
       onConfirm={remove}

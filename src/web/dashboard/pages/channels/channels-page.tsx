@@ -22,7 +22,6 @@ import styles from './channels.module.css';
 /** Where rules may send notifications beside panels. */
 export function ChannelsPage() {
   const { t } = useTranslation('channels');
-  const { t: shell } = useTranslation();
   const tenant = useTenant();
   const { id } = useSearch({ from: '/signed-in/t/$tenant/settings/channels' });
   const navigate = useNavigate({ from: '/t/$tenant/settings/channels' });
@@ -34,8 +33,8 @@ export function ChannelsPage() {
   const channel = channels?.find((each) => each.id === id);
   const create = mayEdit && <CreateButton onClick={() => setCreating(true)}>{t('create')}</CreateButton>;
   return (
-    <Page wide title={t('title')} about={t('about')} actions={create}>
-      {!mayEdit && <Remark>{shell('mayNot', { role: shell(`role.${tenant.role}`) })}</Remark>}
+    <Page wide title={t('channels')} about={t('about')} actions={create}>
+      {!mayEdit && <Remark>{t('mayNot', { role: t(`role.${tenant.role}`) })}</Remark>}
       {error && !channels && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {channels?.length === 0 && (
         <EmptyState
@@ -80,7 +79,7 @@ function ChannelList({
   return (
     <RowTable
       rows={rows}
-      caption={t('title')}
+      caption={t('channels')}
       isWaiting={!channels}
       hint={t('keys')}
       head={

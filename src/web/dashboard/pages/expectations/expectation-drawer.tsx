@@ -56,7 +56,7 @@ export function ExpectationDrawer({
           of={[
             [t('state'), <ExpectationMark key="state" expectation={expectation} />],
             [
-              t('key'),
+              t('field.key'),
               <Link
                 key="key"
                 to="/t/$tenant/history"
@@ -66,8 +66,8 @@ export function ExpectationDrawer({
                 <bdi className="mono">{key}</bdi>
               </Link>,
             ],
-            ...(host === null ? [] : [[t('host'), <bdi key="host">{host}</bdi>] as const]),
-            [t('token'), <bdi key="token">{token.name}</bdi>],
+            ...(host === null ? [] : [[t('field.host'), <bdi key="host">{host}</bdi>] as const]),
+            [t('field.token'), <bdi key="token">{token.name}</bdi>],
             [t('every'), formats.duration(everyMs)],
             [t('last'), <Ago key="last" at={lastAt} />],
             [t('level'), <LevelMark key="level" name={level} />],

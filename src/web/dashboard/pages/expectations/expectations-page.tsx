@@ -36,7 +36,7 @@ export function ExpectationsPage() {
     void navigate({ search: opened === undefined ? {} : { id: opened }, replace: opened === undefined });
   const opened = expectations?.find(({ key }) => key === id);
   return (
-    <Page wide title={t('title')} about={t('about')}>
+    <Page wide title={t('expectations')} about={t('about')}>
       {error && !expectations && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {expectations?.length === 0 && (
         <>
@@ -76,14 +76,14 @@ function ExpectationList({
       </div>
       <RowTable
         rows={rows}
-        caption={t('title')}
+        caption={t('expectations')}
         isWaiting={!found}
         nothing={found?.length === 0 && t('nothing')}
         hint={t('keys')}
         head={
           <>
-            <th>{t('what')}</th>
-            <th className={styles.token}>{t('token')}</th>
+            <th>{t('field.notification')}</th>
+            <th className={styles.token}>{t('field.token')}</th>
             <th className={styles.every}>{t('every')}</th>
             <th className={styles.last}>{t('last')}</th>
             <th className={styles.state}>{t('state')}</th>

@@ -141,7 +141,7 @@ function MuteUntil({
   return (
     <Dialog onClose={onClose} title={t('muteTitle', { subject: shown })}>
       <DialogForm
-        action={t('muteDo')}
+        action={t('muteFor')}
         request={{ error: null, isPending: false }}
         isDisabled={isPast}
         onSubmit={() => onChoose(until)}

@@ -100,7 +100,7 @@ export function HistoryPage() {
   return (
     <div className={styles.page} data-open={id !== undefined}>
       <div className={styles.list} ref={frame}>
-        <PageHeading title={t('title')} className="hidden" />
+        <PageHeading title={t('history')} className="hidden" />
         <div className={styles.top}>
           <SearchBox
             input={input}
@@ -149,7 +149,7 @@ export function HistoryPage() {
           ) : (
             <NotificationGrid
               key={shown.key}
-              label={t('title')}
+              label={t('history')}
               pages={shown}
               activeId={activeId}
               onOpen={open}
@@ -216,7 +216,7 @@ function HistoryEmpty({
         hasTime ? (
           <Button onClick={() => onSearch(withTimeRange(q, {}))}>{t('searchAllTime')}</Button>
         ) : (
-          <Button onClick={() => onSearch('')}>{t('showAll')}</Button>
+          <Button onClick={() => onSearch('')}>{t('clearSearch')}</Button>
         )
       }
     >

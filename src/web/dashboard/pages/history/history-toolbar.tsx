@@ -138,7 +138,6 @@ function Forget({ search }: { search: SavedSearch }) {
 
 function Keep({ q, onKept }: { q: string; onKept: () => void }) {
   const { t } = useTranslation('history');
-  const { t: general } = useTranslation();
   const [name, setName] = useState('');
   const keep = useListChange('searches', ({ api }, body: { name: string; q: string }) =>
     api.post('/api/searches', body),
@@ -154,14 +153,14 @@ function Keep({ q, onKept }: { q: string; onKept: () => void }) {
         className={styles.name}
         label={t('saveThis')}
         description={<bdi className={styles.query}>{q}</bdi>}
-        placeholder={t('searchName')}
+        placeholder={t('name')}
         maxLength={100}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         error={keep.error ? sentenceOf(keep.error) : undefined}
       />
       <Button type="submit" variant="filled" loading={keep.isPending} disabled={name.trim() === ''}>
-        {general('save')}
+        {t('save')}
       </Button>
     </form>
   );

@@ -30,7 +30,6 @@ export const subjectOf = ({ host, ip, title }: HistoryNotification): string => h
 /** The actions on a notification; each reports its result. */
 export function useRowActions(): RowActions {
   const { t } = useTranslation('history');
-  const { t: general } = useTranslation();
   const tenant = useTenant();
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -39,7 +38,7 @@ export function useRowActions(): RowActions {
   const formats = useFormats();
   return useMemo(() => {
     const say = (message: string) => showToast({ message });
-    const fail = (error: unknown) => showFailure({ title: general('failed'), message: sentenceOf(error) });
+    const fail = (error: unknown) => showFailure({ title: t('failed'), message: sentenceOf(error) });
     const mayClear = tenant.may('member');
     const mayMute = tenant.may('admin');
     const rulesChanged = () => client.invalidateQueries({ queryKey: [...tenant.key, 'rules'] });
@@ -91,7 +90,7 @@ export function useRowActions(): RowActions {
           search: { explain: row.id },
         }),
     };
-  }, [t, general, tenant, client, navigate, clear, acknowledge, formats]);
+  }, [t, tenant, client, navigate, clear, acknowledge, formats]);
 }
 
 const clip = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);

@@ -36,7 +36,6 @@ interface DrawerProps {
 /** One notification: its fields, its routing, its deliveries, and what can be done about it. */
 export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearch, actions }: DrawerProps) {
   const { t } = useTranslation('history');
-  const { t: general } = useTranslation();
   const tenant = useTenant();
   const { data: detail, error, refetch } = useQuery(notificationQuery(tenant, id));
   const isGone = isCode(error, 'not-found');
@@ -44,7 +43,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
   const close = useRef<HTMLButtonElement>(null);
   useFocusAsSheet(close);
   return (
-    <aside className={styles.drawer} aria-label={t('detail')}>
+    <aside className={styles.drawer} aria-label={t('field.notification')}>
       <header className={styles.head}>
         {notification && (
           <>
@@ -54,13 +53,7 @@ export function NotificationDrawer({ id, row, onClose, onRefine, onOpen, onSearc
             <DrawerTime at={notification.receivedAt} />
           </>
         )}
-        <ActionIcon
-          ref={close}
-          size="md"
-          className={styles.close}
-          onClick={onClose}
-          aria-label={general('close')}
-        >
+        <ActionIcon ref={close} size="md" className={styles.close} onClick={onClose} aria-label={t('close')}>
           <Icon paths={closeIcon} />
         </ActionIcon>
       </header>
@@ -147,7 +140,7 @@ function DrawerFields({ notification, onRefine }: { notification: HistoryNotific
           value={rules.map((rule) => <div key={rule.id}>{chip('rule', rule.id, rule.name)}</div>)}
         />
       )}
-      {url !== null && <Field name={t('field.link')} value={<ExternalLink url={url} />} />}
+      {url !== null && <Field name={t('field.url')} value={<ExternalLink url={url} />} />}
       <Field name={t('field.position')} value={<span className={styles.quiet}>{position}</span>} />
     </dl>
   );

@@ -92,7 +92,7 @@ function TimeMenu({ q, onSearch }: { q: string; onSearch: (text: string) => void
     <Popover opened={opened} onChange={setOpened} position="bottom-start" width={280} trapFocus>
       <Popover.Target>
         <button type="button" className={styles.target} onClick={() => setOpened((was) => !was)}>
-          <span className="hidden">{t('timeRange')}: </span>
+          <span className="hidden">{t('field.time')}: </span>
           {isQuick && ageMs(range.since ?? '') !== undefined
             ? ageText(range.since ?? '')
             : range.since || range.after || range.before
@@ -101,7 +101,7 @@ function TimeMenu({ q, onSearch }: { q: string; onSearch: (text: string) => void
           <Icon paths={chevronIcon} size={14} />
         </button>
       </Popover.Target>
-      <Popover.Dropdown className={styles.dropdown} aria-label={t('timeRange')}>
+      <Popover.Dropdown className={styles.dropdown} aria-label={t('field.time')}>
         <div className={styles.quick}>
           {quickRanges.map((name) => (
             <Button

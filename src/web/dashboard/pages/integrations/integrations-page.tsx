@@ -33,7 +33,7 @@ export function IntegrationsPage() {
   return (
     <Page
       wide
-      title={t('title')}
+      title={t('integrations')}
       about={t('about')}
       actions={
         tab === 'mappings' &&
@@ -78,7 +78,7 @@ function FormatList({ onOpen }: { onOpen: (name: string) => void }) {
       </div>
       <RowTable
         rows={rows}
-        caption={t('title')}
+        caption={t('integrations')}
         isWaiting={false}
         nothing={shown.length === 0 && t('noneMatch')}
         hint={t('keys')}

@@ -81,7 +81,7 @@ export function MappingDrawer(props: DrawerProps) {
           <div className={styles.setup}>
             {!mapping && (
               <TextInput
-                label={t('mappingName')}
+                label={t('name')}
                 description={t('mappingNameHint')}
                 placeholder="ups"
                 data-autofocus
@@ -108,7 +108,7 @@ export function MappingDrawer(props: DrawerProps) {
         <EditFoot edit={edit}>
           {mapping ? (
             <ConfirmButton
-              label={t('deleteMapping')}
+              label={t('deleteAsk')}
               title={t('deleteMappingTitle', { name: mapping.name })}
               action={t('deleteMappingDo')}
               onConfirm={remove}

@@ -32,10 +32,7 @@ export function MappingList({
   // A new mapping that is saved is opened by its name: its example is kept until the drawer closes.
   const [typed, setTyped] = useState<string>();
   const { data: mappings, error, refetch } = useQuery({ ...mappingsQuery(tenant), enabled: mayEdit });
-  if (!mayEdit)
-    return (
-      <Remark>{t('mayNotSee', { ns: 'shell', role: t(`role.${tenant.role}`, { ns: 'shell' }) })}</Remark>
-    );
+  if (!mayEdit) return <Remark>{t('mayNotSee', { role: t(`role.${tenant.role}`) })}</Remark>;
   if (error && !mappings) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   const mapping = mappings?.find(({ name }) => name === opened);
   const isOpen = mapping !== undefined || (opened === newMapping && mappings !== undefined);
@@ -91,7 +88,7 @@ function MappingTable({
       hint={t('mappingKeys')}
       head={
         <>
-          <th className={styles.software}>{t('mappingName')}</th>
+          <th className={styles.software}>{t('name')}</th>
           <th className={styles.address}>{t('address')}</th>
           <th className={styles.changed}>{t('changed')}</th>
         </>

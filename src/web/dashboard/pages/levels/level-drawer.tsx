@@ -98,7 +98,7 @@ function DeleteButton({ name, onDeleted }: { name: string; onDeleted: () => void
   };
   return (
     <ConfirmButton
-      label={t('delete')}
+      label={t('deleteAsk')}
       title={t('deleteTitle', { name: lookOf(name).word })}
       action={t('deleteDo')}
       onConfirm={remove}

@@ -105,7 +105,7 @@ export function LevelFields({
           onChange={(kind) => form.setFieldValue('durationMs', kind === 'cleared' ? 0 : defaultDurationMs)}
           options={[
             ['time', t('duration.time')],
-            ['cleared', t('duration.cleared')],
+            ['cleared', t('untilCleared')],
           ]}
         />
         {durationMs !== 0 && (

@@ -24,7 +24,6 @@ const route = '/signed-in/t/$tenant/settings/levels';
 /** How serious each level is, and how panels show it. */
 export function LevelsPage() {
   const { t } = useTranslation('levels');
-  const { t: shell } = useTranslation('shell');
   const tenant = useTenant();
   const { id } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/t/$tenant/settings/levels' });
@@ -38,11 +37,11 @@ export function LevelsPage() {
   return (
     <Page
       wide
-      title={t('title')}
+      title={t('levels')}
       about={t('about')}
       actions={mayEdit && <CreateButton onClick={() => setCreating(true)}>{t('create')}</CreateButton>}
     >
-      {!mayEdit && <Remark>{shell('mayNot', { role: shell(`role.${tenant.role}`) })}</Remark>}
+      {!mayEdit && <Remark>{t('mayNot', { role: t(`role.${tenant.role}`) })}</Remark>}
       {error && !levels && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!(error && !levels) && <LevelList levels={levels} onOpen={open} />}
       {level && (
@@ -76,13 +75,13 @@ function LevelList({
   return (
     <RowTable
       rows={rows}
-      caption={t('title')}
+      caption={t('levels')}
       isWaiting={!levels}
       hint={may('admin') ? `${t('keys')} · ${t('keys.admin')}` : t('keys')}
       head={
         <>
           <th className={styles.rank}>{t('rank')}</th>
-          <th>{t('level')}</th>
+          <th>{t('field.level')}</th>
           <th className={styles.preview}>{t('onPanels')}</th>
           <th className={styles.duration}>{t('duration')}</th>
           <th className={styles.sound}>{t('sound')}</th>
@@ -151,7 +150,7 @@ function CreateLevel({
   return (
     <Dialog onClose={onClose} title={t('create')}>
       <DialogForm
-        action={t('createDo')}
+        action={t('create')}
         request={put}
         errorTitle={t('createFailed')}
         isDisabled={form.isValid() !== true}

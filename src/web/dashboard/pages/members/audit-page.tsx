@@ -16,18 +16,16 @@ import { readDetail } from './audit-detail.ts';
 /** Who changed what, the newest first. */
 export function AuditPage() {
   const { t } = useTranslation('members');
-  const { t: shell } = useTranslation('shell');
   const { may, role } = useTenant();
   return (
-    <Page title={t('auditTitle')} about={t('auditAbout')} wide>
-      {may('admin') ? <Entries /> : <Remark>{shell('mayNotSee', { role: shell(`role.${role}`) })}</Remark>}
+    <Page title={t('audit')} about={t('auditAbout')} wide>
+      {may('admin') ? <Entries /> : <Remark>{t('mayNotSee', { role: t(`role.${role}`) })}</Remark>}
     </Page>
   );
 }
 
 function Entries() {
   const { t } = useTranslation('members');
-  const { t: shell } = useTranslation('shell');
   const tenant = useTenant();
   const [by, setBy] = useState('');
   const [action, setAction] = useState('');
@@ -43,8 +41,8 @@ function Entries() {
     <>
       <div className={styles.filters}>
         <TextInput
-          aria-label={t('filterBy')}
-          placeholder={t('filterBy')}
+          aria-label={t('by')}
+          placeholder={t('by')}
           value={by}
           onChange={({ currentTarget }) => setBy(currentTarget.value)}
         />
@@ -68,7 +66,7 @@ function Entries() {
       {hasNextPage && (
         <div className={styles.more}>
           <Button loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {shell('more')}
+            {t('more')}
           </Button>
         </div>
       )}
@@ -82,7 +80,7 @@ function EntryList({ entries }: { entries: readonly AuditEntry[] }) {
     <table className={`table ${styles.table}`}>
       <thead>
         <tr>
-          {(['at', 'by', 'action', 'subject', 'detail'] as const).map((column) => (
+          {(['field.time', 'by', 'action', 'subject', 'detail'] as const).map((column) => (
             <th key={column} scope="col">
               {t(column)}
             </th>

@@ -27,7 +27,7 @@ export function MemberTable({ members }: { members: readonly Member[] }) {
       <table className={`table ${styles.table}`}>
         <thead>
           <tr>
-            <th scope="col">{t('person')}</th>
+            <th scope="col">{t('name')}</th>
             <th scope="col">{t('role')}</th>
             <th scope="col" className={styles.aside}>
               {t('sign')}
@@ -107,10 +107,9 @@ function MemberRow({ member, onRemove }: { member: Member; onRemove: () => void 
 /** The role; a button if the person may change it. */
 function RoleChoice({ member }: { member: Member }) {
   const { t } = useTranslation('members');
-  const { t: shell } = useTranslation('shell');
   const { may } = useTenant();
   const [changing, setChanging] = useState(false);
-  const role = shell(`role.${member.role}`);
+  const role = t(`role.${member.role}`);
   const mayChange = may(member.role === 'owner' ? 'owner' : 'admin');
   if (!mayChange) return <span title={t(`can.${member.role}`)}>{role}</span>;
   return (
@@ -159,7 +158,6 @@ function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void
 /** Changes a member's role to one that the person may give. */
 function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const { t } = useTranslation('members');
-  const { t: shell } = useTranslation('shell');
   const { may } = useTenant();
   const person = usePerson();
   const client = useQueryClient();
@@ -167,7 +165,7 @@ function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }
   const change = useListChange('members', async ({ api }) => {
     const changed = await api.patch<Member>(`/api/members/${member.id}`, { role });
     void client.invalidateQueries({ queryKey: ['session'] });
-    showToast({ message: t('changed', { name: changed.name, role: shell(`role.${changed.role}`) }) });
+    showToast({ message: t('changed', { name: changed.name, role: t(`role.${changed.role}`) }) });
     onClose();
   });
   const losesRights = member.id === person.id && roles.indexOf(role) < roles.indexOf(member.role);
@@ -200,12 +198,11 @@ export function RoleRadios({
   onChange: (role: Role) => void;
 }) {
   const { t } = useTranslation('members');
-  const { t: shell } = useTranslation('shell');
   return (
     <Radio.Group label={label} value={value} onChange={(chosen) => onChange(chosen as Role)}>
       <Stack gap="xs">
         {offered.map((each) => (
-          <Radio key={each} value={each} label={shell(`role.${each}`)} description={t(`can.${each}`)} />
+          <Radio key={each} value={each} label={t(`role.${each}`)} description={t(`can.${each}`)} />
         ))}
       </Stack>
     </Radio.Group>

@@ -24,7 +24,7 @@ export function MembersPage() {
   const invitations = useQuery(invitationsQuery(tenant));
   return (
     <Page
-      title={t('title')}
+      title={t('members')}
       about={t('about')}
       actions={mayInvite && <CreateButton onClick={() => setInviting(true)}>{t('invite')}</CreateButton>}
       wide
@@ -47,7 +47,6 @@ export function MembersPage() {
 /** Open invitations. */
 function InvitationList({ invitations }: { invitations: readonly Invitation[] }) {
   const { t } = useTranslation('members');
-  const { t: shell } = useTranslation('shell');
   const formats = useFormats();
   const withdraw = useListChange('invitations', ({ api }, id: string) =>
     api.delete(`/api/invitations/${id}`),
@@ -55,7 +54,7 @@ function InvitationList({ invitations }: { invitations: readonly Invitation[] })
   if (invitations.length === 0) return <p className="muted">{t('noInvitations')}</p>;
   return (
     <>
-      {withdraw.error && <ErrorNotice error={withdraw.error} title={shell('failed')} />}
+      {withdraw.error && <ErrorNotice error={withdraw.error} title={t('failed')} />}
       <ul className={styles.list}>
         {invitations.map(({ id, email, role, expiresAt, createdBy }) => (
           <li key={id} className={styles.invitation}>
@@ -63,7 +62,7 @@ function InvitationList({ invitations }: { invitations: readonly Invitation[] })
               <bdi>{email ?? t('anyone')}</bdi>
               <span className="muted"> · {createdBy}</span>
             </span>
-            <span>{shell(`role.${role}`)}</span>
+            <span>{t(`role.${role}`)}</span>
             <span className="muted">{t('expires', { when: formats.relative(expiresAt) })}</span>
             <Button
               size="xs"
@@ -90,7 +89,7 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
     api.post<InvitationCreated>('/api/invitations', body),
   );
   return (
-    <Dialog onClose={onClose} title={t('inviteTitle')}>
+    <Dialog onClose={onClose} title={t('invite')}>
       {create.data ? (
         <Stack gap="md">
           <p>{t('inviteReady')}</p>

@@ -34,7 +34,7 @@ export function OverviewPage() {
   const isUnused = pages.isReady && pages.count === 0 && pages.waiting === 0;
   return (
     <>
-      <PageHeading title={t('title')} className="hidden" />
+      <PageHeading title={t('overview')} className="hidden" />
       {isUnused ? (
         <GettingStarted />
       ) : (
@@ -121,7 +121,7 @@ function GettingStarted() {
           may('admin') && (
             <div className={styles.ways}>
               <LinkButton to="/t/$tenant/settings/tokens" params={{ tenant: name }} variant="filled">
-                {t('makeToken')}
+                {t('createToken')}
               </LinkButton>
               <LinkButton to="/t/$tenant/welcome" params={{ tenant: name }}>
                 {t('stepByStep')}

@@ -54,7 +54,7 @@ export function AskAdminDialog({ code: scanned, onClose }: { code: string; onClo
   return (
     <Dialog onClose={onClose} title={t('approve')} size={460}>
       <Stack gap="md">
-        <span>{t('askAdmin', { tenant, role: t(`role.${role}`, { ns: 'shell' }) })}</span>
+        <span>{t('askAdmin', { tenant, role: t(`role.${role}`) })}</span>
         {code !== '' && (
           <>
             <span>{t('askAdminCode', { code })}</span>

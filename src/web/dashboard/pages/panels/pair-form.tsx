@@ -80,7 +80,7 @@ export function PairForm({
   };
   return (
     <DialogForm
-      action={t('approveDo')}
+      action={t('approve')}
       request={isCodeUnknown ? { ...approve, error: null } : approve}
       errorTitle={t('approveFailed')}
       isDisabled={!isWholeCode(form.values.code) || !isNamed}

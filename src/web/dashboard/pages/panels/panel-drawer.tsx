@@ -35,7 +35,7 @@ export function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onCl
             <PanelForm panel={panel} onClose={onClose} />
           ) : (
             <section className={styles.part}>
-              <Remark>{t('mayNot', { ns: 'shell', role: t(`role.${role}`, { ns: 'shell' }) })}</Remark>
+              <Remark>{t('mayNot', { role: t(`role.${role}`) })}</Remark>
               <PanelFacts panel={panel} />
             </section>
           )}
@@ -107,9 +107,9 @@ function PanelFacts({ panel: { tags, location, display, createdAt } }: { panel: 
   return (
     <Facts
       of={[
-        [t('tags'), tags.length === 0 ? t('none', { ns: 'shell' }) : tags.join(', ')],
-        [t('location'), <bdi key="location">{location ?? t('none', { ns: 'shell' })}</bdi>],
-        [t('scheme'), t(`scheme.${display.scheme ?? 'dark'}`)],
+        [t('tags'), tags.length === 0 ? t('none') : tags.join(', ')],
+        [t('location'), <bdi key="location">{location ?? t('none')}</bdi>],
+        [t('scheme'), t(`theme.${display.scheme ?? 'dark'}`)],
         [t('scale'), `${Math.round((display.scale ?? 1) * 100)} %`],
         [t('maxCards'), display.maxCards ?? t('maxCardsNone')],
         [t('minLevel'), minLevel ? <LevelMark key="level" name={minLevel} /> : t('minLevelAll')],

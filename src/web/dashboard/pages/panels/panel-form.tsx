@@ -55,7 +55,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
           <NumberInput
             label={t('lost')}
             description={t('lostHint')}
-            placeholder={t('lostNone')}
+            placeholder={t('never')}
             suffix={t('lostUnit')}
             min={1}
             max={10_080}
@@ -65,7 +65,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         </Stack>
       </section>
       <section className={styles.part} aria-labelledby="panel-look">
-        <h3 id="panel-look">{t('look')}</h3>
+        <h3 id="panel-look">{t('theme')}</h3>
         <ScreenPreview values={form.values} />
         <LookFields form={form} />
       </section>
@@ -110,7 +110,7 @@ function LookFields({ form }: FieldsProps) {
         label={t('scheme')}
         value={scheme === '' ? 'dark' : scheme}
         onChange={(value) => form.setFieldValue('scheme', value)}
-        options={(['dark', 'light', 'auto'] as const).map((value) => [value, t(`scheme.${value}`)] as const)}
+        options={(['dark', 'light', 'auto'] as const).map((value) => [value, t(`theme.${value}`)] as const)}
       />
       <Group grow gap="sm" align="flex-end">
         <NumberInput
@@ -198,7 +198,7 @@ function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void
   };
   return (
     <ConfirmButton
-      label={t('delete')}
+      label={t('deleteAsk')}
       title={t('deleteTitle', { name: panel.name })}
       action={t('deleteDo')}
       onConfirm={remove}

@@ -88,7 +88,7 @@ function PanelTable({
   return (
     <RowTable
       rows={rows}
-      caption={t('title')}
+      caption={t('panels')}
       className={styles.table}
       isWaiting={!panels}
       nothing={panels?.length === 0 && t('noneMatch')}

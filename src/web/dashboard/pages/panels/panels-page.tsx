@@ -29,7 +29,7 @@ export function PanelsPage() {
   return (
     <Page
       wide
-      title={t('title')}
+      title={t('panels')}
       about={t('about')}
       actions={
         <>

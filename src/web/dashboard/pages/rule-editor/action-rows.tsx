@@ -178,7 +178,7 @@ function TtlFields({ ms, onChange }: { ms: number; onChange: (ms: number) => voi
         onChange={(kind) => onChange(kind === 'cleared' ? 0 : initialActions.setTtl)}
         options={[
           ['for', t('ttl.for')],
-          ['cleared', t('ttl.cleared')],
+          ['cleared', t('untilCleared')],
         ]}
       />
       {ms > 0 && (

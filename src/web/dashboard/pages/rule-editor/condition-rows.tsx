@@ -170,9 +170,8 @@ function Operator({
   );
 }
 
-function operatorKind(field: ConditionField): 'is' | 'within' | 'matches' | 'atLeast' | undefined {
+function operatorKind(field: ConditionField): 'is' | 'within' | 'atLeast' | undefined {
   if (isText(field)) return undefined;
   if (field === 'minLevel') return 'atLeast';
-  if (field === 'ip' || field === 'sourceIp') return 'within';
-  return field === 'host' || field === 'key' ? 'matches' : 'is';
+  return field === 'ip' || field === 'sourceIp' ? 'within' : 'is';
 }

@@ -27,7 +27,7 @@ export function TypedForm({
   const { t } = useTranslation('rules');
   const inputOf = (field: keyof TypedFields) => ({
     size: 'xs',
-    label: t(`typed.${field}`),
+    label: t(`field.${field}`),
     value: fields[field],
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
       onChange({ ...fields, [field]: currentTarget.value }),

@@ -46,7 +46,7 @@ export function ExplainPanel({
       <SegmentedControl
         size="xs"
         fullWidth
-        aria-label={t('explain.way')}
+        aria-label={t('field.notification')}
         value={kind}
         onChange={choose}
         data={(['typed', 'recorded'] as const).map((value) => ({ value, label: t(`explain.${value}`) }))}
@@ -178,7 +178,7 @@ function Headline({ outcome }: { outcome: RoutingOutcome }) {
             </p>
             <p className={styles.looks}>
               <LevelMark name={level} />
-              <span>{ttl === 0 ? t('ttl.cleared') : t('outcome.for', { time: formats.duration(ttl) })}</span>
+              <span>{ttl === 0 ? t('untilCleared') : t('outcome.for', { time: formats.duration(ttl) })}</span>
             </p>
           </>
         )}

@@ -67,7 +67,6 @@ function ReadOnlySheet({
   onClose,
 }: SheetProps & { rule: Rule | undefined }) {
   const { t } = useTranslation('rules');
-  const { t: shell } = useTranslation();
   const { role, timeZone } = useTenant();
   const words = useRuleWords();
   const explain = useExplain(undefined, { version, enabled: true, id });
@@ -81,7 +80,7 @@ function ReadOnlySheet({
       <div className={styles.single}>
         {rule ? (
           <>
-            <Remark>{shell('mayNot', { role: shell(`role.${role}`) })}</Remark>
+            <Remark>{t('mayNot', { role: t(`role.${role}`) })}</Remark>
             {rule.note !== '' && <p className={styles.note}>{rule.note}</p>}
             <TryTabs explain={panel} json={<JsonPanel rule={ruleOf(draftOf(rule, timeZone), rule.name)} />} />
           </>

@@ -27,7 +27,6 @@ export function ReplayPanel({
   canRun: boolean;
 }) {
   const { t } = useTranslation('rules');
-  const { t: shell } = useTranslation();
   const [days, setDays] = useState<number>(7);
   const { run, runningSince, error } = replay;
   return (
@@ -52,7 +51,7 @@ export function ReplayPanel({
           </Button>
         ) : (
           <Button size="xs" onClick={replay.cancel}>
-            {shell('cancel')}
+            {t('cancel')}
           </Button>
         )}
       </div>
@@ -129,10 +128,10 @@ function ChangedOne({ example: { id, title, host, receivedAt, before, after } }:
   const { t } = useTranslation('rules');
   const said = (one: Example['before']) => {
     if (one.muted) return t('replay.one.muted');
-    if (one.throttled) return t('replay.one.throttled');
-    if (one.target.all) return t('replay.one.all');
+    if (one.throttled) return t('replay.kind.throttled');
+    if (one.target.all) return t('panels.all');
     const { ids, tags } = one.target;
-    if (ids.length + tags.length === 0) return t('replay.one.none');
+    if (ids.length + tags.length === 0) return t('panels.none');
     return [...tags, ...(ids.length > 0 ? [t('replay.one.panels', { count: ids.length })] : [])].join(', ');
   };
   const looks = before.level !== after.level;
@@ -155,7 +154,7 @@ function ChangedOne({ example: { id, title, host, receivedAt, before, after } }:
         {before.ttl !== after.ttl && (
           <span>
             {' · '}
-            {after.ttl === 0 ? t('ttl.cleared') : formats.duration(after.ttl)}
+            {after.ttl === 0 ? t('untilCleared') : formats.duration(after.ttl)}
           </span>
         )}
       </div>

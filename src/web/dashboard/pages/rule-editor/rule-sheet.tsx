@@ -33,7 +33,6 @@ export function RuleSheet({
   ...props
 }: SheetProps & { opening: Opening; onDelete?: (rule: Rule) => void }) {
   const { t } = useTranslation('rules');
-  const { t: shell } = useTranslation();
   const { rules, onClose } = props;
   const words = useRuleWords();
   const draft = useRuleDraft(opening, { ...props, words });
@@ -51,9 +50,9 @@ export function RuleSheet({
       foot={
         <>
           <Button type="submit" form="rule-form" variant="filled" loading={save.isBusy}>
-            {shell('save')}
+            {t('save')}
           </Button>
-          <Button onClick={onClose}>{shell('cancel')}</Button>
+          <Button onClick={onClose}>{t('cancel')}</Button>
           <span role="status" className={otherError ? styles.error : 'muted'}>
             {otherError ?? (save.isBusy ? t('checking', { count: checkDays }) : '')}
           </span>
@@ -103,7 +102,7 @@ export function RuleSheet({
 export function TryTabs(panels: { explain: ReactNode; replay?: ReactNode; json: ReactNode }) {
   const { t } = useTranslation('rules');
   const tabs = [
-    ['explain', t('explain.tab')],
+    ['explain', t('explain')],
     ['replay', t('replay.tab')],
     ['json', 'JSON'],
   ] as const;

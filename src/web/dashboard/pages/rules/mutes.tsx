@@ -88,7 +88,7 @@ function Mute({
       </span>
       <span className={styles.until}>
         {left === undefined || rule.activeUntil === null
-          ? t('withoutEnd')
+          ? t('end.never')
           : t('endsAt', { time: formats.dateTime(rule.activeUntil), left })}
       </span>
       {onEnd && (

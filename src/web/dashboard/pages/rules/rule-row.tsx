@@ -138,7 +138,6 @@ function HitCount({ rule: { hits, lastHitAt } }: { rule: Rule }) {
 
 function Controls({ rule, isEnded, actions }: { rule: Rule; isEnded: boolean; actions: RuleActions }) {
   const { t } = useTranslation('rules');
-  const { t: shell } = useTranslation();
   return (
     <div className={styles.controls}>
       {isEnded ? (
@@ -146,7 +145,7 @@ function Controls({ rule, isEnded, actions }: { rule: Rule; isEnded: boolean; ac
           size="md"
           onClick={() => actions.remove(rule)}
           aria-label={t('deleteRule', { name: rule.name })}
-          title={shell('delete')}
+          title={t('delete')}
         >
           <Icon paths={trashIcon} />
         </ActionIcon>
@@ -165,7 +164,7 @@ function Controls({ rule, isEnded, actions }: { rule: Rule; isEnded: boolean; ac
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => actions.open(rule)}>{shell('edit')}</Menu.Item>
+          <Menu.Item onClick={() => actions.open(rule)}>{t('edit')}</Menu.Item>
           <Menu.Item onClick={() => actions.duplicate(rule)}>{t('duplicate')}</Menu.Item>
           <Menu.Item color="error" onClick={() => actions.remove(rule)}>
             {t('deleteAsk')}

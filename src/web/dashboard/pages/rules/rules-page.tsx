@@ -41,7 +41,7 @@ export function RulesPage() {
   const { remove } = useRuleChanges();
   return (
     <Page
-      title={t('title')}
+      title={t('rules')}
       about={t('about')}
       wide
       actions={
@@ -50,7 +50,7 @@ export function RulesPage() {
             leftSection={<Icon paths={explainIcon} />}
             onClick={() => void navigate({ search: { explain: 'typed' } })}
           >
-            {t('explain.open')}
+            {t('explain')}
           </Button>
           {mayEdit && (
             <CreateButton onClick={() => void navigate({ search: { id: 'new' } })}>

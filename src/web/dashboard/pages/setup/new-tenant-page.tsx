@@ -14,7 +14,6 @@ import { shortNameOf } from './short-name.ts';
 /** Creates a tenant; the person becomes its owner. */
 export function NewTenantPage() {
   const { t } = useTranslation('entry');
-  const { t: shell } = useTranslation('shell');
   const navigate = useNavigate();
   const forgetAll = useForgetEverything();
   const [title, setTitle] = useState('');
@@ -59,7 +58,7 @@ export function NewTenantPage() {
             onChange={({ currentTarget }) => setTypedName(currentTarget.value)}
           />
           <Group justify="flex-end">
-            <LinkButton to="/">{shell('cancel')}</LinkButton>
+            <LinkButton to="/">{t('cancel')}</LinkButton>
             <Button type="submit" variant="filled" disabled={!fits} loading={create.isPending}>
               {t('createTenant')}
             </Button>

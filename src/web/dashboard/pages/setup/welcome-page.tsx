@@ -33,7 +33,7 @@ export function WelcomePage() {
           params={{ tenant: tenant.name }}
           variant={arrived ? 'filled' : 'default'}
         >
-          {arrived ? t('finish') : t('skip')}
+          {arrived ? t('toOverview') : t('skip')}
         </LinkButton>
       }
     >
@@ -100,7 +100,7 @@ function TokenStep({ token, onToken }: { token: string | undefined; onToken: (to
         {create.error && <ErrorNotice error={create.error} title={t('tokenFailed')} />}
         <div>
           <Button variant="filled" loading={create.isPending} onClick={() => create.mutate()}>
-            {t('tokenCreate')}
+            {t('createToken')}
           </Button>
         </div>
       </div>

@@ -48,7 +48,6 @@ export function InvitePage() {
 
 function Joining({ secret, invitation }: { secret: string; invitation: InvitationPreview }) {
   const { t } = useTranslation('entry');
-  const { t: shell } = useTranslation('shell');
   const { data: session } = useSuspenseQuery(sessionQuery);
   const navigate = useNavigate();
   const forgetAll = useForgetEverything();
@@ -69,7 +68,7 @@ function Joining({ secret, invitation }: { secret: string; invitation: Invitatio
     event.preventDefault();
     accept.mutate(person ? { secret } : { secret, account });
   };
-  const role = shell(`role.${invitation.role}`);
+  const role = t(`role.${invitation.role}`);
   return (
     <AuthLayout
       title={t('inviteTitle', { tenant: invitation.tenantTitle })}

@@ -104,7 +104,7 @@ function NameForm({ settings }: { settings: TenantSettings }) {
   const { t } = useTranslation('tenant');
   const edit = useSettingsForm(
     { title: settings.title },
-    ({ title }) => ({ title: title.trim() === '' && t('titleMissing') }),
+    ({ title }) => ({ title: title.trim() === '' && t('nameMissing') }),
     ({ title }) => ({ title: title.trim() }),
   );
   return (
@@ -128,7 +128,7 @@ function TimeZoneForm({ settings }: { settings: TenantSettings }) {
   const { timeZone } = edit.form.values;
   return (
     <SettingsSection edit={edit} title={t('timeZone')} hint={t('timeZoneHint')}>
-      <TimeZoneSelect maw={400} label={t('timeZoneLabel')} {...edit.form.getInputProps('timeZone')} />
+      <TimeZoneSelect maw={400} label={t('timeZone')} {...edit.form.getInputProps('timeZone')} />
       <Text c="dimmed" fz="sm">
         {t('timeThere')} <strong>{timeIn(timeZone, i18n.language, now)}</strong>
       </Text>
@@ -155,7 +155,7 @@ function RetentionForm({ settings }: { settings: TenantSettings }) {
   const keepsLess = isLess(next.retentionDays, retentionDays) || isLess(next.retentionCount, retentionCount);
   return (
     <SettingsSection edit={edit} title={t('retention')} hint={t('retentionHint')}>
-      <LimitField label={t('days')} unit={t('daysUnit')} {...edit.form.getInputProps('days')} />
+      <LimitField label={t('days')} unit={t('unit.d')} {...edit.form.getInputProps('days')} />
       <LimitField label={t('count')} unit={t('countUnit')} {...edit.form.getInputProps('count')} />
       <Text role="status" c="var(--warning)" fz="sm">
         {keepsLess ? t('retentionShrinks') : ''}
@@ -204,7 +204,7 @@ function LimitField({
         fullWidth={false}
         value={limit.kind}
         onChange={(kind) => onChange({ ...limit, kind })}
-        options={limitKinds.map((kind) => [kind, t(`limit.${kind}`, { ns: 'shell' })] as const)}
+        options={limitKinds.map((kind) => [kind, t(`limit.${kind}`)] as const)}
       />
       {limit.kind === 'own' && (
         <NumberInput

@@ -14,11 +14,10 @@ import styles from './tenant.module.css';
 /** The settings of the whole tenant. Admins change them, a part at a time; everyone may look. */
 export function TenantPage() {
   const { t } = useTranslation('tenant');
-  const { t: shell } = useTranslation('shell');
   const tenant = useTenant();
   const { data: settings, error, refetch } = useQuery(settingsQuery(tenant));
   return (
-    <Page title={t('title')} about={t('about')}>
+    <Page title={t('tenant')} about={t('about')}>
       {error && !settings && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!settings && !error && (
         <div className={styles.skeletons} aria-hidden="true">
@@ -30,7 +29,7 @@ export function TenantPage() {
       {settings && tenant.may('admin') && <SettingsForms settings={settings} />}
       {settings && !tenant.may('admin') && (
         <>
-          <Remark>{shell('mayNot', { role: shell(`role.${tenant.role}`) })}</Remark>
+          <Remark>{t('mayNot', { role: t(`role.${tenant.role}`) })}</Remark>
           <ReadOnly settings={settings} />
         </>
       )}
@@ -43,9 +42,7 @@ function ReadOnly({ settings }: { settings: TenantSettings }) {
   const formats = useFormats();
   const { rate, retentionDays: days, retentionCount: count } = settings;
   const limit = (value: number | 'off' | null, text: (value: number) => string) =>
-    typeof value === 'number'
-      ? text(value)
-      : t(value === null ? 'limit.server' : 'limit.off', { ns: 'shell' });
+    typeof value === 'number' ? text(value) : t(value === null ? 'limit.server' : 'limit.off');
   const rateText =
     rate === null || rate === 'off'
       ? limit(rate, String)

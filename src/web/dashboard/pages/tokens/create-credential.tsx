@@ -54,7 +54,7 @@ export function CreateCredential({
     <Dialog
       onClose={onClose}
       size={560}
-      title={created ? t('created', { name: created.name }) : t(isKey ? 'createKey' : 'create')}
+      title={created ? t('createdTitle', { name: created.name }) : t(isKey ? 'createKey' : 'createToken')}
       // The secret is gone when this closes: that must not happen by mistake.
       closeOnClickOutside={!created}
       closeOnEscape={!created}
@@ -68,7 +68,7 @@ export function CreateCredential({
         />
       ) : (
         <DialogForm
-          action={t(isKey ? 'createKeyDo' : 'createDo')}
+          action={t(isKey ? 'createKey' : 'createToken')}
           request={create}
           errorTitle={t('createFailed')}
           isDisabled={form.isValid() !== true}
@@ -98,18 +98,18 @@ function CreatedSecret({
   const example = { title: welcome('curlTitle'), message: welcome('curlMessage') };
   const search = { q: 'level:>=warning since:1h' };
   const uses: readonly (readonly [isPossible: boolean, label: string, command: string])[] = [
-    [scopes.length === 0, t('use.history'), curlGet(server, secret, '/api/history', search)],
+    [scopes.length === 0, t('history'), curlGet(server, secret, '/api/history', search)],
     [scopes.includes('notify'), t('use.json'), curlWithJson(server, secret, example)],
     [scopes.includes('notify'), t('use.headers'), curlWithHeaders(server, secret, example)],
     [scopes.includes('metrics'), t('use.metrics'), curlGet(server, secret, '/tenant-metrics')],
-    [scopes.includes('panel'), t('use.panels'), curlGet(server, secret, '/api/panels')],
+    [scopes.includes('panel'), t('panels'), curlGet(server, secret, '/api/panels')],
   ];
   const commands = uses.filter(([isPossible]) => isPossible);
   const [chosen, setChosen] = useState(commands[0]?.[1] ?? '');
   return (
     <Stack gap="md">
       <p className="muted">{t('once')}</p>
-      <CopyField text={secret} label={t('secret')} />
+      <CopyField text={secret} label={t('field.token')} />
       {commands.length > 1 && (
         <SegmentedControl
           size="xs"

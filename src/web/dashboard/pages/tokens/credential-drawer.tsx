@@ -91,7 +91,7 @@ export function KeyDrawer({ credential, onClose }: { credential: Key; onClose: (
         credential={credential}
         prefix="bfk"
         more={[
-          [t('role'), `${t(`role.${role}`, { ns: 'shell' })}: ${t(`keyRole.${role}`)}`],
+          [t('role'), `${t(`role.${role}`)}: ${t(`keyRole.${role}`)}`],
           [
             t('allow'),
             allowFrom.length === 0 ? t('anywhere') : <Mono key="allow">{allowFrom.join(', ')}</Mono>,
@@ -142,8 +142,8 @@ function CredentialFacts({
         ...more,
         [t('used'), used || t('unused')],
         [t('expires'), expiresAt === null ? t('expiry.never') : formats.dateTime(expiresAt)],
-        ...(revokedAt === null ? [] : ([[t('revokedAt'), formats.dateTime(revokedAt)]] as const)),
-        [t('createdColumn'), created],
+        ...(revokedAt === null ? [] : ([[t('state.revoked'), formats.dateTime(revokedAt)]] as const)),
+        [t('created'), created],
       ]}
     />
   );

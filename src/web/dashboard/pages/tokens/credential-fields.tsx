@@ -153,12 +153,7 @@ function RoleField({ form }: { form: UseFormReturnType<CredentialValues> }) {
     <Radio.Group label={t('role')} {...form.getInputProps('role')}>
       <Stack gap="xs" mt={4}>
         {roles.filter(may).map((role) => (
-          <Radio
-            key={role}
-            value={role}
-            label={t(`role.${role}`, { ns: 'shell' })}
-            description={t(`keyRole.${role}`)}
-          />
+          <Radio key={role} value={role} label={t(`role.${role}`)} description={t(`keyRole.${role}`)} />
         ))}
       </Stack>
     </Radio.Group>

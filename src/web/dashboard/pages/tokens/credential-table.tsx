@@ -53,7 +53,7 @@ export function CredentialTable<C extends Credential>(options: TableOptions<C>) 
         title={t(`empty.${kind}`)}
         action={
           <Button variant="filled" onClick={onCreate}>
-            {t(kind === 'keys' ? 'createKey' : 'create')}
+            {t(kind === 'keys' ? 'createKey' : 'createToken')}
           </Button>
         }
       >
@@ -94,7 +94,7 @@ export function CredentialTable<C extends Credential>(options: TableOptions<C>) 
             <th className={styles.used}>{t('used')}</th>
             <th className={styles.expires}>{t('expires')}</th>
             <th className={styles.allow}>{t('allowShort')}</th>
-            <th className={styles.created}>{t('createdColumn')}</th>
+            <th className={styles.created}>{t('created')}</th>
           </>
         }
       >

@@ -20,8 +20,8 @@ export function TokensPage() {
   const { may, role } = useTenant();
   if (may('admin')) return <Credentials />;
   return (
-    <Page title={t('title')}>
-      <Remark>{t('mayNotSee', { ns: 'shell', role: t(`role.${role}`, { ns: 'shell' }) })}</Remark>
+    <Page title={t('tokens')}>
+      <Remark>{t('mayNotSee', { role: t(`role.${role}`) })}</Remark>
     </Page>
   );
 }
@@ -43,10 +43,10 @@ function Credentials() {
   return (
     <Page
       wide
-      title={t('title')}
+      title={t('tokens')}
       about={t('about')}
       actions={
-        <CreateButton onClick={list.onCreate}>{t(tab === 'keys' ? 'createKey' : 'create')}</CreateButton>
+        <CreateButton onClick={list.onCreate}>{t(tab === 'keys' ? 'createKey' : 'createToken')}</CreateButton>
       }
     >
       <Tabs
@@ -129,7 +129,7 @@ function KeyList({ opened, onOpen, onCreate }: ListProps) {
         onCreate={onCreate}
         kind="keys"
         columnTitle={t('role')}
-        column={(each: Key) => t(`role.${each.role}`, { ns: 'shell' })}
+        column={(each: Key) => t(`role.${each.role}`)}
         remark={() => false}
       />
       {key && <KeyDrawer key={key.id} credential={key} onClose={() => onOpen(undefined)} />}

@@ -1,14 +1,10 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const account: TranslatedPage<'account'> = {
-  title: 'Ihr Konto',
   back: 'Zurück zu {{tenant}}',
   profile: 'Profil',
-  name: 'Name',
-  email: 'E-Mail',
   emailHint: 'Mit dieser Adresse melden Sie sich an.',
 
-  password: 'Passwort',
   passwordHint: 'Ein neues Passwort beendet alle Ihre anderen Sitzungen.',
   currentPassword: 'Aktuelles Passwort',
   newPassword: 'Neues Passwort',
@@ -29,12 +25,10 @@ export const account: TranslatedPage<'account'> = {
   proveAtProvider: 'Erneut mit {{name}} anmelden',
   proveByHand:
     'Melden Sie sich ab und wieder an, und versuchen Sie es dann innerhalb von zehn Minuten erneut.',
-  goOn: 'Weiter',
   notProven: 'Ihre Identität wurde nicht bestätigt.',
   proveFailed: 'Ihre Identität konnte nicht bestätigt werden',
   scan: 'Scannen Sie den QR-Code mit einer Authenticator-App, oder geben Sie dort diesen Schlüssel ein.',
   scanLabel: 'QR-Code für eine Authenticator-App',
-  secretKey: 'Schlüssel',
   backupCodes: 'Ersatzcodes',
   backupCodesHint:
     'Bewahren Sie die Codes sicher auf. Jeder ersetzt einmal die App, falls Sie sie verlieren.',
@@ -54,15 +48,12 @@ export const account: TranslatedPage<'account'> = {
   passkeyNameExample: 'Laptop',
   passkeyFailed: 'Passkey nicht hinzugefügt',
   added: 'Hinzugefügt {{when}}',
-  remove: 'Entfernen',
-  removeOf: '{{name}} entfernen',
   removePasskeyTitle: 'Passkey {{name}} entfernen?',
   removePasskeyText: 'Sie können sich damit nicht mehr anmelden. Löschen Sie ihn auch auf Ihrem Gerät.',
 
   sessions: 'Sitzungen',
   thisSession: 'Diese Sitzung',
   lastSeen: 'Zuletzt aktiv {{when}}',
-  endSession: 'Abmelden',
   endSessionOf: 'Sitzung in {{what}} abmelden',
   endOthers: 'Alle anderen abmelden',
   unknownBrowser: 'Unbekannter Browser',

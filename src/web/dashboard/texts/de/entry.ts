@@ -2,9 +2,6 @@ import type { TranslatedPage } from '../en.ts';
 
 export const entry: TranslatedPage<'entry'> = {
   signIn: 'Anmelden',
-  email: 'E-Mail',
-  password: 'Passwort',
-  newPassword: 'Passwort',
   newPasswordHint:
     'Mindestens 10 Zeichen. Ein paar zufällige Wörter sind leichter zu merken als Sonderzeichen.',
   lookAtIt: 'Passwort anzeigen',
@@ -31,7 +28,6 @@ export const entry: TranslatedPage<'entry'> = {
   useBackup: 'Ersatzcode verwenden',
   useApp: 'Authenticator-App verwenden',
   trust: 'Auf diesem Gerät 30 Tage lang nicht mehr fragen',
-  continue: 'Weiter',
   back: 'Zurück',
   forgot:
     'Passwort vergessen? Wer diesen Server betreibt, kann ein neues setzen: belfry user password IHRE-E-MAIL',

@@ -1,7 +1,6 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const expectations: TranslatedPage<'expectations'> = {
-  title: 'Erwartungen',
   about:
     'Heartbeats: Ein Absender gibt an, wann seine nächste Meldung fällig ist. Bleibt sie aus, schlägt Belfry Alarm.',
   keys: '/ filtern · ↑ ↓ auswählen · Enter öffnen',
@@ -13,10 +12,6 @@ export const expectations: TranslatedPage<'expectations'> = {
   nothing: 'Keine Erwartung passt zum Filter.',
   more_one: '{{count}} weitere. Mit dem Filter finden Sie sie.',
   more_other: '{{count}} weitere. Mit dem Filter finden Sie sie.',
-  what: 'Meldung',
-  key: 'Schlüssel',
-  host: 'Host',
-  token: 'Token',
   every: 'Intervall',
   last: 'Zuletzt',
   state: 'Nächste',

@@ -1,7 +1,6 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const integrations: TranslatedPage<'integrations'> = {
-  title: 'Integrationen',
   about:
     'Software, die eine URL aufrufen kann, sendet ohne Änderung an Belfry. Wählen Sie Ihre aus, um zu sehen, was wo einzutragen ist.',
   formats: 'Unterstützte Software',
@@ -11,10 +10,8 @@ export const integrations: TranslatedPage<'integrations'> = {
   mappingsEmptyText:
     'Eine Zuordnung macht aus beliebigem JSON Meldungen. Legen Sie eine an, und senden Sie an ihre Adresse: Der letzte Payload erscheint neben den Feldern.',
   mappingKeys: '↑ ↓ auswählen · Enter öffnen · n anlegen',
-  mappingName: 'Name',
   mappingNameHint: 'Teil der Adresse: Kleinbuchstaben, Ziffern, „.“, „_“ und „-“.',
   nameTaken: 'Es gibt schon eine Zuordnung mit diesem Namen.',
-  needed: 'Erforderlich',
   nameWrong: 'Kleinbuchstaben, Ziffern, „.“, „_“ und „-“, am Anfang ein Buchstabe oder eine Ziffer.',
   changed: 'Geändert',
   items: 'Liste',
@@ -22,12 +19,6 @@ export const integrations: TranslatedPage<'integrations'> = {
     'JSON Pointer auf eine Liste, zum Beispiel /events, mit einer Meldung je Element. Leer, wenn der Payload eine Meldung ist.',
   fieldsHint:
     'Felder enthalten Text und Platzhalter. {/name} steht für einen Wert des Elements, {^/name} für einen Wert des ganzen Payloads.',
-  'field.title': 'Titel',
-  'field.message': 'Nachricht',
-  'field.level': 'Stufe',
-  'field.host': 'Host',
-  'field.key': 'Schlüssel',
-  'field.url': 'Link',
   'field.identity': 'Identität',
   identityHint: 'Was mit derselben Identität erneut gesendet wird, wird nicht zweimal gespeichert.',
   insert: 'In „{{field}}“ einfügen',
@@ -49,7 +40,6 @@ export const integrations: TranslatedPage<'integrations'> = {
   previewFailed: 'Nicht lesbar',
   previewNone: 'Tragen Sie einen Titel und einen Payload ein, um das Ergebnis zu sehen.',
   noTitle: 'Kein Titel',
-  deleteMapping: 'Löschen …',
   deleteMappingTitle: 'Zuordnung „{{name}}“ löschen?',
   deleteMappingDo: 'Zuordnung löschen',
   deleteMappingAbout: 'Was an ihre Adresse gesendet wird, wird dann mit 404 beantwortet.',
@@ -57,7 +47,6 @@ export const integrations: TranslatedPage<'integrations'> = {
   noneMatch: 'Nicht in der Liste? Legen Sie eine Zuordnung an: Sie liest beliebiges JSON.',
   keys: '↑ ↓ auswählen · Enter öffnen · / filtern',
   software: 'Software',
-  address: 'Adresse',
   payloadUrl: 'Payload-URL',
   signingSecret: 'Geheimnis',
   docs: 'Dokumentation',
@@ -67,7 +56,6 @@ export const integrations: TranslatedPage<'integrations'> = {
   askForToken: 'Bitten Sie einen Admin um einen Token für diesen Absender.',
   tokenId: 'TOKEN-ID',
   noToken: 'Der Absender braucht einen API-Token. Legen Sie zuerst einen an.',
-  createToken: 'Token anlegen',
   neverUsed: 'Damit kam noch nichts an',
   lastUsed: 'Zuletzt verwendet',
   replaceToken: 'Ersetzen Sie {{token}} durch den Token. Er wurde beim Anlegen gezeigt.',

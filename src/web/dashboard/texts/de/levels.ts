@@ -1,16 +1,12 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const levels: TranslatedPage<'levels'> = {
-  title: 'Stufen',
   about:
     'Eine Stufe sagt, wie ernst eine Meldung ist und wie Anzeigen sie zeigen. Neue Stufen von Absendern erscheinen hier und sehen aus wie Info.',
   keys: '↑ ↓ auswählen · Enter öffnen',
   'keys.admin': 'n anlegen',
   create: 'Stufe anlegen',
-  createDo: 'Stufe anlegen',
   createFailed: 'Stufe nicht angelegt',
-  level: 'Stufe',
-  name: 'Name',
   nameHint: 'Absender geben diesen Namen im Feld „level“ an.',
   nameWrong:
     'Höchstens 32 Kleinbuchstaben, Ziffern, „_“, „.“ oder „-“; am Anfang ein Buchstabe oder eine Ziffer.',
@@ -27,7 +23,6 @@ export const levels: TranslatedPage<'levels'> = {
   duration: 'Anzeigedauer',
   durationHint: 'Gilt, wenn die Meldung keine ttl hat.',
   'duration.time': 'Feste Zeit',
-  'duration.cleared': 'Bis erledigt',
   durationWrong: 'Geben Sie mehr als 0 und höchstens 7 Tage ein.',
   untilCleared: 'Bis erledigt',
   sound: 'Ton',
@@ -65,7 +60,6 @@ export const levels: TranslatedPage<'levels'> = {
   reset: 'Zurücksetzen',
   resetHint: 'Stellt Rang, Farbe, Symbol, Ton und Anzeigedauer wieder her',
   resetDone: 'Diese eingebaute Stufe sieht aus wie am Anfang und lässt sich nicht löschen',
-  delete: 'Löschen …',
   deleteTitle: 'Stufe „{{name}}“ löschen?',
   deleteDo: 'Stufe löschen',
   deleteHistory: 'Meldungen im Verlauf behalten den Namen der Stufe.',

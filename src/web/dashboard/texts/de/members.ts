@@ -1,19 +1,14 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const members: TranslatedPage<'members'> = {
-  title: 'Mitglieder',
   about: 'Wer Zugriff auf diesen Mandanten hat. Jede Rolle enthält die Rechte der vorigen.',
   invite: 'Mitglied einladen',
-  person: 'Name',
-  role: 'Rolle',
   joined: 'Dabei seit',
   lastSeen: 'Zuletzt aktiv',
-  never: 'Nie',
   you: 'Sie',
   twoFactor: 'Zwei Faktoren',
   noTwoFactor: 'Nur Passwort',
   sign: 'Anmeldung',
-  actions: 'Aktionen',
   roleOf: 'Rolle von {{name}}: {{role}}',
   roleTitle: 'Rolle von {{name}} ändern',
   roleChange: 'Rolle ändern',
@@ -22,8 +17,6 @@ export const members: TranslatedPage<'members'> = {
   'can.member': 'Auch Meldungen erledigen und Suchen speichern',
   'can.admin': 'Auch Regeln, Anzeigen, Tokens, Stufen und Mitglieder verwalten',
   'can.owner': 'Alle Rechte, auch über Eigentümer',
-  remove: 'Entfernen',
-  removeOf: '{{name}} entfernen',
   leave: 'Verlassen',
   removeTitle: '{{name}} entfernen?',
   removeText:
@@ -35,7 +28,6 @@ export const members: TranslatedPage<'members'> = {
 
   invitations: 'Offene Einladungen',
   noInvitations: 'Keine offenen Einladungen.',
-  inviteTitle: 'Mitglied einladen',
   inviteHint: 'Erstellen Sie einen Link, und senden Sie ihn der Person. Er gilt einmal, 7 Tage lang.',
   inviteEmail: 'E-Mail-Adresse (optional)',
   inviteEmailHint: 'Dann kann nur diese Adresse beitreten. Ohne Angabe kann es jeder mit dem Link.',
@@ -47,16 +39,12 @@ export const members: TranslatedPage<'members'> = {
   expires: 'Läuft {{when}} ab',
   withdraw: 'Zurückziehen',
   withdrawOf: 'Einladung für {{who}} zurückziehen',
-  done: 'Fertig',
 
-  auditTitle: 'Protokoll',
   auditAbout: 'Wer wann welche Einstellungen geändert hat. Einträge bleiben ein Jahr.',
-  at: 'Zeit',
   by: 'Geändert von',
   action: 'Aktion',
   subject: 'Objekt',
   detail: 'Einzelheiten',
-  filterBy: 'Geändert von',
   filterAction: 'Aktion, etwa rule.update',
   auditEmpty: 'Noch keine Änderungen',
   auditEmptyHint: 'Änderungen an Einstellungen, Regeln, Anzeigen und Tokens erscheinen hier.',

@@ -1,13 +1,11 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const overview: TranslatedPage<'overview'> = {
-  title: 'Übersicht',
   onPanels: 'Jetzt auf Anzeigen',
   calm: 'Alles ruhig',
   panels: 'Anzeigen online',
   online: '{{online}} von {{total}}',
-  behind_one: '{{count}} im Rückstand',
-  behind_other: '{{count}} im Rückstand',
+  behind: '{{count}} im Rückstand',
   received: 'Empfangen in 24 h',
   refused: 'Abgelehnt',
   since: 'seit {{time}}',
@@ -29,8 +27,7 @@ export const overview: TranslatedPage<'overview'> = {
   lag_other: '{{count}} Einträge im Rückstand',
   neverSeen: 'Noch nie verbunden',
   offline: 'Offline, zuletzt online {{ago}}',
-  morePanels_one: '{{count}} weitere',
-  morePanels_other: '{{count}} weitere',
+  morePanels: '{{count}} weitere',
   topHosts: 'Häufigste Hosts, 24 h',
   noHosts: 'Keine Meldungen mit Host in den letzten 24 h.',
   refusedBy: 'Abgelehnt, nach Grund',
@@ -48,7 +45,6 @@ export const overview: TranslatedPage<'overview'> = {
     'Legen Sie ein Token an, und setzen Sie es in diesen Befehl ein. Die Meldung erscheint hier, sobald Sie sie senden.',
   waitingHintViewer:
     'Bitten Sie einen Admin um ein Token, und setzen Sie es in diesen Befehl ein. Die Meldung erscheint hier, sobald Sie sie senden.',
-  makeToken: 'Token anlegen',
   stepByStep: 'Schritt für Schritt',
   yourToken: 'IHR_TOKEN',
   exampleTitle: 'Festplatte fast voll',

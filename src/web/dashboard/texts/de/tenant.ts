@@ -1,19 +1,14 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const tenant: TranslatedPage<'tenant'> = {
-  title: 'Mandant',
   about: 'Einstellungen für den ganzen Mandanten.',
-  settings: 'Einstellungen',
   nameSection: 'Name',
   nameHint: 'Mitglieder sehen diesen Namen in der Navigation, Anzeigen zeigen ihn am unteren Rand.',
   tenantTitle: 'Name des Mandanten',
-  titleMissing: 'Geben Sie einen Namen ein.',
   shortName: 'ist der Kurzname für URLs und Befehle. Er lässt sich nicht ändern.',
   daysFact: 'Aufbewahrung nach Alter',
   countFact: 'Aufbewahrung nach Anzahl',
   name: 'Kurzname',
-  timeZone: 'Zeitzone',
-  timeZoneLabel: 'Zeitzone',
   timeZoneHint:
     'Gilt für Zeiten auf diesen Seiten, für Zeitpläne von Regeln und für Anzeigen ohne eigene Zeitzone.',
   timeThere: 'Aktuelle Zeit:',
@@ -21,7 +16,6 @@ export const tenant: TranslatedPage<'tenant'> = {
   retentionHint:
     'Meldungen werden endgültig gelöscht, sobald eine der Grenzen erreicht ist, die ältesten zuerst.',
   days: 'Nach Alter',
-  daysUnit: 'Tage',
   daysTold_one: '{{count}} Tag',
   daysTold_other: '{{count}} Tage',
   daysWrong: 'Geben Sie mehr als 0 und höchstens 36.500 Tage ein.',
@@ -32,12 +26,10 @@ export const tenant: TranslatedPage<'tenant'> = {
   countWrong: 'Geben Sie eine ganze Zahl von 1 bis 1.000.000.000 ein.',
   retentionShrinks:
     'Nach dem Speichern werden alle Meldungen über dieser Grenze innerhalb von Minuten gelöscht. Das lässt sich nicht rückgängig machen.',
-  rate: 'Ratenlimit',
   rateLabel: 'Alle Tokens zusammen',
   rateHint:
     'Begrenzt, wie schnell alle Absender dieses Mandanten senden. Darüber hinaus antwortet der Server mit 429; jedes Token hat außerdem ein eigenes Limit.',
   rateCritical:
     'Kritische Meldungen haben ein eigenes, gleich großes Limit. Andere Meldungen können sie nicht blockieren.',
   rateTold: '{{perSecond}} pro Sekunde, {{burst}} auf einmal',
-  created: 'Angelegt',
 };

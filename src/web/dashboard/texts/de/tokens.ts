@@ -1,19 +1,15 @@
 import type { TranslatedPage } from '../en.ts';
 
 export const tokens: TranslatedPage<'tokens'> = {
-  title: 'API-Tokens',
   about:
     'Mit Tokens nutzen Absender, Anzeigen und Skripte die API. Ein Token wird nur einmal gezeigt, beim Anlegen.',
   'tab.tokens': 'API-Tokens',
   'tab.keys': 'Automationsschlüssel',
   keysAbout:
     'Mit Automationsschlüsseln verwalten Skripte diesen Mandanten, mit den Rechten einer Rolle. Meldungen senden oder anzeigen kann ein Schlüssel nicht.',
-  create: 'Token anlegen',
   createKey: 'Schlüssel anlegen',
-  createDo: 'Token anlegen',
-  createKeyDo: 'Schlüssel anlegen',
   createFailed: 'Nicht angelegt',
-  created: '„{{name}}“ angelegt',
+  createdTitle: '„{{name}}“ angelegt',
   filter: 'Nach Name, ID oder Urheber filtern',
   withOver_one: '{{count}} widerrufenes oder abgelaufenes anzeigen',
   withOver_other: '{{count}} widerrufene oder abgelaufene anzeigen',
@@ -28,7 +24,6 @@ export const tokens: TranslatedPage<'tokens'> = {
   endingSoon_one: '{{count}} läuft bald ab:',
   endingSoon_other: '{{count}} laufen bald ab:',
 
-  name: 'Name',
   nameHint: 'Der Absender oder das Skript. Der Verlauf zeigt diesen Namen.',
   namePlaceholder: 'prometheus',
   keyPlaceholder: 'Deploy-Skript',
@@ -37,12 +32,10 @@ export const tokens: TranslatedPage<'tokens'> = {
   'scope.notify': 'Meldungen senden und ihre Zustellung abfragen',
   'scope.panel': 'Anzeigen anmelden und Meldungen zeigen',
   'scope.metrics': 'Metriken des Mandanten lesen, zum Beispiel mit Prometheus',
-  role: 'Rolle',
   'keyRole.viewer': 'Verlauf, Anzeigen, Regeln und Stufen lesen',
   'keyRole.member': 'Auch Meldungen erledigen und Anzeigen steuern',
   'keyRole.admin': 'Auch Einstellungen ändern',
   'keyRole.owner': 'Alle Rechte, auch über Eigentümer',
-  state: 'Status',
   'state.active': 'Aktiv',
   'state.expiring': 'Läuft bald ab',
   'state.expired': 'Abgelaufen',
@@ -64,10 +57,7 @@ export const tokens: TranslatedPage<'tokens'> = {
   allowHint: 'IP-Adressen oder CIDR-Blöcke, einer pro Zeile. Leer: jede Adresse ist erlaubt.',
   allowWrong: '„{{entry}}“ ist keine IP-Adresse und kein CIDR-Block. Beispiel: 10.0.0.0/8 oder fd00::/8.',
   anywhere: 'Jede Adresse',
-  rate: 'Ratenlimit',
   rateHint: 'Kritische Meldungen haben ein eigenes, gleich großes Limit.',
-  createdColumn: 'Angelegt',
-  revokedAt: 'Widerrufen',
   beginsWith: 'Beginnt mit',
   panel: 'Anzeige',
   ofPanel: 'Anzeige {{name}}',
@@ -75,13 +65,10 @@ export const tokens: TranslatedPage<'tokens'> = {
   deletedPanel: 'Gelöschte Anzeige',
 
   once: 'Kopieren Sie es jetzt. Es wird nicht noch einmal gezeigt.',
-  secret: 'Token',
   use: 'So wird es verwendet',
   'use.json': 'Senden als JSON',
   'use.headers': 'Senden als Header',
   'use.metrics': 'Metriken',
-  'use.panels': 'Anzeigen',
-  'use.history': 'Verlauf',
   kept: 'Ich habe es gespeichert',
 
   signed: 'Signierte Webhooks',

@@ -4,13 +4,11 @@ export const welcome: TranslatedPage<'welcome'> = {
   title: 'Senden Sie Ihre erste Meldung',
   about: 'Legen Sie ein Token an, öffnen Sie eine Anzeige, und senden Sie einen Test.',
   skip: 'Weiter zur Übersicht',
-  finish: 'Zur Übersicht',
   done: 'erledigt',
 
   token: 'API-Token anlegen',
   tokenHint: 'Jeder Absender braucht ein Token. Es wird nur einmal gezeigt; bewahren Sie es sicher auf.',
   tokenName: 'erstes Token',
-  tokenCreate: 'Token anlegen',
   tokenOnce: 'Kopieren Sie das Token jetzt. Es wird nicht noch einmal gezeigt.',
   tokenLabel: 'API-Token',
   asJson: 'JSON',

@@ -1,9 +1,6 @@
 /** Signing in, the first set-up, and invitations. */
 export const entry = {
   signIn: 'Sign in',
-  email: 'Email',
-  password: 'Password',
-  newPassword: 'Password',
   newPasswordHint: 'At least 10 characters. A few random words are easier to remember than symbols.',
   lookAtIt: 'Show password',
   remember: 'Stay signed in on this device',
@@ -28,7 +25,6 @@ export const entry = {
   useBackup: 'Use a backup code',
   useApp: 'Use the authenticator app',
   trust: 'Don’t ask again on this device for 30 days',
-  continue: 'Continue',
   back: 'Back',
   forgot: 'Forgot your password? Whoever runs this server can set a new one: belfry user password YOUR-EMAIL',
 

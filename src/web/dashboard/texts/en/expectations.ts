@@ -1,6 +1,5 @@
 /** The page of expectations. */
 export const expectations = {
-  title: 'Expectations',
   about:
     'Heartbeats: a sender says when its next notification is due. If it does not arrive in time, Belfry sends an alert.',
   keys: '/ filter · ↑ ↓ select · Enter open',
@@ -12,10 +11,6 @@ export const expectations = {
   nothing: 'No expectation matches the filter.',
   more_one: '{{count}} more. Use the filter to find it.',
   more_other: '{{count}} more. Use the filter to find them.',
-  what: 'Notification',
-  key: 'Key',
-  host: 'Host',
-  token: 'Token',
   every: 'Interval',
   last: 'Last received',
   state: 'Next one',

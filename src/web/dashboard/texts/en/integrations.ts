@@ -1,6 +1,5 @@
 /** The page of integrations: what other software is set up with, and mappings. */
 export const integrations = {
-  title: 'Integrations',
   about:
     'Software that can call a URL sends to Belfry without changes. Choose yours to see what to enter where.',
   formats: 'Supported software',
@@ -10,10 +9,8 @@ export const integrations = {
   mappingsEmptyText:
     'A mapping turns any JSON into notifications. Create one, send to its address, and the last payload appears beside the fields.',
   mappingKeys: '↑ ↓ select · Enter open · n create',
-  mappingName: 'Name',
   mappingNameHint: 'Part of the address: lower-case letters, digits, “.”, “_” and “-”.',
   nameTaken: 'A mapping with this name exists.',
-  needed: 'Required',
   nameWrong: 'Use lower-case letters, digits, “.”, “_” and “-”. Begin with a letter or digit.',
   changed: 'Changed',
   items: 'List',
@@ -21,12 +18,6 @@ export const integrations = {
     'JSON Pointer to a list, such as /events, with one notification for each item. Leave empty if the payload is one notification.',
   fieldsHint:
     'Fields hold text and placeholders. {/name} stands for a value of the item, {^/name} for a value of the whole payload.',
-  'field.title': 'Title',
-  'field.message': 'Message',
-  'field.level': 'Level',
-  'field.host': 'Host',
-  'field.key': 'Key',
-  'field.url': 'Link',
   'field.identity': 'Identity',
   identityHint: 'What is sent again with the same identity is not stored twice.',
   insert: 'Insert into “{{field}}”',
@@ -47,7 +38,6 @@ export const integrations = {
   previewFailed: 'Can’t be read',
   previewNone: 'Enter a title and a payload to see the result.',
   noTitle: 'No title',
-  deleteMapping: 'Delete…',
   deleteMappingTitle: 'Delete mapping “{{name}}”?',
   deleteMappingDo: 'Delete mapping',
   deleteMappingAbout: 'What is sent to its address is then answered with 404.',
@@ -55,7 +45,6 @@ export const integrations = {
   noneMatch: 'Not in this list? Create a mapping: it reads any JSON.',
   keys: '↑ ↓ select · Enter open · / filter',
   software: 'Software',
-  address: 'Address',
   payloadUrl: 'Payload URL',
   signingSecret: 'Secret',
   docs: 'Documentation',
@@ -65,7 +54,6 @@ export const integrations = {
   askForToken: 'Ask an admin for a token for this sender.',
   tokenId: 'TOKEN-ID',
   noToken: 'The sender needs an API token. Create one first.',
-  createToken: 'Create token',
   neverUsed: 'Nothing received with it yet',
   lastUsed: 'Last used',
   replaceToken: 'Replace {{token}} with the token. It was shown when it was created.',

@@ -1,15 +1,11 @@
 /** The page of levels. */
 export const levels = {
-  title: 'Levels',
   about:
     'A level says how serious a notification is and how panels show it. New level names from senders are added here and look like info.',
   keys: '↑ ↓ select · Enter open',
   'keys.admin': 'n create',
   create: 'Create level',
-  createDo: 'Create level',
   createFailed: 'Level not created',
-  level: 'Level',
-  name: 'Name',
   nameHint: 'Senders use this name in the “level” field.',
   nameWrong: 'Use up to 32 lower-case letters, digits, “_”, “.” or “-”. Start with a letter or digit.',
   nameTaken: 'This name is already in use.',
@@ -25,7 +21,6 @@ export const levels = {
   duration: 'Display time',
   durationHint: 'Used when a notification has no ttl.',
   'duration.time': 'Fixed time',
-  'duration.cleared': 'Until cleared',
   durationWrong: 'Enter more than 0 and at most 7 days.',
   untilCleared: 'Until cleared',
   sound: 'Sound',
@@ -63,7 +58,6 @@ export const levels = {
   reset: 'Reset to default',
   resetHint: 'Restores the original rank, colour, icon, sound and display time',
   resetDone: 'This built-in level has its default look and can’t be deleted',
-  delete: 'Delete…',
   deleteTitle: 'Delete level “{{name}}”?',
   deleteDo: 'Delete level',
   deleteHistory: 'Notifications in history keep this level name.',

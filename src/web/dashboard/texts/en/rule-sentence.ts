@@ -43,7 +43,6 @@ export const ruleSentence = {
   escalateUnlessShown: ' unless shown',
   throttle: 'show one per {{duration}}, count the rest',
   throttleBy: 'show one per {{duration}} for the same {{values}}, count the rest',
-  sameAnd: ' and ',
   nothing: 'no action yet',
   stop: 'then stop',
   goOn: 'then continue',

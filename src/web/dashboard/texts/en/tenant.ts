@@ -1,25 +1,19 @@
 /** The page of the tenant's settings. */
 export const tenant = {
-  title: 'Tenant',
   about: 'Settings for the whole tenant.',
-  settings: 'Settings',
   nameSection: 'Name',
   nameHint: 'Members see this name in the navigation. Panels show it in their footer.',
   tenantTitle: 'Tenant name',
-  titleMissing: 'Enter a name.',
   shortName: 'is the short name used in URLs and commands. It can’t be changed.',
   daysFact: 'Retention by age',
   countFact: 'Retention by count',
   name: 'Short name',
-  timeZone: 'Time zone',
-  timeZoneLabel: 'Time zone',
   timeZoneHint:
     'Used for times on these pages, for rule schedules, and for panels without their own time zone.',
   timeThere: 'Current time:',
   retention: 'History retention',
   retentionHint: 'Notifications are deleted for good when they reach either limit, oldest first.',
   days: 'By age',
-  daysUnit: 'days',
   daysTold_one: '{{count}} day',
   daysTold_other: '{{count}} days',
   daysWrong: 'Enter more than 0 and at most 36,500 days.',
@@ -30,12 +24,10 @@ export const tenant = {
   countWrong: 'Enter a whole number from 1 to 1,000,000,000.',
   retentionShrinks:
     'Saving deletes all notifications beyond this limit within minutes. This can’t be undone.',
-  rate: 'Rate limit',
   rateLabel: 'All tokens combined',
   rateHint:
     'Limits how fast all senders of this tenant can send. Excess requests get a 429 response, and each token also has its own limit.',
   rateCritical:
     'Critical notifications have a separate limit of the same size, so other notifications can’t block them.',
   rateTold: '{{perSecond}} per second, burst {{burst}}',
-  created: 'Created',
 } as const;

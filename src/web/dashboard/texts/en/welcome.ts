@@ -3,13 +3,11 @@ export const welcome = {
   title: 'Send your first notification',
   about: 'Create a token, open a panel, and send a test.',
   skip: 'Skip to overview',
-  finish: 'Go to overview',
   done: 'done',
 
   token: 'Create an API token',
   tokenHint: 'Every sender needs a token. It is shown only once, so store it in a safe place.',
   tokenName: 'first token',
-  tokenCreate: 'Create token',
   tokenOnce: 'Copy the token now. You won’t be able to see it again.',
   tokenLabel: 'API token',
   asJson: 'JSON',
