@@ -1,8 +1,8 @@
-/** Curves as pictures: plain SVG that reads on light and on dark. */
+/** Line charts as plain SVG, readable on light and dark backgrounds. */
 
 export interface Curve {
   readonly name: string;
-  /** Size and what was measured at it. */
+  /** Pairs of a size and the value measured at it. */
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
@@ -35,7 +35,7 @@ ${[...legend, ...placed].join('\n')}
 `;
 }
 
-/** Sizes on a logarithmic scale (0 stands at 1), measures from 0. */
+/** Sizes on a logarithmic scale (0 is drawn at 1), values on a linear one from 0. */
 function lineChart({ title, unit, curves }: Chart): string {
   const all = curves.flatMap(({ points }) => points);
   const most = Math.max(...all.map(([, y]) => y)) * 1.1 || 1;

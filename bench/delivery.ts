@@ -1,12 +1,12 @@
-/** How soon, and how many a second, events reach panels: publisher and panels in processes of their own. */
+/** Latency and throughput of events to panels, with publisher and panels in processes of their own. */
 import type { FromReaders, ToReaders } from './panel-readers.ts';
-import { answer, ask, forkScript } from './processes.ts';
+import { call, forkScript, nextMessage } from './processes.ts';
 import { mark, type Published, type PublishOrder, stampPlace } from './publishing.ts';
 
-/** Whom events come from: where panels read and publishers write, as raw requests. */
+/** The service under test: where panels read and publishers write, as raw requests. */
 export interface Side {
   readonly port: number;
-  /** Where publishers write, when it is another node. */
+  /** The port of the publishers, if it is another node. */
   readonly publishPort?: number;
   readonly publish: string;
   readonly subscribe: readonly string[];
@@ -23,16 +23,16 @@ export interface Delivered {
 
 export interface DeliveryRun {
   readonly panels: number;
-  /** Notifications, each to all of the panels. */
+  /** How many notifications are sent, each to all panels. */
   readonly count: number;
   readonly connections: number;
-  /** Notifications a second; null: flat out, and no latency is measured. */
+  /** Notifications a second; null: at full speed, without measuring latency. */
   readonly perSecond: number | null;
-  /** Notifications that go before, to the same panels, and are not measured: a server that just began is no measure. */
+  /** Notifications sent first, without measuring, to warm the server up. */
   readonly warmUp?: number;
 }
 
-/** The title of a notification that is measured: the mark by which readers know it, and where the time comes. */
+/** The title of a measured notification: a mark that readers recognize, and the place of the time stamp. */
 export const measuredTitle = `${mark}${stampPlace}`;
 
 export async function deliver(
@@ -41,21 +41,21 @@ export async function deliver(
 ): Promise<Delivered> {
   const readers = forkScript(new URL('./panel-readers.ts', import.meta.url));
   const publisher = forkScript(new URL('./publisher.ts', import.meta.url));
-  const tell = (message: ToReaders) => ask<FromReaders>(readers, message);
+  const command = (message: ToReaders) => call<FromReaders>(readers, message);
   try {
-    await tell({
+    await command({
       kind: 'connect',
       order: { port: side.port, requests: side.subscribe.slice(0, run.panels) },
     });
     const { panels, connections, perSecond, warmUp = 0 } = run;
     const send = async (count: number): Promise<Delivered> => {
-      await tell({ kind: 'expect', each: count, latency: perSecond !== null });
-      const done = answer<Extract<FromReaders, { kind: 'done' }>>(readers);
+      await command({ kind: 'expect', each: count, latency: perSecond !== null });
+      const done = nextMessage<Extract<FromReaders, { kind: 'done' }>>(readers);
       // Awaited below, unless the publisher fails first.
       done.catch(() => undefined);
       const port = side.publishPort ?? side.port;
       const order: PublishOrder = { port, request: side.publish, count, connections, perSecond };
-      const published = await ask<Published>(publisher, order);
+      const published = await call<Published>(publisher, order);
       const { at, p50, p99 } = await done;
       return { perSecond: (count * panels) / ((at - published.beganAt) / 1e6), p50, p99 };
     };

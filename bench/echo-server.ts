@@ -1,4 +1,4 @@
-/** The least that Fastify can do with a notification: read its JSON, and answer with it. What intake is measured against. */
+/** The reference for intake: a Fastify server that parses a notification's JSON and returns it. */
 import Fastify from 'fastify';
 
 const app = Fastify();

@@ -1,4 +1,4 @@
-/** Events to many panels: how many a second reach 1,000 of them, and how soon one reaches 100; nginx with nchan beside it. */
+/** Events to many panels: throughput to 1,000 panels and latency to 100, compared with nginx and nchan. */
 import { rmSync } from 'node:fs';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
@@ -20,7 +20,7 @@ const latency = {
 const panelCount = Math.max(throughput.panels, latency.panels);
 
 const message = 'Replication of orders is 40 s behind on db-01; the limit is 30 s';
-/** What nchan is given is what a panel of Belfry gets, so that both move the same bytes. */
+/** nchan gets the same event as a Belfry panel, so that both move the same bytes. */
 const event = JSON.stringify({
   ...{
     id: '01a1fb2d-1dc4-7e8a-98dc-83e9861acfc9',

@@ -1,7 +1,7 @@
 /**
- * What size costs: history, panels, rules and tenants, each grown alone. At each size: durable intake, the time from POST
- * to event, searches, and memory. Sizes take turns in each round. Writes the curves to docs/growth.svg.
- * Run: node bench/growth.ts HISTORY ROWS, with a file made by history-data.ts.
+ * The cost of size: history, panels, rules and tenants, each grown separately. For each size: durable intake, the time from POST
+ * to event, searches, and memory. The sizes alternate in each round. Writes the curves to docs/growth.svg. Run: node
+ * bench/growth.ts HISTORY ROWS, with a file made by history-data.ts.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { ServerProcess } from '#test/support/server-process.ts';
 import { type Chart, chartSheet } from './chart.ts';
 import { deliver, measuredTitle } from './delivery.ts';
 import { generateHistory } from './history-data.ts';
-import { bearer, fire } from './http-load.ts';
+import { bearer, runLoad } from './http-load.ts';
 import { benchFolder, residentMiB } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import {
@@ -32,13 +32,13 @@ const connections = 64;
 const goal = 0.9;
 const settleMs = 3_000;
 const searchTurns = 5;
-/** Events a second at each size, over all panels: with many of them, fewer notifications. */
+/** Events a second over all panels, the same at each size: with more panels, fewer notifications. */
 const eventsPerSecond = 20_000;
 const deliverySeconds = 3;
-/** Is over before the next round: what a panel begins with would be taken for what is measured then. */
+/** Expires before the next round, so that the next live set does not contain it. */
 const measured = { title: measuredTitle, message: 'Measured', level: 'warning', ttl: 10_000 };
 
-/** A database of some size, what is used on it, and how many panels look on. */
+/** A database of some size, the credentials to use it, and the number of its panels. */
 interface Place {
   readonly size: number;
   readonly folder: string;
@@ -50,9 +50,9 @@ interface Place {
 interface Axis {
   readonly name: string;
   readonly places: readonly Place[];
-  /** The size that the others are held against. */
+  /** The size that the others are compared with. */
   readonly base: number;
-  /** Whether a size is to keep {@link goal} of the base's intake. */
+  /** Whether a size must reach {@link goal} of the base's intake. */
   readonly hasGoal: boolean;
 }
 
@@ -65,7 +65,7 @@ interface Measured {
   readonly memory: number;
 }
 
-/** What a picture shows, and how much of it each notification, event or search costs. */
+/** The charts, and the value of each. */
 const measures = [
   {
     name: 'Durable intake',
@@ -155,7 +155,7 @@ function histories(file: string, most: number): Place[] {
   return places;
 }
 
-/** Every place in each round, in an order that turns. */
+/** Measures every size in each round, in rotating order. */
 async function measure(places: readonly Place[]): Promise<Measured[][]> {
   const found: Measured[][] = places.map(() => []);
   for (let round = 0; round < rounds; round++) {
@@ -180,14 +180,14 @@ async function measureOne({ folder: own, tokens, key, panels }: Place): Promise<
     const readers = await connectPanels(server.port, requests);
     await sleep(settleMs);
     const memory = residentMiB(server.pid);
-    const shot = {
+    const load = {
       url: `${server.url}/api/notify`,
       headers: tokens.map(bearer),
       body: notification,
       connections,
     };
-    await fire({ ...shot, seconds: 2 });
-    const { perSecond: intake } = await fire({ ...shot, seconds: 3 });
+    await runLoad({ ...load, seconds: 2 });
+    const { perSecond: intake } = await runLoad({ ...load, seconds: 3 });
     readers.disconnect();
     const perSecond = Math.min(100, eventsPerSecond / panels);
     const { p50, p99 } = await deliver(

@@ -29,7 +29,7 @@ const stepMs = 30;
 const sql = new Statements(db);
 const counter = { sql, reader: new RowReader(sql) };
 
-/** Counts as the search thread does: in steps, until the budget is used up. */
+/** Counts as the search thread does: in steps, until the time is used up. */
 function count(q: string, days: number): { ms: number; longest: number; complete: boolean } {
   const query = parseQuery(q, context);
   const times = histogramTimes(query, { after: newest - days * dayMs, before: newest }, 60, context);

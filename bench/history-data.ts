@@ -1,6 +1,6 @@
 /**
- * Makes a history straight in SQLite: 1,000 hosts in bursts over 90 days, with levels, tokens, routes, clears and receipts as
- * a busy tenant has them. Run: node bench/history-data.ts FILE ROWS
+ * Generates a history directly in SQLite: 1,000 hosts in bursts over 90 days, with the levels, tokens, routes, clears and
+ * receipts of a busy tenant. Run: node bench/history-data.ts FILE ROWS
  */
 import { existsSync } from 'node:fs';
 import type { Route } from '#core/ports.ts';
@@ -18,9 +18,9 @@ const days = 90;
 const hostCount = 1000;
 const tokenCount = 40;
 const panelCount = 12;
-/** Written in one transaction: the index gets them in pieces of about the size that a server makes. */
+/** Rows in one transaction: about as many as a server indexes at once. */
 const batchRows = 500;
-/** What is no longer live leaves that list after so many. */
+/** How often, in rows, expired notifications are removed from the live set. */
 const sweptRows = 20_000;
 
 const levels = [
@@ -40,7 +40,7 @@ export const tokenId = (number: number) => `token${String(number).padStart(5, '0
 export const panelId = (number: number) => `panel-${number}`;
 export const panelTags = (number: number) => (number < 4 ? ['noc'] : number < 8 ? ['floor'] : []);
 
-/** Over three versions of the rules: to everyone, to tags, to single panels, to nobody, muted. */
+/** Routes by three versions of the rules: to all panels, by tag, to single panels, to none, and muted. */
 export const routes: readonly Route[] = [1, 2, 3].flatMap((revision) => {
   const rule = (number: number) => ({ id: `rule-${number}`, name: `rule ${number}` });
   const route = (rules: number[], target: Partial<Route['target']>, muted = false): Route => ({
@@ -70,7 +70,7 @@ interface Burst {
   left: number;
 }
 
-/** Fills a new database, by the code that does it on a running server. `log` hears how far it is. */
+/** Fills a new database with the code of a running server. `log` gets the progress. */
 export function generateHistory(
   path: string,
   rows: number,
@@ -79,7 +79,7 @@ export function generateHistory(
   const db = openWritable(path);
   migrate(db);
   ensurePartition(db);
-  // What breaks off is begun anew: nothing waits for the disk.
+  // No fsync: an interrupted run is repeated.
   db.pragma('synchronous = OFF');
   db.pragma('wal_autocheckpoint = 20000');
   db.pragma('cache_size = -1000000');
@@ -113,7 +113,7 @@ function addDirectory(db: Db): void {
   })();
 }
 
-/** Writes a notification by its number, and what became of it. */
+/** Writes a notification by its number, with its clear and receipts. */
 function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: number) => void {
   const bursts: Burst[] = [];
   const next = source(dice, bursts);
@@ -167,13 +167,13 @@ function prepareWriter(writer: LogWriter, dice: Dice, rows: number): (number: nu
         panel,
         receipts: [{ id, state: 'shown', at: receivedAt + 20 }],
       });
-    // What stays until cleared mostly was cleared.
+    // Most notifications without a ttl have been cleared.
     if (expiresAt === null && dice.below(50) > 0)
       writer.clear({ kind: 'clear', tenant, id, by: 'ann', reason: 'cleared', at: receivedAt + 60_000 });
   };
 }
 
-/** Hosts speak up in bursts of the same kind; in between everything is mixed. */
+/** Hosts send bursts of the same kind; between the bursts everything is mixed. */
 function source(
   dice: Dice,
   bursts: Burst[],

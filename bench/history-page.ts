@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * The page of history in a real browser, over a history made by history-data.ts: how evenly it scrolls while it reads on, and
- * what a long live tail leaves in its memory. Run: node bench/history-page.ts FILE
+ * The history page in a real browser, with a history from history-data.ts: how smoothly it scrolls while it loads more, and how
+ * much memory a long live tail uses. Run: node bench/history-page.ts FILE
  */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { DashboardLab } from '#test/browser/dashboard-lab.ts';
 
 const tenant = 'bench';
 const scrollMs = 8_000;
-/** Pixels a frame: six rows, faster than anyone reads. */
+/** Pixels a frame: six rows, faster than anybody reads. */
 const step = 216;
 const tailed = 20_000;
 const rate = 400;
@@ -69,7 +69,7 @@ async function scroll(page: Page, devtools: CDPSession): Promise<void> {
   print('scrolling: heap MiB afterwards', await heap(devtools));
 }
 
-/** What the machine can do at most, in the same run. */
+/** The highest frame rate of the machine, in the same run. */
 function idleFrames(page: Page): Promise<number> {
   return page.evaluate(async () => {
     const since = performance.now();
@@ -94,7 +94,7 @@ async function tail(devtools: CDPSession): Promise<void> {
   print(`live tail: heap MiB after ${tailed}`, await heap(devtools));
 }
 
-/** What is left once all rubbish has been collected. */
+/** The heap size after garbage collection. */
 async function heap(devtools: CDPSession): Promise<string> {
   await devtools.send('HeapProfiler.collectGarbage');
   const { usedSize } = (await devtools.send('Runtime.getHeapUsage')) as { usedSize: number };

@@ -1,6 +1,6 @@
 /** Texts as monitoring systems, jobs and applications write them, for generated histories. */
 
-/** A small fast generator of numbers: the same seed gives the same history. */
+/** A small fast random generator: the same seed gives the same history. */
 export class Dice {
   #state: number;
 
@@ -21,7 +21,7 @@ export class Dice {
     return Math.floor(this.next() * count);
   }
 
-  /** Few of many: index i turns up about twice as often as 2i. */
+  /** Skewed towards low numbers: i is about twice as frequent as 2i. */
   skewed(count: number): number {
     return Math.floor(count ** this.next()) - 1;
   }
@@ -106,7 +106,7 @@ const syllables = [
   'ver',
   'zon',
 ];
-/** A made-up word; a low number is a frequent one. */
+/** A made-up word; low numbers are frequent words. */
 const madeUpWord = (number: number) => {
   let word = '';
   for (let n = number + 20; n > 0; n = Math.floor(n / syllables.length))
@@ -117,7 +117,7 @@ const vocabulary = Array.from({ length: 20_000 }, (_, number) => madeUpWord(numb
 
 export const writeTitle = (dice: Dice, host: string) => dice.of(titles)(dice, host);
 
-/** Most are a line; one in ten goes on for a paragraph, one in a hundred for pages. */
+/** Most messages are a line, one in ten is a paragraph, one in a hundred is pages long. */
 export function writeMessage(dice: Dice, host: string): string {
   const line = dice.of(messages)(dice, host);
   const kind = dice.below(100);

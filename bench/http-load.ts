@@ -1,4 +1,4 @@
-/** One load tool outside this process: wrk where it is installed, else autocannon. */
+/** An external load tool: wrk if it is installed, otherwise autocannon. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '#test/support/server-process.ts';
 
-export interface Shot {
+export interface LoadOptions {
   readonly url: string;
-  /** What goes with each request beside the content type; several: in turn, where the tool can (wrk). */
+  /** Headers of each request in addition to the content type. Several sets alternate, if the tool can do that (wrk). */
   readonly headers: readonly Readonly<Record<string, string>>[];
   readonly body: string;
   readonly connections: number;
   readonly seconds: number;
 }
 
-export interface Hit {
+export interface LoadResult {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
@@ -26,11 +26,11 @@ export const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 export const loadTool = hasWrk() ? 'wrk' : 'autocannon';
 
 /** POSTs one body over and over. @throws Error when any answer is not a 2xx, or a connection failed. */
-export function fire(shot: Shot): Promise<Hit> {
-  return loadTool === 'wrk' ? fireWrk(shot) : fireAutocannon(shot);
+export function runLoad(load: LoadOptions): Promise<LoadResult> {
+  return loadTool === 'wrk' ? runWrk(load) : runAutocannon(load);
 }
 
-async function fireWrk({ url, headers, body, connections, seconds }: Shot): Promise<Hit> {
+async function runWrk({ url, headers, body, connections, seconds }: LoadOptions): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-wrk-'));
   const script = join(folder, 'post.lua');
   const set = (name: string, value: string) => `["${name}"] = "${value}"`;
@@ -77,7 +77,7 @@ async function fireWrk({ url, headers, body, connections, seconds }: Shot): Prom
   }
 }
 
-async function fireAutocannon({ url, headers, body, connections, seconds }: Shot): Promise<Hit> {
+async function runAutocannon({ url, headers, body, connections, seconds }: LoadOptions): Promise<LoadResult> {
   const { stdout } = await run(
     process.execPath,
     [

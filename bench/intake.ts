@@ -1,10 +1,12 @@
-/** Durable intake, flat out, on a fresh database in each round; a bare Fastify echo of the same body beside it. */
+/**
+ * Durable intake at full speed, with a fresh database in each round, compared with a Fastify server that echoes the same body.
+ */
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
-import { bearer, fire, type Hit, loadTool } from './http-load.ts';
+import { bearer, type LoadResult, loadTool, runLoad } from './http-load.ts';
 import { benchFolder, threadMicros } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import { median, micros, ms, percent, spread, table, whole } from './statistics.ts';
@@ -14,8 +16,10 @@ const warmUpSeconds = 3;
 const seconds = 4;
 const goals: Readonly<Record<number, number>> = { 64: 0.55, 256: 0.6 };
 
-/** A round, with the processor time of one request on the main thread and on the busiest of the others: the writer's. */
-interface Measured extends Hit {
+/**
+ * The result of a round, with the processor time of a request on the main thread and on the busiest other thread, the writer.
+ */
+interface Measured extends LoadResult {
   readonly mainMicros: number;
   readonly writerMicros: number;
 }
@@ -53,10 +57,10 @@ async function measure(connections: number, fresh: string, token: string): Promi
   const echo: Measured[] = [];
   for (let round = 0; round < rounds; round++) {
     const turns = [
-      async () => ours.push(await shoot(await startBelfry(fresh, round), token, connections)),
-      async () => echo.push(await shoot(await startEcho(), token, connections)),
+      async () => ours.push(await measureLoad(await startBelfry(fresh, round), token, connections)),
+      async () => echo.push(await measureLoad(await startEcho(), token, connections)),
     ];
-    // Which of the two goes first changes, so that a machine that slows down favours neither.
+    // The order alternates, so that a machine that slows down favours neither.
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
   }
   const goal = goals[connections] ?? 1;
@@ -75,23 +79,23 @@ async function measure(connections: number, fresh: string, token: string): Promi
   ];
 }
 
-function rates(hits: readonly Hit[]): number[] {
-  return hits.map(({ perSecond }) => perSecond);
+function rates(runs: readonly LoadResult[]): number[] {
+  return runs.map(({ perSecond }) => perSecond);
 }
 
-async function shoot(server: ServerProcess, token: string, connections: number): Promise<Measured> {
-  const shot = { url: `${server.url}/api/notify`, headers: [bearer(token)], body: notification, connections };
+async function measureLoad(server: ServerProcess, token: string, connections: number): Promise<Measured> {
+  const load = { url: `${server.url}/api/notify`, headers: [bearer(token)], body: notification, connections };
   try {
-    await fire({ ...shot, seconds: warmUpSeconds });
+    await runLoad({ ...load, seconds: warmUpSeconds });
     const before = threadMicros(server.pid);
-    const hit = await fire({ ...shot, seconds });
-    const requests = hit.perSecond * seconds;
+    const result = await runLoad({ ...load, seconds });
+    const requests = result.perSecond * seconds;
     const spent = [...threadMicros(server.pid)].map(([thread, after]) => ({
       isMain: thread === String(server.pid),
       micros: (after - (before.get(thread) ?? 0)) / requests,
     }));
     return {
-      ...hit,
+      ...result,
       mainMicros: spent.find(({ isMain }) => isMain)?.micros ?? Number.NaN,
       writerMicros: Math.max(...spent.filter(({ isMain }) => !isMain).map(({ micros }) => micros)),
     };
@@ -100,7 +104,7 @@ async function shoot(server: ServerProcess, token: string, connections: number):
   }
 }
 
-/** On a copy of a database that holds nothing but the token. */
+/** Starts a server on a copy of a database that contains only the token. */
 function startBelfry(fresh: string, round: number): Promise<ServerProcess> {
   const copy = join(folder, `round-${round}`);
   rmSync(copy, { recursive: true, force: true });

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { root } from '#test/support/server-process.ts';
 import { ms, quantile } from './statistics.ts';
 
-/** An empty folder on the disk of the checkout, not on a temporary file system in memory; the caller removes it. */
+/** A new folder on the disk of the checkout, because a temporary folder may be in memory. The caller removes it. */
 export function benchFolder(): string {
   mkdirSync(join(root, 'data'), { recursive: true });
   return mkdtempSync(join(root, 'data', 'bench-'));
@@ -31,13 +31,13 @@ export function machine(): string {
   return `${date} UTC · ${cores}, ${memory} · Node ${process.versions.node} · ${disk} · commit ${commit()}`;
 }
 
-/** What a process holds of the machine's memory. */
+/** The resident memory of a process. */
 export function residentMiB(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** Processor time of a process's threads so far, in µs, by thread: the main thread's name is the process's. */
+/** Processor time of a process's threads so far, in µs, by thread id. The main thread has the id of the process. */
 export function threadMicros(pid: number): ReadonlyMap<string, number> {
   const tasks = `/proc/${pid}/task`;
   return new Map(
@@ -48,7 +48,7 @@ export function threadMicros(pid: number): ReadonlyMap<string, number> {
   );
 }
 
-/** Processor time so far of a process, its threads, and the processes it started, in µs: of those that ended, too. */
+/** Processor time so far of a process, its threads and its child processes, in µs, including children that ended. */
 export function treeMicros(pid: number): number {
   const ticks = (stat: string, from: number, count: number) =>
     stat
@@ -58,13 +58,13 @@ export function treeMicros(pid: number): number {
       .reduce((sum, each) => sum + Number(each), 0);
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   let sum = 0;
-  // User and system time, and of the process itself that of its ended children; in hundredths of a second.
+  // User and system time in hundredths of a second; for the process itself also those of its ended children.
   for (const [each, fields] of [[String(pid), 4], ...children.map((child) => [child, 2] as const)] as const)
     if (each !== '') sum += ticks(readFileSync(`/proc/${each}/stat`, 'utf8'), 11, fields);
   return sum * 10_000;
 }
 
-/** What the disk itself takes to make 4 KiB durable. */
+/** How long the disk takes to make 4 KiB durable. */
 export function measureFsync(): { p50: number; p99: number } {
   const folder = benchFolder();
   const file = openSync(join(folder, 'fsync'), 'w');

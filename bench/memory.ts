@@ -1,6 +1,6 @@
 /**
- * Memory of a server with 10,000 idle panels, beside a bare HTTP server of the same runtime with as many open answers; and
- * what 1,000 panels that read nothing cost while 1 GiB is published to each, beside the publishing alone.
+ * Memory of a server with 10,000 idle panels, compared with a bare HTTP server with as many open responses; and the cost of 1,000
+ * panels that read nothing while 1 GiB is published to each, compared with publishing alone.
  */
 import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url';
 import { limits } from '#contract/limits.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
-import { bearer, fire } from './http-load.ts';
+import { bearer, runLoad } from './http-load.ts';
 import { benchFolder, residentMiB } from './machine.ts';
 import { connectPanels, registerPanel, subscribe } from './processes.ts';
 import { table, whole } from './statistics.ts';
 
 const idlePanels = Number(process.env.BENCH_PANELS ?? 10_000);
 const stalledPanels = 1_000;
-/** Published in all, as the log counts it: what a panel that read would have been sent. */
+/** The MiB published in total: what a reading panel would have received. */
 const published = 1024;
 const longMessage = 'x'.repeat(16_000);
 const mib = (value: number) => `${value.toFixed(0)} MiB`;
@@ -86,7 +86,7 @@ interface Grown {
   readonly after: number;
 }
 
-/** What open answers take in the runtime itself. */
+/** The memory of open responses in the runtime itself. */
 async function bareServer(): Promise<Grown> {
   const script = fileURLToPath(new URL('./open-answers-server.ts', import.meta.url));
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', script];
@@ -105,7 +105,7 @@ async function bareServer(): Promise<Grown> {
   }
 }
 
-/** The most it holds while a gibibyte is published. */
+/** The highest memory while a gibibyte is published. */
 async function whilePublishing(
   server: ServerProcess,
   token: string,
@@ -138,7 +138,7 @@ async function beside<T>(
   }
 }
 
-/** Connections that ask for a stream and never read it. */
+/** Opens connections that request a stream and never read it. */
 async function stall(port: number, ids: readonly string[], token: string): Promise<Socket[]> {
   return Promise.all(
     Array.from(
@@ -156,7 +156,7 @@ async function stall(port: number, ids: readonly string[], token: string): Promi
   );
 }
 
-/** What every panel begins with: as many notifications as it is shown at most, of the longest kind. */
+/** Fills the live set with the most notifications of the longest kind. */
 async function fillLiveSet(url: string, token: string): Promise<void> {
   const headers = { ...bearer(token), 'content-type': 'application/json' };
   const body = JSON.stringify({ title: 'Much to say', message: longMessage, level: 'critical' });
@@ -166,12 +166,12 @@ async function fillLiveSet(url: string, token: string): Promise<void> {
   }
 }
 
-/** A gibibyte of text, 16 KiB a notification; answers how many. */
+/** Publishes a gibibyte of text, 16 KiB a notification; returns how many. */
 async function publish(url: string, token: string): Promise<number> {
   const body = JSON.stringify({ title: 'Much to say', message: longMessage });
   let sent = 0;
   while (sent * body.length < published * 2 ** 20) {
-    const { perSecond } = await fire({
+    const { perSecond } = await runLoad({
       url: `${url}/api/notify`,
       headers: [bearer(token)],
       body,

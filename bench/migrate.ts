@@ -1,6 +1,6 @@
 /**
- * How long `belfry migrate` takes for a history made by history-data.ts: to PostgreSQL, and back. Run: node bench/migrate.ts FILE.
- * BENCH_POSTGRES is the URL of an empty database that is to keep the copy; else both are gone afterwards.
+ * How long `belfry migrate` takes for a history made by history-data.ts: to PostgreSQL, and back. Run: node bench/migrate.ts
+ * FILE. BENCH_POSTGRES is the URL of an empty database that keeps the copy; otherwise both copies are deleted.
  */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,23 +1,23 @@
 /**
- * Intake at half of its peak, first alone, then with everything else at once: 1,000 panels, a dashboard that searches
- * without pause, pruning and backups. And what the searches alone cost intake. Run: node bench/mixed.ts HISTORY ROWS
+ * Intake at half of its peak, first alone, then with everything else at the same time: 1,000 panels, a dashboard that searches
+ * without pause, pruning and backups. Also the cost of the searches alone for intake. Run: node bench/mixed.ts HISTORY ROWS
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { belfry, ServerProcess } from '#test/support/server-process.ts';
-import { bearer, fire } from './http-load.ts';
+import { bearer, runLoad } from './http-load.ts';
 import { benchFolder, measureFsync } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import type { Paced, PaceOrder } from './open-loop.ts';
 import { addKey, addRule, addToken, copyHistory, makeServable, prepare } from './prepared.ts';
-import { ask, connectPanels, forkScript, notifyRequest, registerPanel, subscribe } from './processes.ts';
+import { call, connectPanels, forkScript, notifyRequest, registerPanel, subscribe } from './processes.ts';
 import { everydaySearches } from './search-kinds.ts';
 import { median, ms, percent, spread, table, whole } from './statistics.ts';
 
 const [history = '', rows = '0'] = process.argv.slice(2);
 const panels = 1_000;
-/** So many of them are in the group that a rule shows the notifications to; the others look on, as other rooms do. */
+/** How many panels a rule shows the notifications on; the others are connected but get none. */
 const inGroup = 20;
 const group = 'control-room';
 const paceSeconds = 10;
@@ -35,14 +35,14 @@ const { token, key } = prepare(path, (db) => {
 const env = { BELFRY_RETENTION_COUNT: String(Math.floor(Number(rows) / 2)), BELFRY_RETENTION_DAYS: 'off' };
 const began = performance.now();
 const server = await ServerProcess.start({ folder, env });
-const shot = {
+const load = {
   url: `${server.url}/api/notify`,
   headers: [bearer(token)],
   body: notification,
   connections: 64,
 };
 try {
-  await fire({ ...shot, seconds: 2 });
+  await runLoad({ ...load, seconds: 2 });
   const storm = await stormCost();
   const peak = median(storm.map(({ alone }) => alone));
   const alone = await pace(peak / 2);
@@ -57,9 +57,9 @@ try {
 async function stormCost(): Promise<{ alone: number; beside: number; searches: number }[]> {
   const found: { alone: number; beside: number; searches: number }[] = [];
   for (let round = 0; round < stormRounds; round++) {
-    const alone = (await fire({ ...shot, seconds: 2 })).perSecond;
+    const alone = (await runLoad({ ...load, seconds: 2 })).perSecond;
     const stop = search(4);
-    const beside = (await fire({ ...shot, seconds: 2 })).perSecond;
+    const beside = (await runLoad({ ...load, seconds: 2 })).perSecond;
     found.push({ alone, beside, searches: (await stop()) / 2 });
   }
   return found;
@@ -70,7 +70,7 @@ async function pace(perSecond: number): Promise<Paced> {
   const sender = forkScript(new URL('./open-loop.ts', import.meta.url));
   const order: PaceOrder = { port: server.port, request, perSecond, seconds: paceSeconds, connections: 128 };
   try {
-    return await ask<Paced>(sender, order);
+    return await call<Paced>(sender, order);
   } finally {
     sender.disconnect();
   }
@@ -96,7 +96,7 @@ async function besideEverything(perSecond: number): Promise<Paced> {
   }
 }
 
-/** So many callers search one after the other, until they are stopped; answers how often they did. */
+/** Starts this many callers that search in a loop. Returns a function that stops them and returns the number of searches. */
 function search(callers: number): () => Promise<number> {
   let stopped = false;
   let done = 0;

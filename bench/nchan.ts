@@ -15,7 +15,7 @@ export interface Nchan {
   stop(): Promise<void>;
 }
 
-/** Starts it in the foreground; undefined where it is not installed. */
+/** Starts it in the foreground; undefined if it is not installed. */
 export async function startNchan(folder: string): Promise<Nchan | undefined> {
   const module = modules.find((path) => existsSync(path));
   if (!module || !hasNginx()) return undefined;

@@ -1,6 +1,6 @@
 /**
- * One, two and three nodes on PostgreSQL, and SQLite beside them: intake, what a notification costs on each side, and how soon
- * it reaches panels of the same node and of another one. All on the same cores as the load: of the rates, the ratios count.
+ * One, two and three nodes on PostgreSQL, compared with SQLite: intake, the processor time of a notification, and its latency to
+ * panels of the same and of another node. Everything runs on the same cores as the load, so only the ratios of rates count.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { createDatabase } from '#test/support/postgres.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { addCredential } from '#test/support/storage.ts';
 import { type Delivered, type DeliveryRun, deliver, measuredTitle } from './delivery.ts';
-import { bearer, fire, type Hit, loadTool } from './http-load.ts';
+import { bearer, type LoadResult, loadTool, runLoad } from './http-load.ts';
 import { benchFolder, residentMiB, treeMicros } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import { startBenchPostgres } from './postgres.ts';
@@ -38,13 +38,13 @@ interface Installation {
   stop(): Promise<void>;
 }
 
-interface Intake extends Hit {
+interface Intake extends LoadResult {
   readonly nodeMicros: number;
   readonly primaryMicros: number;
   readonly nodeMiB: number;
 }
 
-/** What `npm run bench -- nodes` runs; an argument names one of both. */
+/** Both run by default; an argument names one of them. */
 const parts = process.argv[2] === undefined ? ['intake', 'delivery'] : [process.argv[2]];
 const folder = benchFolder();
 const postgres = await startBenchPostgres();
@@ -73,21 +73,21 @@ async function compareIntake(): Promise<void> {
     `Intake by ${loadTool} on ${connections} connections, spread over the nodes; ${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warming up. Processor time of one notification: of all nodes together, and of PostgreSQL's processes.\n`,
   );
   const sqlite = results.get('SQLite') ?? [];
-  const lines = [...results].map(([name, hits]) => [
+  const lines = [...results].map(([name, runs]) => [
     name,
     spread(
-      hits.map(({ perSecond }) => perSecond),
+      runs.map(({ perSecond }) => perSecond),
       whole,
     ),
     spread(
-      hits.map(({ perSecond }, i) => perSecond / (sqlite[i]?.perSecond ?? Number.NaN)),
+      runs.map(({ perSecond }, i) => perSecond / (sqlite[i]?.perSecond ?? Number.NaN)),
       percent,
     ),
-    ms(median(hits.map(({ p50 }) => p50))),
-    ms(median(hits.map(({ p99 }) => p99))),
-    micros(median(hits.map(({ nodeMicros }) => nodeMicros))),
-    name === 'SQLite' ? '' : micros(median(hits.map(({ primaryMicros }) => primaryMicros))),
-    `${whole(median(hits.map(({ nodeMiB }) => nodeMiB)))} MiB`,
+    ms(median(runs.map(({ p50 }) => p50))),
+    ms(median(runs.map(({ p99 }) => p99))),
+    micros(median(runs.map(({ nodeMicros }) => nodeMicros))),
+    name === 'SQLite' ? '' : micros(median(runs.map(({ primaryMicros }) => primaryMicros))),
+    `${whole(median(runs.map(({ nodeMiB }) => nodeMiB)))} MiB`,
     name.endsWith('1 node') ? '≥ 50 %' : '',
   ]);
   console.log(
@@ -99,28 +99,28 @@ async function compareIntake(): Promise<void> {
 }
 
 async function measureIntake({ nodes, token, stop }: Installation): Promise<Intake> {
-  const shots = nodes.map(({ url }) => ({
+  const loads = nodes.map(({ url }) => ({
     url: `${url}/api/notify`,
     headers: [bearer(token)],
     body: notification,
     connections: Math.ceil(connections / nodes.length),
   }));
-  const shoot = (for_: number) => Promise.all(shots.map((shot) => fire({ ...shot, seconds: for_ })));
+  const measureLoad = (for_: number) => Promise.all(loads.map((load) => runLoad({ ...load, seconds: for_ })));
   const spent = () => ({
     nodes: nodes.reduce((sum, { pid }) => sum + treeMicros(pid), 0),
     primary: treeMicros(postgres.pid),
   });
   try {
-    await shoot(warmUpSeconds);
+    await measureLoad(warmUpSeconds);
     const before = spent();
-    const hits = await shoot(seconds);
+    const runs = await measureLoad(seconds);
     const after = spent();
-    const perSecond = hits.reduce((sum, hit) => sum + hit.perSecond, 0);
+    const perSecond = runs.reduce((sum, result) => sum + result.perSecond, 0);
     const stored = perSecond * seconds;
     return {
       perSecond,
-      p50: median(hits.map(({ p50 }) => p50)),
-      p99: Math.max(...hits.map(({ p99 }) => p99)),
+      p50: median(runs.map(({ p50 }) => p50)),
+      p99: Math.max(...runs.map(({ p99 }) => p99)),
       nodeMicros: (after.nodes - before.nodes) / stored,
       primaryMicros: (after.primary - before.primary) / stored,
       nodeMiB: Math.max(...nodes.map(({ pid }) => residentMiB(pid))),
@@ -174,7 +174,7 @@ async function compareDelivery(): Promise<void> {
   console.log(table([['panels on', 'p50', 'p99', 'p50 of the same node', 'goal'], ...lines]));
 }
 
-/** From the first node to panels of one. */
+/** Measures from the first node to the panels of one node. */
 async function measureDelivery(
   { nodes, token, stop }: Installation,
   to: number,

@@ -1,4 +1,4 @@
-/** What is sent where it does not matter what: of a usual length, with the usual fields. */
+/** A typical notification: usual length, usual fields. */
 export const notification = JSON.stringify({
   title: 'Disk almost full',
   message: '/var on db-01 is at 91 %, 4.1 GB left; it was at 84 % an hour ago',

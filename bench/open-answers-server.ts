@@ -1,4 +1,4 @@
-/** The least that the runtime can do for streams: an answer for each request that is begun and never ended. */
+/** The reference for streams: a server that starts a response to each request and never ends it. */
 import { createServer } from 'node:http';
 
 const server = createServer((_request, response) => {

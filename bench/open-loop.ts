@@ -1,7 +1,7 @@
 /**
- * One sender in a process of its own that keeps its pace whatever the server does: each request has a time at which it is
- * due, and its latency counts from then, also when all connections were still waiting. So a stall shows in every request
- * that it delayed, not in one (coordinated omission). Talks to its parent by messages.
+ * A sender with a fixed rate (open loop), in a process of its own. The latency of a request counts from its scheduled time, even
+ * if all connections were busy then. So a stall shows in every request that it delayed (no coordinated omission). Talks to its
+ * parent by messages.
  */
 import { connect, type Socket } from 'node:net';
 

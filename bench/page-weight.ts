@@ -1,4 +1,4 @@
-/** What a first look at a page costs: all it loads before it can be used, compressed as it is sent; faces apart. */
+/** The weight of a first visit: everything that a page loads before it can be used, compressed; fonts separately. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,7 +7,7 @@ import { ensureBuilt } from '#scripts/build.mjs';
 const root = join(import.meta.dirname, '..');
 const web = join(root, 'dist/web');
 
-/** Entries of the build's manifest: the page itself, and what it opens with. */
+/** Entries of the build's manifest for each page. */
 const pages = {
   panel: { limit: 60_000, entries: ['panel/index.html'] },
   dashboard: {
@@ -19,7 +19,7 @@ const pages = {
     ],
   },
 } as const;
-/** The subsets a page in a Latin script loads. */
+/** The font subsets that a page in a Latin script loads. */
 const latin = /^(?:inter|jetbrains-mono)-latin-wght-normal-/;
 
 interface Chunk {
@@ -45,7 +45,7 @@ for (const [page, { limit, entries }] of Object.entries(pages)) {
   if (total > limit) process.exitCode = 1;
 }
 
-/** Adds the files of a chunk and of all it imports at once. */
+/** Adds the files of a chunk and of its static imports. */
 function collect(entry: string, files: Set<string>): void {
   const chunk = manifest[entry];
   if (!chunk) throw new Error(`the build has no ${entry}`);

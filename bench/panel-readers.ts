@@ -1,6 +1,6 @@
 /**
- * Many panels in one process of their own, reading raw sockets: it counts events by a mark in their text, and reads the
- * time of sending behind the mark when asked to. Talks to its parent by messages.
+ * Many panels in one process, reading raw sockets. It counts events by a mark in their text, and optionally reads the time of
+ * sending after the mark. Talks to its parent by messages.
  */
 import { connect, type Socket } from 'node:net';
 import { mark, stampDigits } from './publishing.ts';
@@ -12,7 +12,7 @@ export interface ReadersOrder {
 
 export type ToReaders =
   | { readonly kind: 'connect'; readonly order: ReadersOrder }
-  /** Counts anew; says `done` once each panel has so many. */
+  /** Restarts counting; sends `done` once each panel has this many. */
   | { readonly kind: 'expect'; readonly each: number; readonly latency: boolean };
 
 export type FromReaders =
@@ -27,8 +27,8 @@ export type FromReaders =
     };
 
 const needle = Buffer.from(mark);
-const tell = (message: FromReaders) => process.send?.(message);
-/** Of all clocks, this one is the same in every process. */
+const report = (message: FromReaders) => process.send?.(message);
+/** The monotonic clock, which is the same in every process. */
 const nowMicros = () => Number(process.hrtime.bigint() / 1000n);
 
 const sockets: Socket[] = [];
@@ -47,10 +47,10 @@ process.on('disconnect', () => process.exit(0));
 async function open({ port, requests }: ReadersOrder): Promise<void> {
   counts = new Uint32Array(requests.length);
   for (const [index, request] of requests.entries()) await openOne(port, request, index);
-  tell({ kind: 'connected' });
+  report({ kind: 'connected' });
 }
 
-/** Resolves when the head of the stream has come. */
+/** Resolves when the head of the response has arrived. */
 function openOne(port: number, request: string, index: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
@@ -83,7 +83,7 @@ function expect(target: number, latency: boolean): void {
   finished = 0;
   bytes = 0;
   latencies = latency ? [] : undefined;
-  tell({ kind: 'expecting' });
+  report({ kind: 'expecting' });
 }
 
 function count(index: number, seen: number): void {
@@ -94,5 +94,5 @@ function count(index: number, seen: number): void {
   if (finished < counts.length) return;
   const sorted = Float64Array.from(latencies ?? []).sort();
   const quantileMs = (q: number) => (sorted[Math.floor(q * sorted.length)] ?? Number.NaN) / 1000;
-  tell({ kind: 'done', at: nowMicros(), bytes, p50: quantileMs(0.5), p99: quantileMs(0.99) });
+  report({ kind: 'done', at: nowMicros(), bytes, p50: quantileMs(0.5), p99: quantileMs(0.99) });
 }

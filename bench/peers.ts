@@ -1,7 +1,7 @@
 /**
- * Intake beside other services, each spoken to in its own protocol. They run where you say: BENCH_PEER_NTFY,
- * BENCH_PEER_GOTIFY (with BENCH_PEER_GOTIFY_TOKEN) and BENCH_PEER_ALERTMANAGER are their base URLs, BENCH_PEER_URL any
- * address that takes the notification as JSON. Alertmanager is also started where Debian's prometheus-alertmanager is.
+ * Intake compared with other services, each with its own protocol. Settings name their URLs: BENCH_PEER_NTFY, BENCH_PEER_GOTIFY
+ * (with BENCH_PEER_GOTIFY_TOKEN) and BENCH_PEER_ALERTMANAGER are their base URLs, BENCH_PEER_URL any address that takes the
+ * notification as JSON. Alertmanager is also started where Debian's prometheus-alertmanager is.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { freePort } from '#test/e2e/terminal.ts';
 import { ServerProcess } from '#test/support/server-process.ts';
 import { credentials } from '#test/support/storage.ts';
-import { bearer, fire, type Hit, type Shot } from './http-load.ts';
+import { bearer, type LoadOptions, type LoadResult, runLoad } from './http-load.ts';
 import { benchFolder } from './machine.ts';
 import { notification } from './notification-sample.ts';
 import { median, ms, spread, table, times, whole } from './statistics.ts';
 
-type Target = Pick<Shot, 'url' | 'headers' | 'body'>;
+type Target = Pick<LoadOptions, 'url' | 'headers' | 'body'>;
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const goal = 3;
@@ -52,18 +52,21 @@ try {
 }
 
 async function compare(name: string, ours: Target, theirs: Target): Promise<string[]> {
-  const [a, b]: [Hit[], Hit[]] = [[], []];
+  const [a, b]: [LoadResult[], LoadResult[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    const turns = [async () => a.push(await shoot(ours)), async () => b.push(await shoot(theirs))];
+    const turns = [
+      async () => a.push(await measureLoad(ours)),
+      async () => b.push(await measureLoad(theirs)),
+    ];
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
   }
   const ratios = a.map(({ perSecond }, i) => perSecond / (b[i]?.perSecond ?? Number.NaN));
-  const rate = (hits: readonly Hit[]) =>
+  const rate = (runs: readonly LoadResult[]) =>
     spread(
-      hits.map(({ perSecond }) => perSecond),
+      runs.map(({ perSecond }) => perSecond),
       whole,
     );
-  const tail = (hits: readonly Hit[]) => ms(median(hits.map(({ p99 }) => p99)));
+  const tail = (runs: readonly LoadResult[]) => ms(median(runs.map(({ p99 }) => p99)));
   return [
     name,
     rate(a),
@@ -75,9 +78,9 @@ async function compare(name: string, ours: Target, theirs: Target): Promise<stri
   ];
 }
 
-async function shoot(target: Target): Promise<Hit> {
-  await fire({ ...target, connections: 64, seconds: 1 });
-  return fire({ ...target, connections: 64, seconds: 3 });
+async function measureLoad(target: Target): Promise<LoadResult> {
+  await runLoad({ ...target, connections: 64, seconds: 1 });
+  return runLoad({ ...target, connections: 64, seconds: 3 });
 }
 
 function ntfy(base: string): Target {

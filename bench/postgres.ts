@@ -1,9 +1,9 @@
-/** A PostgreSQL of the benchmark's own, which writes to the disk as a real one does, with more memory than the defaults give it. */
+/** A PostgreSQL server for benchmarks: with fsync, and with more memory than by default. */
 
 import { missingPostgres, startPostgres, type TestPostgres } from '#test/support/postgres.ts';
 import { gap } from '#test/torture/gap.ts';
 
-/** What an operator sets on a machine with a few GiB of memory; docs/scale.md names them. */
+/** Settings for a machine with a few GiB of memory, as in docs/scale.md. */
 export const postgresSettings = {
   shared_buffers: '1GB',
   max_wal_size: '4GB',

@@ -1,4 +1,4 @@
-/** Puts into a database what would take long by the API: rules by the thousand, tenants by the thousand, tokens. */
+/** Writes directly to a database what would take long through the API: thousands of rules and tenants, tokens. */
 import { closeSync, copyFileSync, fsyncSync, openSync } from 'node:fs';
 import { builtInStyles } from '#contract/level-styles.ts';
 import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
@@ -9,7 +9,7 @@ import { migrate } from '#storage/sqlite/migrate.ts';
 import { ensurePartition } from '#storage/sqlite/partitions.ts';
 import { notification } from './notification-sample.ts';
 
-/** Copies a history, and has the disk done with it: what is measured next shall not wait for that. */
+/** Copies a history and syncs it to disk, so that the next measurement does not wait for that. */
 export function copyHistory(file: string, to: string): void {
   copyFileSync(file, to);
   const copy = openSync(to, 'r+');
@@ -17,7 +17,7 @@ export function copyHistory(file: string, to: string): void {
   closeSync(copy);
 }
 
-/** Runs `work` on a database that no server has open, made if need be. */
+/** Runs `work` on a database that no server has open; creates it if necessary. */
 export function prepare<T>(path: string, work: (db: Db) => T): T {
   const db = openWritable(path);
   try {
@@ -40,7 +40,7 @@ export function addTenants(db: Db, count: number): number[] {
   });
 }
 
-/** What history-data.ts leaves out, but a server needs. */
+/** Adds what history-data.ts omits, but a server needs. */
 export function makeServable(db: Db, tenant: number): void {
   addLevels(db, tenant);
 }
@@ -53,7 +53,7 @@ function addLevels(db: Db, tenant: number): void {
     add.run(tenant, name, rank, color, icon, sound, durationMs);
 }
 
-/** A token that may do everything a token can. */
+/** Adds a token with all scopes. */
 export function addToken(db: Db, tenant: number): string {
   const { record, text } = newToken(tenant, { name: 'bench token' }, 'bench', Date.now());
   addCredential(db, record);
@@ -83,14 +83,14 @@ function addCredential(
   );
 }
 
-/** A rule by which the benchmark's notification goes to the panels that carry a tag, however many others there are. */
+/** Adds a rule that shows the benchmark's notifications only on panels with a tag. */
 export function addRule(db: Db, tenant: number, tag: string): void {
   const { host } = JSON.parse(notification) as { host: string };
   const rule = ruleOf(0, { host: [host] });
   addRuleSpecs(db, tenant, [{ ...rule, then: { panels: { tags: [tag] } }, continue: false }]);
 }
 
-/** A mix of the kinds a tenant would write; hardly any of them matches, so that all have to be ruled out. */
+/** Adds a mix of usual rules. Hardly any of them match, so all must be ruled out. */
 export function addRules(db: Db, tenant: number, count: number): void {
   addRuleSpecs(
     db,

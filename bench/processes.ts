@@ -1,4 +1,4 @@
-/** Processes of the benchmark that speak by messages. */
+/** Child processes of benchmarks, which communicate by messages. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,32 +8,32 @@ export function forkScript(script: URL): ChildProcess {
   return fork(fileURLToPath(script));
 }
 
-/** Sends one message and resolves with the next that comes. @throws Error when the process ends instead. */
-export function ask<T>(child: ChildProcess, message: object): Promise<T> {
-  const next = answer<T>(child);
+/** Sends a message and resolves with the next one from the process. @throws Error when the process ends instead. */
+export function call<T>(child: ChildProcess, message: object): Promise<T> {
+  const next = nextMessage<T>(child);
   child.send(message);
   return next;
 }
 
 /** The next message of a process. @throws Error when it ends instead. */
-export async function answer<T>(child: ChildProcess): Promise<T> {
-  const patience = new AbortController();
-  const ended = once(child, 'exit', { signal: patience.signal }).then(() => {
+export async function nextMessage<T>(child: ChildProcess): Promise<T> {
+  const cancel = new AbortController();
+  const ended = once(child, 'exit', { signal: cancel.signal }).then(() => {
     throw new Error('a process of the benchmark ended early');
   });
   try {
-    const [said] = (await Promise.race([once(child, 'message', { signal: patience.signal }), ended])) as [T];
-    return said;
+    const [message] = (await Promise.race([once(child, 'message', { signal: cancel.signal }), ended])) as [T];
+    return message;
   } finally {
     ended.catch(() => undefined);
-    patience.abort();
+    cancel.abort();
   }
 }
 
-/** Panels that stay connected until the process is disconnected from. */
+/** Connects panels in a process; they stay connected until the process is disconnected. */
 export async function connectPanels(port: number, requests: readonly string[]): Promise<ChildProcess> {
   const readers = forkScript(new URL('./panel-readers.ts', import.meta.url));
-  const connected = await ask<FromReaders>(readers, {
+  const connected = await call<FromReaders>(readers, {
     kind: 'connect',
     order: { port, requests },
   } satisfies ToReaders);

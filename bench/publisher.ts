@@ -1,4 +1,4 @@
-/** One publisher in a process of its own, on a few raw keep-alive connections; each has one request under way at most. */
+/** A publisher in a process of its own, with a few raw keep-alive connections and at most one request on each. */
 import { connect, type Socket } from 'node:net';
 import { type Published, type PublishOrder, stampDigits, stampPlace } from './publishing.ts';
 
@@ -38,7 +38,7 @@ async function publish({ port, request, count, connections, perSecond }: Publish
         starts.set(socket, at);
         socket.write(before + String(at).padStart(stampDigits, '0') + after);
       }
-      // A little unevenness does no harm: a message carries the time at which it really left.
+      // A small irregularity does not matter, because a message contains its actual time of sending.
       if (perSecond !== null && sent < count) setTimeout(send, 1);
     };
     const starts = new Map<Socket, number>();

@@ -1,10 +1,10 @@
-/** What publishers and readers of the benchmark agree on. */
+/** The format that publishers and readers of benchmarks share. */
 
-/** Stands in each event once, and nowhere else. */
+/** Occurs once in each event, and nowhere else. */
 export const mark = '~#';
-/** Behind the mark: microseconds of the system's monotonic clock. */
+/** The digits after the mark: microseconds of the system's monotonic clock. */
 export const stampDigits = 16;
-/** Stands in a request's body where the stamp comes. */
+/** The placeholder of the time stamp in a request's body. */
 export const stampPlace = 'S'.repeat(stampDigits);
 
 export interface PublishOrder {
@@ -20,7 +20,7 @@ export interface PublishOrder {
 export interface Published {
   readonly beganAt: number;
   readonly endedAt: number;
-  /** Of the answers, in milliseconds. */
+  /** Latency of the responses, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }

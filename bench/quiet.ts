@@ -1,7 +1,7 @@
 /**
- * One notification at a time: how long its sender waits, and until a panel has it. Beside it what the machine takes by itself
- * at the same pace: an fsync, a request to a bare server, a message to a thread and back. What sleeps between two of them has
- * to wake up, and finds its caches cold; so the same work takes longer at 50 a second than without a pause.
+ * Single notifications: the sender's latency, and the time until a panel has it. Compared with the machine's own latency at the
+ * same rate: an fsync, a request to a bare server, a message to a thread and back. Idle threads must wake up with cold caches, so
+ * the same work takes longer at 50 a second than without a pause.
  */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -18,7 +18,7 @@ import { ms, quantile, table } from './statistics.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const warmUp = 1_500;
-/** What a commit of one notification writes: the leaves of the log, of its two indexes, of `live` and of `logs`. */
+/** The pages that a commit of one notification writes: leaves of the log, of its two indexes, of `live` and of `logs`. */
 const commitBytes = 5 * 4096;
 const walBytes = 2_000 * 4096;
 
@@ -127,7 +127,7 @@ function report(sequential: Alone, quiet: Alone & { readonly panel: Took }): str
   ]);
 }
 
-/** A file that is written over and over, as a write-ahead log is. */
+/** A file that is overwritten again and again, like a write-ahead log. */
 function openDisk(path: string): { sync(): void; close(): void } {
   const file = openSync(path, 'w');
   const pages = Buffer.alloc(commitBytes, 1);
@@ -173,7 +173,7 @@ async function connectPanel(): Promise<{ next(): Promise<void> }> {
     });
   socket.write(subscribe(id, token));
   await next('event: ready');
-  // What it shows at first is written by now.
+  // The live set has been written by now.
   await sleep(500);
   return { next: () => next('event: notification') };
 }

@@ -1,6 +1,6 @@
 /**
- * What routing costs: one decision with 10 and with 10,000 rules of several make-ups, compiling them, and the slowest
- * regular expressions on the longest message. Run: node bench/routing.ts
+ * The cost of routing: one decision with 10 and 10,000 rules of several kinds, compiling them, and the slowest regular
+ * expressions on the longest message. Run: node bench/routing.ts
  */
 import { RE2JS } from 're2js';
 import type { RuleSpec, RuleWhen } from '#contract/rule.ts';
@@ -17,7 +17,7 @@ const levels = new Map([
 ]);
 const four = (i: number) => String(i).padStart(4, '0');
 
-/** One in ten of each kind a tenant would write. */
+/** Ten usual kinds of rules, in equal parts. */
 const mixed = (i: number): RuleWhen => {
   const kinds: RuleWhen[] = [
     { host: [`db-${four(i)}.example.com`] },
@@ -87,7 +87,7 @@ function microsecondsPerRoute(router: Router): number {
     for (const subject of subjects) router.route(subject, now);
     rounds.push(((performance.now() - started) * 1000) / subjects.length);
   }
-  // The best: the machine is shared, and what others do only adds.
+  // The minimum, because other work on the machine only adds time.
   return Math.min(...rounds);
 }
 
@@ -117,7 +117,7 @@ for (const [name, when] of makeUps) {
   console.log(columns.join(' '));
 }
 
-/** The longest time for which nothing else could run meanwhile. */
+/** The longest time for which the event loop was blocked. */
 async function longestPause(work: () => Promise<unknown>): Promise<{ ms: number; pauseMs: number }> {
   let last = performance.now();
   let pauseMs = 0;
@@ -187,7 +187,7 @@ const hostile = [
   `(?i)(?:[a-z].*){${most >> 1}}\\d{3}`,
 ];
 
-/** The slowest of the texts; the first time, when states are learned, and the best of five after it. */
+/** The slowest of the texts: its first run, which fills the cache of states, and the best of five later runs. */
 function slowest(test: (text: string) => boolean): { first: number; best: number } {
   const times = texts.map((text) => {
     const runs = Array.from({ length: 6 }, () => {

@@ -1,6 +1,6 @@
 /**
- * Runs rows of the benchmark, each a script of its own, and keeps what they print in RESULTS.md, together with the
- * machine they ran on. `npm run bench` runs all of them, `npm run bench -- intake fanout` those that are named.
+ * Runs benchmarks, each a script of its own, and stores their output in RESULTS.md with a description of the machine. `npm run
+ * bench` runs all, `npm run bench -- intake fanout` only those named.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,19 +11,19 @@ interface Row {
   readonly about: string;
   /** Scripts and their arguments, in order. FOLDER stands for an empty folder of this run. */
   readonly steps: readonly (readonly [script: URL, ...args: string[]])[];
-  /** It prints text and not Markdown. */
+  /** The output is plain text instead of Markdown. */
   readonly plain?: boolean;
 }
 
-/** The table in quality.md asks for 10000000, which takes a while to make: BENCH_ROWS=10000000. */
+/** Published results use BENCH_ROWS=10000000, which takes a while to generate. */
 const historyRows = process.env.BENCH_ROWS ?? '1000000';
 const generator = new URL('./history-data.ts', import.meta.url);
 const history = [generator, 'FOLDER/history.db', historyRows] as const;
-/** One that was made before, to save the time. */
+/** A history generated earlier, to save time. */
 const madeBefore = process.env.BENCH_HISTORY;
 const million = [generator, 'FOLDER/million.db', '1000000'] as const;
 
-/** A new row is one script and one entry here. */
+/** A new benchmark is one script and one entry here. */
 const rows: Record<string, Row> = {
   start: {
     about: 'from start to ready, and memory of an idle server',
@@ -116,7 +116,7 @@ async function main(names: readonly string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
-/** All that the steps print; undefined when one of them failed. */
+/** The output of all steps; undefined when one of them failed. */
 async function runSteps({ steps }: Row): Promise<string | undefined> {
   const folder = benchFolder();
   try {
@@ -149,7 +149,7 @@ function runScript(path: string, args: readonly string[]): Promise<{ code: numbe
   return new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? 1, output })));
 }
 
-/** Puts a row's section in place of its last one. */
+/** Replaces the section of a benchmark. */
 function keep(name: string, parts: readonly string[]): void {
   const before = existsSync(results) ? readFileSync(results, 'utf8') : '';
   const [title = '', ...sections] = before.split(/^(?=## )/m);

@@ -1,19 +1,19 @@
 /**
- * What installations of any size need, by arithmetic and small simulations. `costs` are measured: a test holds them, and what
- * follows from them, against bench/RESULTS.md and docs/reliability.md. docs/scale.md explains the results.
+ * Capacity model for installations of any size: arithmetic and small simulations. `costs` are measured; a test compares them and
+ * the results with bench/RESULTS.md and docs/reliability.md. docs/scale.md explains the results.
  */
 import { backoffMs } from '#client/backoff.ts';
 import { Dice } from './history-text.ts';
 
-/** Of one core of the machine that bench/RESULTS.md names. */
+/** Costs on one core of the machine in bench/RESULTS.md. */
 export const costs = {
-  /** Processor time of a node for a notification that it takes, in µs, on PostgreSQL. */
+  /** Processor time of a node for accepting a notification with PostgreSQL, in µs. */
   nodeMicros: 160,
-  /** Of PostgreSQL's processes for one notification, in µs. */
+  /** Processor time of PostgreSQL for one notification, in µs. */
   primaryMicros: 132,
-  /** Of the node of a panel for one write to it, in µs. */
+  /** Processor time of a node for one write to a panel, in µs. */
   writeMicros: 7,
-  /** Of a node for a panel that connects, with its look-ups and first live set, in µs; the panel's own side included. */
+  /** Processor time for connecting a panel, with its queries and live set, in µs, including the panel's own side. */
   connectMicros: 2_700,
   /** Memory of a node without panels, in MiB, and of each panel, in KiB. */
   nodeMiB: 137,
@@ -23,13 +23,13 @@ export const costs = {
   appendMs: 0.195,
 } as const;
 
-/** A core or primary that is planned to be busier than this has no reserve for bursts and for the loss of a node. */
+/** The planned use of a core or primary. More would leave no reserve for bursts and the loss of a node. */
 export const planned = 0.5;
 
-/** A node has up to 15 connections; more than some 450 cost PostgreSQL more than they bring. */
+/** The most nodes of one primary: a node has up to 15 connections, and more than about 450 slow PostgreSQL down. */
 const nodesOfPrimary = 30;
 
-/** As storage/postgres/append-queue.ts has it. */
+/** As in storage/postgres/append-queue.ts. */
 const mostInBatch = 256;
 
 export interface Load {
@@ -37,22 +37,22 @@ export interface Load {
   readonly panels: number;
   /** Notifications a second, of all tenants. */
   readonly notifications: number;
-  /** Panels that a notification is shown on. */
+  /** The number of panels that show a notification. */
   readonly shownOn: number;
 }
 
 export interface Machines {
-  /** Nodes of one core and so much memory each. */
+  /** The number of nodes, each with one core and `nodeGiB` of memory. */
   readonly nodes: number;
   readonly nodeGiB: number;
-  /** What the number of nodes follows from. */
+  /** What determines the number of nodes. */
   readonly because: 'availability' | 'notifications' | 'writes to panels' | 'memory of panels';
   /** PostgreSQL primaries, each with its standby: cells. */
   readonly cells: number;
   readonly primaryCores: number;
 }
 
-/** What a load needs, at the planned use: each cell has its own nodes, and one more than the load needs. */
+/** The installation that a load needs at the planned use. Each cell has its own nodes, and one more than the load needs. */
 export function plan(load: Load, { nodeGiB = 2, primaryCores = 8 } = {}): Machines {
   const core = 1e6 * planned;
   const needs = {
@@ -81,17 +81,17 @@ export function plan(load: Load, { nodeGiB = 2, primaryCores = 8 } = {}): Machin
 /** Notifications a second that a primary takes at the planned use. */
 export const primaryCapacity = (cores: number) => Math.floor((cores * planned * 1e6) / costs.primaryMicros);
 
-/** Panels whose memory is half of a node's, beside its own. */
+/** The number of panels that use half of a node's memory beside its own. */
 export const panelsInMemory = (nodeGiB: number) =>
   Math.floor(((nodeGiB * 1024 * planned - costs.nodeMiB) * 1024) / costs.panelKiB);
 
 /** Notifications a second that a node with one core takes at the planned use, when it has no panels. */
 export const nodeCapacity = () => Math.floor((planned * 1e6) / costs.nodeMicros);
 
-/** Until the last of a node's panels has an event that all of them get, in ms: a write for each, and pauses as long. */
+/** How long until the last panel of a node has an event for all of them, in ms: the writes, and equally long pauses. */
 export const lastPanelMs = (panels: number) => (2 * panels * costs.writeMicros) / 1000;
 
-/** What a sender waits for at a rate, in ms: one node whose batches are committed one after the other (simulated). */
+/** The latency of a sender at a rate, in ms, for one node that commits batches one after the other (simulated). */
 export function waitForCommit(perSecond: number, seconds = 20): { p50: number; p99: number; batch: number } {
   const dice = new Dice(1);
   const until = seconds * 1000;
@@ -117,11 +117,11 @@ export interface Herd {
   readonly panels: number;
   /** Nodes that take them. */
   readonly nodes: number;
-  /** As a stream's `retry` says: each panel's own, between these. */
+  /** The range of a stream's `retry`, random for each panel. */
   readonly retryMs: readonly [least: number, most: number];
 }
 
-/** Panels that lost their node come back to others by their backoff (simulated): when the last is connected, in s. */
+/** How long until all panels of a lost node have reconnected to others with their backoff (simulated), in s. */
 export function herdSeconds({ panels, nodes, retryMs: [least, most] }: Herd): number {
   const dice = new Dice(1);
   const random = () => dice.next();

@@ -27,7 +27,7 @@ export const context: SearchContext = {
 const host = () => hostName(dice.below(1000));
 const day = (ago: number) => new Date(newest - ago * 86_400_000).toISOString().slice(0, 10);
 
-/** Each makes another search of its kind every time. */
+/** Each function returns a different search of its kind on every call. */
 export const kinds: Readonly<Record<string, () => string>> = {
   everything: () => '',
   'common word': () => dice.of(['disk', 'connection', 'high', 'failed', 'after']),
@@ -83,7 +83,7 @@ export const kinds: Readonly<Record<string, () => string>> = {
     ]),
 };
 
-/** What a dashboard asks in a day. */
+/** Typical searches of a dashboard. */
 export const everydaySearches = [
   'disk',
   'host:db-*',

@@ -1,7 +1,7 @@
 /**
  * How long a page of history takes, for each filter of the query language and for their pairs, on a history made by
- * history-data.ts. Run: node bench/search.ts FILE [SEARCHES PER KIND]. Instead of a file it may be the URL of a PostgreSQL
- * database to which `belfry migrate` copied the history; processor time is then that of this process alone.
+ * history-data.ts. Run: node bench/search.ts FILE [SEARCHES PER KIND]. FILE may also be the URL of a PostgreSQL database to which
+ * `belfry migrate` copied the history; processor time is then only that of this process.
  */
 import { parseQuery } from '#core/search/search.ts';
 import { openPostgres } from '#storage/postgres/open.ts';
@@ -39,7 +39,7 @@ function onSqlite(path: string): Searched {
 
 async function onPostgres(url: string): Promise<Searched> {
   const storage = await openPostgres({ url, queueCapacity: 1, onProblem: () => undefined });
-  // What expired before it was copied is still in the live set, until a node takes it out.
+  // Removes expired notifications from the live set.
   while ((await storage.sweep(newest)) > 0);
   return {
     // A page ends after two seconds, as the server has it.
@@ -51,7 +51,7 @@ async function onPostgres(url: string): Promise<Searched> {
 
 interface Timed {
   readonly name: string;
-  /** Milliseconds on the clock, and of them on the processor: other work on the machine shows in the first alone. */
+  /** Elapsed and processor time in milliseconds: other work on the machine affects only the elapsed time. */
   readonly times: number[];
   readonly busy: number[];
   slowest: string;
@@ -84,7 +84,7 @@ const print = ({ name, times, busy, slowest }: Timed) => {
 };
 
 console.log(`${'milliseconds'.padEnd(32)}      p50     p99 cpu p50 cpu p99   slowest`);
-// The first searches meet cold pages, as those after a start do; they are timed apart.
+// The first searches have cold pages, as after a start; they are measured separately.
 const cold = await time('first of each kind, cold', () => '', 0);
 for (const make of Object.values(kinds)) {
   const { times, busy } = await time('', make, 1);

@@ -1,4 +1,4 @@
-/** From start to ready, and the memory of a server that idles; with a history, too. */
+/** The time from start to ready, and the memory of an idle server, without and with a history. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { copyHistory } from './prepared.ts';
 import { median, ms, spread, table, whole } from './statistics.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 7);
-/** As `npm start` has it: what Node compiled is kept. */
+/** As in `npm start`: Node keeps compiled code. */
 const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node-compile') };
 const settleMs = 4_000;
 const [history, rows = '0'] = process.argv.slice(2);
@@ -20,26 +20,26 @@ try {
   const empty = join(folder, 'empty');
   mkdirSync(empty);
   await credentials(empty);
-  const places: [what: string, folder: string][] = [['no notifications', empty]];
+  const cases: [what: string, folder: string][] = [['no notifications', empty]];
   if (history) {
     const full = join(folder, 'full');
     mkdirSync(full);
     copyHistory(history, join(full, 'belfry.db'));
-    places.push([`${whole(Number(rows))} notifications`, full]);
+    cases.push([`${whole(Number(rows))} notifications`, full]);
   }
   const lines = [['what', `median of ${rounds} (least – greatest)`, 'goal']];
-  const found = places.map(() => ({ readyMs: [] as number[], rss: [] as number[] }));
+  const measured = cases.map(() => ({ readyMs: [] as number[], rss: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
-    for (const [i, [, own]] of places.entries()) {
-      const server = await ServerProcess.start({ folder: own, env: compileCache });
-      found[i]?.readyMs.push(server.readyMs);
+    for (const [i, [, path]] of cases.entries()) {
+      const server = await ServerProcess.start({ folder: path, env: compileCache });
+      measured[i]?.readyMs.push(server.readyMs);
       await sleep(settleMs);
-      found[i]?.rss.push(residentMiB(server.pid));
+      measured[i]?.rss.push(residentMiB(server.pid));
       await server.end('SIGTERM');
     }
   }
-  for (const [i, [what]] of places.entries()) {
-    const { readyMs, rss } = found[i] as { readyMs: number[]; rss: number[] };
+  for (const [i, [what]] of cases.entries()) {
+    const { readyMs, rss } = measured[i] as { readyMs: number[]; rss: number[] };
     lines.push([
       `start to ready, ${what}`,
       spread(readyMs, ms),

@@ -1,4 +1,4 @@
-/** Numbers over rounds, and how they are written. */
+/** Statistics over rounds, and their formatting. */
 
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -7,7 +7,7 @@ export function quantile(values: readonly number[], q: number): number {
 
 export const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** The median with the least and the greatest, as in `4,210 (4,050 – 4,390)`. */
+/** The median with minimum and maximum, as in `4,210 (4,050 – 4,390)`. */
 export function spread(values: readonly number[], write: (value: number) => string): string {
   return `${write(median(values))} (${write(Math.min(...values))} – ${write(Math.max(...values))})`;
 }

@@ -1,4 +1,4 @@
-/** Histories and searches of them at random, for the tests that compare the database with a plain list. */
+/** Random histories and searches, for tests that compare the database with a plain list. */
 import fc from 'fast-check';
 import { parseAddressRange } from '#core/addresses.ts';
 import type { NotificationDraft, Route } from '#core/ports.ts';
@@ -8,9 +8,9 @@ import type { PanelAddress } from '#core/target.ts';
 import type { LogSizes } from '#storage/sqlite/log-writer.ts';
 import { draft, type HistoryModel, routeTo } from './history-model.ts';
 
-/** When the first notification may come. */
+/** The earliest time of a notification. */
 export const start = Date.UTC(2026, 0, 1);
-/** Between one notification and the next. */
+/** The time between two notifications. */
 const stepMs = 17 * 60_000;
 const panels: readonly PanelAddress[] = [
   { id: 'p1', tags: ['noc'] },
@@ -74,7 +74,7 @@ export const step: fc.Arbitrary<Step> = fc.record({
   aim: fc.nat({ max: 1000 }),
 });
 
-/** One notification as it may be given to the log. */
+/** A random notification to append to the log. */
 export const notification: fc.Arbitrary<NotificationDraft> = step.map(
   ({ draft: { lasts, ...content }, route, throttled, aim }) => {
     const receivedAt = start + aim * stepMs;
@@ -153,7 +153,7 @@ export const { query } = fc.letrec<{ query: Query }>((tie) => ({
   ),
 }));
 
-/** The notification of the step with this number, some minutes after the one before, by a clock that now and then goes back. */
+/** The notification of a step: some minutes after the previous one, sometimes with a clock that was set back. */
 export function draftOf(
   { draft: given, route, throttled, aim }: Step,
   i: number,
@@ -188,7 +188,7 @@ export function play(model: HistoryModel, steps: readonly Step[]): void {
   }
 }
 
-/** Sizes that lead small histories through everything that happens to large ones. */
+/** Small sizes, so that short histories go through everything that happens to long ones. */
 export const sizes: fc.Arbitrary<LogSizes> = fc.record({
   partitionRows: fc.constantFrom(3, 7, 20, 1000),
   indexBatchRows: fc.constantFrom(1, 4, 1000),

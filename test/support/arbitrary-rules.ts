@@ -1,4 +1,4 @@
-/** Random rules and notifications from a small world, so that they meet. */
+/** Random rules and notifications from few values, so that they match. */
 import fc from 'fast-check';
 import { type RuleConditions, type RuleSpec, throttleFields, weekdays } from '#contract/rule.ts';
 import type { RoutingSubject } from '#core/routing/subject.ts';

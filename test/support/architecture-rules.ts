@@ -1,4 +1,4 @@
-/** The rules of the house, as one function from source files to what breaks them. */
+/** The architecture rules, as a function from source files to violations. */
 import { posix } from 'node:path';
 import { type ImportFound, scanModule } from './module-scanner.ts';
 
@@ -14,7 +14,7 @@ export interface Findings {
   readonly imports: number;
 }
 
-/** Which folders of src a folder may import, beside itself. An allow-list: what is not here is not allowed. */
+/** Which folders of src a folder may import, beside itself. An allow-list: everything else is forbidden. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   core: ['contract'],
@@ -31,7 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   web: ['client', 'contract'],
 };
 
-/** Node modules and packages without I/O, for the folders that do none; `*` is every name of it. */
+/** Node modules and packages without I/O, for folders without I/O; `*` allows every name of a module. */
 const pure: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   contract: { typebox: ['*'] },
   core: {
@@ -54,7 +54,7 @@ const forTests = ['vitest', 'fast-check'];
 const vagueNames = ['index', 'utils', 'util', 'helpers', 'helper', 'common', 'types', 'misc'];
 const longestFile = 300;
 
-/** Everything in the given files under src that breaks a rule, as `path:line: what and why`. */
+/** All violations in the given files under src, as `path:line: what and why`. */
 export function checkArchitecture(files: readonly SourceFile[]): Findings {
   const violations: string[] = [];
   const importsOf = new Map<string, string[]>();
@@ -143,7 +143,7 @@ function importProblem(path: string, { specifier, names }: ImportFound): string 
   return packageProblem(folder, isTest(path), specifier, names) ?? processProblem(specifier);
 }
 
-/** The file of ours that an import names, by its path or by an alias of package.json; undefined for a package. */
+/** The source file that an import names, by path or by an alias of package.json; undefined for a package. */
 function targetOf(path: string, specifier: string): string | undefined {
   const alias = /^#(?<top>test\/|bench\/|scripts\/)?(?<rest>.*)$/.exec(specifier)?.groups;
   if (alias) return posix.normalize(`${alias.top ?? 'src/'}${alias.rest}`);
@@ -186,7 +186,7 @@ function processProblem(specifier: string): string | undefined {
     : undefined;
 }
 
-/** The rounds in a graph of imports, each once, as the path that leads back to its beginning. */
+/** The cycles in a graph of imports, each once, as a path that ends at its start. */
 export function findCycles(importsOf: ReadonlyMap<string, readonly string[]>): readonly string[][] {
   const cycles: string[][] = [];
   const done = new Set<string>();

@@ -15,7 +15,7 @@ import { ruleSpecWith } from './rule-spec.ts';
 
 export const sender = { kind: 'token', tenant: 1, id: 'hr', name: 'hr' } as unknown as Sender;
 
-/** A server's attention and intake on a log and due times in memory; time passes only by `pass`. */
+/** Escalations, expectations and intake, with log and due times in memory; time passes only by `pass`. */
 export function createAttentionLab(when: RuleWhen, then: RuleThen) {
   let at = 1_000_000;
   const log: (HistoryRecord & { cleared: HistoryRecord['cleared'] })[] = [];

@@ -1,12 +1,12 @@
-/** A security key in software: makes and uses passkeys as a browser would hand them on (WebAuthn level 2, ES256). */
+/** A security key in software: creates and uses passkeys like a browser (WebAuthn level 2, ES256). */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 type Json = Record<string, unknown>;
 
 export interface AuthenticatorFlags {
-  /** Whether it has seen its owner, by a finger or a code. */
+  /** Whether the owner was verified, by a fingerprint or a PIN. */
   readonly userVerified?: boolean;
-  /** The page that asks, if not the one it is for. */
+  /** The origin of the page, if it is not the correct one. */
   readonly origin?: string;
 }
 
@@ -27,7 +27,7 @@ export class Authenticator {
     this.#publicKey = publicKey;
   }
 
-  /** As navigator.credentials.create() answers the options. */
+  /** The response of navigator.credentials.create() to the options. */
   create(options: Json, { userVerified = true, origin = this.#origin }: AuthenticatorFlags = {}): Json {
     this.#userHandle = Buffer.from((options.user as { id: string }).id, 'base64url');
     const { x, y } = this.#publicKey.export({ format: 'jwk' });
@@ -56,7 +56,7 @@ export class Authenticator {
     });
   }
 
-  /** As navigator.credentials.get() answers the options. */
+  /** The response of navigator.credentials.get() to the options. */
   get(options: Json, { userVerified = true, origin = this.#origin }: AuthenticatorFlags = {}): Json {
     this.#counter += 1;
     const clientData = this.#clientData('webauthn.get', options, origin);

@@ -1,4 +1,4 @@
-/** Before the tests of running servers: the server is built from the sources as they are, as `npm start` does. */
+/** Builds the server from the current sources, as `npm start` does, before tests that run it. */
 import { join } from 'node:path';
 import { ensureBuilt } from '#scripts/build.mjs';
 

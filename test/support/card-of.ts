@@ -1,7 +1,7 @@
 import type { Card } from '#client/board.ts';
 import type { NotificationEvent } from '#contract/notification.ts';
 
-/** A card for tests: what is not said of it does not matter. */
+/** A card for tests, with defaults for omitted fields. */
 export function cardOf(over: Partial<NotificationEvent> = {}, count = 0): Card {
   const notification: NotificationEvent = {
     id: 'n',

@@ -1,4 +1,4 @@
-/** A checkout of its own for trying out the start scripts: the real scripts, a stand-in server, a stand-in npm. */
+/** A temporary checkout for tests of the start scripts: the real scripts with a fake server and a fake npm. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export interface Started {
   printed(text: string): Promise<void>;
 }
 
-/** Says what it was given; `serve` drains for a moment when it is told to stop. */
+/** Prints its arguments; `serve` drains for a moment after a signal to stop. */
 const server = `
 const args = process.argv.slice(2);
 if (args[0] === 'exit') process.exit(Number(args[1]));
@@ -38,7 +38,7 @@ if (args[0] === 'serve') {
 }
 `;
 
-/** Does for \`npm ci\` what the tests need: notes that it ran, fails when told to, unpacks a "Node". */
+/** A fake \`npm ci\`: records that it ran, fails on request, unpacks a fake Node. */
 const npm = `
 const { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -62,7 +62,7 @@ writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: {} }
 setTimeout(() => {}, Number(process.env.STAND_IN_NPM_MS ?? 0));
 `;
 
-/** Makes the running Node an old one, as far as the start scripts can see. */
+/** Makes the running Node look old to the start scripts. */
 const oldNode = `process.execve = undefined;
 Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } });`;
 
@@ -82,7 +82,7 @@ export class Checkout {
     this.write('old-node.mjs', oldNode);
   }
 
-  /** Makes package-lock.json name this version of the one package that it has. */
+  /** Sets the version of the only package in package-lock.json. */
   lock(version: string): void {
     const packages = { '': {}, 'node_modules/a': { version, integrity: `sha512-${version}` } };
     this.write('package-lock.json', JSON.stringify({ lockfileVersion: 3, packages }));
@@ -97,7 +97,7 @@ export class Checkout {
     return existsSync(join(this.root, path));
   }
 
-  /** How often npm was called so far. */
+  /** How often npm has run. */
   npmRuns(): number {
     return this.has('npm.log')
       ? readFileSync(join(this.root, 'npm.log'), 'utf8').trim().split('\n').length

@@ -32,7 +32,7 @@ export class Cli {
     this.database = join(folder, 'belfry.db');
   }
 
-  /** Runs a command to its end, in this process: starting one for it takes a second. */
+  /** Runs a command in this process, because starting a process takes a second. */
   async run(args: readonly string[], { env = {}, input = '' }: CliOptions = {}): Promise<CliResult> {
     const program = 'npm run --silent belfry --';
     const io = new FakeIo({ env: { ...this.#environment(), ...env }, program, version });
@@ -43,7 +43,7 @@ export class Cli {
     return { code, stdout: io.out, stderr: io.err };
   }
 
-  /** As {@link run}, for a command that is expected to be done; answers its stdout. */
+  /** As {@link run}, for a command that must succeed; returns its stdout. */
   async ok(args: readonly string[], options: CliOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, options);
     if (code !== 0) throw new Error(`belfry ${args.join(' ')} ended with ${code}: ${stderr}`);
@@ -75,7 +75,7 @@ export class Cli {
     return { running, url: url as string };
   }
 
-  /** Ends what still runs, and takes the folder away. */
+  /** Ends running commands, and removes the folder. */
   async remove(): Promise<void> {
     const all = [...this.#running];
     for (const running of all) running.child.kill('SIGKILL');
@@ -87,7 +87,7 @@ export class Cli {
     return {
       PATH: process.env.PATH ?? '',
       HOME: this.folder,
-      // As `npm run belfry` has it: what Node compiled once is not compiled at each of hundreds of runs.
+      // As in `npm run belfry`: Node keeps compiled code for the hundreds of runs.
       NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node-compile'),
       ...storeSettings(this.folder),
       BELFRY_MIN_FREE_BYTES: '0',
@@ -100,7 +100,7 @@ export interface RunningServer {
   readonly url: string;
 }
 
-/** A command under way. */
+/** A running command. */
 export class Running {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<CliResult>;

@@ -1,4 +1,4 @@
-/** One plain line on a run that people and programs can read: `N passed, N failed[, N skipped]`. */
+/** The last line of a run, for people and programs: `N passed, N failed[, N skipped]`. */
 import type { TestModule, TestRunEndReason } from 'vitest/node';
 
 interface Tally {
@@ -22,7 +22,7 @@ export function count(modules: ReadonlyArray<TestModule>, unhandledErrors: numbe
   return tally;
 }
 
-/** Why a run fails, whatever its tests did. `strict`: a skipped test is a failure. */
+/** Why a run fails even if no test failed. `strict`: a skipped test is a failure. */
 export function objectionTo(tally: Tally, reason: TestRunEndReason, strict: boolean): string | undefined {
   if (reason === 'interrupted') return 'The run was interrupted.';
   if (tally.passed + tally.failed === 0) return 'No test ran: that is a failure.';

@@ -1,6 +1,6 @@
 import { ConfigError, readConfig } from '../../src/config.ts';
 
-/** What is wrong with these settings. */
+/** The problems of these settings. */
 export function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     readConfig(env);

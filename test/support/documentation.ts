@@ -8,12 +8,12 @@ export interface FencedBlock {
   readonly file: string;
   readonly line: number;
   readonly language: string;
-  /** The word behind the language: what a test does with it. */
+  /** The word after the language, which tells a test what to do with the block. */
   readonly marker: string;
   readonly text: string;
 }
 
-/** The pages that people follow: README.md and those of docs/. */
+/** README.md and the pages of docs/. */
 export function guides(): string[] {
   const names = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
   return ['README.md', ...names.map((name) => `docs/${name}`)];

@@ -1,6 +1,6 @@
 import { storeSettings } from './test-store.ts';
 
-/** Settings of a test's server. Nothing of a developer's own reaches it. */
+/** The environment of a test's server, without a developer's own settings. */
 export function environment(folder: string, own: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('BELFRY_'));
   return {

@@ -2,13 +2,13 @@ import { vi } from 'vitest';
 import { patienceMs } from './patience.ts';
 
 interface Options {
-  /** Between two looks, in ms. */
+  /** The pause between two attempts, in ms. */
   readonly interval?: number;
-  /** For what takes many steps, in ms. */
+  /** A longer limit for many steps, in ms. */
   readonly timeout?: number;
 }
 
-/** What `look` answers once it no longer throws. */
+/** Repeats `look` until it does not throw, and resolves with its result. */
 export function eventually<T>(
   look: () => T | Promise<T>,
   { interval = 50, timeout = patienceMs }: Options = {},

@@ -1,6 +1,6 @@
-/** What servers and commands printed during a test: kept in memory, and shown at the end of the run when the test fails. */
+/** Keeps what servers and commands print during a test, to show it at the end of the run if the test fails. */
 
-/** As much of each as is likely to hold the reason. */
+/** The most lines kept of each source. */
 const mostLines = 30;
 const mostSources = 20;
 
@@ -11,20 +11,20 @@ interface Source {
 
 let sources: Source[] = [];
 
-/** Notes what `name` prints; returns where to put its text. */
+/** Returns a function that records the output of `name`. */
 export function noteOutput(name: string): (text: string) => void {
   const source: Source = { name, lines: [] };
   sources.push(source);
   if (sources.length > mostSources) sources.shift();
   return (text) => {
-    // A source that is older than this test is heard again.
+    // A source of an earlier test may print again.
     if (!sources.includes(source)) sources.push(source);
     source.lines.push(...text.trimEnd().split('\n'));
     source.lines.splice(0, source.lines.length - mostLines);
   };
 }
 
-/** What was printed since the last call. */
+/** The output since the last call. */
 export function takeNotes(): string {
   const notes = sources
     .filter(({ lines }) => lines.length > 0)

@@ -11,7 +11,7 @@ export interface FakeIoOptions {
   readonly terminal?: { columns: number; rows: number };
 }
 
-/** A process as the command line sees it, without being one. */
+/** A fake process for the command line. */
 export class FakeIo implements Io {
   readonly env: Readonly<Record<string, string>>;
   readonly program: string;
@@ -68,7 +68,7 @@ export class FakeIo implements Io {
     this.#events.emit('signal');
   }
 
-  /** Types into the terminal; null: no more comes. */
+  /** Types into the terminal; null ends the input. */
   type(keys: string | null): void {
     this.stdin.push(keys);
   }

@@ -1,4 +1,4 @@
-/** What fuzzers share. */
+/** Code that fuzzers share. */
 import { randomInt } from 'node:crypto';
 import { noteOutput } from './failure-notes.ts';
 import type { IntakeDesk } from './intake.ts';
@@ -27,7 +27,7 @@ export async function spread<T>(
   );
 }
 
-/** What is wrong with an answer that anyone could get, whatever they sent; undefined: nothing. */
+/** Why an answer to an arbitrary request is invalid; undefined if it is valid. */
 export function wrongWith({ status, headers, body }: RawAnswer): string | undefined {
   if (status >= 500) return `a ${status}: ${body}`;
   if (status < 400) return undefined;
@@ -42,7 +42,7 @@ export function wrongWith({ status, headers, body }: RawAnswer): string | undefi
   return undefined;
 }
 
-/** The ids of the notifications that an answer says are stored, whatever way they were sent. */
+/** The ids of the stored notifications that an answer of any format contains. */
 export function acceptedIds({ status, body }: Pick<RawAnswer, 'status' | 'body'>): string[] {
   if (status > 202 || !/^\{"(?:ok|id|result)":/.test(body)) return [];
   const { ok, id, items = [], event, extras, requestId } = JSON.parse(body);
@@ -52,7 +52,7 @@ export function acceptedIds({ status, body }: Pick<RawAnswer, 'status' | 'body'>
   return items.flatMap((item: { id?: string }) => item.id ?? []);
 }
 
-/** The ids of everything that history has. */
+/** The ids of all notifications in history. */
 export async function storedIds(desk: IntakeDesk): Promise<Set<string>> {
   const ids = new Set<string>();
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -1,16 +1,16 @@
-/** Judges a history after the fact: what senders know they did, against what the service recorded and what panels got. */
+/** Checks a history afterwards: compares what senders sent with what the service recorded and what panels received. */
 
-/** One notification from its sender's side. Names are unique: `<writer>-<n>`. Times are of one clock. */
+/** A notification from its sender's side. Names are unique: `<writer>-<n>`. All times are from one clock. */
 export interface Sent {
   readonly name: string;
   readonly sentAt: number;
-  /** When its 200 arrived; null: it never did (no answer, or an error). */
+  /** When the 200 arrived; null without one (no answer, or an error). */
   readonly acknowledgedAt: number | null;
   /** The id in that answer. */
   readonly id: string | null;
 }
 
-/** One entry of the log as the service tells it. `name` is null for an entry that is no notification. */
+/** An entry of the log as the service returns it. `name` is null for an entry that is no notification. */
 export interface Recorded {
   readonly position: number;
   readonly name: string | null;
@@ -20,7 +20,7 @@ export interface Recorded {
 /** What one panel was sent, in order of arrival, over all its connections. */
 export interface PanelLog {
   readonly panel: string;
-  /** It must have everything after this position … */
+  /** It must have received everything after this position … */
   readonly from: number;
   /** … up to this one. */
   readonly to: number;
@@ -28,7 +28,7 @@ export interface PanelLog {
 }
 
 export interface Verdict {
-  /** Acknowledged, and recorded once under the id that was answered. */
+  /** Acknowledged, and recorded once with the acknowledged id. */
   readonly ok: number;
   /** Never acknowledged: may be recorded or not. */
   readonly unknown: number;
@@ -44,8 +44,8 @@ export interface Verdict {
 }
 
 /**
- * Judges a whole log. `history` holds every entry after position `from`, in any order; positions must rise by exactly
- * one, and one that was acknowledged before another was sent must stand before it.
+ * Checks a whole log. `history` contains every entry after position `from`, in any order. Positions must ascend by exactly one,
+ * and a notification acknowledged before another was sent must precede it.
  */
 export function checkHistory(
   sent: readonly Sent[],
@@ -86,7 +86,7 @@ export function checkHistory(
   };
 }
 
-/** What is wrong in a verdict, one line each; empty when every promise was kept. */
+/** The problems of a verdict, one line each; empty if there are none. */
 export function complaints({ lost, phantom, repeated, faults }: Verdict): string[] {
   const named = (what: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`${names.length} ${what}: ${names.slice(0, 5).join(', ')}`];
@@ -116,7 +116,7 @@ function idFaults(acknowledged: readonly Sent[], byName: ReadonlyMap<string, rea
   });
 }
 
-/** Real time: nothing stands before what had been acknowledged when it was sent. */
+/** Checks real-time order: no entry precedes one that was acknowledged before the entry was sent. */
 function orderFaults(log: readonly Recorded[], known: ReadonlyMap<string, Sent>): string[] {
   const faults: string[] = [];
   let earliest: Sent | undefined;
@@ -131,7 +131,7 @@ function orderFaults(log: readonly Recorded[], known: ReadonlyMap<string, Sent>)
   return faults;
 }
 
-/** A panel's list is a run of history: the same entries in the same order, none left out and none twice. */
+/** Checks that a panel received a contiguous range of history in order, without gaps and repeats. */
 function panelFaults({ panel, from, to, seen }: PanelLog, log: readonly Recorded[]): string[] {
   const names = new Map(log.map(({ position, name }) => [position, name]));
   let expected = from + 1;

@@ -1,4 +1,4 @@
-/** History as a plain list, and searches of it as loops: what the indexes must agree with. */
+/** A model of history: a plain list, and searches as loops. The indexes must give the same results. */
 
 import Database from 'better-sqlite3';
 import { addressKey, compareAddresses } from '#core/addresses.ts';
@@ -24,7 +24,7 @@ export function openHistory(path = ':memory:'): Db {
   return db;
 }
 
-/** A notification as the model keeps it. */
+/** A notification in the model. */
 export interface Known extends NotificationDraft {
   readonly position: number;
   cleared: boolean;
@@ -92,7 +92,7 @@ export class HistoryModel {
   readonly #cleaner: LogCleaner;
   readonly #maintenance: Maintenance;
 
-  /** A log of which everything up to `start` is gone. */
+  /** `start`: everything up to this position was pruned. */
   constructor({ start = 0, tenant = 7, sizes = usualSizes }: ModelOptions = {}) {
     this.tenant = tenant;
     this.db
@@ -109,19 +109,19 @@ export class HistoryModel {
     return this.#writer.transaction(work);
   }
 
-  /** Indexes whatever is not. */
+  /** Indexes everything that is not indexed yet. */
   index(): void {
     this.transaction(() => this.#writer.indexAll());
   }
 
-  /** Does some of what is done between commits: merges, drops and rewrites partitions; all of it without a number. */
+  /** Does maintenance of partitions (merges, drops, rewrites): `slices` steps, or everything. */
   maintain(slices = Number.POSITIVE_INFINITY): void {
     this.#maintenance.lookForDead();
     for (let i = 0; i < slices; i++)
       if (!this.transaction(() => this.#maintenance.step({ rows: 3, pages: 1 }))) return;
   }
 
-  /** Begins anew with what is stored, as after a crash. */
+  /** Reopens the stored state, as after a crash. */
   restart(): void {
     this.#writer.afterRollback();
     this.#maintenance.lookForDead();
@@ -178,7 +178,7 @@ export class HistoryModel {
       .reverse();
   }
 
-  /** How many match, by bucket and level, as in `2 error`. */
+  /** The number of matches by bucket and level, as in `2 error`. */
   count(query: Query, now: number, times: CountTimes): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const record of this.known) {
@@ -190,7 +190,7 @@ export class HistoryModel {
     return counts;
   }
 
-  /** Drops the oldest notifications, as retention does, and all that is known of them. */
+  /** Prunes the oldest notifications, as retention does. */
   prune(upTo: number, now: number): void {
     const keep = this.known.filter(({ position }) => position > upTo).length;
     for (;;) {
@@ -212,7 +212,7 @@ export class HistoryModel {
   }
 }
 
-/** Whether a query finds a notification, by a plain look at it. */
+/** Whether a query matches a notification, without an index. */
 export function matches(query: Query, record: Known, now: number): boolean {
   switch (query.kind) {
     case 'all':

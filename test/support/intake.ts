@@ -1,11 +1,11 @@
-/** A server with one sender, and one reader of its history: what intake tests ask again and again. */
+/** A server with a sender and a reader of its history, for tests of intake. */
 import { expect } from 'vitest';
 import { exchange, type RawAnswer, RawConnection, type RawRequest, rawRequest } from './raw-http.ts';
 import { type Answer, type CallOptions, TestServer } from './server.ts';
 
 export const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** What fetch and the raw connection both come down to. */
+/** A response of fetch or of a raw connection. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -34,12 +34,12 @@ export class IntakeDesk {
     return this.server.stop();
   }
 
-  /** POST /api/notify with the desk's own token, or another. */
+  /** POST /api/notify with the desk's token, or another one. */
   post(options: CallOptions): Promise<Answer> {
     return this.server.call('POST', '/api/notify', { token: this.token, ...options });
   }
 
-  /** Posts, holds the answer against the promise, and gives what history has of it. */
+  /** Posts, checks the answer, and returns the notification from history. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into what was stored
   async accepted(options: CallOptions): Promise<any> {
     const answer = await this.post(options);
@@ -54,7 +54,7 @@ export class IntakeDesk {
     return json;
   }
 
-  /** Posts, and expects a refusal that stores nothing; gives its text. */
+  /** Posts, and expects a refusal that stores nothing; returns its message. */
   async refused(status: number, options: CallOptions): Promise<string> {
     const before = await this.head();
     const answer = await this.post(options);
@@ -69,7 +69,7 @@ export class IntakeDesk {
     return json.notifications[0]?.position ?? 0;
   }
 
-  /** The same as `post`, as bytes of the test's own making; the connection is closed after the answer. */
+  /** As `post`, with raw bytes; the connection is closed after the answer. */
   async raw({ headers = [], ...rest }: RawRequest): Promise<Reply> {
     const connection = await RawConnection.open(this.server.url);
     try {
@@ -84,7 +84,7 @@ export class IntakeDesk {
   }
 }
 
-/** Holds a refusal that came as bytes: JSON with exactly one field. */
+/** Checks a refusal: JSON with exactly one field. */
 export function expectError({ status, body }: Reply, ...statuses: number[]): string {
   expect(statuses, body).toContain(status);
   const json = JSON.parse(body) as { error: string };
@@ -93,8 +93,8 @@ export function expectError({ status, body }: Reply, ...statuses: number[]): str
 }
 
 /**
- * Sends bytes that no client should send. Whatever is answered is no 5xx and, where it is an error, JSON with one
- * field; and exactly as many notifications are stored as were accepted.
+ * Sends malformed bytes. No answer may be a 5xx, an error must be JSON with one field, and exactly the accepted notifications
+ * must be stored.
  */
 export async function hold(desk: IntakeDesk, bytes: string | Buffer): Promise<RawAnswer[]> {
   const before = await desk.head();

@@ -26,7 +26,7 @@ export function read(format: Format, body: unknown, around: Around = {}): Checke
   return format.read(payload).map((item) => fieldsOf(item, levels));
 }
 
-/** By what each item is known when it is sent again, as a text. */
+/** The retry key of each item, as text. */
 export function retryKeys(format: Format, body: unknown, around: Around = {}): (string | null)[] {
   const payload = payloadOf(body, around);
   const levels = parseLevelMap(payload.query.getAll('level'));
@@ -42,8 +42,8 @@ export interface WebhookCase {
   readonly what: string;
   readonly body: unknown;
   readonly headers?: Record<string, string>;
-  /** Of each item: title, message, level, and what else is named. */
+  /** For each item the fields to compare. */
   readonly items: readonly object[];
-  /** Whether it is told from every other event, so that a retry is not stored again. */
+  /** Whether it has an identity, so that a retry is stored once. */
   readonly once?: boolean;
 }

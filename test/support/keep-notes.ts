@@ -1,4 +1,4 @@
-/** Set-up of every test file: a test that fails carries what its servers and commands printed. */
+/** Set-up of every test file: attaches the output of servers and commands to failed tests. */
 import { afterEach, beforeEach } from 'vitest';
 import { takeNotes } from './failure-notes.ts';
 

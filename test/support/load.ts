@@ -1,4 +1,4 @@
-/** Senders over keep-alive HTTP that remember what they did, for the history checker to judge. */
+/** Senders over keep-alive HTTP that record what they sent, for the history checker. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { Sent } from './history-checker.ts';
 
@@ -14,17 +14,17 @@ export interface LoadOptions {
   readonly writers: number;
   /** Pause of each writer between an answer and its next request; none by default. */
   readonly pauseMs?: number;
-  /** Of all writers together, instead of a pause: who is late with one sends the next at once, until that is made up for. */
+  /** The rate of all writers together, instead of a pause. A writer that is late sends without pause until it has caught up. */
   readonly perSecond?: number;
-  /** What the writers' names begin with; `w` by default. */
+  /** The prefix of the writers' names; `w` by default. */
   readonly prefix?: string;
   /** How long each is shown; by default until it is cleared. */
   readonly ttlMs?: number;
-  /** As long as each message is made. */
+  /** The length of each message. */
   readonly messageChars?: number;
 }
 
-/** An answer, or its absence (status 0: the connection failed). */
+/** The result of a request (status 0: the connection failed). */
 export interface Outcome {
   readonly status: number;
   readonly text: string;
@@ -33,7 +33,7 @@ export interface Outcome {
 
 interface Writer {
   readonly name: string;
-  /** Sends what was not acknowledged again, until it is. */
+  /** Whether it repeats a notification until it is acknowledged. */
   readonly persists: boolean;
   n: number;
   open?: Attempt;
@@ -45,8 +45,8 @@ interface Run {
 }
 
 /**
- * Writers that send one notification after the other, named `<writer>-<n>`. Every second writer sends what was not
- * acknowledged again, with the same Idempotency-Key, until it is; the others go on with the next.
+ * Writers that send notifications named `<writer>-<n>`, one after the other. Every second writer repeats a notification with the
+ * same Idempotency-Key until it is acknowledged; the others continue with the next one.
  */
 export class Load {
   /** Counts of answers by status, over all runs. */
@@ -75,14 +75,14 @@ export class Load {
     return this.statuses.get(200) ?? 0;
   }
 
-  /** Starts all writers. Each goes on until `stop`, or until its connection fails. */
+  /** Starts all writers. Each runs until `stop`, or until its connection fails. */
   start(url: string): void {
     const run: Run = { stopped: false, ended: Promise.resolve() };
     run.ended = Promise.all(this.#writers.map((writer) => this.#write(writer, url, run)));
     this.#run = run;
   }
 
-  /** Resolves when every writer has ended of itself, its connection gone. */
+  /** Resolves when every writer has ended because its connection failed. */
   async ended(): Promise<void> {
     await this.#run?.ended;
   }
@@ -132,7 +132,7 @@ export class Load {
     }
   }
 
-  /** What one writer waits for between an answer and its next request. */
+  /** Returns the pause of a writer between an answer and its next request. */
   #restBetween(): () => Promise<void> {
     const { pauseMs, perSecond, writers } = this.#options;
     if (perSecond === undefined) return () => (pauseMs === undefined ? Promise.resolve() : pause(pauseMs));

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { SqlExecutor } from '#storage/sql.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 
-/** The directory's database in memory and in this thread: what a unit test needs, without the disk. */
+/** The directory's database in memory and in this thread, for unit tests. */
 export function openMemoryExecutor(): SqlExecutor & { close(): void } {
   const db = new Database(':memory:');
   migrate(db);

@@ -19,7 +19,7 @@ export const everywhere: Route = {
   target: { all: true, ids: [], tags: [] },
 };
 
-/** A notification for tests; give what matters. */
+/** A notification for tests, with defaults for omitted fields. */
 export function notification(position: number, over: Partial<Notification> = {}): Notification {
   return {
     kind: 'notification',
@@ -53,11 +53,11 @@ export function clearOf(position: number, cleared: number): Clear {
   return { kind: 'clear', position, id, reason: 'cleared', by: 'b', at: 1, route };
 }
 
-/** The log as a plain list: what a tenant's history promises, in the fewest lines. Reads answer when told to. */
+/** A model of a tenant's log: a plain list. Tests control when reads finish. */
 export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' | 'readLive'> {
   readonly entries: Entry[] = [];
   first = 1;
-  /** How a read's answer is delayed; by default it comes in the next turn. */
+  /** Delays the result of a read; by default it arrives in the next turn. */
   delay: () => Promise<void> = () => Promise.resolve();
   reads = 0;
 
@@ -114,7 +114,7 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
     return { notifications, scanned };
   }
 
-  /** What the panel should be showing. */
+  /** The notifications that the panel should show. */
   shown(panel: PanelAddress, now: number): Notification[] {
     return this.#live(now).filter(({ route }) => reaches(route.target, panel));
   }
@@ -135,7 +135,7 @@ export class ModelLog implements Pick<History, 'bounds' | 'readAfter' | 'live' |
   }
 }
 
-/** A bell that rings at once for whoever listens. */
+/** A bus that calls its listeners synchronously. */
 export function createModelBus(): Bus {
   const rings = new Set<(entries: readonly Entry[]) => void>();
   return {

@@ -1,7 +1,7 @@
 /** Finds what a TypeScript module imports, without a parser: TypeScript 7 offers none to JavaScript. */
 
 export interface ImportFound {
-  /** As written; undefined when it is computed, so that nobody can know what it loads. */
+  /** As written; undefined when it is computed. */
   readonly specifier: string | undefined;
   /** The names taken from it; `*` for the whole module or an unnamed one. */
   readonly names: readonly string[];

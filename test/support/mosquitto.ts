@@ -1,4 +1,4 @@
-/** A broker of the test run's own: Mosquitto, with its programs as clients. */
+/** A Mosquitto broker for tests, with its programs as clients. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { Output } from './server-process.ts';
 const run = promisify(execFile);
 const programs = ['mosquitto', 'mosquitto_pub', 'mosquitto_sub', 'mosquitto_passwd'];
 
-/** Why there is no Mosquitto here; undefined when there is. Root installs Debian's packages. To be given to `gap`. */
+/** Why there is no Mosquitto here; undefined when there is. Root installs Debian's packages. Pass it to `gap`. */
 export function missingMosquitto(): string | undefined {
   const missing = () =>
     programs.filter((program) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error !== undefined);
@@ -27,7 +27,7 @@ export function missingMosquitto(): string | undefined {
   return `${missing().join(', ')} are needed here and cannot be installed by this user: sudo apt-get install mosquitto mosquitto-clients`;
 }
 
-/** It knows the user `belfry` with the password `se:cret`, who may do everything but publish below `forbidden/`. */
+/** Its user `belfry` has the password `se:cret`, and may do everything except publishing below `forbidden/`. */
 export class Mosquitto {
   readonly port: number;
   readonly url: string;
@@ -104,7 +104,7 @@ export class Mosquitto {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** All it printed since it began. */
+  /** Its output since the start. */
   get log(): string {
     return this.#output?.text ?? '';
   }

@@ -1,4 +1,4 @@
-/** A NATS server of the test run's own, on a port of its own. */
+/** A NATS server for tests. */
 import { spawn, spawnSync } from 'node:child_process';
 import { freePort } from './postgres.ts';
 import { Output } from './server-process.ts';
@@ -13,9 +13,7 @@ export interface TestNats {
 
 const works = () => spawnSync('nats-server', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/**
- * Why there is no NATS server here; undefined when there is. Root installs Debian's package. To be given to {@link gap}.
- */
+/** Why there is no NATS server here; undefined when there is. Root installs Debian's package. Pass it to {@link gap}. */
 export function missingNats(): string | undefined {
   if (works()) return undefined;
   if (process.getuid?.() === 0) {

@@ -20,9 +20,9 @@ interface Grant {
 export class OidcProvider {
   readonly clientId = 'belfry';
   readonly clientSecret = randomBytes(16).toString('hex');
-  /** Whoever signs in next. */
+  /** The identity of the next sign-in. */
   identity: Identity = { sub: '1' };
-  /** Overrides of the next token's claims, and the key that signs it, as an attacker would like them. */
+  /** Overrides of the next token's claims and signing key, for attacks. */
   claims: Record<string, unknown> = {};
   signWithOther = false;
   readonly #server: Server;
@@ -46,7 +46,7 @@ export class OidcProvider {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** What a server needs to be told of it. */
+  /** The settings of a server that uses it. */
   get env(): Record<string, string> {
     return {
       BELFRY_OIDC_ISSUER: this.issuer,
@@ -61,7 +61,7 @@ export class OidcProvider {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The person consents: where the browser is sent back to. */
+  /** The person consents. Returns the URL to which the browser is redirected. */
   async consent(url: string): Promise<string> {
     const response = await fetch(url, { redirect: 'manual' });
     const location = response.headers.get('location');

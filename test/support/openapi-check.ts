@@ -12,10 +12,10 @@ export interface OpenApi {
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
-/** Answers of the entry `default`: about the connection or the head of a request, before any route. */
+/** Statuses of the entry `default`: errors of a connection or of a request's head, before routing. */
 const beforeRoutes = new Set([408, 417, 431]);
 
-/** An answer, by what is held against the document. */
+/** The parts of an answer that are checked. */
 export interface HeldAnswer {
   readonly status: number;
   readonly type: string;
@@ -29,14 +29,14 @@ const isErrorCode = (code: string | undefined): code is ErrorCode =>
 
 const checks = new Map<string, OpenApiCheck>();
 
-/** The check of a document, given as text: servers with the same document share one, as it takes a while to compile. */
+/** The check of a document, given as text. Servers with the same document share one, because compiling takes a while. */
 export function openApiCheckOf(text: string): OpenApiCheck {
   const check = checks.get(text) ?? new OpenApiCheck(JSON.parse(text) as OpenApi);
   checks.set(text, check);
   return check;
 }
 
-/** Holds every answer of the service against its own OpenAPI document. */
+/** Checks every answer of the service against its own OpenAPI document. */
 export class OpenApiCheck {
   readonly #document: OpenApi;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -60,7 +60,7 @@ export class OpenApiCheck {
     });
   }
 
-  /** @throws Error that says how the answer differs from what the document promises. */
+  /** @throws Error when the answer does not match the document. */
   hold(method: string, path: string, { status, type: contentType, error, body }: HeldAnswer): void {
     const at = `${method} ${path} ${status}`;
     if (status >= 400) {

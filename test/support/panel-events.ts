@@ -1,10 +1,10 @@
-/** Events of a panel's stream, for tests of what shows them. */
+/** Events of a panel's stream, for tests. */
 import type { PanelEvent } from '#client/panel-events.ts';
 import type { Level } from '#contract/level.ts';
 import type { NotificationEvent } from '#contract/notification.ts';
 import type { ReadyEvent } from '#contract/panel.ts';
 
-/** When all of them happen unless they say otherwise. */
+/** The time of events without one. */
 export const start = Date.parse('2026-11-20T10:00:00.000Z');
 
 export const iso = (at: number) => new Date(at).toISOString();

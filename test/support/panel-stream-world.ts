@@ -16,8 +16,8 @@ const settings = {
   heartbeatMs: 15_000,
 };
 
-/** What a panel is told: one event of its stream. */
-interface Told {
+/** An event of a panel's stream. */
+interface StreamMessage {
   readonly event: string;
   readonly id: string | undefined;
   readonly data: {
@@ -28,7 +28,7 @@ interface Told {
   };
 }
 
-/** A client that takes chunks when told to, and reads events out of them. */
+/** A client that accepts chunks on command, and parses their events. */
 class SlowClient implements Sink {
   text = '';
   waiting: (() => void) | undefined;
@@ -57,7 +57,7 @@ class SlowClient implements Sink {
     flushed?.();
   }
 
-  events(): Told[] {
+  events(): StreamMessage[] {
     return this.text
       .split('\n\n')
       .filter(Boolean)
@@ -78,12 +78,12 @@ class SlowClient implements Sink {
   }
 }
 
-/** A panel stream on a log and a frame buffer in memory, on clocks that stand still, with a client that reads when told to. */
+/** A panel stream with log and frame buffer in memory, fixed clocks, and a client that reads on command. */
 export class PanelStreamWorld {
   readonly log = new ModelLog();
   readonly buffer: FrameBuffer;
   client = new SlowClient();
-  /** Notifications that were written, by its own count. */
+  /** The number of notifications that the stream counted. */
   sent = 0;
   now = 10_000;
   monotonicNow = 500;
@@ -95,7 +95,7 @@ export class PanelStreamWorld {
     this.stream = this.#connect();
   }
 
-  /** The connection breaks, and there is another, not started yet. */
+  /** Replaces the connection by a new stream, which is not started yet. */
   reconnect(): void {
     this.stream.destroy();
     this.client = new SlowClient();
@@ -115,7 +115,7 @@ export class PanelStreamWorld {
     return this.stream.start(cursor === undefined ? undefined : parseCursor(cursor), settings, 2_000);
   }
 
-  /** The client takes what comes, for so many turns. */
+  /** The client accepts chunks for this many turns. */
   async take(turns: number): Promise<void> {
     for (let i = 0; i < turns; i++) {
       this.client.take();

@@ -1,10 +1,10 @@
 import { full } from '../torture/counts.ts';
 
-/** How long tests wait, in ms, for what is meant to come at once: as long as a machine takes that is several times as slow as usual. */
+/** How long tests wait, in ms, for something immediate, on a machine that is several times slower than usual. */
 export const patienceMs = 15_000;
 
 /**
- * The limit, in ms, that a test puts on something that is promised within `promisedMs`: exactly that in `npm run torture`,
- * which has its machine to itself, and eight times as much beside other work, where the machine may be slow.
+ * The limit, in ms, for something promised within `promisedMs`: the same in `npm run torture`, which has the machine to itself,
+ * otherwise eight times as much, because the machine may be busy.
  */
 export const limitMs = (promisedMs: number) => (full ? promisedMs : 8 * promisedMs);

@@ -9,7 +9,7 @@ import { hashSecret } from '#core/secrets.ts';
 import type { Answer, CallOptions, TestServer } from './server.ts';
 
 export const password = 'four plain brown boxes';
-/** One hash for all: it is the slow part, and what it is of is known anyway. */
+/** One hash for all people, because hashing is slow. */
 let passwordHash: Promise<string> | undefined;
 
 export interface TestPerson {
@@ -18,7 +18,7 @@ export interface TestPerson {
   readonly name: string;
 }
 
-/** A person with {@link password}, as a member of a tenant, which is made if need be. */
+/** Creates a person with {@link password} as a member of a tenant, and the tenant if necessary. */
 export async function makePerson(
   server: TestServer,
   role: Role,
@@ -57,7 +57,7 @@ export async function sessionCookie(server: TestServer, { id }: Pick<TestPerson,
   return `belfry.session_token=${encodeURIComponent(`${token}.${signature.digest('base64')}`)}`;
 }
 
-/** A browser at a server: it keeps cookies, and says where its pages are from. */
+/** A browser for a server: it keeps cookies, and sends the Origin of its pages. */
 export class TestBrowser {
   readonly #server: TestServer;
   readonly #cookies = new Map<string, string>();
@@ -79,7 +79,7 @@ export class TestBrowser {
     return browser;
   }
 
-  /** What goes with every request. */
+  /** The headers of every request. */
   get headers(): Record<string, string> {
     const cookie = this.cookie;
     return { ...this.#headers, ...(cookie !== '' && { cookie }) };

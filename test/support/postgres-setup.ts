@@ -1,9 +1,9 @@
-/** Before all tests: a folder in which the PostgreSQL of the run is found; after them, it is stopped. */
+/** Before all tests, creates a folder for the shared PostgreSQL of the run; after them, stops it. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Several projects may call it: the first one makes the folder. */
+/** Several projects may call it; the first call creates the folder. */
 export async function setup(): Promise<() => void> {
   if (process.env.TEST_POSTGRES_FOLDER !== undefined) return () => undefined;
   const folder = mkdtempSync(join(tmpdir(), 'belfry-run-'));

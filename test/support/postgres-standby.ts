@@ -1,4 +1,4 @@
-/** A synchronous standby of a PostgreSQL of the test run's own. */
+/** A synchronous standby of a test's PostgreSQL. */
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,17 +6,17 @@ import { eventually } from './eventually.ts';
 import { findPostgres, freePort, makeFolder, type TestPostgres, untilReady, withClient } from './postgres.ts';
 
 export interface Standby extends Pick<TestPostgres, 'url' | 'pid' | 'stop'> {
-  /** Makes it the primary. */
+  /** Promotes it to the primary. */
   promote(): Promise<void>;
 }
 
-/** Copies a primary, follows it, and resolves once each commit there waits for this one. */
+/** Copies and follows a primary. Resolves once commits of the primary wait for this standby. */
 export async function startStandby(primary: Pick<TestPostgres, 'url'>): Promise<Standby> {
   const binaries = findPostgres() ?? '';
   const { folder, data, options } = makeFolder();
   const copy = ['-d', primary.url, '-D', data, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
   execFileSync(join(binaries, 'pg_basebackup'), copy, options);
-  // What it copied may name a standby that it does not have itself.
+  // The copied configuration may name a standby, which this one does not have.
   const own = join(data, 'postgresql.auto.conf');
   appendFileSync(own, "synchronous_standby_names = ''\n");
   const port = await freePort();

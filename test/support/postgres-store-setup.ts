@@ -1,4 +1,4 @@
-/** Before tests that store in PostgreSQL: it runs. Where there is none, they store in SQLite, and that is said. */
+/** Starts PostgreSQL before tests that store in it. Without PostgreSQL they store in SQLite, with a message. */
 import { gap } from '../torture/gap.ts';
 import { missingPostgres } from './postgres.ts';
 import { setup as setUpFolder } from './postgres-setup.ts';

@@ -1,4 +1,4 @@
-/** A PostgreSQL of the test run's own: a new cluster in a temporary folder, on a port of its own. */
+/** A PostgreSQL for tests: a new cluster in a temporary folder, with its own port. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -6,20 +6,20 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import pg from 'pg';
 
-/** As long as making and starting a cluster may take, for hooks. */
+/** The time limit of hooks that create and start a cluster. */
 export const startMs = 180_000;
 
 const debianFolder = '/usr/lib/postgresql';
-/** Owns the databases of tests: no superuser, so that policies hold for it as for the role of a real server. */
+/** The owner of test databases: not a superuser, so that policies apply as for a real server. */
 const ownerRole = 'belfry_server';
 
 export interface TestPostgres {
-  /** Of the database `postgres`, as a superuser. */
+  /** The URL of the database `postgres`, as a superuser. */
   readonly url: string;
-  /** Where its data lies. */
+  /** The folder of its data. */
   readonly folder: string;
   readonly pid: number;
-  /** Stops the server at once, as a crash would, or `'SIGINT'`: as an operator does; does `work`, and starts it again. */
+  /** Stops the server immediately like a crash, or with `'SIGINT'` like an operator, does `work`, and starts it again. */
   restart(work: () => Promise<void>, signal?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function findPostgres(): string | undefined {
 }
 
 export interface PostgresOptions {
-  /** Leaves fsync on; else the cluster is as fast as memory, and a power cut would damage it. */
+  /** Keeps fsync on. Otherwise the cluster is faster, but not safe against power cuts. */
   readonly durable?: boolean;
   /** As in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -116,7 +116,7 @@ export const postgresProgram = (name: string) => join(findPostgres() ?? '', name
 
 let databases = 0;
 
-/** A new, empty database; answers its URL. */
+/** Creates an empty database; returns its URL. */
 export async function createDatabase(serverUrl: string): Promise<string> {
   databases += 1;
   const name = `test_${process.pid}_${databases}`;
@@ -126,7 +126,7 @@ export async function createDatabase(serverUrl: string): Promise<string> {
 
 const known = new Set<string>();
 
-/** The database of a folder: made when it is not there yet. Ends before anything else goes on, as a file would be made. */
+/** The URL of a folder's database, which is created if it is missing. Synchronous, like creating a file. */
 export function databaseOf(serverUrl: string, folder: string): string {
   const name = `test_${basename(folder).replace(/\W/g, '_')}`;
   if (known.has(name)) return ownUrl(serverUrl, name);
@@ -162,7 +162,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** A folder for a cluster, and how its programs are run: PostgreSQL refuses to run as root. */
+/** A folder for a cluster, and the options to run its programs, because PostgreSQL refuses to run as root. */
 export function makeFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'belfry-postgres-'));
   const user = otherUser();

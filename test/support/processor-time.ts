@@ -1,6 +1,6 @@
 /**
- * Processor time of this thread that `work` takes, in ms: what others do on the machine does not count. Linux counts it in
- * ticks of some milliseconds, so `work` should take tens of them, or its limit should.
+ * The processor time of `work` in this thread, in ms, independent of other work on the machine. Linux counts in ticks of some
+ * milliseconds, so `work` or its limit should be tens of them.
  */
 export function processorMs(work: () => void): number {
   const before = process.threadCpuUsage();

@@ -1,4 +1,4 @@
-/** Prometheus with Alertmanager, as programs of their own that watch one figure of the test's. */
+/** Prometheus and Alertmanager, which watch a metric of the test. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -30,7 +30,7 @@ export function missingAlertmanager(): string | undefined {
 }
 
 export interface Monitoring {
-  /** Sets the figure of a host; above 90 its alert fires. */
+  /** Sets the metric of a host; above 90 its alert fires. */
   set(host: string, percent: number): void;
   stop(): Promise<void>;
 }

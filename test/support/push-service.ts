@@ -12,7 +12,7 @@ import { jwtVerify } from 'jose';
 import type { PushSubscription } from '#contract/push.ts';
 import type { PushPayload } from '#contract/push-payload.ts';
 
-/** What a browser keeps of its subscription. */
+/** A browser's side of a subscription. */
 class PushBrowser {
   readonly #ecdh = createECDH('prime256v1');
   readonly #auth = randomBytes(16);
@@ -30,7 +30,7 @@ class PushBrowser {
     return { endpoint: url + this.path, keys };
   }
 
-  /** As RFC 8291 has it, without our code. */
+  /** Implements RFC 8291 independently of the product's code. */
   decrypt(body: Buffer): string {
     const [salt, sender] = [body.subarray(0, 16), body.subarray(21, 21 + (body[20] ?? 0))];
     const derive = (secret: Uint8Array, by: Uint8Array, info: Uint8Array | string, length: number) =>
@@ -50,16 +50,16 @@ export interface Pushed {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly payload: PushPayload;
-  /** Of the token with which the server identified itself. */
+  /** The claims of the token with which the server identified itself. */
   readonly claims: Readonly<Record<string, unknown>>;
   /** The server's public key. */
   readonly key: string;
 }
 
-/** The push service of browsers that a test makes: decrypts what comes, and checks who sent it. */
+/** A push service for tests: decrypts messages, and verifies their sender. */
 export class PushServiceStub {
   readonly pushed: Pushed[] = [];
-  /** By path: the next answers; then 201. */
+  /** The next answers by path; then 201. */
   readonly replies = new Map<string, { status: number; headers?: Record<string, string>; body?: string }[]>();
   readonly #browsers = new Map<string, PushBrowser>();
   readonly #server = createServer(async (request, response) => {

@@ -4,15 +4,15 @@ import { patienceMs } from './patience.ts';
 
 export interface RawAnswer {
   readonly status: number;
-  /** Lower-case names; given twice, joined with a comma. */
+  /** Names in lower case; repeated headers are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** One connection. What arrives is read as answers as soon as they are whole. */
+/** A connection that parses answers as soon as they are complete. */
 export class RawConnection {
   readonly answers: RawAnswer[] = [];
-  /** Resolves once the connection is over, whoever ended it. */
+  /** Resolves once the connection has ended, on either side. */
   readonly closed: Promise<void>;
   isClosed = false;
   readonly #socket: Socket;
@@ -26,7 +26,7 @@ export class RawConnection {
       this.#rest = Buffer.concat([this.#rest, chunk]);
       this.#read(false);
     });
-    // A reset is an end like any other: what arrived before it is what counts.
+    // A reset is a normal end: only the data before it counts.
     socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
@@ -47,12 +47,12 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** What arrived and is not, or not yet, a whole answer. */
+  /** Received data that is not a complete answer. */
   get unread(): string {
     return this.#rest.toString('latin1');
   }
 
-  /** Resolves once the system has taken it; also when nobody will read it any more. */
+  /** Resolves once the system has accepted the data, even if the peer does not read it. */
   write(bytes: string | Buffer): Promise<void> {
     if (!this.#socket.writable) return Promise.resolve();
     return Promise.race([
@@ -61,17 +61,17 @@ export class RawConnection {
     ]);
   }
 
-  /** Says that nothing more comes, and goes on reading. */
+  /** Half-closes the connection, and continues reading. */
   finish(): void {
     this.#socket.end();
   }
 
-  /** Takes nothing more of what arrives. */
+  /** Stops reading. */
   pause(): void {
     this.#socket.pause();
   }
 
-  /** Ends it without a word (RST). */
+  /** Resets the connection (RST). */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
@@ -80,13 +80,13 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** Resolves with the first `count` answers, or with fewer once the connection is over. @throws Error for a hang. */
+  /** Resolves with the first `count` answers, or with fewer once the connection has ended. @throws Error after `ms`. */
   async next(count = 1, ms = patienceMs): Promise<RawAnswer[]> {
     await this.#until(() => this.answers.length >= count || this.isClosed, ms);
     return this.answers.slice(0, count);
   }
 
-  /** Resolves with the status of an answer that may go on for ever, once its head is here; undefined without one. */
+  /** Resolves with the status of an endless answer, once its head has arrived; undefined without one. */
   async begun(ms = patienceMs): Promise<number | undefined> {
     const count = this.answers.length;
     const status = () => /^HTTP\/1\.1 ([2-5]\d\d) [\s\S]*?\r\n\r\n/.exec(this.unread)?.[1];
@@ -94,7 +94,7 @@ export class RawConnection {
     return this.answers[count]?.status ?? (status() === undefined ? undefined : Number(status()));
   }
 
-  /** Resolves with every answer once the connection is over. @throws Error for a hang. */
+  /** Resolves with every answer once the connection has ended. @throws Error after `ms`. */
   async all(ms = patienceMs): Promise<RawAnswer[]> {
     await this.#until(() => this.isClosed, ms);
     return this.answers;
@@ -129,7 +129,7 @@ export class RawConnection {
   }
 }
 
-/** Sends `bytes` on a connection of its own, says after the first answer that no more comes, and reads to the end. */
+/** Sends `bytes` on a new connection, half-closes it after the first answer, and reads to the end. */
 export async function exchange(url: string, bytes: string | Buffer): Promise<RawAnswer[]> {
   const connection = await RawConnection.open(url);
   try {
@@ -191,7 +191,7 @@ export function rawRequest({
   ]);
 }
 
-/** The first answer in `bytes`, undefined while it is not whole. */
+/** The first answer in `bytes`; undefined while it is incomplete. */
 function readAnswer(bytes: Buffer, ended: boolean): { answer: RawAnswer; length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;

@@ -16,7 +16,7 @@ interface Reply {
   readonly body?: string;
 }
 
-/** An HTTP server that keeps what it is sent, and answers 200 or what it is told to. */
+/** An HTTP server that records requests, and answers with 200 or the given replies. */
 export class Receiver {
   readonly received: Received[] = [];
   /** The next answers, in order; then 200. */

@@ -1,6 +1,6 @@
 import type { RuleSpec } from '#contract/rule.ts';
 
-/** A rule that asks for nothing and does nothing but what is given. */
+/** A rule without conditions and effects except those given. */
 export const ruleSpecWith = (given: Partial<RuleSpec> & Pick<RuleSpec, 'id'>): RuleSpec => ({
   name: 'a rule',
   enabled: true,

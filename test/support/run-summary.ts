@@ -1,4 +1,4 @@
-/** What a run ends with: its slowest files, its failures in short, and the closing line, which comes last. */
+/** The end of a run's output: its slowest files, its failures in short, and the closing line. */
 import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
 import { closingLine, count, objectionTo } from './closing-line.ts';
 
@@ -15,7 +15,7 @@ export class RunSummary implements Reporter {
     reason: TestRunEndReason,
   ): void {
     const tally = count(modules, unhandledErrors.length);
-    // Vitest still prints after its reporters have been told; only the exit event comes after everything.
+    // Vitest still prints after its reporters ran; only the exit event comes last.
     process.once('exit', () => {
       const objection = objectionTo(tally, reason, Boolean(process.env.CI) && process.env.CI !== 'false');
       if (modules.length > 1) process.stdout.write(`${slowestFiles(modules)}\n\n`);
@@ -45,7 +45,7 @@ function slowestFiles(modules: readonly TestModule[]): string {
   ].join('\n');
 }
 
-/** Each failed test: where it is, what it says, and what its servers and commands printed. */
+/** Each failed test with its place, its message, and the output of its servers and commands. */
 function failures(modules: readonly TestModule[]): string {
   return modules
     .flatMap((module) => [...module.children.allTests('failed')])

@@ -2,7 +2,7 @@ import { AppError } from '#core/errors.ts';
 import { parseQuery } from '#core/search/search.ts';
 import type { SearchContext } from '#core/search/search-context.ts';
 
-/** Names a search can use in tests. */
+/** The names that searches use in tests. */
 const now = Date.UTC(2026, 10, 2, 12);
 export const context: SearchContext = {
   now,
@@ -30,7 +30,7 @@ export const context: SearchContext = {
   rules: [{ id: 'r1', name: 'night mute' }],
 };
 
-/** The message of the error that parsing the text ends with. Throws when there is none, or when it is no error of the query. */
+/** The message of the error that parsing the text throws. @throws Error when there is none, or another kind of error. */
 export function errorOf(text: string): string {
   try {
     parseQuery(text, context);

@@ -1,4 +1,4 @@
-/** The real server as a process of its own, on loopback, with a data folder that the test owns. */
+/** The real server as a process on loopback, with a data folder of the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { targets } from '#scripts/targets.mjs';
@@ -13,24 +13,24 @@ export interface Exit {
 }
 
 export interface StartOptions {
-  /** Where the database lies; it stays there for the next start. */
+  /** The folder of the database, which stays for the next start. */
   readonly folder: string;
   readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** What runs the server instead of starting it directly, as in `['strace', '-f']`. */
+  /** A command that runs the server, as in `['strace', '-f']`. */
   readonly under?: readonly string[];
-  /** Takes what comes on file descriptor 3. */
+  /** Gets the output on file descriptor 3. */
   readonly onTrace?: (text: string) => void;
-  /** What /readyz must answer when it has started (200); null: there is none to ask. */
+  /** The status of /readyz after the start, 200 by default; null skips the check. */
   readonly status?: number | null;
 }
 
-/** As long as anything may take here, on a machine that is many times as slow; what a test promises is tighter and its own. */
+/** A generous limit for a slow machine. Tests have tighter limits of their own. */
 const patienceMs = 120_000;
 
 const running = new Map<ChildProcess, Promise<Exit>>();
 
-/** Ends what a failed test left running. */
+/** Ends servers that a failed test left running. */
 export async function endServers(): Promise<void> {
   for (const child of running.keys()) child.kill('SIGTERM');
   await Promise.all(running.values());
@@ -52,11 +52,11 @@ export class ServerProcess {
     this.exited = output.exited;
   }
 
-  /** Resolves once the server is ready. @throws Error with all it printed when it ends or stays silent instead. */
+  /** Resolves once the server is ready. @throws Error with its output when it ends, or after the time limit. */
   static async start({ folder, port = 0, env, under = [], ...rest }: StartOptions): Promise<ServerProcess> {
     const settings = environment(folder, { BELFRY_PORT: String(port), ...env });
     const built = serverArguments();
-    // A defect is put into a source file.
+    // A defect changes a source file, so the server runs from sources.
     const args = env?.TORTURE_DEFECT
       ? built.map((arg) => arg.replace('dist/server/main.js', 'src/main.ts'))
       : built;
@@ -95,12 +95,12 @@ export class ServerProcess {
     return Number(new URL(this.url).port);
   }
 
-  /** All it printed so far. */
+  /** Its output so far. */
   get output(): string {
     return this.#output.text;
   }
 
-  /** Resolves with what it printed that fits; rejects when it ends without. */
+  /** Resolves with the first match in the output; rejects when the server ends without one. */
   printed(pattern: RegExp): Promise<string> {
     return this.#output.match(pattern);
   }
@@ -117,7 +117,7 @@ function serverArguments(): string[] {
   return targets.start?.([])[0]?.argv ?? [];
 }
 
-/** Runs an administration command on the data of a folder; answers its stdout. @throws Error when it fails. */
+/** Runs an administration command on the data of a folder; returns its stdout. @throws Error when it fails. */
 export async function belfry(folder: string, ...args: string[]): Promise<string> {
   const [command = []] = targets.belfry?.(args).map(({ argv }) => argv) ?? [];
   const child = spawn(process.execPath, command, {
@@ -131,9 +131,9 @@ export async function belfry(folder: string, ...args: string[]): Promise<string>
   return output.stdout.trim();
 }
 
-/** What a child prints, and how it ends. */
+/** The output of a child process, and its end. */
 export class Output {
-  /** Both, as they came. */
+  /** stdout and stderr in order of arrival. */
   text = '';
   stdout = '';
   readonly exited: Promise<Exit>;

@@ -30,12 +30,12 @@ export interface CallOptions {
   readonly json?: unknown;
 }
 
-/** The usual cost is held by src/accounts/passwords.test.ts. */
+/** A lower cost for tests. src/accounts/passwords.test.ts checks the usual cost. */
 if (!full) passwordCost.memory = 1_024;
 
 const documents = new Map<string, Promise<string>>();
 
-/** Servers of a process with the same routes have the same document, which takes as long to make as they take to start. */
+/** Servers with the same routes have the same document, so it is built once: that takes as long as a start. */
 async function checkOf({ routes, url }: RunningServer): Promise<OpenApiCheck> {
   const names = routes.map((route) => `${route.method} ${route.url}`).join();
   const document = documents.get(names) ?? fetch(`${url}/openapi.json`).then((answer) => answer.text());
@@ -43,7 +43,7 @@ async function checkOf({ routes, url }: RunningServer): Promise<OpenApiCheck> {
   return openApiCheckOf(await document);
 }
 
-/** A real server on a database of its own, in this process; every answer is held against its OpenAPI document. */
+/** A real server with its own database, in this process. Every answer is checked against its OpenAPI document. */
 export class TestServer {
   readonly running: RunningServer;
   readonly folder: string;
@@ -163,7 +163,7 @@ export class TestServer {
     return addCredential(this.running.directory, 'key', await this.tenant(tenant), { role });
   }
 
-  /** Stops the server; its folder stays for another one when `keep` is set. */
+  /** Stops the server. With `keep` its folder stays for another one. */
   async stop({ keep = false } = {}): Promise<void> {
     await this.running.stop();
     if (!keep) rmSync(this.folder, { recursive: true, force: true });

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { startMs, startPostgres } from './postgres.ts';
 
-/** The URL of the run's cluster: the first process that asks starts it. */
+/** The URL of the run's cluster; the first process that needs it starts it. */
 export async function sharedPostgres(): Promise<string> {
-  // `postgres-setup.ts` makes the folder before the first test, and removes it after the last.
+  // `postgres-setup.ts` creates the folder before the first test, and removes it after the last.
   const folder = process.env.TEST_POSTGRES_FOLDER;
   if (!folder) throw new Error('postgres-setup.ts has not run');
   const [lock, started] = [join(folder, 'lock'), join(folder, 'started')];

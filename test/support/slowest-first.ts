@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes longest, so that no file of these runs alone at the end. */
+/** The slowest files, which run first, so that none of them runs alone at the end. */
 const slow = [
   'torture/nodes/nodes.test.ts',
   'browser/dashboard-look.test.ts',
@@ -28,12 +28,12 @@ const slow = [
   'start.test.ts',
 ];
 
-/** The last one has the most files that are short, with which all workers end at about the same time. */
+/** The last one has the most short files, so that all workers end at about the same time. */
 const projects = ['e2e-postgres', 'unit', 'browser', 'e2e'];
 
 /**
- * Project by project, because a worker goes on only with files of its own project: for each other one a new process loads
- * everything again. Within a project the files that take longest come first.
+ * Project by project, because a worker only continues with files of its own project: another project needs a new process. Within
+ * a project the slowest files come first.
  */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

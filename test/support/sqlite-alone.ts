@@ -1,4 +1,4 @@
-/** Tests of what only SQLite has: they do not run with TEST_STORE=postgres. The reason stands beside each. */
+/** Tests of SQLite only, each with the reason: they do not run with TEST_STORE=postgres. */
 export const sqliteAlone: Readonly<Record<string, string>> = {
   'test/e2e/channels-kill.test.ts':
     'on PostgreSQL another node goes on after a minute, when the lease has run out; the conformance suite has leases',
@@ -23,7 +23,7 @@ export const needsPostgres: readonly string[] = [
   'test/torture/nodes/**',
 ];
 
-/** What runs on PostgreSQL too in every run of the tests; all the others do with TEST_STORE=postgres. */
+/** Tests that every run repeats on PostgreSQL; all others run there with TEST_STORE=postgres. */
 export const alsoOnPostgres: readonly string[] = [
   'test/e2e/history-{histogram,pages,query,values}.test.ts',
   'test/e2e/{overview,panels-receipts,rules-recorded,tenants-contents}.test.ts',

@@ -8,7 +8,7 @@ export interface SseMessage {
   readonly data: any;
 }
 
-/** A stream being read; messages pile up in `messages`. */
+/** A stream that is being read; `messages` collects its messages. */
 export interface SseReader {
   readonly response: Response;
   readonly messages: SseMessage[];
@@ -37,7 +37,7 @@ export async function openStream(url: string, headers: Record<string, string>): 
     try {
       for await (const chunk of response.body) parser.feed(decoder.decode(chunk, { stream: true }));
     } catch {
-      // Closed by the test, or cut off by the server: either way it has ended.
+      // Closed by the test or by the server: in both cases it has ended.
     }
   })();
   return {

@@ -1,4 +1,4 @@
-/** Work on a database in this process, without a server: a command of the command line takes a second for the same. */
+/** Works on a database in this process, without a server; a command would take a second for the same. */
 import { type OpenedStorage, openStorage } from '#app.ts';
 import { readConfig } from '#config.ts';
 import type { Role } from '#contract/token.ts';
@@ -7,7 +7,7 @@ import { mintSecret } from '#core/secrets.ts';
 import { createLogger } from '#log.ts';
 import { environment } from './environment.ts';
 
-/** Works on the data of a folder directly, while no server runs there. */
+/** Opens the storage of a folder, while no server uses it. */
 export async function onStorage<T>(folder: string, work: (opened: OpenedStorage) => Promise<T>): Promise<T> {
   const own = Object.entries(environment(folder)).filter(([name]) => name.startsWith('BELFRY_'));
   const config = readConfig(Object.fromEntries(own));
@@ -19,7 +19,7 @@ export async function onStorage<T>(folder: string, work: (opened: OpenedStorage)
   }
 }
 
-/** Adds a token or a key of a tenant; answers its text. */
+/** Adds a token or key to a tenant; returns its text. */
 export async function addCredential(
   directory: Directory,
   kind: 'token' | 'key',
@@ -49,7 +49,7 @@ export async function addCredential(
   return minted.text;
 }
 
-/** A token with every scope and an automation key of a tenant, which is made if need be. */
+/** Creates a token with every scope and an automation key of a tenant, and the tenant if necessary. */
 export function credentials(
   folder: string,
   { tenant = 'default', role = 'admin' as Role, name = 'test' } = {},
@@ -65,7 +65,7 @@ export function credentials(
   });
 }
 
-/** Registers so many panels of the tenant `default`, while no server runs there; answers their ids. */
+/** Registers panels of the tenant `default`, while no server runs; returns their ids. */
 export function registerPanels(folder: string, count: number): Promise<string[]> {
   return onStorage(folder, async ({ directory }) => {
     const tenant = await directory.tenants.findByName('default');

@@ -6,7 +6,7 @@ export class TcpProxy {
   readonly #host: string;
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
-  /** Where new connections go. */
+  /** The target of new connections. */
   target: { readonly port: number; readonly host?: string };
   #isFrozen = false;
   #isCut = false;
@@ -34,7 +34,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** The URL of what is behind it, by way of it. */
+  /** The URL of the target, with the address of the proxy. */
   through(url: string): string {
     const through = new URL(url);
     through.hostname = this.#host;
@@ -42,13 +42,13 @@ export class TcpProxy {
     return through.href;
   }
 
-  /** From now on no byte passes, and nobody is told; new connections hang as well. */
+  /** From now on no byte passes, without an error; new connections hang too. */
   freeze(): void {
     this.#isFrozen = true;
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
-  /** The next answer on a connection that is open now breaks it, unread; what is asked still arrives. */
+  /** The next answer on each open connection is dropped and breaks the connection; requests still arrive. */
   loseAnswers(): void {
     for (const [near, far] of this.#pairs) {
       far.unpipe(near);
@@ -68,7 +68,7 @@ export class TcpProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }
 
-  /** Ends what {@link freeze} and {@link cut} began; what was frozen goes on. */
+  /** Ends {@link freeze} and {@link cut}; frozen connections continue. */
   mend(): void {
     this.#isCut = false;
     this.#isFrozen = false;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** What an authenticator app shows for the secret of an otpauth:// address (RFC 6238), `steps` half minutes from now. */
+/** The code that an authenticator app shows for an otpauth:// URL (RFC 6238), `steps` half minutes from now. */
 export function totpCode(uri: string, steps = 0): string {
   const secret = new URL(uri).searchParams.get('secret') ?? '';
   let bits = '';

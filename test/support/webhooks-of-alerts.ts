@@ -1,4 +1,4 @@
-/** What chats, pagers and error trackers are sent, and what becomes of it. */
+/** Payloads for chats, pagers and error trackers, and the notifications that they become. */
 import type { WebhookCase } from './integration.ts';
 
 const trigger = {

@@ -1,4 +1,4 @@
-/** What monitors and event sources send, and what becomes of it. */
+/** Payloads of monitors and event sources, and the notifications that they become. */
 import type { WebhookCase } from './integration.ts';
 
 const check = {

@@ -1,4 +1,4 @@
-/** What GitHub and GitLab send, and what becomes of it. */
+/** Payloads of GitHub and GitLab, and the notifications that they become. */
 import type { WebhookCase } from './integration.ts';
 
 const hookHeaders = {

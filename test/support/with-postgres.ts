@@ -4,7 +4,7 @@ import { gap } from '../torture/gap.ts';
 import { missingPostgres, startMs, startPostgres, type TestPostgres } from './postgres.ts';
 import { sharedPostgres } from './shared-postgres.ts';
 
-/** Runs `suite` with the cluster that all files of the run share; `server` answers its URL, as a superuser. */
+/** Runs `suite` with the cluster that all files of the run share; `server` returns its URL, as a superuser. */
 export function describeWithPostgres(name: string, suite: (server: () => string) => void): void {
   const missing = gap(missingPostgres());
   describe.skipIf(missing !== undefined)(missing ?? name, () => {
