@@ -15,13 +15,3 @@ export { shell } from './en/shell.ts';
 export { tenant } from './en/tenant.ts';
 export { tokens } from './en/tokens.ts';
 export { welcome } from './en/welcome.ts';
-
-type English = typeof import('./en.ts');
-
-/** A whole language: the keys of English, none missing and none invented. */
-export type Translated = {
-  readonly [Page in keyof English]: Readonly<Record<keyof English[Page], string>>;
-};
-
-/** One page of a language. */
-export type TranslatedPage<Page extends keyof English> = Translated[Page];

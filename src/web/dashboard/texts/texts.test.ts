@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as de from './de.ts';
 import * as en from './en.ts';
+import type { Translated } from './translated.ts';
 
 const sources = globSync('**/*.{ts,tsx}', { cwd: join(import.meta.dirname, '..') })
   .filter((file) => !file.startsWith('texts/') && !file.endsWith('.test.ts'))
@@ -31,7 +32,7 @@ test('every text is used', () => {
 });
 
 /** A page without its German is an error of types. */
-const german: en.Translated = de;
+const german: Translated = de;
 
 const slots = (text: string) => [...new Set(text.match(/\{\{\w+\}\}/g))].sort();
 

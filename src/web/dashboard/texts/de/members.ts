@@ -1,4 +1,4 @@
-import type { TranslatedPage } from '../en.ts';
+import type { TranslatedPage } from '../translated.ts';
 
 export const members: TranslatedPage<'members'> = {
   about: 'Wer Zugriff auf diesen Mandanten hat. Jede Rolle enthält die Rechte der vorigen.',

@@ -1,4 +1,4 @@
-import type { TranslatedPage } from '../en.ts';
+import type { TranslatedPage } from '../translated.ts';
 
 export const panels: TranslatedPage<'panels'> = {
   about: 'Bildschirme, die Meldungen zeigen, sobald sie eintreffen.',

@@ -1,4 +1,4 @@
-import type { TranslatedPage } from '../en.ts';
+import type { TranslatedPage } from '../translated.ts';
 
 export const welcome: TranslatedPage<'welcome'> = {
   title: 'Senden Sie Ihre erste Meldung',
