@@ -76,7 +76,7 @@ export function startLoops(
     days: config.retention.days,
     count: config.retention.count,
     now,
-    tidied: new Map(),
+    rulesPruned: new Map(),
   };
   const retain = async () => {
     await clockMemory.write(clock.observe());

@@ -18,7 +18,7 @@ export interface RetentionOptions {
   /**
    * When, and at which revision, old rule versions of a tenant were last deleted. Empty at first; pass the same map to every run.
    */
-  readonly tidied: Map<TenantId, { readonly at: number; readonly revision: number }>;
+  readonly rulesPruned: Map<TenantId, { readonly at: number; readonly revision: number }>;
 }
 
 const dayMs = 86_400_000;
@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const pauseMs = 20;
 const restFactor = 2;
 /** Old rule versions accumulate slowly. */
-const tidyMs = 600_000;
+const pruneRulesEveryMs = 600_000;
 /** The most tenants named in an error. */
 const mostNamed = 10;
 
@@ -42,7 +42,7 @@ export async function enforceRetention(options: RetentionOptions, stopped: () =>
     if (keep === null && days === null) continue;
     try {
       const dropped = await pruneTenant(options, tenant, keep, days, stopped);
-      if (dropped > 0 && !stopped()) await tidy(options, tenant);
+      if (dropped > 0 && !stopped()) await pruneRules(options, tenant);
     } catch (error) {
       failed.push({ name: tenant.name, error });
     }
@@ -59,13 +59,13 @@ export async function enforceRetention(options: RetentionOptions, stopped: () =>
  * Deletes versions of rules that no stored route refers to. A current notification may still use the previous rules, so only
  * versions that had ended at the last call are deleted.
  */
-async function tidy(
-  { directory, history, tidied, now }: RetentionOptions,
+async function pruneRules(
+  { directory, history, rulesPruned, now }: RetentionOptions,
   { id, rulesRevision }: TenantRecord,
 ): Promise<void> {
-  const last = tidied.get(id);
-  if (last && now() < last.at + tidyMs) return;
-  tidied.set(id, { at: now(), revision: rulesRevision });
+  const last = rulesPruned.get(id);
+  if (last && now() < last.at + pruneRulesEveryMs) return;
+  rulesPruned.set(id, { at: now(), revision: rulesRevision });
   const oldest = await history.oldestRevision(id);
   if (last) await directory.rules.prune(id, Math.min(oldest ?? last.revision, last.revision));
 }

@@ -59,7 +59,7 @@ async function newTenant(name: string, settings: Settings = {}): Promise<number>
 }
 const enforce = (
   server: Pick<RetentionOptions, 'days' | 'count'> &
-    Partial<Pick<RetentionOptions, 'now' | 'tidied' | 'directory' | 'history'>>,
+    Partial<Pick<RetentionOptions, 'now' | 'rulesPruned' | 'directory' | 'history'>>,
 ) =>
   enforceRetention(
     {
@@ -68,7 +68,7 @@ const enforce = (
       bus,
       now: () => now,
       trustedNow: server.now ?? (() => now),
-      tidied: new Map(),
+      rulesPruned: new Map(),
       ...server,
     },
     () => false,
@@ -157,7 +157,7 @@ test('being told to stop, it stops between two slices', async () => {
       trustedNow: () => now,
       days: 'off',
       count: 'off',
-      tidied: new Map(),
+      rulesPruned: new Map(),
     },
     stopped,
   );
@@ -182,9 +182,9 @@ test('versions of rules go with the last notification that was routed by them, a
     const sets = await Promise.all([1, 2, 3].map((revision) => directory.rules.set(tenant, revision)));
     return sets.flatMap(({ rules }) => rules.map(({ name }) => name));
   };
-  const tidied: RetentionOptions['tidied'] = new Map();
+  const rulesPruned: RetentionOptions['rulesPruned'] = new Map();
   const dropOne = async (count: number, at: number) => {
-    await enforce({ directory, history, days: 'off', count, now: () => at, tidied });
+    await enforce({ directory, history, days: 'off', count, now: () => at, rulesPruned });
     return names();
   };
   const later = now + 3_600_000;

@@ -12,7 +12,7 @@ import type { DueTime } from './due-times.ts';
 import { durationText } from './expectations.ts';
 import type { Schedule } from './schedule.ts';
 
-interface Escalating {
+interface EscalationData {
   /** The notification that is on panels now: the first one, its newest repeat, or the last step's. */
   readonly id: string;
   /** The notification that `id` replaces; used if `id` was not stored. */
@@ -36,9 +36,9 @@ export interface EscalationContext {
 
 const kind = 'escalation';
 /** How often it is checked whether a finished escalation has left the panels. */
-const restMs = 3_600_000;
+const checkFinishedMs = 3_600_000;
 
-type Memory = Pick<EscalationContext, 'schedule' | 'history' | 'now'>;
+type EscalationStores = Pick<EscalationContext, 'schedule' | 'history' | 'now'>;
 
 /**
  * Schedules the escalation of a notification, before it is stored. If it replaces an earlier notification of its key, that one's
@@ -48,7 +48,7 @@ type Memory = Pick<EscalationContext, 'schedule' | 'history' | 'now'>;
  * @throws AppError `conflict` when there is no room for one more.
  */
 export async function escalateLater(
-  { schedule, history, now }: Memory,
+  { schedule, history, now }: EscalationStores,
   {
     tenant,
     draft: { id, key, rank, route },
@@ -62,31 +62,31 @@ export async function escalateLater(
   const subject = { tenant, kind, subject: key === null ? `id ${id}` : `key ${key}` } as const;
   for (;;) {
     const earlier = key === null ? undefined : await schedule.dueTimes.find(subject);
-    const data = earlier?.data as Escalating | undefined;
+    const data = earlier?.data as EscalationData | undefined;
     const replaced = data && (await findCurrent(history, tenant, data));
     if (!earlier || !data || !replaced || !isLive(replaced, now())) break;
     // A higher level, or a missing notification, must be acknowledged again.
-    const isNews = rank > replaced.rank || route.origin !== undefined;
-    if (replaced.acknowledged !== null && isNews) break;
+    const needsNewAcknowledgement = rank > replaced.rank || route.origin !== undefined;
+    if (replaced.acknowledged !== null && needsNewAcknowledgement) break;
     const isShown = data.isShown === true || replaced.receipts.shown > 0;
     const next = { ...data, id, replaced: replaced.id, isShown };
-    const isCurrent = await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next });
+    const isSettled = await schedule.dueTimes.settle(earlier, { dueAt: earlier.dueAt, data: next });
     // A step was sent in the meantime, which the notification must replace.
-    if (!isCurrent) continue;
+    if (!isSettled) continue;
     return data.step > 0 ? replaced : undefined;
   }
-  const data: Escalating = { id, step: 0, steps, rule };
+  const data: EscalationData = { id, step: 0, steps, rule };
   await schedule.put(subject, (steps[0] as EscalationStep).afterMs, data);
   return undefined;
 }
 
 export async function findEscalating(
-  { schedule, history, now }: Memory,
+  { schedule, history, now }: EscalationStores,
   tenant: TenantId,
   key: string,
 ): Promise<HistoryRecord | undefined> {
   const due = await schedule.dueTimes.find({ tenant, kind, subject: `key ${key}` });
-  const record = due && (await findCurrent(history, tenant, due.data as Escalating));
+  const record = due && (await findCurrent(history, tenant, due.data as EscalationData));
   return record && isLive(record, now()) ? record : undefined;
 }
 
@@ -104,7 +104,7 @@ export interface EscalationState {
 }
 
 export async function escalationOf(
-  { schedule, history, now, tenancy }: Memory & Pick<EscalationContext, 'tenancy'>,
+  { schedule, history, now, tenancy }: EscalationStores & Pick<EscalationContext, 'tenancy'>,
   tenant: TenantId,
   record: HistoryRecord,
 ): Promise<EscalationState> {
@@ -113,12 +113,12 @@ export async function escalationOf(
     kind,
     subject: await subjectOf(history, tenant, record),
   });
-  const data = due?.data as Escalating | undefined;
+  const data = due?.data as EscalationData | undefined;
   const { id, cleared, route } = record;
   // The one that replaces it may not have been stored; if it was, this one is not live.
   const isCurrent = (data?.id === id || data?.replaced === id) && isLive(record, now());
   const step = isCurrent ? data?.steps[data.step] : undefined;
-  const isNext = data && step && !isTaken(record, data, step) && (await hasRule(tenancy, tenant, data));
+  const isNext = data && step && !isHandled(record, data, step) && (await hasRule(tenancy, tenant, data));
   const next =
     isNext && due && due.dueAt !== null
       ? {
@@ -134,7 +134,7 @@ export async function escalationOf(
 async function hasRule(
   tenancy: EscalationContext['tenancy'],
   tenant: TenantId,
-  { rule }: Escalating,
+  { rule }: EscalationData,
 ): Promise<boolean> {
   const { router } = await tenancy.get(tenant);
   return router.rules.some(({ ref, spec }) => ref.id === rule.id && spec.enabled);
@@ -160,7 +160,7 @@ async function subjectOf(
 export async function escalate(context: EscalationContext, due: DueTime): Promise<void> {
   const { schedule, intake, history, now } = context;
   const { tenant, version } = due;
-  const data = due.data as Escalating;
+  const data = due.data as EscalationData;
   const step = data.steps[data.step];
   const record = await findCurrent(history, tenant, data);
   if (!record) return void (await schedule.dueTimes.settle(due, undefined));
@@ -170,7 +170,7 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   if (id === undefined) {
     if (!isLive(record, now()) || !(await hasRule(context.tenancy, tenant, data)))
       return void (await schedule.dueTimes.settle(due, undefined));
-    if (!fields || isTaken(record, data, step)) return void (await settleFor(schedule, due, data));
+    if (!fields || isHandled(record, data, step)) return void (await settleFor(schedule, due, data));
     const named = step.panels === undefined ? noPanel : targetNamed([step.panels]);
     const to = {
       channels: record.route.channels ?? [],
@@ -179,10 +179,10 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
     };
     id = await intake.raise(tenant, { by: kind, fields, retryKey, to });
   }
-  const isOver = await carryOver(context, { tenant, from: record, to: id });
+  const isReplaced = await carryOver(context, { tenant, from: record, to: id });
   const { afterMs } = data.steps[data.step + 1] ?? {};
-  const isCurrent = await settleFor(schedule, due, { ...data, id, step: data.step + 1 }, afterMs);
-  if (isCurrent && isOver) await clear(context, { tenant, id, by: ownSenderId(kind) });
+  const isSettled = await settleFor(schedule, due, { ...data, id, step: data.step + 1 }, afterMs);
+  if (isSettled && isReplaced) await clear(context, { tenant, id, by: ownSenderId(kind) });
 }
 
 /**
@@ -192,20 +192,20 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
 async function settleFor(
   schedule: Schedule,
   due: DueTime,
-  data: Escalating,
+  data: EscalationData,
   afterMs?: number,
 ): Promise<boolean> {
   if (afterMs === undefined && due.subject.startsWith('id ')) return schedule.dueTimes.settle(due, undefined);
-  const dueAt = (await schedule.now()) + (afterMs ?? restMs);
-  const isCurrent = await schedule.dueTimes.settle(due, { dueAt, data });
-  if (isCurrent) schedule.wakeAt(dueAt);
-  return isCurrent;
+  const dueAt = (await schedule.now()) + (afterMs ?? checkFinishedMs);
+  const isSettled = await schedule.dueTimes.settle(due, { dueAt, data });
+  if (isSettled) schedule.wakeAt(dueAt);
+  return isSettled;
 }
 
 async function findCurrent(
   history: Pick<History, 'find'>,
   tenant: TenantId,
-  { id, replaced }: Escalating,
+  { id, replaced }: EscalationData,
 ): Promise<HistoryRecord | undefined> {
   return (
     (await history.find(tenant, id)) ?? (replaced === undefined ? undefined : history.find(tenant, replaced))
@@ -216,7 +216,11 @@ function isLive({ cleared, expiresAt }: HistoryRecord, now: number): boolean {
   return cleared === null && (expiresAt === null || expiresAt > now);
 }
 
-function isTaken({ acknowledged, receipts }: HistoryRecord, data: Escalating, { unless }: EscalationStep) {
+function isHandled(
+  { acknowledged, receipts }: HistoryRecord,
+  data: EscalationData,
+  { unless }: EscalationStep,
+) {
   return acknowledged !== null || (unless === 'shown' && (data.isShown === true || receipts.shown > 0));
 }
 

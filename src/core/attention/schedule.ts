@@ -20,12 +20,16 @@ const claimedAtOnce = 100;
 /** The pause after an error of the database. */
 const retryMs = 5_000;
 /** How often a node checks for due times of others. */
-const sharedLookMs = 5_000;
+const sharedScanMs = 5_000;
 const longestSleepMs = 24 * 3_600_000;
 /** A larger difference means that the clock was set, or that the machine slept. */
 const steppedMs = 60_000;
 /** The most due times of a kind that a tenant may have. */
-const most: Readonly<Record<DueKind, number>> = { expectation: 1_000, escalation: 10_000, panel: 20_000 };
+const maxOfKind: Readonly<Record<DueKind, number>> = {
+  expectation: 1_000,
+  escalation: 10_000,
+  panel: 20_000,
+};
 /** How long a count is cached; shorter if the limit is reached. */
 const countedMs = 5_000;
 const fullCountedMs = 1_000;
@@ -49,7 +53,7 @@ export class Schedule {
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
   /** The earliest due time added since the current scan began, which may have missed it. */
-  #asked = Number.POSITIVE_INFINITY;
+  #earliestAdded = Number.POSITIVE_INFINITY;
   #run: Promise<void> | undefined;
   #isStopped = true;
   /** The last difference between the wall clock and the monotonic clock. */
@@ -74,7 +78,7 @@ export class Schedule {
   /** Handles everything that became due while no server ran, and starts the timer. */
   start(): void {
     this.#isStopped = false;
-    this.#look();
+    this.#scan();
   }
 
   /** Resolves once no handler runs. */
@@ -105,19 +109,19 @@ export class Schedule {
   /** Call it when a due time was added by other means than {@link put}. */
   wakeAt(at: number | null): void {
     if (at === null) return;
-    this.#asked = Math.min(this.#asked, at);
+    this.#earliestAdded = Math.min(this.#earliestAdded, at);
     if (this.#isStopped || at >= this.#wakesAt) return;
     clearTimeout(this.#timer);
     this.#wakesAt = at;
     const ms = Math.min(longestSleepMs, Math.max(0, at - this.#options.now()));
-    this.#timer = setTimeout(() => this.#look(), ms).unref();
+    this.#timer = setTimeout(() => this.#scan(), ms).unref();
   }
 
   async #countOne(subject: DueSubject): Promise<void> {
     const { tenant, kind } = subject;
     const count = await this.#count(tenant, kind);
-    if (count.count >= most[kind] && !(await this.dueTimes.find(subject)))
-      throw new AppError('conflict', `there are ${most[kind]} ${kind}s already: end some first`);
+    if (count.count >= maxOfKind[kind] && !(await this.dueTimes.find(subject)))
+      throw new AppError('conflict', `there are ${maxOfKind[kind]} ${kind}s already: end some first`);
     count.count += 1;
   }
 
@@ -126,17 +130,17 @@ export class Schedule {
     const name = `${tenant} ${kind}`;
     const now = this.#options.monotonicNow();
     const known = this.#counts.get(name);
-    if (known && known.until > now && (known.isFull || known.count < most[kind])) return known;
+    if (known && known.until > now && (known.isFull || known.count < maxOfKind[kind])) return known;
     const count = await this.dueTimes.count(tenant, kind);
-    const isFull = count >= most[kind];
+    const isFull = count >= maxOfKind[kind];
     const fresh = { count, isFull, until: now + (isFull ? fullCountedMs : countedMs) };
     this.#counts.set(name, fresh);
     return fresh;
   }
 
-  #look(): void {
+  #scan(): void {
     this.#wakesAt = Number.NEGATIVE_INFINITY;
-    this.#asked = Number.POSITIVE_INFINITY;
+    this.#earliestAdded = Number.POSITIVE_INFINITY;
     this.#run = this.#work()
       .catch((error: unknown) => {
         this.#options.onError(error);
@@ -144,7 +148,7 @@ export class Schedule {
       })
       .then((next) => {
         this.#wakesAt = Number.POSITIVE_INFINITY;
-        this.wakeAt(Math.min(next ?? Number.POSITIVE_INFINITY, this.#asked));
+        this.wakeAt(Math.min(next ?? Number.POSITIVE_INFINITY, this.#earliestAdded));
       });
   }
 
@@ -160,7 +164,7 @@ export class Schedule {
       await Promise.all(claimed.map((due) => this.#fire(due)));
     } while (claimed.length > 0 && !this.#isStopped);
     const { isShared, now } = this.#options;
-    if (isShared) return Math.min(next ?? Number.POSITIVE_INFINITY, now() + sharedLookMs);
+    if (isShared) return Math.min(next ?? Number.POSITIVE_INFINITY, now() + sharedScanMs);
     return next ?? null;
   }
 
