@@ -7,6 +7,7 @@ import type {
   Clear,
   Idempotency,
   NotificationDraft,
+  Route,
   TenantId,
   ThrottleClaim,
 } from '#core/ports.ts';
@@ -158,12 +159,17 @@ export class AppendQueue {
   }
 
   #commit(batch: readonly Waiting[]): Promise<readonly Answer[]> {
-    const jobs = JSON.stringify(batch.map(toJob));
+    // Intake gives the same decision as the same object.
+    const decisions = new Map<Route, number>();
+    for (const { draft } of batch)
+      if (!decisions.has(draft.route)) decisions.set(draft.route, decisions.size);
+    const jobs = batch.map((job, n) => toJob(job, n, decisions.get(job.draft.route)));
+    const values = [JSON.stringify(jobs), JSON.stringify([...decisions.keys()].map(toDecision))];
     const wanted = batch.flatMap(toDeliveries);
     const append =
       wanted.length === 0
-        ? { name: 'append', text: 'SELECT * FROM append_notifications($1)', values: [jobs] }
-        : { name: 'append-and-queue', text: appendAndQueue, values: [jobs, JSON.stringify(wanted)] };
+        ? { name: 'append', text: 'SELECT * FROM append_notifications($1, $2)', values }
+        : { name: 'append-and-queue', text: appendAndQueue, values: [...values, JSON.stringify(wanted)] };
     // One for itself, one for what it may replace, and one for what it takes over.
     return this.#write('all', 3 * batch.length, async (client) => (await client.query<Answer>(append)).rows);
   }
@@ -184,10 +190,10 @@ function keysOf({ tenant, draft, idempotency }: Waiting): string[] {
 }
 
 /** The channel is locked until the commit, so that whoever deletes it sees what was queued for it. */
-const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_notifications($1)),
+const appendAndQueue = `WITH appended AS MATERIALIZED (SELECT * FROM append_notifications($1, $2)),
   wanted AS MATERIALIZED (
     SELECT w.tenant, c.id AS channel, a.at_position, w.id, w.at FROM appended a
-    JOIN jsonb_to_recordset($2) w(n bigint, tenant bigint, id text, at bigint, channel text) ON w.n = a.job_n
+    JOIN jsonb_to_recordset($3) w(n bigint, tenant bigint, id text, at bigint, channel text) ON w.n = a.job_n
     JOIN channels c ON c.tenant = w.tenant AND c.id = w.channel AND c.enabled = 1
     WHERE a.kind = 'stored' FOR KEY SHARE OF c
   ),
@@ -203,22 +209,25 @@ function toDeliveries({ tenant, draft: { id, receivedAt, route, throttledOn } }:
   return (route.channels ?? []).map((channel) => ({ n, tenant, id, at: receivedAt, channel }));
 }
 
-/** As the type `append_job` of the schema has it; what is undefined is left out, so that PostgreSQL has less to read. */
+/** As the type `append_decision` of the schema has it. */
+export function toDecision(route: Route, nr?: number) {
+  const { revision, target } = route;
+  return { nr, route, to_all: target.all, to_ids: target.ids, to_tags: target.tags, revision };
+}
+
+/** As the type `append_entry` of the schema has it; what is undefined is left out, so that PostgreSQL has less to read. */
 export function toJob(
   { tenant, draft: d, idempotency, claims }: Pick<Waiting, 'tenant' | 'draft' | 'idempotency' | 'claims'>,
   n: number,
+  decision?: number,
 ) {
   const { route } = d;
   return {
     n,
     tenant,
+    decision,
     id: d.id,
     at: d.receivedAt,
-    route,
-    to_all: route.target.all,
-    to_ids: route.target.ids,
-    to_tags: route.target.tags,
-    revision: route.revision,
     shown: !route.muted && !isEmpty(route.target) && d.throttledOn === null,
     title: d.title,
     message: d.message,

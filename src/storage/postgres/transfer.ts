@@ -4,7 +4,7 @@ import type { Entry, Notification, TenantId } from '#core/ports.ts';
 import { acknowledgedReason } from '../history-rows.ts';
 import type { Storage } from '../storage.ts';
 import type { TransferDatabase, TransferReceipt, TransferRetry } from '../transfer-database.ts';
-import { toJob } from './append-queue.ts';
+import { toDecision, toJob } from './append-queue.ts';
 import { partitionRows } from './partitions.ts';
 
 /**
@@ -79,6 +79,9 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
 
 function jobsOf(tenant: TenantId, notifications: readonly (Entry & Notification)[]): string {
   return JSON.stringify(
-    notifications.map((draft) => toJob({ tenant, draft, idempotency: null, claims: [] }, draft.position)),
+    notifications.map((draft) => ({
+      ...toJob({ tenant, draft, idempotency: null, claims: [] }, draft.position),
+      ...toDecision(draft.route),
+    })),
   );
 }
