@@ -1,16 +1,23 @@
 import helmet from '@fastify/helmet';
-import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
-import type { FastifySchema, RouteOptions } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifySchema,
+  LogController,
+  type RouteOptions,
+} from 'fastify';
 import { isForPeople, type Policy, roleOf, scopeOf } from '#core/access.ts';
+import { answerError } from './errors.ts';
+import { lazyCompilers } from './lazy-compilers.ts';
 import { type OpenApiDocument, withComponents } from './openapi-components.ts';
 import { problems } from './route-schemas.ts';
-import type { App } from './services.ts';
+import { nothingThere } from './web.ts';
 
 const apiDocsPath = '/docs/api';
 
 /** The parts of /openapi.json that are not a route's. Each route brings the schemas that validate it. */
-export function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
+function openApiDocument(version: string): FastifyDynamicSwaggerOptions {
   return {
     transform: ({ schema, url, route }) => ({ schema: described(schema, route), url }),
     transformObject: (document) =>
@@ -123,30 +130,38 @@ function statusesOf(
   ];
 }
 
-/** /openapi.json, and /docs/api to read it in a browser. */
-export function openApiRoutes(app: App): void {
-  app.get(
-    '/openapi.json',
-    { config: { policy: 'public' }, schema: { hide: true } },
-    async (_request, reply) => {
-      reply.header('cache-control', 'no-cache');
-      return app.swagger();
-    },
-  );
-  void app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, policy: 'public' };
-    });
-    // Where they were before the documentation had other pages.
-    for (const name of ['json', 'yaml'])
-      scope.get(`/docs/${name}`, { schema: { hide: true } }, (_request, reply) =>
-        reply.redirect(`${apiDocsPath}/${name}`, 308),
-      );
-    await scope.register(helmet, { contentSecurityPolicy: false, hsts: false });
-    await scope.register(swaggerUi, {
-      routePrefix: apiDocsPath,
-      staticCSP: true,
-      uiConfig: { url: '/openapi.json' },
-    });
+/**
+ * The API's description, by an app of its own that never listens: it knows the server's routes and answers none of them,
+ * only the pages below /docs/api. Its URL is the whole path, as the browser asked for it.
+ */
+export async function createApiReference(
+  version: string,
+  routes: readonly RouteOptions[],
+  loggerInstance: FastifyBaseLogger,
+) {
+  const app = Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    schemaController: { compilersFactory: lazyCompilers },
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
   });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) => answerError(nothingThere(), request, reply));
+  await app.register(swagger, openApiDocument(version));
+  for (const { method, url, schema, config } of routes)
+    app.route({
+      method,
+      url,
+      ...(schema && { schema }),
+      ...(config && { config }),
+      handler: () => undefined,
+    });
+  await app.register(helmet, { contentSecurityPolicy: false, hsts: false });
+  await app.register(swaggerUi, {
+    routePrefix: apiDocsPath,
+    staticCSP: true,
+    uiConfig: { url: '/openapi.json' },
+  });
+  await app.ready();
+  return app;
 }

@@ -19,6 +19,11 @@ export class RouteTable {
     app.addHook('onRoute', (route) => void this.#routes.push(route));
   }
 
+  /** The routes of the API, as they were declared. */
+  get described(): readonly RouteOptions[] {
+    return this.#routes.filter(({ method, schema }) => method !== 'HEAD' && schema?.hide !== true);
+  }
+
   /**
    * All routes except HEAD, which is GET without the body.
    * @throws Error naming the first route that declares no policy. Call it once all routes are there.

@@ -1,6 +1,5 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
-import swagger from '@fastify/swagger';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyReply,
@@ -39,7 +38,7 @@ import { notifyRoutes } from './intake/notify.ts';
 import { NotifyLimits } from './intake/notify-limits.ts';
 import { IntakeGate } from './intake/overload.ts';
 import { lazyCompilers } from './lazy-compilers.ts';
-import { openApiDocument, openApiRoutes } from './openapi.ts';
+import { openApiRoutes } from './openapi-routes.ts';
 import { healthRoutes } from './operator/health.ts';
 import { metricsRoutes } from './operator/metrics.ts';
 import { commandRoutes } from './panels/commands.ts';
@@ -112,7 +111,6 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   limitConcurrency(app, services.metrics);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) => answerError(notFoundError(request, reply), request, reply));
-  await app.register(swagger, openApiDocument(services.version));
   const account = { services, people: authenticator.people, limits: new SignInLimits(services), logger };
   healthRoutes(app, services);
   const control = { rates: new NotifyLimits(services), gate: new IntakeGate(() => performance.now()) };
@@ -159,7 +157,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   ])
     routesOf(app, account);
   metricsRoutes(app, services);
-  openApiRoutes(app);
+  openApiRoutes(app, services, () => routes.described);
   docsRoutes(app, services);
   webRoutes(app, services);
   await app.ready();

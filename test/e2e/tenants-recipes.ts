@@ -80,12 +80,8 @@ export function createRecipes(server: TestServer): Record<string, Recipe> {
     // 404 where the documentation has not been built.
     'GET /docs': { ...plain('/docs'), ok: [200, 404] },
     'GET /docs/*': { ...plain('/docs/none'), ok: [404] },
-    'GET /docs/api/': plain('/docs/api/'),
-    'GET /docs/api/json': plain('/docs/api/json'),
-    'GET /docs/api/yaml': plain('/docs/api/yaml'),
-    'GET /docs/api/static/index.html': plain('/docs/api/static/index.html'),
-    'GET /docs/api/static/swagger-initializer.js': plain('/docs/api/static/swagger-initializer.js'),
-    'GET /docs/api/static/*': plain('/docs/api/static/swagger-ui.css'),
+    'GET /docs/api': plain('/docs/api'),
+    'GET /docs/api/*': plain('/docs/api/static/swagger-ui.css'),
     // 404 where the pages have not been built.
     'GET /panel': { ...plain('/panel'), ok: [200, 404] },
     'GET /panel/': { ...plain('/panel/'), ok: [200, 404] },
