@@ -16,15 +16,6 @@ export interface TransferPage {
   readonly receipts: readonly TransferReceipt[];
 }
 
-/** A retry key that is remembered. */
-export interface TransferRetry {
-  readonly tenant: TenantId;
-  readonly key: string;
-  readonly hash: string;
-  readonly id: string;
-  readonly expires_at: number;
-}
-
 /** One of the two databases: no server uses it meanwhile. */
 export interface TransferDatabase {
   readonly builder: Builder;
@@ -35,9 +26,8 @@ export interface TransferDatabase {
   importPage(tenant: TenantId, page: TransferPage): Promise<void>;
   /** After the tenants were stored by their numbers. */
   afterTenants(): Promise<void>;
-  /** Ordered by tenant and key, after the one given. */
-  retriesAfter(last: TransferRetry | undefined, limit: number): Promise<readonly TransferRetry[]>;
-  addRetries(retries: readonly TransferRetry[]): Promise<void>;
+  /** The id of a notification in the table `idempotency`, which stores it in this database's own form. */
+  readonly storedId: { toText(stored: unknown): string; fromText(id: string): unknown };
   close(): Promise<void>;
 }
 
@@ -55,6 +45,7 @@ export const tables = {
   channels: ['tenant', 'id'],
   deliveries: ['tenant', 'channel', 'position'],
   push_devices: ['tenant', 'channel', 'id'],
+  idempotency: ['tenant', 'key'],
   audit: ['tenant', 'id'],
   people: ['id'],
   members: ['tenant', 'person'],
@@ -74,7 +65,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export const pageEntries = 1_000;
 export const pageRows = 500;
 export async function* pagesOf(
-  { builder, executor }: TransferDatabase,
+  { builder, executor, storedId }: TransferDatabase,
   table: Table,
 ): AsyncGenerator<readonly Row[]> {
   const keys: readonly string[] = tables[table];
@@ -83,11 +74,13 @@ export async function* pagesOf(
   for (;;) {
     const after: unknown[] = keys.map((key) => last?.[key]);
     const rest = last ? sql`where (${order}) > (${sql.join(after)})` : sql``;
-    const rows: readonly Row[] = await executor.read(
+    const found: readonly Row[] = await executor.read(
       sql<Row>`select * from ${sql.table(table)} ${rest} order by ${order} limit ${pageRows}`.compile(
         builder,
       ),
     );
+    const rows =
+      table === 'idempotency' ? found.map((row) => ({ ...row, id: storedId.toText(row.id) })) : found;
     if (rows.length > 0) yield rows;
     if (rows.length < pageRows) return;
     last = rows.at(-1);

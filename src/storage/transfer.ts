@@ -5,12 +5,10 @@ import type { LogBounds, TenantId } from '#core/ports.ts';
 import { compareLive, compareLog, compareTable } from './transfer-check.ts';
 import {
   pageEntries,
-  pageRows,
   pagesOf,
   type Row,
   type Table,
   type TransferDatabase,
-  type TransferRetry,
   tableNames,
 } from './transfer-database.ts';
 import { markName, readMeta } from './transfer-mark.ts';
@@ -52,7 +50,6 @@ export async function transfer(
     onProgress({ step, done, total });
   };
   for (const tenant of tenants) await copyLog(from, to, tenant, (entries) => progress('copying', entries));
-  await copyRetries(from, to);
   await copyMeta(from, to);
   done = 0;
   let rows = 0;
@@ -107,7 +104,8 @@ async function copyTable(from: TransferDatabase, to: TransferDatabase, table: Ta
   }
 }
 
-function insertion({ builder }: TransferDatabase, table: Table, row: Row): CompiledQuery {
+function insertion({ builder, storedId }: TransferDatabase, table: Table, given: Row): CompiledQuery {
+  const row = table === 'idempotency' ? { ...given, id: storedId.fromText(String(given.id)) } : given;
   const columns = Object.keys(row).map((column) => sql.ref(column));
   return sql`insert into ${sql.table(table)} (${sql.join(columns)}) values (${sql.join(Object.values(row))})`.compile(
     builder,
@@ -151,17 +149,5 @@ async function copyLog(
     if (entries.at(-1)?.position !== position)
       throw new Error(`the log of tenant ${tenant} is not whole after position ${position - entries.length}`);
     onCopied(entries.length);
-  }
-}
-
-async function copyRetries(from: TransferDatabase, to: TransferDatabase): Promise<void> {
-  const { builder, executor } = to;
-  await executor.write([sql`delete from idempotency`.compile(builder)]);
-  let last: TransferRetry | undefined;
-  for (;;) {
-    const retries = await from.retriesAfter(last, pageRows);
-    if (retries.length > 0) await to.addRetries(retries);
-    if (retries.length < pageRows) return;
-    last = retries.at(-1);
   }
 }

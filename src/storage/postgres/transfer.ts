@@ -3,7 +3,7 @@ import { AppError } from '#core/errors.ts';
 import type { Entry, Notification, TenantId } from '#core/ports.ts';
 import { acknowledgedReason } from '../history-rows.ts';
 import type { Storage } from '../storage.ts';
-import type { TransferDatabase, TransferReceipt, TransferRetry } from '../transfer-database.ts';
+import type { TransferDatabase, TransferReceipt } from '../transfer-database.ts';
 import { toDecision, toJob } from './append-queue.ts';
 import { partitionRows } from './partitions.ts';
 
@@ -53,23 +53,7 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       ]);
     },
 
-    async retriesAfter(last, limit) {
-      return executor.read(
-        sql<TransferRetry>`select tenant, key, hash, id, expires_at from idempotency
-          where (tenant, key) > (${last?.tenant ?? 0}, ${last?.key ?? ''}) order by tenant, key limit ${limit}`.compile(
-          builder,
-        ),
-      );
-    },
-
-    async addRetries(retries) {
-      await executor.write(
-        retries.map(({ tenant, key, hash, id, expires_at }) =>
-          sql`insert into idempotency (tenant, key, hash, id, expires_at)
-            values (${tenant}, ${key}, ${hash}, ${id}, ${expires_at})`.compile(builder),
-        ),
-      );
-    },
+    storedId: { toText: String, fromText: (id) => id },
 
     async close() {
       await storage.close();

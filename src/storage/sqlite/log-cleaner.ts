@@ -34,7 +34,6 @@ export class LogCleaner {
     log.firstRow = step.firstRow;
     log.notifications = Math.max(0, log.notifications - step.notifications);
     log.bytes = Math.max(0, log.bytes - step.bytes);
-    log.changed = true;
     dropAcknowledgements(this.#writer.sql, tenant, log.firstRow);
     return { more: false };
   }

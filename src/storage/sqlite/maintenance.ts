@@ -5,7 +5,6 @@
  */
 import { addTerms, readUnindexed } from './log-index.ts';
 import { createLogTables, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { dropSome, type Retired, type StepSize } from './retired-partitions.ts';
 import { RowReader, storedColumns } from './rows.ts';
 
 /** Dead rows are tolerated up to this share of all, or the size of one partition. */
@@ -13,9 +12,19 @@ const mostDeadShare = 0.2;
 
 const dictionaryColumns = ['level', 'sent_level', 'ip', 'host', 'key', 'source_ip', 'token_id'];
 
-/** Tables that are to be dropped or, with the next `generation` of a partition, to be filled. */
-interface Unused extends Retired {
-  /** The generation in use; null: none. */
+/** How much of each kind of work one step does: rows that are copied or deleted, pages of an index that are merged. */
+export interface StepSize {
+  readonly rows: number;
+  readonly pages: number;
+}
+
+/** The tables of one generation of a partition that is out of use, to be dropped; or of the next one, to be filled. */
+interface Retired {
+  readonly id: number;
+  readonly generation: number;
+  readonly firstRow: number;
+  readonly lastRow: number;
+  /** The generation of the partition in use; null: the partition is gone. */
   readonly used: number | null;
 }
 
@@ -33,21 +42,20 @@ export class Maintenance {
 
   /** Does one step in the caller's transaction; false when there is nothing to do. */
   step(size: StepSize): boolean {
-    const unused = this.#sql
-      .of<[], Unused>(
-        `SELECT r.id, r.generation, r.first_row AS firstRow, r.last_row AS lastRow, whole, p.generation AS used
+    const retired = this.#sql
+      .of<[], Retired>(
+        `SELECT r.id, r.generation, r.first_row AS firstRow, r.last_row AS lastRow, p.generation AS used
          FROM retired_partitions r LEFT JOIN partitions p USING (id) LIMIT 1`,
       )
       .get();
-    if (unused && unused.used !== null && unused.used < unused.generation)
-      this.#copy(unused, unused.used, size.rows);
-    else if (unused) this.#drop(unused, size);
-    else if (!this.#merge(size.pages)) {
-      const found = this.#mayHaveDead && (this.#retire() || this.#startCopy());
-      this.#mayHaveDead = found;
-      return found;
+    if (retired) {
+      if ((retired.used ?? retired.generation) < retired.generation) this.#copy(retired, size.rows);
+      else dropSome(this.#sql, retired, size);
+      return true;
     }
-    return true;
+    if (this.#merge(size.pages)) return true;
+    this.#mayHaveDead &&= this.#retire() || this.#startCopy();
+    return this.#mayHaveDead;
   }
 
   /** Retention has moved the beginning of a log, or a transaction with a step was rolled back. */
@@ -123,7 +131,8 @@ export class Maintenance {
   }
 
   /** Copies some rows that are kept to the next generation, after those that it has. */
-  #copy({ id, generation, firstRow, lastRow }: Retired, used: number, size: number): void {
+  #copy({ id, generation, firstRow, lastRow }: Retired, size: number): void {
+    const used = generation - 1;
     const { log: from, dictionary, state, receipts } = tablesOf({ id, generation: used });
     const to = tablesOf({ id, generation });
     const lastCopied = () =>
@@ -174,11 +183,60 @@ export class Maintenance {
       )
       .run(id);
   }
-
-  #drop(retired: Retired, size: StepSize): void {
-    if (!dropSome(this.#sql, retired, size)) return;
-    this.#sql
-      .of('DELETE FROM retired_partitions WHERE id = ? AND generation = ?')
-      .run(retired.id, retired.generation);
-  }
 }
+
+/** Takes some off these tables: of one after the other, and that itself once it is empty; a whole one at once would hold up a commit. */
+function dropSome(sql: Statements, retired: Retired, { rows, pages }: StepSize): void {
+  const { log, terms, dictionary, state, receipts } = tablesOf(retired);
+  const { id, generation, firstRow, lastRow, used } = retired;
+  const rowsInIt = `row BETWEEN ${firstRow} AND ${lastRow}`;
+  const ofPartition = [
+    `row_minutes WHERE ${rowsInIt}`,
+    `row_levels WHERE ${rowsInIt}`,
+    `minutes WHERE partition = ${id}`,
+    `partition_tenants WHERE partition = ${id}`,
+    'routes WHERE partition < (SELECT min(id) FROM partitions)',
+  ];
+  const isGone =
+    emptyIndex(sql, terms, pages) &&
+    [`${log}_position`, `${log}_id`].every((index) => dropIfThere(sql, 'INDEX', index)) &&
+    [log, dictionary, ...(used === null ? [state, receipts] : [])].every((table) =>
+      empty(sql, table, rows),
+    ) &&
+    (used !== null || ofPartition.every((what) => deleteSome(sql, what, rows)));
+  if (isGone) sql.of('DELETE FROM retired_partitions WHERE id = ? AND generation = ?').run(id, generation);
+}
+
+/** Deletes some rows of a table, and drops it when there are none. True: it is gone. */
+function empty(sql: Statements, table: string, rows: number): boolean {
+  if (!exists(sql, table)) return true;
+  return deleteSome(sql, table, rows) && dropIfThere(sql, 'TABLE', table);
+}
+
+/** The same for an index, whose pages are rows of a table that SQLite guards. */
+function emptyIndex(sql: Statements, terms: string, pages: number): boolean {
+  if (!exists(sql, terms)) return true;
+  const { db } = sql;
+  db.unsafeMode(true);
+  try {
+    if (db.prepare(`DELETE FROM ${terms}_data LIMIT ?`).run(pages).changes > 0) return false;
+  } finally {
+    db.unsafeMode(false);
+  }
+  return dropIfThere(sql, 'TABLE', terms);
+}
+
+/** True: there was none. */
+const deleteSome = (sql: Statements, what: string, rows: number): boolean =>
+  sql.of(`DELETE FROM ${what} LIMIT ?`).run(rows).changes === 0;
+
+/** True: it is gone already. */
+function dropIfThere(sql: Statements, kind: 'TABLE' | 'INDEX', name: string): boolean {
+  if (!exists(sql, name)) return true;
+  sql.db.exec(`DROP ${kind} ${name}`);
+  sql.forget();
+  return false;
+}
+
+const exists = (sql: Statements, name: string): boolean =>
+  sql.of<[string], unknown>('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;

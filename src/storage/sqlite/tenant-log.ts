@@ -6,7 +6,6 @@ interface LogState {
   firstRow: number;
   notifications: number;
   bytes: number;
-  changed: boolean;
 }
 
 /**
@@ -25,17 +24,11 @@ export class TenantLogs {
     let log = this.#logs.get(tenant);
     if (!log) {
       const row = this.#sql
-        .of<[number], Omit<LogState, 'changed'>>(
+        .of<[number], LogState>(
           'SELECT head, first, first_row AS firstRow, notifications, bytes FROM logs WHERE tenant = ?',
         )
         .get(tenant);
-      if (!row)
-        this.#sql
-          .of(
-            'INSERT INTO logs (tenant, head, first, first_row, notifications, bytes) VALUES (?, 0, 1, 0, 0, 0)',
-          )
-          .run(tenant);
-      log = { ...(row ?? { head: 0, first: 1, firstRow: 0, notifications: 0, bytes: 0 }), changed: false };
+      log = row ?? { head: 0, first: 1, firstRow: 0, notifications: 0, bytes: 0 };
       this.#logs.set(tenant, log);
     }
     return log;
@@ -51,20 +44,16 @@ export class TenantLogs {
       log.notifications += 1;
       log.bytes += bytes;
     }
-    log.changed = true;
     return log.head;
   }
 
   /** Writes the counters; part of what comes before COMMIT. */
   save(): void {
-    for (const [tenant, log] of this.#logs) {
-      if (!log.changed) continue;
-      this.#sql
-        .of(
-          'UPDATE logs SET head = ?, first = ?, first_row = ?, notifications = ?, bytes = ? WHERE tenant = ?',
-        )
-        .run(log.head, log.first, log.firstRow, log.notifications, log.bytes, tenant);
-    }
+    const replace = this.#sql.of(
+      'INSERT OR REPLACE INTO logs (tenant, head, first, first_row, notifications, bytes) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    for (const [tenant, { head, first, firstRow, notifications, bytes }] of this.#logs)
+      replace.run(tenant, head, first, firstRow, notifications, bytes);
     this.forget();
   }
 

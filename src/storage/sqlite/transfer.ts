@@ -5,7 +5,7 @@ import type { Entry, TenantId } from '#core/ports.ts';
 import type { ReceiptRow } from '#core/receipts.ts';
 import { acknowledgedReason } from '../history-rows.ts';
 import type { SqlExecutor } from '../sql.ts';
-import type { TransferDatabase, TransferPage, TransferReceipt, TransferRetry } from '../transfer-database.ts';
+import type { TransferDatabase, TransferPage, TransferReceipt } from '../transfer-database.ts';
 import { insertAcknowledgement } from './acknowledgements.ts';
 import { createSqliteBuilder } from './builder.ts';
 import { type Db, openWritable } from './database.ts';
@@ -53,25 +53,7 @@ export async function openSqliteTransfer(
     importPage: async (tenant, page) => importPage(writer, tenant, page),
     afterTenants: async () => undefined,
 
-    async retriesAfter(last, limit) {
-      const rows = db
-        .prepare<unknown[], Omit<TransferRetry, 'id'> & { readonly id: Buffer }>(
-          `SELECT tenant, key, hash, id, expires_at FROM idempotency WHERE (tenant, key) > (?, ?)
-           ORDER BY tenant, key LIMIT ?`,
-        )
-        .all(last?.tenant ?? 0, last?.key ?? '', limit);
-      return rows.map((row) => ({ ...row, id: uuidToText(row.id) }));
-    },
-
-    async addRetries(retries) {
-      const insert = db.prepare(
-        'INSERT INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)',
-      );
-      db.transaction(() => {
-        for (const { tenant, key, hash, id, expires_at } of retries)
-          insert.run(tenant, key, hash, toBlob(id), expires_at);
-      })();
-    },
+    storedId: { toText: (stored) => uuidToText(stored as Buffer), fromText: toBlob },
 
     async close() {
       // A copy of the file alone is then complete.
