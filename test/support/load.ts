@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** The rate of all writers together, instead of a pause. A writer that is late sends without pause until it has caught up. */
   readonly perSecond?: number;
+  /** A writer whose connection fails goes on with a new one, as behind a balancer; without it, it ends. */
+  readonly goesOn?: boolean;
   /** The prefix of the writers' names; `w` by default. */
   readonly prefix?: string;
   /** How long each is shown; by default until it is cleared. */
@@ -75,7 +77,7 @@ export class Load {
     return this.statuses.get(200) ?? 0;
   }
 
-  /** Starts all writers. Each runs until `stop`, or until its connection fails. */
+  /** Starts all writers. Each runs until `stop`, or, when not told to go on, until its connection fails. */
   start(url: string): void {
     const run: Run = { stopped: false, ended: Promise.resolve() };
     run.ended = Promise.all(this.#writers.map((writer) => this.#write(writer, url, run)));
@@ -124,7 +126,7 @@ export class Load {
           delete writer.open;
         }
         for (const listener of this.#listeners) listener(outcome);
-        if (outcome.status === 0) return;
+        if (outcome.status === 0 && !this.#options.goesOn) return;
         await rest();
       }
     } finally {

@@ -37,7 +37,7 @@ export class Cluster {
     this.#options = options;
     this.token = token;
     this.key = key;
-    this.load = new Load({ token, writers: 6, pauseMs: 10 });
+    this.load = new Load({ token, writers: 6, pauseMs: 10, goesOn: true });
   }
 
   static async start(options: ClusterOptions): Promise<Cluster> {
@@ -101,7 +101,8 @@ export class Cluster {
     const began = performance.now();
     const acknowledged = this.load.acknowledged;
     while (this.load.acknowledged < acknowledged + 10) {
-      if (performance.now() - began > limitMs(10_000)) throw new Error('senders are not answered again');
+      if (performance.now() - began > limitMs(10_000))
+        throw new Error(`senders are not answered again: ${JSON.stringify([...this.load.statuses])}`);
       await sleep(10);
     }
     return performance.now() - began;
