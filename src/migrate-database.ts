@@ -52,6 +52,9 @@ export async function migrateDatabase(options: MigrateOptions): Promise<MigrateR
   }
 }
 
+/** Nobody waits for an answer here, and words go into their index in large pieces. */
+const patienceMs = 600_000;
+
 const keyFileOf = (database: DatabaseSetting) =>
   database.kind === 'sqlite' ? `${realDatabasePath(database.path)}.key` : './data/belfry.key';
 
@@ -61,7 +64,12 @@ async function open(database: DatabaseSetting, side: 'source' | 'target'): Promi
     import('./storage/postgres/open.ts'),
     import('./storage/postgres/transfer.ts'),
   ]);
-  const storage = await openPostgres({ url: database.url, queueCapacity: 1, onProblem: () => undefined });
+  const storage = await openPostgres({
+    url: database.url,
+    queueCapacity: 1,
+    timeouts: { statementMs: patienceMs, answerMs: patienceMs },
+    onProblem: () => undefined,
+  });
   try {
     return await openPostgresTransfer(storage);
   } catch (error) {

@@ -1,9 +1,17 @@
-/** Whether two databases hold the same: counts and checksums of each table and tenant. */
-import { createHash, type Hash } from 'node:crypto';
+/** Whether two databases hold the same: both are read side by side. */
+import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
-import { pageEntries, pagesOf, type Row, type Table, type TransferDatabase } from './transfer-database.ts';
+import {
+  pagesAhead,
+  pagesOf,
+  type Row,
+  readPage,
+  type Table,
+  type TransferDatabase,
+} from './transfer-database.ts';
 
 /** Answers the number of rows. @throws AppError `conflict` when they are not the same in both, naming table and tenant. */
 export async function compareTable(
@@ -11,97 +19,61 @@ export async function compareTable(
   to: TransferDatabase,
   table: Table,
 ): Promise<number> {
-  const [before, after] = [await sumsOfTable(from, table), await sumsOfTable(to, table)];
-  for (const tenant of new Set([...before.keys(), ...after.keys()])) {
-    const of = table === 'tenants' || tenant === undefined ? '' : ` of tenant ${String(tenant)}`;
-    assertSame(`table ${table}${of}`, before.get(tenant), after.get(tenant));
+  const [pages, copies] = [pagesOf(from, table), pagesOf(to, table)];
+  let count = 0;
+  for (;;) {
+    const { value: rows = [] } = await pages.next();
+    const { value: copied = [] } = await copies.next();
+    assertSame<Row>(rows, copied, ({ tenant }) =>
+      table === 'tenants' || tenant === undefined
+        ? `table ${table}`
+        : `table ${table} of tenant ${String(tenant)}`,
+    );
+    if (rows.length === 0) return count;
+    count += rows.length;
   }
-  return [...before.values()].reduce((sum, { count }) => sum + count, 0);
 }
 
-interface Sum {
-  count: number;
-  readonly hash: Hash;
+/** `where` names what the first difference is in, from the row or its copy. */
+function assertSame<T>(rows: readonly T[], copied: readonly T[], where: (row: T) => string): void {
+  for (let i = 0; i < Math.max(rows.length, copied.length); i++)
+    if (!isDeepStrictEqual(rows[i], copied[i])) throw differs(where((rows[i] ?? copied[i]) as T));
 }
 
-const newSum = (): Sum => ({ count: 0, hash: createHash('sha256') });
-
-function add(sum: Sum, value: unknown): void {
-  sum.count += 1;
-  sum.hash.update(canonical(value));
-}
-
-function assertSame(what: string, before: Sum | undefined, after: Sum | undefined): void {
-  const [counts, sums] = [before, after].map((sum) => [sum?.count ?? 0, sum?.hash.digest('hex')] as const);
-  if (counts?.[0] === sums?.[0] && counts?.[1] === sums?.[1]) return;
-  throw new AppError(
+const differs = (what: string) =>
+  new AppError(
     'conflict',
-    `the copy differs in ${what}: ${counts?.[0]} rows before, ${sums?.[0]} after. Make sure that no server runs on either database, and start again with a new target`,
+    `the copy differs in ${what}. Make sure that no server runs on either database, and start again with a new target`,
   );
-}
 
 /** What panels should be showing at `now`. @throws AppError as {@link compareTable}. */
 export async function compareLive(from: TransferDatabase, to: TransferDatabase, now: number): Promise<void> {
-  const [before, after] = [newSum(), newSum()];
-  for (const [{ builder, executor }, sum] of [
-    [from, before],
-    [to, after],
-  ] as const) {
-    const rows = await executor.read(
+  const read = ({ builder, executor }: TransferDatabase) =>
+    executor.read(
       sql<Row>`select tenant, rank, position from live where expires_at is null or expires_at > ${now}
         order by tenant, rank, position`.compile(builder),
     );
-    for (const row of rows) add(sum, row);
-  }
-  assertSame('what is live', before, after);
+  assertSame(await read(from), await read(to), ({ tenant }) => `what is live of tenant ${String(tenant)}`);
 }
 
-async function sumsOfTable(side: TransferDatabase, table: Table): Promise<Map<unknown, Sum>> {
-  const sums = new Map<unknown, Sum>();
-  for await (const rows of pagesOf(side, table)) {
-    for (const row of rows) {
-      const sum = sums.get(row.tenant) ?? newSum();
-      sums.set(row.tenant, sum);
-      add(sum, row);
-    }
-  }
-  return sums;
-}
-
+/** @throws AppError as {@link compareTable}, naming the first position that differs. */
 export async function compareLog(
   from: TransferDatabase,
   to: TransferDatabase,
   tenant: TenantId,
   onCompared: (entries: number) => void,
 ): Promise<void> {
-  const [before, after] = [newSum(), newSum()];
-  const { first, head } = await from.log.bounds(tenant);
-  let position = first - 1;
-  while (position < head) {
-    let read = 0;
-    for (const [side, sum] of [
-      [from, before],
-      [to, after],
-    ] as const) {
-      const { entries } = await side.log.readAfter(tenant, position, pageEntries);
-      for (const entry of entries) add(sum, entry);
-      for (const receipt of await side.receiptsOf(tenant, entries)) add(sum, receipt);
-      if (side === from) read = entries.length;
-    }
-    if (read === 0) break;
-    position += read;
-    onCompared(read);
+  const bounds = await from.log.bounds(tenant);
+  const of = `of tenant ${tenant}`;
+  assertSame([bounds], [await to.log.bounds(tenant)], () => `where the log ${of} begins and ends`);
+  const readBoth = async (after: number) => {
+    const copied = readPage(to, tenant, after);
+    await setImmediate();
+    return { ...(await readPage(from, tenant, after)), copy: await copied };
+  };
+  for await (const { entries, receipts, copy } of pagesAhead(bounds, bounds.first - 1, readBoth)) {
+    assertSame(entries, copy.entries, ({ position }) => `the log ${of} at position ${position}`);
+    assertSame(receipts, copy.receipts, ({ id }) => `the receipts ${of} for ${id}`);
+    onCompared(entries.length);
   }
-  add(before, await from.log.bounds(tenant));
-  add(after, await to.log.bounds(tenant));
-  assertSame(`the log of tenant ${tenant}`, before, after);
-}
-
-/** Equal values have equal texts, in whichever order their fields are. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

@@ -1,6 +1,7 @@
 /** A database as a side of a transfer, and how its tables are walked. */
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Entry, History, TenantId } from '#core/ports.ts';
+import type { Entry, History, LogBounds, Notification, TenantId } from '#core/ports.ts';
 import type { ReceiptRow } from '#core/receipts.ts';
 import type { Builder } from './schema.ts';
 import type { SqlExecutor } from './sql.ts';
@@ -22,8 +23,11 @@ export interface TransferDatabase {
   readonly executor: SqlExecutor;
   readonly log: Pick<History, 'bounds' | 'readAfter'>;
   receiptsOf(tenant: TenantId, entries: readonly Entry[]): Promise<readonly TransferReceipt[]>;
-  /** Stores entries at the end of the tenant's log, at the positions they have; all of them durable, or none. */
-  importPage(tenant: TenantId, page: TransferPage): Promise<void>;
+  /**
+   * Answers what stores entries at the end of the tenant's log, at the positions they have; all of them durable, or none. What
+   * has expired at `now` is not on panels.
+   */
+  prepareImport(tenant: TenantId, page: TransferPage, now: number): () => Promise<void>;
   /** After the tenants were stored by their numbers. */
   afterTenants(): Promise<void>;
   /** The id of a notification in the table `idempotency`, which stores it in this database's own form. */
@@ -62,8 +66,44 @@ export const tableNames = Object.keys(tables) as Table[];
 
 export type Row = Readonly<Record<string, unknown>>;
 
-export const pageEntries = 1_000;
-export const pageRows = 500;
+const pageEntries = 1_000;
+const pageRows = 500;
+/** Until then the other database has been told what to do. */
+const toldMs = 2;
+
+export async function readPage(
+  side: TransferDatabase,
+  tenant: TenantId,
+  position: number,
+): Promise<TransferPage> {
+  const { entries } = await side.log.readAfter(tenant, position, pageEntries);
+  return { entries, receipts: await side.receiptsOf(tenant, entries) };
+}
+
+/** Pages of a log after a position: the next one is read while something is done with one. */
+export async function* pagesAhead<Page extends TransferPage>(
+  { head }: LogBounds,
+  after: number,
+  read: (after: number) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let position = after;
+  let next = position < head ? read(position) : undefined;
+  while (next) {
+    const page = await next;
+    const last = position + page.entries.length;
+    if (page.entries.at(-1)?.position !== last)
+      throw new Error(`the log is not whole after position ${position}`);
+    position = last;
+    // SQLite reads in this thread, and holds up what has not begun.
+    next = last < head ? setTimeout(toldMs).then(() => read(last)) : undefined;
+    next?.catch(() => undefined);
+    yield page;
+  }
+}
+
+/** Whether a notification is on panels that it is for. */
+export const isLasting = ({ expiresAt }: Notification, now: number) => expiresAt === null || expiresAt > now;
+
 export async function* pagesOf(
   { builder, executor, storedId }: TransferDatabase,
   table: Table,

@@ -4,9 +4,10 @@ import { AppError } from '#core/errors.ts';
 import type { LogBounds, TenantId } from '#core/ports.ts';
 import { compareLive, compareLog, compareTable } from './transfer-check.ts';
 import {
-  pageEntries,
+  pagesAhead,
   pagesOf,
   type Row,
+  readPage,
   type Table,
   type TransferDatabase,
   tableNames,
@@ -49,7 +50,8 @@ export async function transfer(
     done += entries;
     onProgress({ step, done, total });
   };
-  for (const tenant of tenants) await copyLog(from, to, tenant, (entries) => progress('copying', entries));
+  const onCopied = (entries: number) => progress('copying', entries);
+  for (const tenant of tenants) await copyLog(from, to, tenant, { now, onCopied });
   await copyMeta(from, to);
   done = 0;
   let rows = 0;
@@ -130,24 +132,25 @@ async function copyLog(
   from: TransferDatabase,
   to: TransferDatabase,
   tenant: TenantId,
-  onCopied: (entries: number) => void,
+  { now, onCopied }: { readonly now: number; readonly onCopied: (entries: number) => void },
 ): Promise<void> {
-  const { head, first } = await from.log.bounds(tenant);
-  if (head === 0) return;
+  const bounds = await from.log.bounds(tenant);
+  if (bounds.head === 0) return;
   const { builder, executor } = to;
   await executor.write([
     sql`insert into logs (tenant, head, first, first_row, notifications, bytes)
-      values (${tenant}, ${first - 1}, ${first}, 0, 0, 0) on conflict (tenant) do nothing`.compile(builder),
+      values (${tenant}, ${bounds.first - 1}, ${bounds.first}, 0, 0, 0) on conflict (tenant) do nothing`.compile(
+      builder,
+    ),
   ]);
-  let position = (await to.log.bounds(tenant)).head;
-  onCopied(position - (first - 1));
-  while (position < head) {
-    const { entries } = await from.log.readAfter(tenant, position, pageEntries);
-    const receipts = await from.receiptsOf(tenant, entries);
-    await to.importPage(tenant, { entries, receipts });
-    position += entries.length;
-    if (entries.at(-1)?.position !== position)
-      throw new Error(`the log of tenant ${tenant} is not whole after position ${position - entries.length}`);
+  const { head: copied } = await to.log.bounds(tenant);
+  onCopied(copied - (bounds.first - 1));
+  const read = async (after: number) => {
+    const page = await readPage(from, tenant, after);
+    return { ...page, store: to.prepareImport(tenant, page, now) };
+  };
+  for await (const { entries, store } of pagesAhead(bounds, copied, read)) {
+    await store();
     onCopied(entries.length);
   }
 }

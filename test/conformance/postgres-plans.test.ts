@@ -144,7 +144,7 @@ describeWithPostgres('rows of the log that PostgreSQL reads', (server) => {
           expiredAt: null,
           clearedAt: null,
         }));
-        await other.importPage(tenant + 1, { entries: page, receipts });
+        await other.prepareImport(tenant + 1, { entries: page, receipts }, now)();
       }
     });
     expect(read).toBeLessThan(5 * rows);

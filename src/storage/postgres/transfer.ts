@@ -1,10 +1,15 @@
 import { sql } from 'kysely';
 import { AppError } from '#core/errors.ts';
-import type { Entry, Notification, TenantId } from '#core/ports.ts';
+import type { TenantId } from '#core/ports.ts';
 import { acknowledgedReason } from '../history-rows.ts';
 import type { Storage } from '../storage.ts';
-import type { TransferDatabase, TransferReceipt } from '../transfer-database.ts';
-import { toDecision, toJob } from './append-queue.ts';
+import {
+  isLasting,
+  type TransferDatabase,
+  type TransferPage,
+  type TransferReceipt,
+} from '../transfer-database.ts';
+import { toJob } from './append-queue.ts';
 import { partitionRows } from './partitions.ts';
 
 /**
@@ -25,24 +30,28 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       return executor.read(
         sql<TransferReceipt>`select n.id, r.panel_id as "panelId", r.shown_at as "shownAt", r.expired_at as "expiredAt",
             r.cleared_at as "clearedAt"
-          from log n join receipts r on r.row = n.row
-          where n.tenant = ${tenant} and n.position between ${first} and ${last} and n.cleared is null
+          from read_after(${tenant}, ${first - 1}, ${last - first + 1}) n
+          cross join lateral (select * from receipts where row = n.row offset 0) r where n.cleared is null
           order by n.position, r.panel_id`.compile(builder),
       );
     },
 
-    async importPage(tenant, { entries, receipts }) {
-      const notifications = entries.filter((entry) => entry.kind === 'notification');
-      const changes = entries
-        .filter((entry) => entry.kind !== 'notification')
-        .map((entry) => (entry.kind === 'clear' ? entry : { ...entry, reason: acknowledgedReason }));
-      await executor.write([
-        sql`select make_partitions(${partitionRows}, ${entries.length})`.compile(builder),
-        // A new partition has no statistics: the planner would read all of it to find one id.
-        sql`set local enable_seqscan = off`.compile(builder),
-        sql`select import_entries(${tenant}, ${jobsOf(tenant, notifications)}, ${JSON.stringify(changes)},
-          ${JSON.stringify(receipts)})`.compile(builder),
-      ]);
+    prepareImport(tenant, page, now) {
+      const given = toImport(tenant, page, now);
+      return async () => {
+        const { entries } = page;
+        const [rows] = await executor.read(
+          sql<{
+            last: number;
+          }>`select setval('log_row', nextval('log_row') + ${entries.length - 1}) as last`.compile(builder),
+        );
+        const base = (rows?.last ?? 0) - (entries.at(-1)?.position ?? 0);
+        await executor.write([
+          sql.raw(settings).compile(builder),
+          sql`select make_partitions(${partitionRows}, 0)`.compile(builder),
+          ...importing(tenant, base, given).map((statement) => statement.compile(builder)),
+        ]);
+      };
     },
 
     async afterTenants() {
@@ -61,11 +70,124 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
   };
 }
 
-function jobsOf(tenant: TenantId, notifications: readonly (Entry & Notification)[]): string {
-  return JSON.stringify(
-    notifications.map((draft) => ({
-      ...toJob({ tenant, draft, idempotency: null, claims: [] }, draft.position),
-      ...toDecision(draft.route),
-    })),
-  );
+/** As JSON; what is undefined has nothing to store. */
+interface Import {
+  readonly notifications: string;
+  readonly routes: string;
+  readonly receipts: string;
+  readonly changes: string | undefined;
+  readonly counted: string | undefined;
+}
+
+function toImport(tenant: TenantId, { entries, receipts }: TransferPage, now: number): Import {
+  const jobs = [];
+  const changes = [];
+  const counted = new Map<string, number>();
+  // Many notifications have the same one: each is sent once.
+  const routes = new Map<string, number>();
+  for (const entry of entries) {
+    if (entry.kind !== 'notification') {
+      changes.push(entry.kind === 'clear' ? entry : { ...entry, reason: acknowledgedReason });
+      continue;
+    }
+    const route = JSON.stringify(entry.route);
+    const decision = routes.get(route) ?? routes.size;
+    routes.set(route, decision);
+    const job = toJob({ tenant, draft: entry, idempotency: null, claims: [] }, entry.position, decision);
+    jobs.push({ ...job, shown: job.shown && isLasting(entry, now) });
+    const { throttledOn: on } = entry;
+    if (on !== null) counted.set(on, (counted.get(on) ?? 0) + 1);
+  }
+  const positions = new Map(jobs.map(({ id, n }) => [id, n]));
+  return {
+    notifications: JSON.stringify(jobs),
+    routes: `[${[...routes.keys()].join()}]`,
+    receipts: JSON.stringify(receipts.map(({ id, ...receipt }) => ({ ...receipt, n: positions.get(id) }))),
+    changes: changes.length === 0 ? undefined : JSON.stringify(changes),
+    counted:
+      counted.size === 0 ? undefined : JSON.stringify(Array.from(counted, ([id, count]) => ({ id, count }))),
+  };
+}
+
+/**
+ * Of one page's transaction. New words gather in a list that is long before it goes into their index, as that is less work.
+ * A new partition has no statistics: the planner would read all of it to find one id.
+ */
+const settings = `select set_config(name, value, true) from (values
+  ('gin_pending_list_limit', '64MB'), ('work_mem', '128MB'), ('enable_seqscan', 'off')) as s (name, value)`;
+
+/** What stores a page of which the entry at a position gets the row `base` and that. What follows from entries is made here. */
+function importing(tenant: TenantId, base: number, given: Import) {
+  const { notifications, routes, receipts, changes, counted } = given;
+  const statements = [
+    sql`with job as materialized (
+        select ${base}::bigint + n as row, ${tenant}::bigint as tenant, ${routes}::jsonb -> decision as route, j.*
+        from json_to_recordset(${notifications}) as j (n bigint, decision integer, id uuid, at bigint, shown boolean, title text,
+          message text, level text, rank bigint, ttl bigint, sent_level text, sent_ttl bigint, expires_at bigint, ip text, host text,
+          key text, url text, source_ip text, token_id text, throttled_on uuid, throttle_count bigint, terms text, bytes bigint)
+      ),
+      stored as (
+        insert into log (row, tenant, position, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
+          ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, terms)
+        select row, tenant, n, id, at, route, title, message, level, rank, ttl, sent_level, sent_ttl, expires_at,
+          ip, host, key, url, source_ip, token_id, throttled_on, throttle_count, array_to_tsvector(string_to_array(terms, ' ')) from job
+      ),
+      shown as (
+        insert into live (tenant, rank, position, row, id, expires_at, key, to_all, to_ids, to_tags)
+        select tenant, rank, n, row, id, expires_at, key, (target -> 'all')::boolean,
+          array(select jsonb_array_elements_text(target -> 'ids')), array(select jsonb_array_elements_text(target -> 'tags'))
+        from job, lateral (select route -> 'target' as target) t where shown
+      ),
+      received as (
+        insert into receipts (row, tenant, panel_id, shown_at, expired_at, cleared_at)
+        select ${base}::bigint + n, ${tenant}::bigint, "panelId", "shownAt", "expiredAt", "clearedAt" from json_to_recordset(${receipts})
+          as r (n bigint, "panelId" text, "shownAt" bigint, "expiredAt" bigint, "clearedAt" bigint)
+      ),
+      counted_minutes as (
+        insert into minutes (tenant, minute, level, count)
+        select tenant, at / 60000, level, count(*) from job group by 1, 2, 3
+        on conflict (tenant, minute, level) do update set count = minutes.count + excluded.count
+      ),
+      revisions as (
+        insert into log_revisions (tenant, revision, last_row)
+        select tenant, (route -> 'revision')::bigint, max(row) from job group by 1, 2
+        on conflict (tenant, revision) do update set last_row = excluded.last_row
+      )
+      update logs set head = head + (select count(*) from job), notifications = notifications + (select count(*) from job),
+        bytes = bytes + (select coalesce(sum(bytes), 0) from job) where tenant = ${tenant}`,
+  ];
+  if (changes !== undefined)
+    statements.push(sql`with change as materialized (
+        select * from json_to_recordset(${changes}) as c (position bigint, id uuid, at bigint, route jsonb, "by" text, reason text, note text)
+      ),
+      found as materialized (
+        select c.*, g.row as of_row, g.rank as of_rank, g.position as of_position
+        from change c left join find_entries(${tenant}, array(select distinct id from change)) g on g.id = c.id
+      ),
+      stored as (
+        insert into log (row, tenant, position, id, at, route, cleared, "by", reason, message)
+        select ${base}::bigint + position, ${tenant}::bigint, position, id, at, route, coalesce(of_position, 0), "by", reason, note from found
+      ),
+      taken_off as (
+        delete from live l using found f where l.tenant = ${tenant} and l.rank = f.of_rank and l.position = f.of_position
+          and f.reason <> ${acknowledgedReason}
+      ),
+      cleared as (
+        insert into log_state (row, tenant, cleared_at, cleared_by, cleared_reason)
+        select of_row, ${tenant}::bigint, at, "by", reason from found where of_row is not null and reason <> ${acknowledgedReason}
+        on conflict (row) do update set cleared_at = excluded.cleared_at, cleared_by = excluded.cleared_by,
+          cleared_reason = excluded.cleared_reason
+      ),
+      acknowledged as (
+        insert into acknowledgements (tenant, row, at, "by", note)
+        select ${tenant}::bigint, of_row, at, "by", note from found where of_row is not null and reason = ${acknowledgedReason}
+        on conflict do nothing
+      )
+      update logs set head = head + (select count(*) from change) where tenant = ${tenant}`);
+  if (counted !== undefined)
+    statements.push(sql`with wanted as materialized (select * from json_to_recordset(${counted}) as w (id uuid, count bigint))
+      insert into log_state (row, tenant, counted)
+      select g.row, ${tenant}::bigint, w.count from find_entries(${tenant}, array(select id from wanted)) g join wanted w on w.id = g.id
+      on conflict (row) do update set counted = log_state.counted + excluded.counted`);
+  return statements;
 }

@@ -5,7 +5,12 @@ import type { Entry, TenantId } from '#core/ports.ts';
 import type { ReceiptRow } from '#core/receipts.ts';
 import { acknowledgedReason } from '../history-rows.ts';
 import type { SqlExecutor } from '../sql.ts';
-import type { TransferDatabase, TransferPage, TransferReceipt } from '../transfer-database.ts';
+import {
+  isLasting,
+  type TransferDatabase,
+  type TransferPage,
+  type TransferReceipt,
+} from '../transfer-database.ts';
 import { insertAcknowledgement } from './acknowledgements.ts';
 import { createSqliteBuilder } from './builder.ts';
 import { type Db, openWritable } from './database.ts';
@@ -50,7 +55,7 @@ export async function openSqliteTransfer(
       readAfter: async (tenant, position, limit) => reader.readAfter(tenant, position, limit),
     },
     receiptsOf: async (tenant, entries) => receiptsOf(writer.sql, tenant, entries),
-    importPage: async (tenant, page) => importPage(writer, tenant, page),
+    prepareImport: (tenant, page, now) => async () => importPage(writer, tenant, page, now),
     afterTenants: async () => undefined,
 
     storedId: { toText: (stored) => uuidToText(stored as Buffer), fromText: toBlob },
@@ -95,11 +100,16 @@ function receiptsOf(statements: Statements, tenant: TenantId, entries: readonly 
     .map(({ position, ...receipt }) => ({ id: ids.get(position) ?? '', ...receipt }));
 }
 
-function importPage(writer: LogWriter, tenant: TenantId, { entries, receipts }: TransferPage): void {
+function importPage(
+  writer: LogWriter,
+  tenant: TenantId,
+  { entries, receipts }: TransferPage,
+  now: number,
+): void {
   const { sql: statements } = writer;
   writer.transaction(() => {
     for (const entry of entries) {
-      const position = importEntry(writer, tenant, entry);
+      const position = importEntry(writer, tenant, entry, now);
       if (position !== entry.position)
         throw new Error(`the entry at ${entry.position} of tenant ${tenant} came to position ${position}`);
     }
@@ -117,9 +127,12 @@ function importPage(writer: LogWriter, tenant: TenantId, { entries, receipts }: 
 }
 
 /** Answers the position at which it is stored. */
-function importEntry(writer: LogWriter, tenant: TenantId, entry: Entry): number {
+function importEntry(writer: LogWriter, tenant: TenantId, entry: Entry, now: number): number {
   const route = JSON.stringify(entry.route);
-  if (entry.kind === 'notification') return writer.insert(tenant, toDraftRow(entry, route)).position;
+  if (entry.kind === 'notification') {
+    const row = toDraftRow(entry, route);
+    return writer.insert(tenant, { ...row, shown: row.shown && isLasting(entry, now) }).position;
+  }
   const { id } = entry;
   const found = findById(writer.sql, tenant, id);
   if (found && entry.kind === 'clear')
