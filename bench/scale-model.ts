@@ -1,11 +1,11 @@
 /**
- * Capacity model for installations of any size: arithmetic and small simulations. `costs` are measured; a test compares them and
- * the results with bench/RESULTS.md and docs/reliability.md. docs/scale.md explains the results.
+ * Capacity model for installations of any size: arithmetic and small simulations. A test compares `costs`
+ * and the results with bench/RESULTS.md and docs/reliability.md. docs/scale.md explains the results.
  */
 import { backoffMs } from '#client/backoff.ts';
 import { Dice } from './history-text.ts';
 
-/** Costs on one core of the machine in bench/RESULTS.md. */
+/** Costs on one core of the machine in bench/RESULTS.md; docs/scale.md says which are measured and which fitted. */
 export const costs = {
   /** Processor time of a node for accepting a notification with PostgreSQL, in µs. */
   nodeMicros: 160,

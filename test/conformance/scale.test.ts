@@ -28,7 +28,6 @@ const within = (factor: number, a: number, b: number) => Math.max(a / b, b / a) 
 const oneNode = 'PostgreSQL, 1 node';
 
 test('the costs are those that were measured', () => {
-  const rate = measured('nodes', oneNode, 'notifications/s');
   expect(costs.nodeMicros).toBe(measured('nodes', oneNode, 'nodes'));
   expect(costs.primaryMicros).toBe(measured('nodes', oneNode, 'primary'));
   expect(
@@ -41,8 +40,16 @@ test('the costs are those that were measured', () => {
     ),
   ).toBe(true);
   expect(within(1.25, costs.nodeMiB, measured('nodes', oneNode, 'a node, RSS'))).toBe(true);
+});
+
+/** These costs were chosen by what follows from them: that it does says that they are not out of date, and no more. */
+test('the costs that are fitted still fit', () => {
   // 64 connections that wait for each other's batches: as many in one commit.
-  expect(within(1.25, costs.commitMs + 64 * costs.appendMs, 64_000 / rate)).toBe(true);
+  const waitMs = 64_000 / measured('nodes', oneNode, 'notifications/s');
+  expect(within(1.25, costs.commitMs + 64 * costs.appendMs, waitMs)).toBe(true);
+  const herd = /(\d+) panels \| all connected (\d+) ms/.exec(read('docs/reliability.md'));
+  const predicted = herdSeconds({ panels: Number(herd?.[1]), nodes: 1, retryMs: [0, 1_000] });
+  expect(within(1.25, predicted, Number(herd?.[2]) / 1000)).toBe(true);
 });
 
 test('64 connections wait as long as their number and the rate say', () => {
@@ -63,13 +70,6 @@ test('the last of many panels has an event when it was measured to', () => {
   const p99 = (panels: string) => measured('growth', `panels connected | ${panels}`, 'p99');
   for (const panels of ['1,000', '10,000'])
     expect(within(1.5, p99('1') + lastPanelMs(Number(panels.replace(',', ''))), p99(panels))).toBe(true);
-});
-
-test('a herd is back when it was measured to be', () => {
-  const seconds =
-    Number(/(\d+) panels \| all connected (\d+) ms/.exec(read('docs/reliability.md'))?.[2]) / 1000;
-  const predicted = herdSeconds({ panels: 5_000, nodes: 1, retryMs: [0, 1_000] });
-  expect(within(1.25, predicted, seconds)).toBe(true);
 });
 
 test('more of anything needs no fewer machines, and every node more than it needs', () => {
