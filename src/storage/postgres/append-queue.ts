@@ -210,7 +210,7 @@ function toDeliveries({ tenant, draft: { id, receivedAt, route, throttledOn } }:
 }
 
 /** As the type `append_decision` of the schema has it. */
-function toDecision(route: Route, nr?: number) {
+function toDecision(route: Route, nr: number) {
   const { revision, target } = route;
   return { nr, route, to_all: target.all, to_ids: target.ids, to_tags: target.tags, revision };
 }
