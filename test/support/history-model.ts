@@ -8,12 +8,11 @@ import type { Query, SearchState, Term } from '#core/search/search-query.ts';
 import type { PanelAddress, Target } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
 import type { Db } from '#storage/sqlite/database.ts';
-import { LogCleaner } from '#storage/sqlite/log-cleaner.ts';
 import { type LogSizes, LogWriter, usualSizes } from '#storage/sqlite/log-writer.ts';
 import { Maintenance } from '#storage/sqlite/maintenance.ts';
 import { migrate } from '#storage/sqlite/migrate.ts';
 import { ensurePartition, Statements } from '#storage/sqlite/partitions.ts';
-import { retentionStep } from '#storage/sqlite/retention.ts';
+import { retain, retentionStep } from '#storage/sqlite/retention.ts';
 import { RowReader } from '#storage/sqlite/rows.ts';
 
 /** A database with all its tables. */
@@ -89,7 +88,6 @@ export class HistoryModel {
   readonly sql = new Statements(this.db);
   readonly reader = new RowReader(this.sql);
   readonly #writer: LogWriter;
-  readonly #cleaner: LogCleaner;
   readonly #maintenance: Maintenance;
 
   /** `start`: everything up to this position was pruned. */
@@ -101,7 +99,6 @@ export class HistoryModel {
       )
       .run(tenant, start, start + 1);
     this.#writer = new LogWriter(this.db, sizes);
-    this.#cleaner = new LogCleaner(this.#writer);
     this.#maintenance = new Maintenance(this.#writer.sql, sizes.partitionRows);
   }
 
@@ -197,7 +194,7 @@ export class HistoryModel {
       const step = retentionStep(this.sql, this.tenant, { olderThan: null, keep, now });
       if (!step) break;
       const job = { kind: 'retain', tenant: this.tenant, step, now } as const;
-      while (this.transaction(() => this.#cleaner.retain(job)).more);
+      while (this.transaction(() => retain(this.#writer, job)).more);
     }
     const { first } = this.db.prepare('SELECT first FROM logs WHERE tenant = ?').get(this.tenant) as {
       first: number;

@@ -6,9 +6,6 @@ import { type FoundRow, findById } from './log-lookup.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Statements } from './partitions.ts';
 
-/** As many as one transaction deletes. */
-const maxDeleted = 10_000;
-
 /** Runs inside the caller's transaction. */
 export function acknowledge(
   writer: LogWriter,
@@ -70,11 +67,4 @@ export function readAcknowledged(sql: Statements, tenant: TenantId, row: number)
     )
     .get(tenant, row);
   return toAcknowledged(found);
-}
-
-/** Forgets who acknowledged what is no longer kept. */
-export function dropAcknowledgements(sql: Statements, tenant: TenantId, firstRow: number): void {
-  sql
-    .of(`DELETE FROM acknowledgements WHERE tenant = ? AND row < ? LIMIT ${maxDeleted}`)
-    .run(tenant, firstRow);
 }

@@ -9,10 +9,9 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
 import { type Db, openReadOnly } from './database.ts';
-import { flushToDisk } from './database-file.ts';
+import { applicationId, flushToDisk } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';
 
 export interface BackupResult {
@@ -64,15 +63,16 @@ export function copyWhole(from: string, to: string): void {
   }
   const copy = openReadOnly(to);
   try {
-    assertIntact(copy, to);
+    assertIntact(copy, from);
   } finally {
     copy.close();
   }
 }
 
-/** @throws AppError `conflict` when it is not a Belfry database, or damaged. */
-export function assertIntact(db: Db, path: string): void {
-  if (schemaVersion(db) < 1 || !hasTables(db)) throw notBelfryDatabase(path);
+/** @throws AppError `conflict` when `path`, or a copy of it, is not a Belfry database, or damaged. */
+function assertIntact(db: Db, path: string): void {
+  if (schemaVersion(db) < 1 || db.pragma('application_id', { simple: true }) !== applicationId)
+    throw notBelfryDatabase(path);
   const found = db.pragma('integrity_check(1)', { simple: true });
   if (found !== 'ok')
     throw new AppError('conflict', `${path} is damaged (${String(found)}): take another backup`);
@@ -82,20 +82,9 @@ export function notBelfryDatabase(path: string): AppError {
   return new AppError('conflict', `${path} is no Belfry database: name a file that belfry backup made`);
 }
 
-function hasTables(db: Db): boolean {
-  const names = "('meta', 'tenants', 'credentials', 'logs', 'partitions')";
-  const sql = `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ${names}`;
-  return db.prepare(sql).pluck().get() === 5;
-}
-
 /** Deletes the files that SQLite keeps beside an open database. */
 export function removeSidecars(path: string): void {
   for (const suffix of ['-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
-}
-
-/** Whether SQLite reports that the file is not a database, or is damaged. */
-export function isUnreadable(error: unknown): boolean {
-  return error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code);
 }
 
 function requireWritableTarget(databasePath: string, file: string, force: boolean): void {

@@ -1,6 +1,6 @@
 /** Watches the free space of the database's disk, and keeps some room for when others have filled it. */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { appendFileSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const lookMs = 1_000;
@@ -21,7 +21,6 @@ export class DiskSpace {
   readonly #path: string;
   readonly #minFreeBytes: number;
   readonly #reservedBytes: number;
-  #hasReserve: boolean;
   #releasedAt = Number.NEGATIVE_INFINITY;
   #isLow = false;
   #timer: NodeJS.Timeout | undefined;
@@ -32,9 +31,6 @@ export class DiskSpace {
     this.#minFreeBytes = minFreeBytes;
     const wanted = Math.min(mostReservedBytes, Math.floor(minFreeBytes * reservedShare));
     this.#reservedBytes = keepsReserve ? wanted : 0;
-    const found = statSync(this.#reservePath, { throwIfNoEntry: false })?.size;
-    this.#hasReserve = keepsReserve && found !== undefined;
-    if (this.#hasReserve && found !== this.#reservedBytes) this.release();
   }
 
   /** Looks now and every second. `onChange` gets a sentence when there is too little room, undefined when there is enough. */
@@ -54,16 +50,21 @@ export class DiskSpace {
   /** Gives the reserve up on a full disk, and makes it where there is room. Answers the bytes that are free then. */
   makeRoom(): number | undefined {
     const free = this.#free();
-    if (free === undefined) return undefined;
-    if (this.#hasReserve && free < this.#reservedBytes * fullShare) this.release();
-    else if (this.#mayReserve && free - this.#reservedBytes >= this.#minFreeBytes * 1.1) this.#reserve();
+    const reserved = this.#reservedBytes;
+    if (free === undefined || reserved === 0) return free;
+    const found = statSync(this.#reservePath, { throwIfNoEntry: false })?.size;
+    if (found === undefined) {
+      // Not at once again: a disk can refuse writes, by a quota, though it has room.
+      const mayReserve = performance.now() - this.#releasedAt > restMs;
+      if (!mayReserve || free - reserved < this.#minFreeBytes * 1.1) return free;
+      this.#reserve();
+    } else if (found !== reserved || free < reserved * fullShare) this.release();
     else return free;
     return this.#free();
   }
 
   /** Gives the reserve up. */
   release(): void {
-    this.#hasReserve = false;
     this.#releasedAt = performance.now();
     rmSync(this.#reservePath, { force: true });
   }
@@ -76,22 +77,11 @@ export class DiskSpace {
     return `${this.#path}-reserve`;
   }
 
-  /** Not at once again: a disk can refuse writes, by a quota, though it has room. */
-  get #mayReserve(): boolean {
-    return !this.#hasReserve && this.#reservedBytes > 0 && performance.now() - this.#releasedAt > restMs;
-  }
-
   #reserve(): void {
     try {
-      const file = openSync(this.#reservePath, 'w', 0o600);
-      try {
-        // Of bytes that no file system can compress to less.
-        for (let left = this.#reservedBytes; left > 0; )
-          left -= writeSync(file, randomBytes(Math.min(left, pieceBytes)));
-      } finally {
-        closeSync(file);
-      }
-      this.#hasReserve = true;
+      // Of bytes that no file system can compress to less.
+      for (let left = this.#reservedBytes; left > 0; left -= pieceBytes)
+        appendFileSync(this.#reservePath, randomBytes(Math.min(left, pieceBytes)), { mode: 0o600 });
     } catch {
       this.release();
     }

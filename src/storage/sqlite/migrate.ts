@@ -1,32 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
 import type { Db } from './database.ts';
-import { type ServerLock, tryServerLock } from './lock.ts';
+import { tryServerLock } from './lock.ts';
 
 /** One file a version, `0001-baseline.sql`; a published one never changes (`SHA256SUMS` beside them holds it). */
-const ownFolder = new URL('./migrations/', import.meta.url);
+const ownFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
 /** How long another command may need to bring the schema up to date. */
 const otherCommandMs = 2_000;
-const lookAgainMs = 20;
 
 interface Migration {
   readonly version: number;
-  readonly sql: () => string;
+  readonly path: string;
 }
 
-function migrationsIn(folder: URL): readonly [Migration, ...Migration[]] {
-  const [first, ...others] = readdirSync(folder)
+const migrationsIn = (folder: string): Migration[] =>
+  readdirSync(folder)
     .filter((file) => /^\d{4}-.+\.sql$/.test(file))
     .sort()
-    .map((file) => ({
-      version: Number(file.slice(0, 4)),
-      sql: () => readFileSync(new URL(file, folder), 'utf8'),
-    }));
-  if (!first) throw new Error(`there are no migrations in ${folder}`);
-  return [first, ...others];
-}
+    .map((file) => ({ version: Number(file.slice(0, 4)), path: join(folder, file) }));
+
+const newestOf = (migrations: readonly Migration[]) => migrations.at(-1)?.version ?? 0;
 
 /**
  * Brings the schema to the newest version in one transaction, so a kill in the middle changes nothing.
@@ -35,14 +31,14 @@ function migrationsIn(folder: URL): readonly [Migration, ...Migration[]] {
  *
  * @throws AppError `conflict` when the database was made by a newer Belfry.
  */
-export function migrate(db: Db, folder?: string): void {
-  const all = migrationsIn(folder === undefined ? ownFolder : pathToFileURL(`${folder}/`));
-  const newest = all.at(-1)?.version ?? 0;
+export function migrate(db: Db, folder = ownFolder): void {
+  const all = migrationsIn(folder);
+  const newest = newestOf(all);
   const change = db.transaction(() => {
     const before = schemaVersion(db);
-    for (const { version, sql } of all) {
+    for (const { version, path } of all) {
       if (version <= before) continue;
-      db.exec(sql());
+      db.exec(readFileSync(path, 'utf8'));
       db.pragma(`user_version = ${version}`);
     }
   });
@@ -61,21 +57,14 @@ export function migrate(db: Db, folder?: string): void {
  *
  * @throws AppError `conflict` when a server of an older version runs, and as {@link migrate} does.
  */
-export function migrateWithoutServer(db: Db, path: string, folder?: string): void {
-  const newest =
-    migrationsIn(folder === undefined ? ownFolder : pathToFileURL(`${folder}/`)).at(-1)?.version ?? 0;
-  const until = performance.now() + otherCommandMs;
-  let lock: ServerLock | undefined;
-  while (schemaVersion(db) < newest && !lock) {
-    lock = tryServerLock(path);
-    if (lock) break;
-    if (performance.now() > until)
-      throw new AppError(
-        'conflict',
-        `a Belfry server of another version runs on ${path}: use the commands of its version, or stop it first`,
-      );
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookAgainMs);
-  }
+export function migrateWithoutServer(db: Db, path: string, folder = ownFolder): void {
+  const isOld = () => schemaVersion(db) < newestOf(migrationsIn(folder));
+  const lock = isOld() ? tryServerLock(path, otherCommandMs) : undefined;
+  if (!lock && isOld())
+    throw new AppError(
+      'conflict',
+      `a Belfry server of another version runs on ${path}: use the commands of its version, or stop it first`,
+    );
   try {
     migrate(db, folder);
   } finally {

@@ -77,10 +77,7 @@ export const lastRowOf = ({ lastRow }: Partition): number => lastRow ?? Number.M
 /** Creates the first partition of a new database. */
 export function ensurePartition(db: Database): void {
   db.transaction(() => {
-    const { count } = db.prepare<[], { count: number }>('SELECT count(*) AS count FROM partitions').get() ?? {
-      count: 0,
-    };
-    if (count === 0) createPartition(db, 1, 1);
+    if (readPartitions(new Statements(db)).length === 0) createPartition(db, 1, 1);
   }).immediate();
 }
 

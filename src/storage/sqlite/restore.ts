@@ -11,21 +11,14 @@ import {
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '#core/errors.ts';
-import {
-  assertIntact,
-  copyWhole,
-  isSameFile,
-  isUnreadable,
-  notBelfryDatabase,
-  removeLeftovers,
-  removeSidecars,
-} from './backup.ts';
-import { type Db, openReadOnly } from './database.ts';
+import { copyWhole, isSameFile, notBelfryDatabase, removeLeftovers, removeSidecars } from './backup.ts';
+import type { Db } from './database.ts';
 import { flushToDisk, realDatabasePath } from './database-file.ts';
+import { isDamage } from './disk-errors.ts';
 import { tryServerLock } from './lock.ts';
 import { LogWriter } from './log-writer.ts';
 import { Maintenance } from './maintenance.ts';
-import { migrate } from './migrate.ts';
+import { assertSchema, migrate } from './migrate.ts';
 import { readNewest } from './partitions.ts';
 
 export interface RestoreResult {
@@ -57,14 +50,14 @@ export function restore(
   if (existsSync(databasePath) && isSameFile(databasePath, file)) {
     throw new AppError('conflict', `${file} is the database itself: name a file that belfry backup made`);
   }
-  checkBackup(file);
+  if (statSync(file).isDirectory()) throw notBelfryDatabase(file);
   const lock = tryServerLock(databasePath);
   if (!lock) throw new AppError('conflict', `a Belfry server runs on ${databasePath}: stop it first`);
   removeLeftovers(databasePath, 'restoring');
   const fresh = `${databasePath}.${process.pid}.restoring`;
   try {
-    copyWhole(file, fresh);
-    renew(fresh, options.purges ?? false);
+    copyBackup(file, fresh);
+    renew(fresh, file, options.purges ?? false);
     likeBefore(databasePath, fresh);
     flushToDisk(fresh);
     const kept = setAside(databasePath, now);
@@ -78,29 +71,22 @@ export function restore(
   }
 }
 
-function checkBackup(file: string): void {
-  if (statSync(file).isDirectory()) throw notBelfryDatabase(file);
-  let db: Db | undefined;
+function copyBackup(file: string, fresh: string): void {
   try {
-    db = openReadOnly(file);
-    assertIntact(db, file);
+    copyWhole(file, fresh);
   } catch (error) {
-    throw isUnreadable(error) ? notBelfryDatabase(file) : error;
-  } finally {
-    db?.close();
+    throw isDamage(error) ? notBelfryDatabase(file) : error;
   }
 }
 
 /** Brings the schema up to date, starts a new epoch, and signs everybody out. */
-function renew(path: string, purges: boolean): void {
+function renew(path: string, file: string, purges: boolean): void {
   const db = new Database(path);
   try {
     db.pragma('synchronous = FULL');
     migrate(db);
-    const { changes } = db
-      .prepare("UPDATE meta SET value = lower(hex(randomblob(5))) WHERE name = 'epoch'")
-      .run();
-    if (changes !== 1) throw notBelfryDatabase(path);
+    assertSchema(db, file);
+    db.exec("UPDATE meta SET value = lower(hex(randomblob(5))) WHERE name = 'epoch'");
     // A session that was ended since the backup would be in force again.
     db.exec('DELETE FROM sessions; DELETE FROM verifications');
     if (purges) purge(db);
@@ -145,7 +131,7 @@ function foldLog(databasePath: string): void {
     // Leaving WAL mode needs the database to itself, writes back the log and deletes it.
     db.pragma('journal_mode = DELETE');
   } catch (error) {
-    if (isUnreadable(error)) return;
+    if (isDamage(error)) return;
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
       throw new AppError('conflict', `another process has ${databasePath} open: wait for it, or end it`);
     }

@@ -10,9 +10,9 @@ import { type PackedAnswers, type PackedJobs, packAnswers, unpackJobs } from './
 import { type Db, openWritable } from './database.ts';
 import { damaged, damageReport, isDamage, isDiskFailure, isFull } from './disk-errors.ts';
 import type { Job, JobAnswer, JobResults } from './jobs.ts';
-import { LogCleaner } from './log-cleaner.ts';
 import { type LogSizes, LogWriter, usualSizes } from './log-writer.ts';
 import { Maintenance } from './maintenance.ts';
+import { retain, sweep } from './retention.ts';
 import { serveWorker } from './thread.ts';
 
 interface WriterData extends Partial<LogSizes> {
@@ -36,7 +36,6 @@ const closingBusyMs = 250;
 interface Session {
   readonly db: Db;
   readonly log: LogWriter;
-  readonly cleaner: LogCleaner;
   readonly maintenance: Maintenance;
   readonly statements: Map<string, Database.Statement<unknown[], Record<string, unknown>>>;
 }
@@ -69,7 +68,7 @@ function open(): Session {
   const db = openWritable(path);
   const log = new LogWriter(db, sizes);
   const maintenance = new Maintenance(log.sql, sizes.partitionRows);
-  return { db, log, cleaner: new LogCleaner(log), maintenance, statements: new Map() };
+  return { db, log, maintenance, statements: new Map() };
 }
 
 /** Moves everything into the database file, so that a copy of that file alone is complete. */
@@ -152,9 +151,9 @@ function perform(current: Session, job: Job): JobResults[Job['kind']] {
     case 'retain':
       current.maintenance.lookForDead();
       maintainSoon();
-      return current.cleaner.retain(job);
+      return retain(current.log, job);
     case 'sweep':
-      return current.cleaner.sweep(job);
+      return sweep(current.log.sql, job);
     case 'sql':
       return job.statements.map(({ sql, parameters }) => run(current, sql, parameters));
   }
