@@ -1,4 +1,4 @@
-/** HAProxy in front of several nodes: a request goes to any that is ready. */
+/** HAProxy in front of several nodes: a request goes to any that is ready. A node that is slow to say so, on a busy machine, still is. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,6 +36,7 @@ export async function startHaproxy(ports: readonly number[]): Promise<Balancer> 
 defaults
   mode http
   timeout connect 1s
+  timeout check 5s
   timeout client 60s
   timeout server 60s
   option redispatch 1
