@@ -29,12 +29,10 @@ export interface RetentionStep {
   readonly latest: number | null;
 }
 
-/** Entries that one step drops, at the most. */
-export const entriesAStep = 5_000;
-
 /** Finds the next step by walking through the entries of a log, the oldest first. */
 export class RetentionWalk {
   readonly #bounds: RetentionBounds;
+  readonly #mostEntries: number;
   readonly #hasNotifications: boolean;
   /** Notifications to be dropped whatever their age. */
   #excess: number;
@@ -46,10 +44,15 @@ export class RetentionWalk {
   #passed: RetentionStep;
   #step: RetentionStep | undefined;
 
-  /** `first` and `notifications` of the log. */
-  constructor(log: { readonly first: number; readonly notifications: number }, bounds: RetentionBounds) {
+  /** `log`: as stored. A step drops `mostEntries` at the most. */
+  constructor(
+    log: { readonly first: number; readonly notifications: number },
+    bounds: RetentionBounds,
+    mostEntries: number,
+  ) {
     const { first, notifications } = log;
     this.#bounds = bounds;
+    this.#mostEntries = mostEntries;
     this.#hasNotifications = notifications > 0;
     this.#excess = bounds.keep === null ? 0 : notifications - bounds.keep;
     this.#isOld = bounds.olderThan !== null;
@@ -72,7 +75,7 @@ export class RetentionWalk {
     }
     if (this.#isOld && (isNotification || !this.#hasNotifications)) this.#judgeAge(entry.at, before);
     this.#walked += 1;
-    return (this.#excess > 0 || this.#isOld) && (!this.#step || this.#walked < entriesAStep);
+    return (this.#excess > 0 || this.#isOld) && (!this.#step || this.#walked < this.#mostEntries);
   }
 
   /**

@@ -1,7 +1,6 @@
 /** Rounds of retention; how far it goes, and moving the beginning of a tenant's log there. */
 import type { TenantId } from '#core/ports.ts';
 import {
-  entriesAStep,
   type RetentionBounds,
   type RetentionEntry,
   type RetentionStep,
@@ -12,10 +11,11 @@ import type { Connections } from './connections.ts';
 import { dropUnkept, type LogWrite } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
 
-/** Entries that are looked at first. */
-const fewEntries = 20;
-/** Entries among which the earliest that is kept is sought. */
-const entriesBeforeMinute = 50_000;
+/** Entries that one step drops, at the most; and among which the earliest that is kept is sought. */
+const entriesAStep = 50_000;
+/** Entries that one query reads; the first reads fewer. */
+const entriesAQuery = 5_000;
+const firstEntries = 20;
 /** Live notifications that `move_first` clears in one transaction. */
 const clearedAtOnce = 500;
 
@@ -74,7 +74,7 @@ export async function dropFromLog(
     'retention-minutes',
     `DELETE FROM minutes WHERE tenant = $1 AND minute < (SELECT coalesce(min(at), $2) / 60000 FROM (
        SELECT n.at FROM log n JOIN logs k ON k.tenant = n.tenant WHERE n.tenant = $1 AND n.position >= k.first
-       ORDER BY n.position LIMIT ${entriesBeforeMinute}) kept)`,
+       ORDER BY n.position LIMIT ${entriesAStep}) kept)`,
     [tenant, bounds.now],
   );
   await connections.query(
@@ -98,9 +98,9 @@ async function findStep(
     [tenant],
   );
   if (!log) return undefined;
-  const walk = new RetentionWalk(log, bounds);
+  const walk = new RetentionWalk(log, bounds, entriesAStep);
   // The first entries tell whether there is something to drop; usually there is not.
-  for (let [after, limit] = [log.first - 1, fewEntries]; ; limit = entriesAStep) {
+  for (let [after, limit] = [log.first - 1, firstEntries]; ; limit = entriesAQuery) {
     const entries = await connections.query<RetentionEntry>(
       tenant,
       'retention-entries',

@@ -15,6 +15,8 @@ import type { LiveRow, LogWriter } from './log-writer.ts';
 import { type Statements, tablesOf } from './partitions.ts';
 import { rowBytesSql } from './rows.ts';
 
+/** The most entries that one step drops: some milliseconds of reading. */
+const entriesAStep = 5_000;
 /** The most expired idempotency keys that one transaction deletes. */
 const maxDeletedKeys = 1_000;
 /** The most live notifications that one transaction of retention clears. */
@@ -34,7 +36,7 @@ export function retentionStep(
     )
     .get(tenant);
   if (!log) return undefined;
-  const walk = new RetentionWalk(log, bounds);
+  const walk = new RetentionWalk(log, bounds, entriesAStep);
   for (const partition of partitionsFrom(sql, tenant, log.first)) {
     const entries = sql
       .of<[number, number], RetentionEntry>(

@@ -151,31 +151,25 @@ export function uuidToText(bytes: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Text to 16 bytes; undefined when it is no UUID, which is how a foreign id in a request turns into "not found". */
-export function uuidToBlob(text: string): Buffer | undefined {
-  if (!isUuid(text)) return undefined;
-  return Buffer.from(text.replaceAll('-', ''), 'hex');
-}
-
-/** An id as the log has it; undefined when the text is no UUID. */
-export function splitId(text: string): { readonly time: number; readonly rest: Buffer } | undefined {
-  const bytes = uuidToBlob(text);
-  return bytes && { time: bytes.readUIntBE(0, 6), rest: bytes.subarray(6) };
-}
-
-/** As {@link splitId}. @throws Error when the text is no UUID. */
-export function toIdParts(id: string): { readonly time: number; readonly rest: Buffer } {
-  const parts = splitId(id);
-  if (!parts) throw new Error(`not a UUID: ${id}`);
-  return parts;
-}
-
-/** As {@link uuidToBlob}. @throws Error when the text is no UUID. */
+/** Text to 16 bytes. @throws Error when the text is no UUID. */
 export function toBlob(id: string): Buffer {
-  const blob = uuidToBlob(id);
-  if (!blob) throw new Error(`not a UUID: ${id}`);
-  return blob;
+  if (!isUuid(id)) throw new Error(`not a UUID: ${id}`);
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
+
+interface IdParts {
+  readonly time: number;
+  readonly rest: Buffer;
+}
+
+/** An id as the log has it. @throws Error when the text is no UUID. */
+export function toIdParts(id: string): IdParts {
+  const bytes = toBlob(id);
+  return { time: bytes.readUIntBE(0, 6), rest: bytes.subarray(6) };
+}
+
+/** As {@link toIdParts}; undefined when the text is no UUID, which is how a foreign id in a request turns into "not found". */
+export const splitId = (text: string): IdParts | undefined => (isUuid(text) ? toIdParts(text) : undefined);
 
 export function joinId(time: number, rest: Buffer): string {
   const first = time.toString(16).padStart(12, '0');

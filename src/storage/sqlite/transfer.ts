@@ -86,18 +86,18 @@ function executorOf(db: Db): SqlExecutor {
 function receiptsOf(statements: Statements, tenant: TenantId, entries: readonly Entry[]): TransferReceipt[] {
   const ids = new Map(entries.map(({ position, id }) => [position, id]));
   const [first, last] = [entries[0]?.position ?? 0, entries.at(-1)?.position ?? -1];
-  const found = readPartitions(statements).flatMap((partition) => {
+  const oldestFirst = readPartitions(statements).reverse();
+  return oldestFirst.flatMap((partition) => {
     const { log, receipts } = tablesOf(partition);
     return statements
       .of<[number, number, number], ReceiptRow & { readonly position: number }>(
         `SELECT n.position, r.panel_id AS panelId, r.shown_at AS shownAt, r.expired_at AS expiredAt, r.cleared_at AS clearedAt
-         FROM ${log} n CROSS JOIN ${receipts} r ON r.row = n.row WHERE n.tenant = ? AND n.position BETWEEN ? AND ?`,
+         FROM ${log} n CROSS JOIN ${receipts} r ON r.row = n.row WHERE n.tenant = ? AND n.position BETWEEN ? AND ?
+         ORDER BY n.position, r.panel_id`,
       )
-      .all(tenant, first, last);
+      .all(tenant, first, last)
+      .map(({ position, ...receipt }) => ({ id: ids.get(position) ?? '', ...receipt }));
   });
-  return found
-    .sort((a, b) => a.position - b.position || (a.panelId < b.panelId ? -1 : 1))
-    .map(({ position, ...receipt }) => ({ id: ids.get(position) ?? '', ...receipt }));
 }
 
 function importPage(

@@ -37,7 +37,6 @@ interface Session {
   readonly db: Db;
   readonly log: LogWriter;
   readonly maintenance: Maintenance;
-  readonly statements: Map<string, Database.Statement<unknown[], Record<string, unknown>>>;
 }
 
 let session: Session | undefined = open();
@@ -68,7 +67,7 @@ function open(): Session {
   const db = openWritable(path);
   const log = new LogWriter(db, sizes);
   const maintenance = new Maintenance(log.sql, sizes.partitionRows);
-  return { db, log, maintenance, statements: new Map() };
+  return { db, log, maintenance };
 }
 
 /** Moves everything into the database file, so that a copy of that file alone is complete. */
@@ -159,12 +158,8 @@ function perform(current: Session, job: Job): JobResults[Job['kind']] {
   }
 }
 
-function run({ db, statements }: Session, sql: string, parameters: readonly unknown[]) {
-  let statement = statements.get(sql);
-  if (!statement) {
-    statement = db.prepare<unknown[], Record<string, unknown>>(sql);
-    statements.set(sql, statement);
-  }
+function run({ log }: Session, sql: string, parameters: readonly unknown[]) {
+  const statement = log.sql.of<unknown[], Record<string, unknown>>(sql);
   if (statement.reader) {
     const rows = statement.all(...parameters);
     return { rows, changes: rows.length };
