@@ -56,7 +56,6 @@ export function openSqlite(options: SqliteOptions): Storage {
   // A start needs some room, too.
   space.makeRoom();
   prepare(path, role);
-  const data = { path };
   let queue: WriteQueue;
   const reportOnce = atMostOnceAMinute(options.onProblem);
   const onNotice = (notice: unknown) => {
@@ -83,8 +82,8 @@ export function openSqlite(options: SqliteOptions): Storage {
   });
   queue = new WriteQueue(writer, options.queueCapacity);
   const readers = {
-    short: restartingReader(data, onNotice, options.onProblem),
-    search: restartingReader({ ...data, lowPriority: true }, onNotice, options.onProblem),
+    short: restartingReader({ path }, onNotice, options.onProblem),
+    search: restartingReader({ path, lowPriority: true }, onNotice, options.onProblem),
   };
   const searches = new FairQueue();
   const threads = {
@@ -186,12 +185,11 @@ function restartingReader(
 
 /** A page that is damaged is met again and again; one line says it. */
 function atMostOnceAMinute(report: (message: string) => void): (message: string) => void {
-  const reported = new Map<string, number>();
+  const reported = new Set<string>();
   return (message) => {
-    const now = performance.now();
-    for (const [each, at] of reported) if (now - at > repeatMs) reported.delete(each);
     if (reported.has(message)) return;
-    reported.set(message, now);
+    reported.add(message);
+    setTimeout(() => reported.delete(message), repeatMs).unref();
     report(message);
   };
 }
