@@ -66,7 +66,7 @@ export class Authenticator {
     const authorization = senderCredential ? bearerOf(request.headers) : request.headers.authorization;
     const pass = (principal: Principal | undefined) => {
       if (!principal) {
-        // Some senders give their password only when they are asked for it: that is no failure.
+        // Some senders send their password only after a 401, so a missing one is no failure.
         const isFailure = authorization !== undefined || !senderCredential;
         return done(isFailure ? this.refuse(request.sourceIp, reply) : unauthorized());
       }
@@ -115,11 +115,11 @@ export class Authenticator {
     return undefined;
   }
 
-  /** The sender of a token by its id alone, if {@link check} would admit the token itself. Nothing is proved by it. */
+  /** The sender of a token by its id alone, if {@link check} would accept the token. It does not authenticate the sender. */
   async findSender(id: string, source: string): Promise<Sender | undefined> {
     const { tenancy } = this.#services;
     const here = signerHere(id, source);
-    // Its body would be read, and its signature computed, as often as anybody likes.
+    // Otherwise anybody could make the server read bodies and compute signatures without limit.
     if (this.#isExhausted(here) && !this.#signers.has(here)) return undefined;
     const known = tenancy.peekCredential(id);
     const mayLookUp = this.#signers.has(id) || !this.#hasFailedTooOften(source);
@@ -150,7 +150,7 @@ export class Authenticator {
     const timer = setInterval(() => {
       this.#wouldStillPass(request).then(
         (passes) => passes || onRefused(),
-        // A look-up that fails is tried again, so that screens stay on while the disk is gone.
+        // A failed lookup is retried, so that screens stay connected during a disk failure.
         () => undefined,
       );
     }, recheckMs).unref();
@@ -260,7 +260,7 @@ export class Authenticator {
     return prepared;
   }
 
-  /** What a failed authentication is answered with. It counts against its source address. */
+  /** The error for a failed authentication, which counts against its source address. */
   refuse(source: string, reply: HeaderSink): AppError {
     const { rateAuth } = this.#services.settings;
     if (rateAuth === 'off') return unauthorized();

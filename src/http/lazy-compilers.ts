@@ -1,6 +1,6 @@
 /**
- * Validators and serializers of routes. A schema is compiled by the first request that needs it, and once in a process: to
- * compile all of them takes half of a start, and most are never used.
+ * Validators and serializers of routes. A schema is compiled when a request first needs it, once in a process: compiling all of
+ * them would take half of the start, and most are never used.
  */
 import { createRequire } from 'node:module';
 import type { FastifyServerOptions } from 'fastify';
@@ -31,7 +31,7 @@ export const serializerOf = oncePerSchema<Serializer>(() => {
   return stringify()({}, {}) as unknown as Compile<Serializer>;
 });
 
-/** What they build throws at its first call when the schema cannot be compiled; a test compiles every one of them. */
+/** An invalid schema throws at its first use; a test compiles all schemas. */
 export const lazyCompilers = {
   buildValidator: () => {
     return ({ schema }: { schema: object }) => {
@@ -55,7 +55,7 @@ export const lazyCompilers = {
 
 type Compile<Compiled> = (route: { schema: object }) => Compiled;
 
-/** By what a schema says, as each server makes some of its schemas anew. */
+/** Cached by the content of a schema, because each server creates some of its schemas again. */
 function oncePerSchema<Compiled>(load: () => Compile<Compiled>): (schema: object) => Compiled {
   const compiled = new Map<string, Compiled>();
   let compile: Compile<Compiled> | undefined;

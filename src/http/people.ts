@@ -9,7 +9,7 @@ import type { Services } from './services.ts';
 
 type PersonPrincipal = Extract<Principal, { kind: 'person' }>;
 
-/** Methods that change nothing: another site that makes a browser send them gains nothing. */
+/** Methods without effect, so that requests forged by another site are harmless. */
 const harmless = new Set(['GET', 'HEAD', 'OPTIONS']);
 const tenantName = /^[a-z0-9][a-z0-9-]{0,62}$/;
 

@@ -12,7 +12,9 @@ export interface NamedState {
   readonly state: RateState;
 }
 
-/** `RateLimit` and `RateLimit-Policy` as the IETF httpapi draft has them: q the quota, w its seconds, r what remains, t when more does. */
+/**
+ * `RateLimit` and `RateLimit-Policy` of the IETF httpapi draft: q the quota, w its seconds, r what remains, t when more does.
+ */
 export function rateHeaders(answer: HeaderSink, states: readonly NamedState[]): void {
   if (states.length === 0) return;
   let policy = '';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
 
-/** What is wrong with a request's head whoever sends it. */
+/** The problem of a request's head, independent of its sender. */
 export function findHeadProblem({ rawHeaders, headers, httpVersion }: IncomingMessage): AppError | undefined {
   if (rawHeaders.length > limits.headerPairs * 2) {
     return new AppError(
@@ -10,7 +10,7 @@ export function findHeadProblem({ rawHeaders, headers, httpVersion }: IncomingMe
       `at most ${limits.headerPairs} headers are taken, not ${rawHeaders.length / 2}`,
     );
   }
-  // The parser lets 0.9 and 2.0 pass; nobody who speaks them could read the answer.
+  // The parser accepts 0.9 and 2.0, but clients of these versions could not read the answer.
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return new AppError('bad-request', `HTTP/1.1 is spoken here, not HTTP/${httpVersion}`);
   if (headers.host === undefined && httpVersion === '1.1')

@@ -1,4 +1,4 @@
-/** What the definitions of routes share. */
+/** Schemas and options that route definitions share. */
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { ErrorBody, errors } from '#contract/errors.ts';
@@ -16,7 +16,7 @@ export function route<S extends FastifySchema>(
 
 export const IdPath = Type.Object({ id: Type.String() });
 
-/** Of a 204. */
+/** The body of a 204. */
 export const NoContent = Type.Null({ description: 'Done.' });
 
 /** The error answers of a route that do not follow from its policy, path and method (see openapi.ts). */

@@ -4,8 +4,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 const ownHeaders = ['x-gotify-key', 'x-gitlab-token'] as const;
 
 /**
- * A sender's token as `Authorization: Bearer` would carry it: it may also be the password of basic authentication, or its
- * user where there is no password, or stand in a header of the sender's own. What is neither stays as it is.
+ * A sender's token as `Authorization: Bearer` would carry it: it may also be the password of basic authentication, or its user
+ * where there is no password, or the value of a header of the sender's own. Other headers are returned unchanged.
  */
 export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
   const { authorization } = headers;

@@ -1,4 +1,4 @@
-/** What routes get to work with, and what they know about a request. */
+/** The services that routes use, and the properties that hooks add to a request. */
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type {
@@ -74,9 +74,9 @@ export interface HttpSettings {
   readonly rateAuth: Rate | 'off';
   /** Requests of one credential or session, other than notifications. */
   readonly rateApi: Rate | 'off';
-  /** The URL under which people reach this server; undefined: as each request says. */
+  /** The public URL of this server; undefined: it is derived from each request. */
   readonly baseUrl: string | undefined;
-  /** Addresses and CIDR blocks whose forwarding headers are believed. */
+  /** Addresses and CIDR blocks of proxies whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   /** Bearer token for /metrics; undefined: it is not served on this listener. */
   readonly metricsToken: string | undefined;
@@ -106,15 +106,15 @@ declare module 'fastify' {
      * each credential or session.
      */
     rateLimit?: 'own' | 'none' | 'by panel';
-    /** Set when the token may also come the way other software sends one: see sender-credential.ts. */
+    /** Set when the token may also be sent as other software does: see sender-credential.ts. */
     senderCredential?: true;
     /** If set, one tenant may have only a few requests of this kind running at the same time. */
     expensive?: ExpensiveKind;
   }
   interface FastifyRequest {
-    /** Who calls; set on every route whose policy is of a tenant's. */
+    /** The caller; set on every route with a tenant's policy. */
     principal: Principal;
-    /** Who is signed in; set on every route whose policy is `person` or `proven`. */
+    /** The signed-in person; set on every route with the policy `person` or `proven`. */
     person: SignedInPerson;
     /** The connection's address, or the right-most untrusted one behind a trusted proxy; canonical. */
     sourceIp: string;

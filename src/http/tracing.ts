@@ -31,7 +31,7 @@ export function traceRequest<T>(
   });
 }
 
-/** A span for each request that has a route. Notifications have theirs in their handler, whichever way they come. */
+/** A span for each request that has a route. Notifications get theirs in their handler. */
 export function traceRequests(app: App, tracer: Tracer): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { url = '' } = request.routeOptions;

@@ -25,9 +25,9 @@ export const pagePolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Of the page of a device: it registers one service worker (its only Trusted Types policy), and may be installed. */
+/** The policy of a push device's page: it registers one service worker (the only Trusted Types policy), and may be installed. */
 const devicePagePolicy = `${pagePolicy.replace("trusted-types 'none'", 'trusted-types belfry-push')}; worker-src 'self'; manifest-src 'self'`;
-/** Its service worker tells the server of a new subscription. */
+/** The policy of its service worker, which sends new subscriptions to the server. */
 const workerPolicy = "default-src 'none'; connect-src 'self'";
 const deviceFiles = ['worker.js', 'manifest.webmanifest', 'icon-192.png', 'icon-512.png', 'badge.png'];
 

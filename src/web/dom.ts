@@ -1,4 +1,4 @@
-/** Building elements without markup: what came from outside is only ever text. */
+/** Builds elements without markup: external text is always set as text. */
 
 interface Content {
   readonly class?: string;
@@ -30,7 +30,7 @@ export function svgElement<K extends keyof SVGElementTagNameMap>(
   return made;
 }
 
-/** Sets the text only when it is another: what did not change is not laid out again. */
+/** Sets the text only if it differs, to avoid a new layout. */
 export function setText(node: Node, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -12,7 +12,7 @@ export function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** `color`, or as little lighter or darker as it takes to be read on `surface`. */
+/** `color`, made as little lighter or darker as necessary to be readable on `surface`. */
 export function readableOn(color: string, surface: string, least = enough): string {
   const toward: Rgb = luminance(parse(surface)) > 0.18 ? [0, 0, 0] : [255, 255, 255];
   return stepUntil(color, toward, (mixed) => contrast(mixed, surface) >= least);

@@ -2,20 +2,20 @@ import type { Level } from '#contract/level.ts';
 import { builtInStyles } from '#contract/level-styles.ts';
 import { fillUnderWhite, readableOn } from './level-color.ts';
 
-/** How a level is told: never by colour alone. */
+/** How a level is displayed: never by colour alone. */
 export interface LevelLook {
   readonly word: string;
   readonly icon: string;
-  /** CSS colours: of words and icons on a card, and of a card that is filled with it. */
+  /** CSS colours: of text and icons, and of a filled card. */
   readonly color: string;
   readonly fill: string;
 }
 
-/** Of the surfaces that a level's word stands on, the one it is hardest to read on: --raised, under a row that is pointed at. */
+/** The background with the least contrast to a level's word: `--raised`, the colour of a hovered row. */
 const hardest = { dark: '#181d28', light: '#f0f2f5' };
 const standIn = builtInStyles.info;
 
-/** What is shown of a colour that was chosen: itself, or as near to it as can be read. */
+/** The chosen colour, adjusted if necessary so that it is readable. */
 export const shownColor = (color: string, scheme: 'dark' | 'light'): string =>
   readableOn(color, hardest[scheme]);
 
@@ -29,7 +29,7 @@ export function levelLook(
   const { color, icon } = level ?? standIn;
   const isBuiltIn = isBuiltInName(name);
   const word = isBuiltIn ? wordOf(name) : name;
-  // What the built-in levels begin with has a hand-picked other colour in the light scheme.
+  // The default colours of built-in levels have hand-picked variants for the light scheme.
   if (isBuiltIn && builtInStyles[name].color === color) {
     const fill = name === 'critical' ? 'var(--critical-fill)' : fillUnderWhite(color);
     return { word, icon, color: `var(--${name})`, fill };

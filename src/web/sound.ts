@@ -1,4 +1,4 @@
-/** The sounds of levels, made on the spot: no files, no waiting. */
+/** The sounds of levels, synthesized without files. */
 import type { Level } from '#contract/level.ts';
 
 type SoundName = Level['sound'];
@@ -98,7 +98,7 @@ export class Sound {
     return true;
   }
 
-  /** Lets go of the device; nothing can be heard after it. */
+  /** Releases the audio device. */
   close(): void {
     this.#context?.removeEventListener('statechange', this.#onState);
     void this.#context?.close();
@@ -108,7 +108,7 @@ export class Sound {
 
 let preview: AudioContext | undefined;
 
-/** Plays it now; to be called from a touch or a key. Answers how long it lasts; undefined where there is no sound. */
+/** Plays a sound at once; call it from a touch or key event. Returns its length; undefined without sound. */
 export async function playOnce(name: SoundName): Promise<number | undefined> {
   if (name === 'none') return undefined;
   try {
@@ -125,7 +125,7 @@ type Audible = keyof typeof sounds;
 
 const lengthMs = (name: Audible) => Math.max(...sounds[name].map(({ at, seconds }) => at + seconds)) * 1_000;
 
-/** Answers what all of the sound goes through: disconnecting it ends the sound. */
+/** Returns the node that carries the whole sound: disconnecting it ends the sound. */
 function schedule(context: AudioContext, name: Audible): GainNode {
   const output = new GainNode(context);
   output.connect(context.destination);

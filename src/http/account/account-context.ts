@@ -3,7 +3,7 @@ import type { People } from '../people.ts';
 import type { Services } from '../services.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
-/** What the routes for accounts share. */
+/** The context of the routes for accounts. */
 export interface AccountContext {
   readonly services: Services;
   readonly people: People;

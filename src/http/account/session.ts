@@ -74,7 +74,9 @@ export function sessionRoutes(app: App, context: AccountContext): void {
   );
 }
 
-/** Shows the account's owner that somebody tried. Not awaited, so that the answer takes no longer for an account that exists. */
+/**
+ * Records the failed attempt for the account's owner. Not awaited, so that the answer takes equally long without such an account.
+ */
 async function noteRefusal(context: AccountContext, email: string, from: string): Promise<void> {
   const address = findEmail(email);
   const person = address && (await context.services.accounts.findByEmail(address).catch(() => undefined));

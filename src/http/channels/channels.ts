@@ -28,11 +28,11 @@ import type { App, Services } from '../services.ts';
 
 const policy = { role: 'admin' } as const;
 const mostDeliveries = 200;
-/** Of secrets with those of one channel, by all callers together. */
+/** Comparisons with the secrets of one channel, by all callers together. */
 const comparisonRate: Rate = { perSecond: 1 / 6, burst: 10 };
 const notRunning = { failures: 0, failingSince: null, retryAt: 0, lastDeliveredAt: null, lastError: null };
 
-/** Channels: ways out of a tenant, beside its panels. */
+/** The channels of a tenant. */
 export function channelRoutes(app: App, services: Services): void {
   const { directory, deliveries, tenancy, now } = services;
   const { channels } = directory;
@@ -94,7 +94,7 @@ export function channelRoutes(app: App, services: Services): void {
       const { id, name } = await find(services, tenant, params.id);
       const rows = await deliveries.list(tenant, id, readLimit(query.limit, mostDeliveries));
       const views: ChannelDelivery[] = [];
-      // One after the other: pages ask every few seconds, and other readers wait for the same connections.
+      // Read one after the other, because pages poll this and other readers need the same connections.
       for (const row of rows) {
         const notification = await services.history.find(tenant, row.notification);
         views.push(deliveryView(row, name, notification?.title ?? null));
@@ -103,7 +103,7 @@ export function channelRoutes(app: App, services: Services): void {
     },
   );
 
-  /** The tenant's own change is in force for the next notification. */
+  /** The change applies to the next notification. */
   app.delete(
     '/api/channels/:id',
     route(policy, {
@@ -254,7 +254,7 @@ async function find({ directory }: Services, tenant: TenantId, id: string): Prom
   return record;
 }
 
-/** Secrets of a lost key can be entered anew. */
+/** Secrets that were encrypted with a lost key can be replaced. */
 function openIfNeeded({ channels }: Services, record: ChannelRecord, { secrets }: ChannelPatch) {
   if (!secrets) return {};
   try {

@@ -25,9 +25,9 @@ import type { App, Services } from '../services.ts';
 import { networkOf } from '../source-address.ts';
 
 const policy = { role: 'admin' } as const;
-/** Of devices behind one address, all their requests together. */
+/** All requests of devices behind one address. */
 const deviceRate: Rate = { perSecond: 2, burst: 60 };
-/** Tests that one device asks for. */
+/** Test messages requested by one device. */
 const testRate: Rate = { perSecond: 1 / 10, burst: 5 };
 
 /** Devices of channels of the kind push. */
@@ -95,7 +95,7 @@ function adminRoutes(app: App, services: Services): void {
   );
 }
 
-/** Links and devices prove themselves with a secret in the body: nobody is signed in there. */
+/** Links and devices authenticate with a secret in the body; no session is needed. */
 function linkRoutes(app: App, services: Services, take: Take): void {
   const { directory, channels, now } = services;
 
@@ -182,7 +182,7 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       await take(sourceIp, reply);
       const device = await known(body.secret);
       const sealed = channels.push.seal(device, body.subscription);
-      // Its page says so at each visit: that is no reason to try a channel that rests.
+      // The page sends its subscription at each visit. Only a new one wakes a channel that waits.
       if (!channels.push.has(device, body.subscription)) {
         if (!(await directory.pushDevices.renew(device, sealed, now()))) throw notFound('device');
         channels.wake(device.tenant);
@@ -228,7 +228,7 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
   );
 }
 
-/** A device is nobody with an account: what the address that it gave answers, or whether there is one, is not told to it. */
+/** A device has no account, so it must not learn what the address that it provided answers. */
 const notReached = 'the push service did not take the message: the page of the channel says why';
 
 function ownView(device: PushDeviceRecord) {

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 
 /**
  * Parses a query, with the names of this tenant's levels, panels, tokens and rules, including deleted ones.
- * @throws AppError `bad-request` that names what is wrong, and where.
+ * @throws AppError `bad-request` with the problem and its position.
  */
 export async function queryOf(
   { tenancy, directory, now }: Services,

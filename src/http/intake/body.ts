@@ -1,4 +1,4 @@
-/** The body of a sender's request: of what kind it is, and its text. */
+/** The body of a sender's request: its kind and its text. */
 import { isUtf8 } from 'node:buffer';
 import { AppError, badRequest } from '#core/errors.ts';
 
@@ -72,7 +72,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Where V8 stopped, without the piece of the body that it quotes. */
+/** V8's message without the part of the body that it quotes. */
 function jsonProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
   if (/^Un(expected end|terminated)/.test(message)) return 'it ends too early';

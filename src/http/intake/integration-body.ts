@@ -31,7 +31,7 @@ export async function readPayloadBody(
   return kind === 'form' ? fromForm(parseForm(text)) : text;
 }
 
-/** Software gives JSON all kinds of types. */
+/** Software sends JSON with various content types. */
 function kindOf(type: string | undefined, encoding: string | undefined, body: Buffer, takesAnyText: boolean) {
   try {
     return bodyKind(type, encoding, body);

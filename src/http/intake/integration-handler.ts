@@ -1,4 +1,4 @@
-/** A payload of a sender with a format of its own, from its body to its answer: each item is a notification. */
+/** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, forbidden, unavailable } from '#core/errors.ts';
 import type { RetryKey } from '#core/idempotency.ts';
@@ -21,7 +21,7 @@ import { reasonOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import type { IntakeGate } from './overload.ts';
 
-/** How notifications get in, whatever the way they come. */
+/** Controls intake of all protocols. */
 export interface IntakeControl {
   readonly rates: NotifyLimits;
   readonly gate: IntakeGate;
@@ -44,7 +44,7 @@ interface Call {
 
 type Outcome = Stored | { readonly error: AppError };
 
-/** So many items of a payload are routed and stored together. */
+/** How many items of a payload are routed and stored together. */
 const atOnce = 100;
 
 export class IntegrationHandler {
@@ -97,7 +97,7 @@ export class IntegrationHandler {
     return known;
   }
 
-  /** Each request costs one, before it is read. Returns the refusal: then it stores only what is critical. */
+  /** Takes one token for the request before it is read. Returns the refusal, if any; then only critical items are stored. */
   #takeOne({ reply, sender }: Call): AppError | undefined {
     try {
       this.#rates.take(reply, sender, undefined);
@@ -122,7 +122,7 @@ export class IntegrationHandler {
         query,
         params: request.params as Payload['params'],
       };
-      // What may ask outside is paid for first.
+      // A format with outgoing requests takes its token first.
       if (refusal && format.verify) this.#rates.take(reply, sender, 'critical');
       await format.verify?.(payload, { fetchText: this.#services.fetchText, now: this.#services.now() });
       const drafts = format.read(payload).map((item) => {
@@ -136,8 +136,8 @@ export class IntegrationHandler {
   }
 
   /**
-   * In their order, some at a time, so that others are served in between. The first new one is paid for by what the request
-   * cost; repeats cost nothing more. After a refusal the database is read only for what its own bucket has paid for.
+   * Stores items in order, some at a time, so that other requests are served in between. The token of the request pays for the
+   * first new item; repeats are free. After a refusal the database is read only for items whose own bucket has paid.
    */
   async #storeAll(
     call: Call,

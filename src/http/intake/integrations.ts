@@ -33,7 +33,7 @@ import { type IntakeControl, IntegrationHandler } from './integration-handler.ts
 import { SignedSenders } from './signed-sender.ts';
 
 const policy = { scope: 'notify' } as const;
-/** Webhooks wrap what is shown in much that is not. */
+/** Webhooks contain much more than the texts to show. */
 const webhookBytes = 1024 * 1024;
 
 const querystring = Type.Object({
@@ -198,7 +198,7 @@ export function integrationRoutes(
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.addHook('onSend', async (_request, reply) => {
-      // Some senders give their password only when they are asked for it.
+      // Some senders send their password only after a 401 with this header.
       if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer, Basic realm="Belfry"');
     });
     for (const each of [
@@ -255,7 +255,7 @@ function addRoute(
   });
 }
 
-/** The framework refuses a type that cannot be read; the formats look at the body itself. */
+/** The framework would refuse an unreadable content type, but formats inspect the body itself. */
 function replaceInvalidType(headers: IncomingHttpHeaders): void {
   const type = headers['content-type'];
   if (type !== undefined && !/^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/.test(type.trim()))

@@ -1,4 +1,4 @@
-/** The way in for listeners of other protocols: the same tokens, limits and counters as over HTTP. */
+/** Intake for listeners of other protocols, with the same tokens, limits and counters as over HTTP. */
 import { unavailable } from '#core/errors.ts';
 import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
@@ -10,7 +10,7 @@ import type { Services } from '../services.ts';
 import type { IntakeControl } from './integration-handler.ts';
 import { reasonOf } from './notify-handler.ts';
 
-/** Other protocols have no headers for limits. */
+/** Discards rate limit headers, which other protocols do not have. */
 const nowhere: HeaderSink = { header: () => undefined };
 
 export class ListenerIntake {

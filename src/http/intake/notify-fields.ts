@@ -1,4 +1,4 @@
-/** What a sender gave, from body and headers, merged field by field. */
+/** Merges the fields of a request's body and headers. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { badRequest } from '#core/errors.ts';
@@ -41,7 +41,7 @@ function fromJson(text: string, fields: Mutable): void {
     throw badRequest('the body must be one JSON object, as in {"title": "Backup", "message": "done"}');
   }
   for (const name of fieldNames) {
-    // Own properties only: what "__proto__" would lend is not what the sender said.
+    // Own properties only, because the sender did not send those of a prototype.
     const value: unknown = Object.hasOwn(parsed, name)
       ? (parsed as Record<string, unknown>)[name]
       : undefined;
@@ -98,7 +98,7 @@ export function readHeader(raw: readonly string[], wanted: string): string | und
   return text;
 }
 
-/** So much of a header is shown as it is to be sent. */
+/** The most characters of a header that the example in an error shows. */
 const exampleChars = 40;
 
 /** Node hands header bytes over as Latin-1; they are UTF-8 to us, and RFC 2047 encoded words are decoded. */

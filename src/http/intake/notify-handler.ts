@@ -1,4 +1,4 @@
-/** A notification from the moment its sender is known: limits, body, fields, intake, answer. On Node's own request. */
+/** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import { limits } from '#contract/limits.ts';
@@ -15,7 +15,7 @@ import { readFields, readHeader } from './notify-fields.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import type { IntakeGate } from './overload.ts';
 
-/** One request whose sender is known. */
+/** One request of an authenticated sender. */
 class NotifyCall {
   readonly request: IncomingMessage;
   readonly sender: Sender;
@@ -90,12 +90,12 @@ export class NotifyHandler {
     let accepted: Accepted;
     try {
       const loading = this.#rates.load(sender);
-      // Nothing is waited for in vain: a body that came with its head is then read without being buffered.
+      // Awaited only if necessary, so that a body that arrived with its head is read without buffering.
       if (loading) await loading;
       this.#rates.refuseAnyLevel(call, sender);
       accepted = await this.#store(call, await readBody(request), sourceIp);
     } catch (error) {
-      // The sender went away in the middle: nothing was refused, and nobody waits for an answer.
+      // The sender disconnected: nothing was refused, and no answer is needed.
       if (request.destroyed && !request.complete) return;
       const known = await this.#explain(call, error);
       logBug(error, known, { log: this.#log, url: request.url });
@@ -123,7 +123,7 @@ export class NotifyHandler {
     }
   }
 
-  /** The fields, checked; whatever comes of that is paid for. */
+  /** Validates the fields, and takes a token in any case. */
   #readAndTake(call: NotifyCall, body: Buffer): CheckedFields {
     let fields: CheckedFields;
     try {
@@ -136,7 +136,7 @@ export class NotifyHandler {
     return fields;
   }
 
-  /** What is answered to an error. Whoever is refused is told how the limits stand, and pays for a body too large. */
+  /** The answer to an error. A refusal includes the rate limits, and takes a token for a body that is too large. */
   async #explain(call: NotifyCall, error: unknown): Promise<AppError> {
     try {
       const known = toAppError(error);
@@ -158,7 +158,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
     let size = 0;
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      // Nothing comes behind it but the end.
+      // The body is complete.
       if (size === length) return resolve(chunks.length === 0 ? chunk : Buffer.concat([...chunks, chunk]));
       if (size <= limits.bodyBytes) return void chunks.push(chunk);
       request.off('data', take);

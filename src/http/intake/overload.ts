@@ -1,25 +1,26 @@
-/** What keeps the wait short when more is sent than can be stored: some are refused, so that the rest are answered in time. */
+/**
+ * Load shedding: when more is sent than can be stored, some notifications are refused, so that the others are answered in time.
+ */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
 
-/** A notification that has arrived whole and is not answered yet. */
+/** A notification that has arrived completely and is not answered yet. */
 interface UnderWay {
   readonly since: number;
 }
 
-/** A wait beyond which more is not taken: with what comes behind it, an answer stays well under a second. */
+/** With a longer wait, further notifications are refused, so that answers take well under a second. */
 const longestWaitMs = 200;
-/** So many may be under way however long they wait: a disk that pauses for a moment refuses nobody who sends a little. */
+/** This many may always wait, so that a short pause of the disk does not refuse senders with little load. */
 const alwaysUnderWay = 256;
 /**
- * How long nothing more is read from a connection that was refused. A sender has as many requests under way as it has
- * connections; read from at once, each would send the next at once, and the refusals would take the time that the
- * notifications need.
+ * How long a refused connection is not read. Otherwise each connection would send its next request at once, and refusals would
+ * use up the time for notifications.
  */
 const restMs = 300;
 
-/** The notifications that have arrived whole and are not answered yet, the oldest first. */
+/** Tracks notifications that have arrived completely and are not answered yet, the oldest first. */
 export class IntakeGate {
   readonly #ticks: () => number;
   readonly #underWay = new Set<UnderWay>();
@@ -29,37 +30,37 @@ export class IntakeGate {
     this.#ticks = ticks;
   }
 
-  /** Whether a request that arrives now is to be refused. */
+  /** Whether new requests must be refused. */
   get isShut(): boolean {
     if (this.#underWay.size < alwaysUnderWay) return false;
     const oldest = this.#underWay.values().next().value;
     return oldest !== undefined && this.#ticks() - oldest.since > longestWaitMs;
   }
 
-  /** A notification has arrived whole: until then it waits for its sender, and not for us. */
+  /** Call it when a notification has arrived completely. Before that it waits for its sender. */
   enter(): UnderWay {
     const one = { since: this.#ticks() };
     this.#underWay.add(one);
     return one;
   }
 
-  /** It is decided what its answer is; when the client takes that is not our work any more. */
+  /** Call it when the answer is known. The time of sending the answer does not count. */
   leave(one: UnderWay): void {
     this.#underWay.delete(one);
   }
 }
 
-/** Connections that are let rest: what they send waits with the sender. */
+/** Pauses reading from connections. */
 class RestingConnections {
   #gathered: Socket[] = [];
 
   rest(socket: Socket): void {
     this.#gathered.push(socket);
-    // One timer for all that come in the same moment.
+    // One timer for all connections of the same turn.
     if (this.#gathered.length === 1) setImmediate(() => this.#begin());
   }
 
-  /** Not before Node has done with the answer, after which it reads on by itself. */
+  /** Pauses after Node has finished the answer, because Node then resumes reading. */
   #begin(): void {
     const resting = this.#gathered;
     this.#gathered = [];
@@ -82,13 +83,13 @@ const refusal = [
 interface IntakeGuard {
   readonly gate: Pick<IntakeGate, 'isShut'>;
   readonly onRefused: () => void;
-  /** Takes a notification; false: it has done nothing, and the server's own listeners get the request. */
+  /** Handles a notification. False: it did nothing, and the server's own listeners must handle the request. */
   readonly take: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /**
- * Puts intake before everything else on Node's own server, the framework included: routing there, its hooks and its objects
- * cost a notification as much as all that intake does itself, and a refusal even more.
+ * Puts intake in front of the framework on Node's own server: the framework's routing, hooks and objects cost as much as intake
+ * itself, and more than a refusal.
  */
 export function guardIntake(server: Server, { gate, onRefused, take }: IntakeGuard): void {
   const handlers = server.listeners('request') as RequestListener[];
@@ -101,7 +102,7 @@ export function guardIntake(server: Server, { gate, onRefused, take }: IntakeGua
         response.writeHead(503, refusal).end(busy);
         return connections.rest(request.socket);
       }
-      // Any other spelling of the path is for the router to take or to refuse.
+      // The router decides about any other spelling of the path.
       if (isLiteral(request.url) && take(request, response)) return;
     }
     for (const handle of handlers) handle(request, response);
@@ -115,7 +116,7 @@ function isLiteral(url = ''): boolean {
   return url.startsWith(path) && (next === undefined || next === '?' || next === '#');
 }
 
-/** Whether the router would take it for a notification, in whatever way the path is spelled. */
+/** Whether the router would treat it as a notification, in any spelling of the path. */
 function isIntake(url = ''): boolean {
   if (isLiteral(url)) return true;
   if (url[0] === '/' && !url.includes('%')) return false;

@@ -1,4 +1,4 @@
-/** Senders that sign what they send: the token's id stands in the path, and its secret signs the body. */
+/** Senders that sign payloads: the path contains the token's id, and the token's signing secret signs the body. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, forbidden } from '#core/errors.ts';
 import type { Sender } from '#core/own-sender.ts';
@@ -9,7 +9,7 @@ import type { Services } from '../services.ts';
 export class SignedSenders {
   readonly #services: Services;
   readonly #authenticator: Authenticator;
-  /** By the request, until its body has arrived and its signature is verified. */
+  /** The claimed sender of a request, until its signature is verified. */
   readonly #claimed = new WeakMap<FastifyRequest, Sender>();
 
   constructor(services: Services, authenticator: Authenticator) {
@@ -19,7 +19,7 @@ export class SignedSenders {
 
   /** Before the body is read. @throws AppError `unauthorized` when no signature could be right. */
   async find(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    // As with a missing token, this is no failure.
+    // A missing signature is no failed attempt, like a missing token.
     if (!isSigned(request.headers)) throw new AppError('unauthorized', 'unauthorized');
     const { tokenId = '' } = request.params as { tokenId?: string };
     const sender = await this.#authenticator.findSender(tokenId, request.sourceIp);

@@ -35,7 +35,7 @@ export function healthRoutes(app: App, services: Services): void {
   );
 }
 
-/** Why notifications cannot be stored or panels not be served; undefined when both can. */
+/** Why notifications cannot be stored or panels cannot be served; undefined if both work. */
 export function notReady({
   storage,
   tenantStreams,

@@ -109,7 +109,7 @@ function writeRoutes(app: App, services: Services): void {
       const { tenant } = principal;
       if (!(await directory.panels.remove(tenant, params.id, actorOf(principal), now())))
         throw notFound('panel');
-      // What says that it is lost leaves the panels.
+      // Clears the notification that reports it as lost.
       await watchPanel(schedule, { tenant, id: params.id }, undefined);
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);

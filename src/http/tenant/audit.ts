@@ -8,7 +8,7 @@ import type { App, Services } from '../services.ts';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const Filter = (description: string) => Type.Optional(Type.String({ maxLength: 300, description }));
 
-/** Who changed what of the tenant's configuration, and when. */
+/** The audit log of a tenant. */
 export function auditRoutes(app: App, { directory }: Services): void {
   app.get(
     '/api/audit',

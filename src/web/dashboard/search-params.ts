@@ -1,4 +1,4 @@
-/** The search parameters of the pages' addresses; anything may stand there. */
+/** The search parameters of the pages' URLs, which may contain anything. */
 
 type Raw = Readonly<Record<string, unknown>>;
 

@@ -34,7 +34,7 @@ export class PanelSound {
     if (chosen) this.#sound.play(chosen.sound, chosen.rank);
   }
 
-  /** To be called all the time; `now` only ever goes forward. */
+  /** Call it repeatedly; `now` must never go back. */
   repeat({ isOn, isQuiet }: Hearing, now: number): void {
     if (!isOn) return;
     const { board } = this.#session;

@@ -1,9 +1,9 @@
-/** What the page of a device shows: what it is set up for, or how to set it up. */
+/** The page of a device: the channels it is set up for, or how to set it up. */
 import { element } from '#web/dom.ts';
 import type { Obstacle } from './subscribing.ts';
 import type { PushTranslate } from './texts/en.ts';
 
-/** What went wrong, or was done. */
+/** The result of an action, or a problem. */
 export interface Notice {
   readonly text: string;
   readonly isProblem: boolean;
@@ -29,7 +29,7 @@ export interface Offer {
 export interface PageState {
   readonly obstacle: Obstacle | undefined;
   readonly devices: readonly DeviceView[];
-  /** What this browser is set up for, or its link, could not be read: `devices` may lack some. */
+  /** The channels or the link could not be read completely: `devices` may be incomplete. */
   readonly isIncomplete: boolean;
   readonly offer: Offer | undefined;
   readonly notice: Notice | undefined;
@@ -45,7 +45,7 @@ interface PageOptions {
 
 export interface DevicePage {
   readonly main: HTMLElement;
-  /** The first state takes the place of "Loading…"; with each one that follows, the focus goes to the heading. */
+  /** Replaces "Loading…" by the first state. With each later state the focus moves to the heading. */
   show(state: PageState): void;
 }
 
@@ -57,7 +57,7 @@ export function createPage(options: PageOptions): DevicePage {
     status.textContent = notice?.text ?? '';
     status.classList.toggle('problem', notice?.isProblem ?? false);
   };
-  /** A button that is busy while it works, and says what went wrong. */
+  /** A button that is busy while it works, and shows errors. */
   const button: MakeButton = (text, className, work) => {
     const made = element('button', { text, class: className, attributes: { type: 'button' } });
     made.addEventListener('click', () => {

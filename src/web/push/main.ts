@@ -1,4 +1,4 @@
-/** The page on which a browser or phone becomes a device of a push channel, is tried, and turned off again. */
+/** The page on which a browser or phone becomes a device of a push channel, is tested, and is turned off again. */
 import '../fonts.css';
 import '../tokens.css';
 import './push.css';
@@ -29,7 +29,7 @@ class NotALink extends Error {}
 
 function reasonOf(error: unknown): string {
   if (error instanceof NotALink) return t('notALink');
-  // Browsers ask once: after a refusal, only their settings help.
+  // Browsers ask only once. After a refusal, the person must change the browser's settings.
   if (error instanceof NoPermission)
     return t(Notification.permission === 'default' ? 'notAllowed' : 'obstacle.denied');
   if (isCode(error, 'gone')) return t('linkOver');
@@ -43,12 +43,12 @@ const doneOf = (text: string): Notice => ({ text, isProblem: false });
 const page = createPage({ t, reasonOf, enterLink, tryAgain: () => show() });
 let shows = 0;
 
-/** Shows what holds now; `notice`: what was just done. A problem is said in its place. */
+/** Shows the current state. `notice`: the result of the last action; a problem has precedence. */
 async function show(notice?: Notice): Promise<void> {
   shows++;
   const own = shows;
   const state = await findState().catch(unknownState);
-  // Meanwhile something else was done, whose result is newer.
+  // A later call has a newer result.
   if (own === shows) page.show({ ...state, notice: state.notice ?? notice });
 }
 
@@ -57,7 +57,7 @@ async function findState(): Promise<PageState> {
   const canBeDevice = obstacle === undefined || obstacle === 'denied';
   const [known, linked] = await Promise.all([canBeDevice ? findKnown() : noneKnown, findOffer()]);
   const isKnown = known.devices.length > 0 || known.isIncomplete;
-  // On a home screen the page opens with the link that it was added with, used long ago.
+  // A page on a home screen opens with its original link, which was used long ago.
   const isOldLink = linked.isOver && isKnown && isOnHomeScreen();
   const problem = known.problem ?? (isOldLink ? undefined : linked.problem);
   const isIncomplete = known.isIncomplete || linked.isUnread === true;
@@ -73,7 +73,7 @@ interface Linked {
   readonly offer: Offer | undefined;
   readonly problem?: Notice;
   readonly isOver?: boolean;
-  /** Nobody answered: it may be a good one. */
+  /** There was no answer, so the link may be valid. */
   readonly isUnread?: boolean;
 }
 
@@ -94,7 +94,7 @@ function offerOf(secret: string, { channel, tenant, publicKey }: PushLink): Offe
     ...{ channel, tenant },
     name: [browser, system].filter((part) => part !== undefined).join(' · ') || 'Browser',
     async turnOn(name) {
-      // Asked for at once: browsers want it to follow a tap.
+      // Requested first, because browsers require a user action.
       if ((await Notification.requestPermission()) !== 'granted') throw new NoPermission();
       const subscription = await subscribe(publicKey);
       const added = await calls.add({ secret, name, subscription });
@@ -106,7 +106,7 @@ function offerOf(secret: string, { channel, tenant, publicKey }: PushLink): Offe
   };
 }
 
-/** Asks before it leaves what is shown: a link that cannot be used stays in its field. */
+/** Checks the link before the page changes: an invalid one stays in its field. */
 async function enterLink(text: string): Promise<void> {
   const url = URL.parse(text.trim());
   if (!url || url.origin !== location.origin || url.hash === '') throw new NotALink();
@@ -123,7 +123,7 @@ interface Known {
 
 const noneKnown: Known = { devices: [], isIncomplete: false };
 
-/** What this browser is a device of. What the server does not know any more is forgotten. */
+/** The channels of which this browser is a device. Devices that the server has deleted are removed here. */
 async function findKnown(): Promise<Known> {
   const stored = await storedDevices();
   const gone: StoredDevice[] = [];
@@ -148,11 +148,11 @@ async function findKnown(): Promise<Known> {
 async function forget(secret: string): Promise<void> {
   const others = (await storedDevices()).filter((device) => device.secret !== secret);
   await storeDevices(others);
-  // The server sends nothing any more, whatever the push service says.
+  // Errors do not matter, because the server sends nothing more.
   if (others.length === 0) await unsubscribe().catch(() => undefined);
 }
 
-/** Tells the server of the subscription that the browser has now: it may have replaced it. Answers why that failed. */
+/** Sends the current subscription to the server, because the browser may have replaced it. Returns a problem if that failed. */
 async function keepSubscribed(devices: readonly StoredDevice[]): Promise<Notice | undefined> {
   const [first] = devices;
   if (!first || Notification.permission !== 'granted') return;
@@ -177,7 +177,7 @@ function viewOf({ secret }: StoredDevice, own: PushOwnDevice): DeviceView {
         return ok ? doneOf(t('tested')) : problemOf(t('testFailed', { reason: answer }));
       } catch (error) {
         if (!isCode(error, 'not-found')) throw error;
-        // Removed meanwhile: that is what the page shows then.
+        // It was removed in the meantime; the page shows that.
         await show();
         return;
       }

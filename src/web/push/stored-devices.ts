@@ -1,4 +1,4 @@
-/** What this browser knows of the devices that it is, where its service worker can read it, too. */
+/** The devices of this browser, stored where its service worker can read them too. */
 
 export interface StoredDevice {
   readonly secret: string;

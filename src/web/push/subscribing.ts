@@ -1,7 +1,7 @@
 /** The browser's side of Web Push. */
 import type { PushSubscription as SentSubscription } from '#contract/push.ts';
 
-/** Why this browser cannot be asked for notifications. */
+/** Why this browser cannot show notifications. */
 export type Obstacle = 'insecure' | 'home-screen' | 'unsupported' | 'denied';
 
 interface TrustedTypes {

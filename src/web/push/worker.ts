@@ -1,6 +1,6 @@
 /**
- * The service worker of /push/: shows what the push service delivers. It is one file without imports, because not every
- * browser loads a service worker as a module.
+ * The service worker of /push/: shows the messages of the push service. It is one file without imports, because not every browser
+ * loads a service worker as a module.
  */
 import type { PushPayload } from '#contract/push-payload.ts';
 
@@ -13,7 +13,7 @@ interface OpenPage {
   focus(): Promise<unknown>;
 }
 
-/** Of the scope of a service worker, what this file uses: the pages' own types do not have it. */
+/** The part of a service worker's scope that this file uses, because the types of pages do not contain it. */
 interface WorkerScope {
   readonly registration: ServiceWorkerRegistration & {
     /** Background Sync, which not every browser has. */
@@ -42,7 +42,7 @@ interface ChangeEvent extends WaitingEvent {
 
 const worker = self as unknown as WorkerScope;
 
-// A message that cannot be read is shown, too: browsers end a subscription that stays silent.
+// An unreadable message is shown too, because browsers end a subscription without visible notifications.
 const unreadable: PushPayload = {
   ...{ title: 'Belfry', body: '', tag: 'unreadable', url: '/', at: Date.now(), stays: false },
 };
@@ -79,7 +79,7 @@ function read(data: PushEvent['data']): PushPayload {
   }
 }
 
-/** A page that shows it already comes to the front. */
+/** If a page with this URL is open, it gets the focus. */
 async function open(path: string): Promise<void> {
   const url = new URL(path, worker.location.origin);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return;
@@ -93,8 +93,8 @@ const unfinished = '/push/renewal';
 const openCache = () => caches.open('belfry-push');
 
 /**
- * The browser has ended the subscription: the server is told of the new one, for each device. What failed is tried again
- * when the browser is online, where it says so, and at the next message. Names as in stored-devices.ts.
+ * The browser has replaced the subscription: sends the new one to the server for each device. After a failure it is retried when
+ * the browser is online, if it supports that, and at the next message. The names are those of stored-devices.ts.
  */
 async function renew(given: PushSubscription | null | undefined): Promise<void> {
   const cache = await openCache();
@@ -123,7 +123,7 @@ async function renewAgain(): Promise<void> {
   if (await (await openCache()).match(unfinished)) await renew(null);
 }
 
-/** @throws Error when the server did not take it. A device that it does not know needs no subscription. */
+/** @throws Error when the server did not accept it. An unknown device needs no subscription. */
 async function tell(device: { readonly secret: string; readonly subscription: object }): Promise<void> {
   const response = await fetch('/api/push/device/subscription', {
     method: 'POST',

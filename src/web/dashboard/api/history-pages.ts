@@ -1,4 +1,4 @@
-/** One search's notifications: a list that is read page by page and grows at its top. */
+/** The list of a search: read page by page, and extended at the top. */
 import type { HistoryNotification, HistoryPage } from '#contract/notification.ts';
 
 export type LoadPage = (cursor: string | undefined) => Promise<HistoryPage>;
@@ -13,7 +13,7 @@ const messageChars = 500;
 let lastKey = 0;
 
 export class HistoryPages {
-  /** Tells one list from another. */
+  /** Identifies the list. */
   readonly key = ++lastKey;
   /** Where the list was scrolled to. */
   scrollTop = 0;
@@ -56,20 +56,20 @@ export class HistoryPages {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   };
-  /** Another number after every change. */
+  /** Increases with every change. */
   readonly version = (): number => this.#version;
 
   get count(): number {
     return this.#rows.length;
   }
-  /** There is nothing below the last row. */
+  /** Whether the last row is the end of history. */
   get isWhole(): boolean {
     return this.isReady && this.#next === null;
   }
   get waiting(): number {
     return this.#waiting.length;
   }
-  /** More wait than are counted. */
+  /** More notifications wait than are kept. */
   get waitingMore(): boolean {
     return this.#waitingMore;
   }
@@ -158,7 +158,7 @@ export class HistoryPages {
     this.#changed();
   }
 
-  /** New ones, the oldest first; known ones are left out. */
+  /** Adds new notifications, oldest first; known ones are skipped. */
   add(rows: readonly HistoryNotification[], insertNow: boolean): void {
     const newest = this.newest;
     const fresh = rows.filter(({ position }) => position > newest).map(shortened);
@@ -185,13 +185,13 @@ export class HistoryPages {
     if (this.isFree && this.#waiting.length > 0) this.insertWaiting();
   }
 
-  /** Shows a row as it is now. */
+  /** Replaces a row by its current state. */
   update(row: HistoryNotification): void {
     this.#replace([row]);
     this.#changed();
   }
 
-  /** The rows from `first` to `last` are in sight: reads on when the end is near. */
+  /** Call it with the visible rows: loads the next page when its start is near. */
   want(first: number, last: number): void {
     this.#visible = [first, last];
     const isEnough = last + readAhead < this.count || this.error !== undefined || this.searchedTo !== null;
@@ -207,7 +207,7 @@ export class HistoryPages {
     this.#changed();
     try {
       const page = await this.#load(cursor);
-      // Another list has begun meanwhile.
+      // The list was restarted in the meantime.
       if (pages === this.#pages) this.#append(page, cursor);
     } catch (error) {
       this.error = error;

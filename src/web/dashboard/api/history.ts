@@ -14,10 +14,10 @@ import { type Tenant, useTenant } from './tenant.tsx';
 const pageRows = 100;
 const keptLists = 10;
 const renewMs = 5_000;
-/** A search that takes long is not run all the time: the pause is this many times as long. */
+/** The pause between two runs of a search, as a multiple of its duration. */
 const pauseFactor = 20;
 
-/** A search's list; on the way back to it, it is the same one, and stands where it stood. */
+/** The list of a search. Returning to the search shows the same list at the same place. */
 export function useHistoryPages(q: string): HistoryPages {
   const tenant = useTenant();
   const client = useQueryClient();
@@ -74,7 +74,7 @@ export function useChanges(pages: HistoryPages): number {
 /** Panels confirm what they show within moments: the head is read again then, with their receipts. */
 const receiptsMs = 2_500;
 
-/** New ones come in as they arrive, or wait while somebody reads. */
+/** Adds new notifications as they arrive; they wait while somebody reads the list. */
 export function useLivePages(pages: HistoryPages, q: string, enabled: boolean): TailState {
   const timer = useRef(0);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -101,8 +101,8 @@ export const notificationQuery = (tenant: Tenant, id: string) =>
   });
 
 /**
- * Takes a notification off every panel; its rows say so at once. Throws only if it was not cleared: when it cannot be
- * read again afterwards, it is shown as cleared and read later.
+ * Clears a notification and updates its rows at once. Throws only if it was not cleared: if it cannot be read again afterwards,
+ * it is shown as cleared.
  */
 export function useClear(): (notification: HistoryNotification) => Promise<void> {
   const tenant = useTenant();
@@ -118,7 +118,7 @@ export function useClear(): (notification: HistoryNotification) => Promise<void>
   };
 }
 
-/** Says that this person takes care of a notification; its rows say so at once. Answers who was first. */
+/** Acknowledges a notification and updates its rows at once. Returns who was first. */
 export function useAcknowledge(): (
   notification: HistoryNotification,
   note: string,
@@ -138,9 +138,9 @@ export function useAcknowledge(): (
 
 interface HistogramOptions {
   readonly q: string;
-  /** At most so many. */
+  /** The most buckets. */
   readonly buckets: number;
-  /** All there is, where the search names no time; otherwise the last 24 hours are counted then. */
+  /** Count everything if the search has no time range; otherwise only the last 24 hours. */
   readonly allTime?: boolean;
 }
 
@@ -156,7 +156,7 @@ export const histogramQuery = (tenant: Tenant, ask: HistogramOptions) =>
 const count = (api: Api, { q, buckets }: HistogramOptions, after: string | undefined, signal: AbortSignal) =>
   api.get<Histogram>('/api/history/histogram', { q: q || undefined, after, buckets }, signal);
 
-/** Bars that begin where something is: each round asks about what is left after the empty beginning. */
+/** Requests the histogram again without its empty beginning, until the bars start with the first notifications. */
 async function wholeExtent(api: Api, ask: HistogramOptions, signal: AbortSignal): Promise<Histogram> {
   const all = await count(api, { ...ask, buckets: 200 }, new Date(0).toISOString(), signal);
   let histogram = all;

@@ -139,7 +139,7 @@ export const invitationsQuery = (tenant: Tenant) =>
   queryOptions({ ...listQuery<Invitation>(tenant, 'invitations'), enabled: tenant.may('admin') });
 export const searchesQuery = (tenant: Tenant) => listQuery<SavedSearch>(tenant, 'searches');
 
-/** Tokens and keys say when they were last used. */
+/** Tokens and keys are refreshed, because they show their last use. */
 const credentialsRefreshMs = 20_000;
 export const tokensQuery = (tenant: Tenant) =>
   queryOptions({ ...listQuery<Token>(tenant, 'tokens'), refetchInterval: credentialsRefreshMs });

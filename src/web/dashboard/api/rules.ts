@@ -107,7 +107,7 @@ export const explainQuery = (tenant: Tenant, id: string) =>
     staleTime: 10_000,
   });
 
-/** Thirty days of a busy tenant take minutes; whoever waits can cancel. */
+/** Thirty days of a busy tenant take minutes; the person can cancel. */
 const replayTimeoutMs = 600_000;
 
 export const askReplay = (tenant: Tenant, request: ReplayRequest, signal: AbortSignal) =>

@@ -19,7 +19,7 @@ const finalStatuses = [400, 401, 403, 404];
 /** What arrives within this time is drawn together. */
 const gatherMs = 100;
 
-/** Follows a search while `enabled`, and tells how the line is. */
+/** Follows a search while `enabled`, and returns the state of the connection. */
 export function useTail(q: string, enabled: boolean, events: TailEvents): TailState {
   const { api } = useTenant();
   const latest = useRef(events);
@@ -72,7 +72,7 @@ async function follow(api: Api, q: string, signal: AbortSignal, events: FollowEv
   }
 }
 
-/** Resolves after `ms`, at once when the page is back in touch or in sight, or when nobody waits any more. */
+/** Resolves after `ms`, or earlier when the browser is online again or `signal` aborts. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,4 +1,4 @@
-/** Forms over what is saved: changes stay until they are saved or discarded, whatever others save meanwhile. */
+/** Edit forms: changes stay until they are saved or discarded, even if others save in the meantime. */
 import { Button, Group } from '@mantine/core';
 import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
@@ -20,7 +20,7 @@ export interface EditForm<Values> {
   discard(): void;
 }
 
-/** @param options.validate The errors by field; each stands at its field as soon as something is changed. */
+/** @param options.validate The errors by field; each is shown at its field after the first change. */
 export function useEditForm<Values extends object>({
   saved,
   validate,
@@ -66,7 +66,7 @@ export function useEditForm<Values extends object>({
   };
 }
 
-/** At the end of a form in a drawer: its error, what ends the thing itself, and discard and save. */
+/** The end of a form in a drawer: the error, the delete button, and discard and save. */
 export function EditFoot<Values>({ edit, children }: { edit: EditForm<Values>; children: ReactNode }) {
   const { t } = useTranslation();
   return (
@@ -97,8 +97,8 @@ export function EditFoot<Values>({ edit, children }: { edit: EditForm<Values>; c
 }
 
 /**
- * For a drawer that is open by the `id` of the address. Every way out asks first while something is not saved: a click
- * beside it, Esc, the way back, another page.
+ * For a drawer that is open by the `id` of the address. Closing it in any way (click outside, Esc, back, another page) asks first
+ * while there are unsaved changes.
  */
 export function useUnsavedQuestion(isUnsaved: boolean): {
   /** To be drawn. */
@@ -110,7 +110,7 @@ export function useUnsavedQuestion(isUnsaved: boolean): {
   const isLeaving = useRef(false);
   const unsaved = useRef(isUnsaved);
   unsaved.current = isUnsaved;
-  // They read the refs when they are called: a change of this very moment counts too.
+  // They read the refs when they are called, so that the latest change counts.
   const isKept = useCallback(() => unsaved.current && !isLeaving.current, []);
   const shouldBlockFn = useCallback<ShouldBlockFn>(
     ({ current, next }) => {

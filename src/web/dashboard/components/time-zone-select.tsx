@@ -45,7 +45,7 @@ function zonesWith(chosen: string): string[] {
 }
 
 let textsAt = 0;
-/** What was worked out in this minute: a formatter takes long to make, and a list of zones is drawn again and again. */
+/** A cache for one minute: creating formatters is slow, and the list of zones is drawn often. */
 const texts = new Map<string, string>();
 
 /** As in 21:47; nothing for a zone that this browser does not know. */

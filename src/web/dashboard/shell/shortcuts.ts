@@ -6,7 +6,7 @@ import { createStoredChoice, useStore } from '../store.ts';
 export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const sequenceMs = 1_200;
-/** The last one with a key gets it. */
+/** The registered shortcuts; the last one with a key handles it. */
 const inForce: { readonly current: Shortcuts }[] = [];
 /** Single letters and signs can be switched off on this machine, as WCAG 2.1.4 asks; arrows and Esc stay. */
 const singleKeys = createStoredChoice('belfry.single-keys', (stored) => (stored === 'off' ? 'off' : 'on'));

@@ -2,7 +2,7 @@ import type { Card } from '#client/board.ts';
 import type { Level } from '#contract/level.ts';
 import type { ChosenSound } from './sound-choice.ts';
 
-/** More often would be one long noise. */
+/** The shortest pause between two repeats. */
 const leastMs = 5_000;
 
 interface RepeatContext {
@@ -14,8 +14,8 @@ interface RepeatContext {
 }
 
 /**
- * Says when the sound of cards is to be played again, because nobody has acknowledged them. Times are counted from when this page first had
- * the card, so a reload begins them anew.
+ * Decides when the sound of cards must be repeated because nobody has acknowledged them. Times count from the moment when this
+ * page first had the card, so a reload restarts them.
  */
 export class RepeatedSound {
   #lastAt = new Map<string, number>();

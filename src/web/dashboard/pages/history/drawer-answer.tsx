@@ -22,7 +22,7 @@ const ownSenders = [escalation, 'belfry:expectation', 'belfry:panel'] as const;
 /** The part of Belfry that sent a notification; undefined: a sender did. */
 export const ownSenderOf = (origin: string | null) => ownSenders.find((each) => each === origin);
 
-/** At first sight: whether the notification is on panels, and why or why not. */
+/** The summary: whether the notification is on panels, and why or why not. */
 export function DrawerAnswer({
   notification,
   onOpen,
@@ -83,7 +83,7 @@ function lookOf({ state, cleared, receipts }: HistoryNotification): keyof typeof
   return state === 'cleared' && cleared?.reason === 'replaced' ? 'replaced' : state;
 }
 
-/** Whether an escalation took its place, which is asked only of what was taken off panels. */
+/** Whether an escalation replaced it; requested only for notifications that were cleared. */
 function useIsEscalated({ state, cleared }: HistoryNotification): boolean {
   const isReplaced = state === 'cleared' && cleared?.reason === 'replaced';
   const { data } = useQuery({

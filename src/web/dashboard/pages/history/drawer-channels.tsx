@@ -14,7 +14,7 @@ import { Icon } from '#web/dashboard/components/icon.tsx';
 import { NextAttempt } from '#web/dashboard/components/next-attempt.tsx';
 import styles from './notification-drawer.module.css';
 
-/** What became of the notification on each channel: delivered, waiting, or failed. */
+/** The state of the notification on each channel: delivered, waiting, or failed. */
 export function ChannelDeliveryList({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
   const tenant = useTenant();
@@ -94,7 +94,7 @@ function DeliveryText({ delivery, channel }: { delivery: ChannelDelivery; channe
   );
 }
 
-/** Deliveries of a channel are made in order: what it waits for is the channel's own state. */
+/** A channel delivers in order, so the next attempt depends on the channel. */
 function NextTry({ channel }: { channel: Channel | undefined }) {
   const { t } = useTranslation('history');
   if (!channel) return null;

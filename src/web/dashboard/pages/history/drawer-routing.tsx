@@ -10,10 +10,10 @@ import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
 import { type TracedNotification, traceSentence } from '#web/dashboard/components/rule-trace.ts';
 import styles from './notification-drawer.module.css';
 
-/** So many rules are shown at first; those that matched always. */
+/** How many rules are shown at first; matching ones are always shown. */
 const shownAtFirst = 8;
 
-/** What the rules of then did with the notification, and what today's rules would change. */
+/** How the rules decided when the notification arrived, and what the current rules would change. */
 export function RoutingReason({ detail }: { detail: NotificationDetail }) {
   const { t } = useTranslation('history');
   const onScreens = detail.state === 'live' && detail.panelCount > 0;

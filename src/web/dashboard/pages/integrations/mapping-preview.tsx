@@ -11,7 +11,7 @@ import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import styles from './integrations.module.css';
 
-/** The payload that a mapping is tried on: the last one that came, until another one is typed. */
+/** The payload for the preview of a mapping: the last received one, until another one is typed. */
 export function usePayload(name: string | undefined, typed: string | undefined) {
   const { data: capture = null } = useQuery({
     ...captureQuery(useTenant(), name ?? ''),
@@ -92,7 +92,7 @@ export function usePreview(mapping: MappingPut, payload: string) {
   return isAsked ? { data, error } : { data: undefined, error: null };
 }
 
-/** The items that would be stored; of an error that no field has, its sentence. */
+/** The items that would be stored, or an error that belongs to no field. */
 export function MappingPreviewList({
   data,
   error,

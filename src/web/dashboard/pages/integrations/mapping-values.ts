@@ -1,4 +1,4 @@
-/** A mapping as its form has it, and the pointers that a payload offers. */
+/** The form values of a mapping, and the pointers that a payload offers. */
 import type { Mapping, MappingPut } from '#contract/mapping.ts';
 
 export const fieldNames = ['title', 'message', 'level', 'host', 'key', 'url', 'identity'] as const;
@@ -21,7 +21,7 @@ export const valuesOf = (mapping: Mapping | undefined): MappingValues => ({
   levels: Object.entries(mapping?.levels ?? {}).map(([word, level]) => ({ word, level })),
 });
 
-/** What is empty is left out. */
+/** Omits empty values. */
 export function mappingOf({ items, fields, levels }: MappingValues): MappingPut {
   const filled = fieldNames.filter((name) => fields[name].trim() !== '');
   const words = levels.filter(({ word, level }) => word.trim() !== '' && level !== '');
@@ -47,7 +47,7 @@ export interface Offers {
 const mostOffers = 40;
 const deepest = 6;
 
-/** What can be chosen from a payload; nothing of one that is no JSON. */
+/** The choices that a payload offers; none if it is not JSON. */
 export function offersOf(payload: string, items: string): Offers {
   let whole: unknown;
   try {

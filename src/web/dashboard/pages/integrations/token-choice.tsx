@@ -11,12 +11,12 @@ import { CreateCredential } from '../tokens/create-credential.tsx';
 import { isOver, stateOf } from '../tokens/credential.ts';
 import styles from './integrations.module.css';
 
-/** What is known of the token that a sender is given. */
+/** The token that was chosen for a sender. */
 export interface ChosenToken {
   readonly id: string | undefined;
-  /** The token, or what its text begins with: only one that was created on this page is known whole. */
+  /** The complete token if it was created on this page, otherwise its beginning. */
   readonly text: string;
-  /** To be drawn where the token is chosen; for those who may not see tokens, whom to ask. */
+  /** The control to choose the token; a hint for people who may not see tokens. */
   readonly choice: React.ReactNode;
 }
 
@@ -81,7 +81,7 @@ export function useTokenChoice(senderName: string, created: CreatedTokens, isSho
   return { id: token?.id, text, choice };
 }
 
-/** Says by itself when the sender has sent with it. */
+/** Updates itself when the sender uses the token. */
 function LastUsed({ token: { lastUsedAt } }: { token: Token }) {
   const { t } = useTranslation('integrations');
   return (

@@ -6,10 +6,10 @@ import type { Replay, ReplayOutcome } from './replay-panel.tsx';
 import type { RuleDraft } from './use-rule-draft.ts';
 
 export const checkDays = 7;
-/** A check that takes longer is given up, and the person is asked. */
+/** A check that takes longer is aborted, and the person is asked. */
 const checkTimeoutMs = 6_000;
 
-/** A hundred, or a tenth of all if that is more than a handful: one should see such a change before it is saved. */
+/** Large changes are shown before they are saved: a hundred notifications, or a tenth of all if that is more than a few. */
 const isLarge = ({ changed, considered }: ReplayResponse): boolean =>
   changed >= 100 || (changed >= 10 && changed * 10 > considered);
 

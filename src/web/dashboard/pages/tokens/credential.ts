@@ -1,10 +1,10 @@
-/** How a token or a key stands. */
+/** The state of a token or key, and its expiry. */
 import type { Key } from '#contract/token.ts';
 import { fromDateTimeField, toDateTimeField } from '#web/dashboard/components/wall-clock.ts';
 
 type CredentialState = 'active' | 'expiring' | 'expired' | 'revoked';
 
-/** What ends within this is warned of. */
+/** Credentials that expire within this time get a warning. */
 export const warnMs = 14 * 86_400_000;
 
 export function stateOf(
@@ -24,7 +24,7 @@ export const expiryPresets = ['never', '30', '90', '365', 'date'] as const;
 
 export interface ExpiryValues {
   readonly preset: (typeof expiryPresets)[number];
-  /** As a date and time field has it, by the clock of the tenant. */
+  /** The value of a date and time field, in the tenant's time zone. */
   readonly at: string;
 }
 
@@ -33,7 +33,7 @@ export const expiryValuesOf = (expiresAt: string | null, timeZone: string): Expi
     ? { preset: 'never', at: '' }
     : { preset: 'date', at: toDateTimeField(Date.parse(expiresAt), timeZone) };
 
-/** null is never; undefined while there is no time to come. */
+/** null means never; undefined without a valid future time. */
 export function expiresAtOf(
   { preset, at }: ExpiryValues,
   timeZone: string,
@@ -44,7 +44,7 @@ export function expiresAtOf(
   return instant === undefined || instant <= now ? undefined : new Date(instant).toISOString();
 }
 
-/** What is written, an entry each. */
+/** Splits the text into entries. */
 export const entriesOf = (text: string): string[] => text.split(/[\s,;]+/).filter((entry) => entry !== '');
 
 /** The first entry that is no address and no CIDR block, as 10.0.0.5, 10.0.0.0/8 or fd00::/8 are. */

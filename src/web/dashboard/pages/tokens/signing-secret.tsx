@@ -5,7 +5,7 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 
-/** The secret that a sender signs with for a token; it is read when it is asked for. */
+/** The secret that a sender signs with for a token; loaded on request. */
 export function SigningSecret({ tokenId }: { tokenId: string }) {
   const { t } = useTranslation('tokens');
   const { api } = useTenant();
