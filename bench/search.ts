@@ -21,6 +21,8 @@ if (!file) {
 }
 const each = Number(process.argv[3] ?? 40);
 const pairsMs = 1000 * Number(process.argv[4] ?? Number.POSITIVE_INFINITY);
+/** Searches that were refused. */
+const failed: string[] = [];
 const isPostgres = file.startsWith('postgres:');
 const options = { limit: pageLimit, now: newest };
 const { page, close } = isPostgres ? await onPostgres(file) : onSqlite(file);
@@ -47,7 +49,9 @@ async function onPostgres(url: string): Promise<Searched> {
   return {
     // A page ends after two seconds, as the server has it.
     page: (text) =>
-      storage.history.search(tenant, parseQuery(text, context), { ...options, timeoutMs: 2_000 }),
+      storage.history
+        .search(tenant, parseQuery(text, context), { ...options, timeoutMs: 2_000 })
+        .catch(() => failed.push(text)),
     close: () => storage.close(),
   };
 }
@@ -132,4 +136,5 @@ console.log(
     ? `pairs over 200 ms at p99: ${over(0.99, 200)}; over 100 ms at p50: ${over(0.5, 100)}`
     : `pairs over 100 ms of processor at p99: ${over(0.99, 100)}; over 20 ms at p50: ${over(0.5, 20)}`,
 );
+if (failed.length > 0) console.log(`refused: ${failed.length}, such as ${failed.slice(0, 5).join('; ')}`);
 await close();

@@ -62,6 +62,25 @@ export async function openPostgresTransfer(storage: Storage): Promise<TransferDa
       ]);
     },
 
+    async afterLogs() {
+      const unknown = await executor.read<{ name: string }>(
+        sql<{
+          name: string;
+        }>`select c.relname as name from pg_inherits h join pg_class c on c.oid = h.inhrelid
+          where h.inhparent in ('log'::regclass, 'log_state'::regclass, 'receipts'::regclass) and c.reltuples < 0`.compile(
+          builder,
+        ),
+      );
+      await executor.write([
+        sql`set local maintenance_work_mem = '256MB'`.compile(builder),
+        // Else a server's first notification would wait until the list of new words is in the index.
+        sql`select gin_clean_pending_list(i.indexrelid) from pg_inherits h join pg_index i on i.indrelid = h.inhrelid
+          join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
+          where h.inhparent = 'log'::regclass and a.amname = 'gin'`.compile(builder),
+        ...unknown.map(({ name }) => sql`analyze ${sql.table(name)}`.compile(builder)),
+      ]);
+    },
+
     storedId: { toText: String, fromText: (id) => id },
 
     async close() {

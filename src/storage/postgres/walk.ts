@@ -113,8 +113,10 @@ export async function* walk(
       const part = { partition, first: Math.max(first, last - size + 1), last };
       const isSmall = part.last - part.first < fewestPositions;
       try {
-        last = (await visit({ ...part, connections: isSmall ? reads : steps })) - 1;
-        size *= 2;
+        const lowest = await visit({ ...part, connections: isSmall ? reads : steps });
+        // Where much is found, as much more is a small part.
+        size = lowest > part.first ? Math.max(2 * fewestPositions, 2 * (last - lowest)) : 2 * size;
+        last = lowest - 1;
       } catch (error) {
         // Dropped meanwhile: nobody keeps any of it.
         if (isMissingTable(error)) break;
@@ -170,10 +172,13 @@ export async function* walkLive(
     const rows = await reads.query<RecordRow>(
       query.tenant,
       'live-rows',
-      `SELECT ${recordColumns} FROM live l JOIN log n ON n.row = l.row ${recordJoins}
-       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $7) AND n.terms @@ $2::tsquery
-         AND n.at >= $3 AND n.at < $4 AND n.position BETWEEN $5 AND $6
-       ORDER BY n.position DESC LIMIT ${testedRows}`,
+      // OFFSET 0: the planner shall go from what is live to the log, and never the other way.
+      `SELECT ${recordColumns} FROM (
+         SELECT row, position FROM live WHERE tenant = $1 AND (expires_at IS NULL OR expires_at > $7)
+           AND position BETWEEN $5 AND $6 ORDER BY position DESC OFFSET 0
+       ) l CROSS JOIN LATERAL (SELECT * FROM log WHERE row = l.row OFFSET 0) n ${recordJoins}
+       WHERE n.terms @@ $2::tsquery AND n.at >= $3 AND n.at < $4
+       ORDER BY l.position DESC LIMIT ${testedRows}`,
       [...query.values, range.first, last, query.now],
     );
     take(rows.filter(query.matches));
