@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { forgetAudit } from './core/audit.ts';
 import type { Directory } from './core/directory.ts';
+import { iso } from './core/iso-time.ts';
 import { enforceRetention } from './core/retention.ts';
 import { type ClockMemory, TrustedClock } from './core/trusted-clock.ts';
 import type { Services } from './http/services.ts';
@@ -122,7 +123,6 @@ export async function watchClock(
   logger: Logger,
   now: () => number,
 ): Promise<TrustedClock> {
-  const iso = (at: number) => new Date(at).toISOString();
   return new TrustedClock({
     now,
     monotonicNow: () => performance.now(),

@@ -1,6 +1,6 @@
 /** The settings of channels. */
 import { email, networks, orOff, smtpUrl, wholeNumber, withoutPassword } from './config-values.ts';
-import { optional, optionalSecret, setting } from './config-variable.ts';
+import { optional, optionalSecret, type SettingsOf, setting } from './config-variable.ts';
 
 export const channelVariables = {
   BELFRY_OUTBOUND_ALLOW: setting(
@@ -23,12 +23,7 @@ export const channelVariables = {
   ),
 };
 
-interface ChannelSettings {
-  readonly BELFRY_OUTBOUND_ALLOW: readonly string[];
-  readonly BELFRY_SMTP_URL: string | undefined;
-  readonly BELFRY_SMTP_FROM: string | undefined;
-  readonly BELFRY_SMTP_PER_HOUR: number | 'off';
-}
+type ChannelSettings = SettingsOf<typeof channelVariables>;
 
 export function channelsOf(of: ChannelSettings) {
   const { BELFRY_SMTP_URL: url, BELFRY_SMTP_FROM: from, BELFRY_SMTP_PER_HOUR: perHour } = of;

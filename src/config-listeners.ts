@@ -10,7 +10,7 @@ import {
   secret,
   withoutPassword,
 } from './config-values.ts';
-import { optional, optionalSecret, setting } from './config-variable.ts';
+import { optional, optionalSecret, type SettingsOf, setting } from './config-variable.ts';
 
 export interface ListenAddress {
   /** Undefined: every address of this machine. */
@@ -89,12 +89,7 @@ export const listenerVariables = {
   BELFRY_TLS_KEY_FILE: optional(filePath, 'private key of BELFRY_TLS_CERT_FILE, in PEM'),
 };
 
-type Variables = typeof listenerVariables;
-export type ListenerSettings = {
-  readonly [N in keyof Variables]: Variables[N]['default'] extends string
-    ? ReturnType<Variables[N]['read']>
-    : ReturnType<Variables[N]['read']> | undefined;
-};
+export type ListenerSettings = SettingsOf<typeof listenerVariables>;
 
 /** Problems between settings that are valid on their own; settings with an error are left out. */
 export function listenerProblems(of: Partial<ListenerSettings>): string[] {

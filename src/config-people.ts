@@ -1,14 +1,24 @@
 /** Settings that depend on each other: the first owner, and the identity provider. */
+import { email, issuerUrl, label, password, secret } from './config-values.ts';
+import { optional, optionalSecret, type SettingsOf, setting } from './config-variable.ts';
 import { passwordProblem } from './core/passwords.ts';
 
-interface PeopleSettings {
-  readonly BELFRY_ADMIN_EMAIL: string | undefined;
-  readonly BELFRY_ADMIN_PASSWORD: string | undefined;
-  readonly BELFRY_OIDC_ISSUER: string | undefined;
-  readonly BELFRY_OIDC_CLIENT_ID: string | undefined;
-  readonly BELFRY_OIDC_CLIENT_SECRET: string | undefined;
-  readonly BELFRY_OIDC_NAME: string;
-}
+export const peopleVariables = {
+  BELFRY_ADMIN_EMAIL: optional(
+    email,
+    'e-mail address of the owner that is created when there is no account yet',
+  ),
+  BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'password of that owner'),
+  BELFRY_OIDC_ISSUER: optional(issuerUrl, 'identity provider (OpenID Connect) that people may sign in with'),
+  BELFRY_OIDC_CLIENT_ID: optional(secret, 'client id of this server at the provider'),
+  BELFRY_OIDC_CLIENT_SECRET: optionalSecret(
+    secret,
+    'client secret at the provider; none for a public client',
+  ),
+  BELFRY_OIDC_NAME: setting('Single sign-on', label, 'name of the provider on the sign-in page'),
+};
+
+type PeopleSettings = SettingsOf<typeof peopleVariables>;
 
 /** Problems between settings that are valid on their own; settings with an error are left out. */
 export function problemsBetween(of: Partial<PeopleSettings>): string[] {
@@ -19,8 +29,8 @@ export function problemsBetween(of: Partial<PeopleSettings>): string[] {
   };
   together('BELFRY_ADMIN_EMAIL', 'BELFRY_ADMIN_PASSWORD');
   together('BELFRY_OIDC_ISSUER', 'BELFRY_OIDC_CLIENT_ID');
-  const { BELFRY_ADMIN_EMAIL: email, BELFRY_ADMIN_PASSWORD: password } = of;
-  const problem = password === undefined ? undefined : passwordProblem(password, email ? [email] : []);
+  const { BELFRY_ADMIN_EMAIL: address, BELFRY_ADMIN_PASSWORD: chosen } = of;
+  const problem = chosen === undefined ? undefined : passwordProblem(chosen, address ? [address] : []);
   if (problem !== undefined) problems.push(`BELFRY_ADMIN_PASSWORD ${problem}`);
   if (of.BELFRY_OIDC_CLIENT_SECRET !== undefined && 'BELFRY_OIDC_ISSUER' in of && !of.BELFRY_OIDC_ISSUER)
     problems.push('BELFRY_OIDC_CLIENT_SECRET is of no use without BELFRY_OIDC_ISSUER: set both, or neither');

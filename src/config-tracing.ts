@@ -1,6 +1,6 @@
 /** The settings of traces, under the names that OpenTelemetry gave them. */
 import { httpUrl, InvalidSetting, label, type Reader } from './config-values.ts';
-import { optional, optionalSecret, setting } from './config-variable.ts';
+import { optional, optionalSecret, type SettingsOf, setting } from './config-variable.ts';
 
 const share: Reader<number> = (text) => {
   const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
@@ -39,12 +39,7 @@ export const tracingVariables = {
   ),
 };
 
-interface TracingSettings {
-  readonly OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
-  readonly OTEL_EXPORTER_OTLP_HEADERS: Readonly<Record<string, string>> | undefined;
-  readonly OTEL_SERVICE_NAME: string;
-  readonly OTEL_TRACES_SAMPLER_ARG: number;
-}
+type TracingSettings = SettingsOf<typeof tracingVariables>;
 
 /** Undefined: nothing is traced. */
 export function tracingOf(of: TracingSettings) {

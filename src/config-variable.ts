@@ -28,3 +28,12 @@ export const optionalSecret = <T>(read: Reader<T>, about: string): Variable<T, u
   ...optional(read, about),
   secret: true,
 });
+
+/** What is read for some variables. */
+export type SettingsOf<Variables> = {
+  readonly [N in keyof Variables]: Variables[N] extends Variable<infer T, infer D>
+    ? D extends string
+      ? T
+      : T | undefined
+    : never;
+};

@@ -2,29 +2,25 @@
 import { readFileSync } from 'node:fs';
 import { channelsOf, channelVariables } from './config-channels.ts';
 import { listenerProblems, listenersOf, listenerVariables } from './config-listeners.ts';
-import { adminOf, oidcOf, problemsBetween } from './config-people.ts';
+import { adminOf, oidcOf, peopleVariables, problemsBetween } from './config-people.ts';
 import { tracingOf, tracingVariables } from './config-tracing.ts';
 import {
   busUrl,
   bytes,
   databaseUrl,
-  email,
   filePath,
   host,
   httpUrl,
   InvalidSetting,
-  issuerUrl,
-  label,
   networks,
   oneOf,
   orOff,
-  password,
   rate,
   secret,
   wholeNumber,
   withoutPassword,
 } from './config-values.ts';
-import { optional, optionalSecret, setting, type Variable } from './config-variable.ts';
+import { optional, optionalSecret, type SettingsOf, setting, type Variable } from './config-variable.ts';
 import { offerNearest } from './core/search/search-nearest.ts';
 
 const port = wholeNumber(0, 65_535);
@@ -109,18 +105,7 @@ const variables = {
     orOff(port),
     'port of the separate listener for /metrics; 0 or off for none',
   ),
-  BELFRY_ADMIN_EMAIL: optional(
-    email,
-    'e-mail address of the owner that is created when there is no account yet',
-  ),
-  BELFRY_ADMIN_PASSWORD: optionalSecret(password, 'password of that owner'),
-  BELFRY_OIDC_ISSUER: optional(issuerUrl, 'identity provider (OpenID Connect) that people may sign in with'),
-  BELFRY_OIDC_CLIENT_ID: optional(secret, 'client id of this server at the provider'),
-  BELFRY_OIDC_CLIENT_SECRET: optionalSecret(
-    secret,
-    'client secret at the provider; none for a public client',
-  ),
-  BELFRY_OIDC_NAME: setting('Single sign-on', label, 'name of the provider on the sign-in page'),
+  ...peopleVariables,
   ...listenerVariables,
   ...tracingVariables,
   BELFRY_URL: setting(
@@ -133,13 +118,7 @@ const variables = {
 
 type Variables = typeof variables;
 type Name = keyof Variables;
-type Settings = {
-  [N in Name]: Variables[N] extends Variable<infer T, infer D>
-    ? D extends string
-      ? T
-      : T | undefined
-    : never;
-};
+type Settings = SettingsOf<Variables>;
 
 const names = Object.keys(variables) as Name[];
 const prefix = 'BELFRY_';

@@ -1,10 +1,11 @@
 /** Channels: ways out of a tenant, and the queue of what is to be delivered through them. */
+
 import type { Channel, ChannelDelivery, ChannelTest } from '#contract/channel.ts';
 import type { ChannelKind } from '#contract/channel-fields.ts';
 import type { Actor } from './audit.ts';
+import { iso, isoOrNull } from './iso-time.ts';
 import type { TenantId } from './ports.ts';
 import type { PushService } from './push-devices.ts';
-import { iso } from './stream/frames.ts';
 
 export interface ChannelRecord {
   readonly tenant: TenantId;
@@ -165,7 +166,6 @@ export interface ChannelService {
 /** A channel as the API returns it. */
 export function channelView(record: ChannelRecord, pending: number, now: number): Channel {
   const { health } = record;
-  const time = (at: number | null) => (at === null ? null : iso(at));
   return {
     id: record.id,
     name: record.name,
@@ -178,9 +178,9 @@ export function channelView(record: ChannelRecord, pending: number, now: number)
     state: {
       pending,
       failures: health.failures,
-      failingSince: time(health.failingSince),
+      failingSince: isoOrNull(health.failingSince),
       retryAt: health.retryAt > now ? iso(health.retryAt) : null,
-      lastDeliveredAt: time(health.lastDeliveredAt),
+      lastDeliveredAt: isoOrNull(health.lastDeliveredAt),
       lastError: health.lastError,
     },
   };
@@ -193,6 +193,6 @@ export function deliveryView(delivery: Delivery, channelName: string, title: str
     channel: { id: channel, name: channelName },
     ...{ notification, title, state, attempts, answer },
     queuedAt: iso(queuedAt),
-    finishedAt: finishedAt === null ? null : iso(finishedAt),
+    finishedAt: isoOrNull(finishedAt),
   };
 }

@@ -1,4 +1,5 @@
 /** Creates, changes and shows tokens and automation keys. Only the answer to their creation holds the secret. */
+
 import {
   type Key,
   type KeyCreate,
@@ -13,9 +14,9 @@ import { type AddressRange, canonicalNetwork, containsRange, parseAddressRange }
 import type { Actor } from './audit.ts';
 import type { CredentialRecord, Credentials, PanelRecord } from './directory.ts';
 import { AppError, badRequest, forbidden } from './errors.ts';
+import { iso, isoOrNull } from './iso-time.ts';
 import type { TenantId } from './ports.ts';
 import { type MintedSecret, mintSecret } from './secrets.ts';
-import { iso } from './stream/frames.ts';
 
 export interface NewCredential {
   readonly record: CredentialRecord;
@@ -80,7 +81,7 @@ export function assertMayGrantRole(principal: Principal, role: Role | null): voi
 export function withinCreator(wanted: KeyCreate, creator: CredentialRecord | undefined): KeyCreate {
   if (!creator) return wanted;
   const { expiresAt, allowFrom } = creator;
-  const latest = expiresAt === null ? null : iso(expiresAt);
+  const latest = isoOrNull(expiresAt);
   const own = wanted.expiresAt === undefined ? latest : wanted.expiresAt;
   if (latest !== null && (own === null || Date.parse(own) > Date.parse(latest)))
     throw new AppError(
@@ -112,17 +113,16 @@ export function keyView(record: CredentialRecord): Key {
 }
 
 function commonView(record: CredentialRecord): Omit<Key, 'role'> {
-  const time = (at: number | null) => (at === null ? null : iso(at));
   return {
     id: record.id,
     name: record.name,
     createdAt: iso(record.createdAt),
     createdBy: record.createdBy,
-    lastUsedAt: time(record.lastUsedAt),
+    lastUsedAt: isoOrNull(record.lastUsedAt),
     lastUsedFrom: record.lastUsedFrom,
-    expiresAt: time(record.expiresAt),
+    expiresAt: isoOrNull(record.expiresAt),
     allowFrom: [...record.allowFrom],
-    revokedAt: time(record.revokedAt),
+    revokedAt: isoOrNull(record.revokedAt),
   };
 }
 

@@ -34,5 +34,10 @@ export const forbidden = () => new AppError('forbidden', 'forbidden');
 export const rateLimited = (retryAfterSeconds: number) =>
   new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds });
 export const notFound = (what: string) => new AppError('not-found', `${what} not found`);
+/** What was looked for. @throws AppError `not-found` when it is not there. */
+export function requireFound<T>(found: T | false | null | undefined, what: string): T {
+  if (found === false || found === null || found === undefined) throw notFound(what);
+  return found;
+}
 export const unavailable = (message: string, cause?: unknown) =>
   new AppError('unavailable', message, { retryAfterSeconds: 1, cause });

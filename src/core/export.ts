@@ -1,10 +1,9 @@
 /** Export of history: one record a line, as NDJSON or CSV. */
 
 import { originOf } from './history-view.ts';
+import { iso, isoOrNull } from './iso-time.ts';
 import type { HistoryRecord } from './ports.ts';
-import { acknowledgedView, iso } from './stream/frames.ts';
-
-const optionalIso = (at: number | null) => (at === null ? null : iso(at));
+import { acknowledgedView } from './stream/frames.ts';
 
 /** One line of NDJSON, line break included; times in ISO 8601 UTC. */
 export function ndjsonLine({
@@ -21,7 +20,7 @@ export function ndjsonLine({
   const line = {
     ...content,
     receivedAt: iso(receivedAt),
-    expiresAt: optionalIso(expiresAt),
+    expiresAt: isoOrNull(expiresAt),
     token: { id: tokenId, name: tokenName },
     origin: originOf({ tokenId, route }),
     sent: { level: sentLevel, ttl: sentTtl },
@@ -56,7 +55,7 @@ const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) =
   ['token_id', ({ tokenId }) => tokenId],
   ['token', ({ tokenName }) => tokenName],
   ['ttl_ms', ({ ttl }) => ttl],
-  ['expires_at', ({ expiresAt }) => optionalIso(expiresAt)],
+  ['expires_at', ({ expiresAt }) => isoOrNull(expiresAt)],
   ['sent_level', ({ sentLevel }) => sentLevel],
   ['sent_ttl_ms', ({ sentTtl }) => sentTtl],
   ['rules', ({ route }) => route.rules.map(({ name }) => name).join('; ')],
@@ -64,13 +63,13 @@ const columns: readonly (readonly [name: string, cell: (record: HistoryRecord) =
   ['panels', ({ route }) => (route.target.all ? 'all' : route.target.ids.join('; '))],
   ['panel_tags', ({ route }) => route.target.tags.join('; ')],
   ['throttled_on', ({ throttledOn }) => throttledOn],
-  ['cleared_at', ({ cleared }) => optionalIso(cleared?.at ?? null)],
+  ['cleared_at', ({ cleared }) => isoOrNull(cleared?.at)],
   ['cleared_by', ({ cleared }) => cleared?.by ?? null],
   ['clear_reason', ({ cleared }) => cleared?.reason ?? null],
   ['shown', ({ receipts }) => receipts.shown],
   ['expired', ({ receipts }) => receipts.expired],
   ['cleared', ({ receipts }) => receipts.cleared],
-  ['acknowledged_at', ({ acknowledged }) => optionalIso(acknowledged?.at ?? null)],
+  ['acknowledged_at', ({ acknowledged }) => isoOrNull(acknowledged?.at)],
   ['acknowledged_by', ({ acknowledged }) => acknowledged?.by ?? null],
   ['acknowledge_note', ({ acknowledged }) => acknowledged?.note ?? null],
   ['origin', originOf],

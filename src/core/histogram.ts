@@ -1,5 +1,6 @@
 /** Chooses the buckets of a histogram over history. */
 import { badRequest } from './errors.ts';
+import { iso } from './iso-time.ts';
 import type { Query } from './search/search-query.ts';
 import type { CountTimes } from './statistics.ts';
 import { zoneOffset } from './time-zone.ts';
@@ -82,5 +83,3 @@ function boundsOf(query: Query): { after?: number; before?: number } {
     ...(before.length > 0 && { before: Math.min(...before) }),
   };
 }
-
-const iso = (at: number) => new Date(at).toISOString();

@@ -1,7 +1,8 @@
 import type { HistoryNotification, historyStates } from '#contract/notification.ts';
+import { iso } from './iso-time.ts';
 import { ownSenders } from './own-sender.ts';
 import type { HistoryRecord, Ref, Route } from './ports.ts';
-import { acknowledgedView, iso } from './stream/frames.ts';
+import { acknowledgedView, contentOf } from './stream/frames.ts';
 import type { Target } from './target.ts';
 import { isEmpty, reaches } from './target.ts';
 import type { TenantSnapshot } from './tenancy.ts';
@@ -18,20 +19,7 @@ export function historyView(
   const { route, cleared } = record;
   const shown = !route.muted && record.throttledOn === null;
   return {
-    id: record.id,
-    position: record.position,
-    title: record.title,
-    message: record.message,
-    level: record.level,
-    rank: record.rank,
-    ttl: record.ttl,
-    ip: record.ip,
-    host: record.host,
-    key: record.key,
-    url: record.url,
-    sourceIp: record.sourceIp,
-    receivedAt: iso(record.receivedAt),
-    expiresAt: record.expiresAt === null ? null : iso(record.expiresAt),
+    ...contentOf(record),
     state: stateOf(record, now),
     token: { id: record.tokenId, name: record.tokenName },
     origin: originOf(record),

@@ -3,7 +3,7 @@ import { limits } from '#contract/limits.ts';
 import type { Actor } from './audit.ts';
 import { newPanelToken } from './credentials.ts';
 import type { Directory, PanelRecord } from './directory.ts';
-import { AppError, notFound, unavailable } from './errors.ts';
+import { AppError, requireFound, unavailable } from './errors.ts';
 import type { TenantId } from './ports.ts';
 import { hashSecret, randomSecret, randomText } from './secrets.ts';
 
@@ -64,8 +64,7 @@ export async function collectPairing(
 ): Promise<CollectedPairing> {
   const { pairings, panels, credentials } = directory;
   const secretHash = hashSecret(secret);
-  const pairing = await pairings.findBySecret(secretHash);
-  if (!pairing) throw notFound('pairing');
+  const pairing = requireFound(await pairings.findBySecret(secretHash), 'pairing');
   const { tenant, panelId, expiresAt, approvedBy } = pairing;
   if (pairing.collectedAt !== null) return { state: 'collected', expiresAt };
   if (expiresAt <= now) throw new AppError('gone', 'the code has expired: ask for a new one');

@@ -1,8 +1,9 @@
 /** Devices: the browsers and phones that get the notifications of a channel of the kind push. */
+
 import type { PushDevice, PushSubscription } from '#contract/push.ts';
 import type { Actor } from './audit.ts';
+import { iso, isoOrNull } from './iso-time.ts';
 import type { TenantId } from './ports.ts';
-import { iso } from './stream/frames.ts';
 
 /** As long as a pairing code. */
 export const pushLinkMs = 10 * 60_000;
@@ -90,6 +91,6 @@ export function pushDeviceView(device: PushDeviceRecord): PushDevice {
   return {
     ...{ id, name, lastError },
     addedAt: iso(addedAt),
-    lastDeliveredAt: lastDeliveredAt === null ? null : iso(lastDeliveredAt),
+    lastDeliveredAt: isoOrNull(lastDeliveredAt),
   };
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { AppError } from '#core/errors.ts';
+import { makePublic } from './route-schemas.ts';
 import type { App, Services } from './services.ts';
 import { nothingThere, pagePolicy } from './web.ts';
 
@@ -12,9 +13,7 @@ const address = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;
 export function docsRoutes(app: App, { settings }: Services): void {
   const root = settings.docsFolder;
   void app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, policy: 'public' };
-    });
+    scope.addHook('onRoute', makePublic);
     await scope.register(fastifyStatic, {
       root,
       serve: false,

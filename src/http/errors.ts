@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorPlace, errorHeader, formatErrorHeader } from '#contract/error-header.ts';
-import { type ErrorCode, errors } from '#contract/errors.ts';
+import { errors } from '#contract/errors.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
 
@@ -148,12 +148,6 @@ function placeOf(context: string | undefined, pointer: string): ErrorPlace {
   return context === 'body' || context === undefined ? { pointer } : { parameter: pointer.slice(1) };
 }
 
-interface Refusal {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly headers?: readonly string[];
-}
-
 /** Answers errors before there is a request: of the parser, and time-outs before the head was complete. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET') socket.destroy();
@@ -163,18 +157,15 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
 /** CONNECT takes the socket away from HTTP, so its errors must be handled here. */
 export function answerConnect(socket: Socket): void {
   socket.on('error', () => socket.destroy());
-  answerInTurn(socket, {
-    code: 'method-not-allowed',
-    message: 'this is no proxy: CONNECT is not taken',
-    headers: ['allow: GET, HEAD, POST'],
-  });
+  const error = new AppError('method-not-allowed', 'this is no proxy: CONNECT is not taken');
+  answerInTurn(socket, error, ['allow: GET, HEAD, POST']);
 }
 
 /** Sockets whose last answer waits for earlier ones. */
 const waiting = new WeakSet<Socket>();
 
 /** Sends the last answer of a connection after those to earlier complete requests, because a client matches answers by order. */
-function answerInTurn(socket: Socket, refusal: Refusal): void {
+function answerInTurn(socket: Socket, error: AppError, headers: readonly string[] = []): void {
   if (waiting.has(socket)) return;
   const before = (socket as { _httpMessage?: ServerResponse })._httpMessage;
   const isStream = before?.headersSent === true && !before.writableEnded;
@@ -184,15 +175,15 @@ function answerInTurn(socket: Socket, refusal: Refusal): void {
     waiting.add(socket);
     before.once('close', () => {
       waiting.delete(socket);
-      answerInTurn(socket, refusal);
+      answerInTurn(socket, error, headers);
     });
   } else {
-    answerLast(socket, refusal);
+    answerLast(socket, error, headers);
   }
 }
 
-function answerLast(socket: Socket, { code, message, headers = [] }: Refusal): void {
-  const body = JSON.stringify({ error: message });
+function answerLast(socket: Socket, { code, message }: AppError, headers: readonly string[]): void {
+  const body = plainJson({ error: message });
   const head = [
     `HTTP/1.1 ${errors[code].status} ${code}`,
     `${errorHeader}: ${formatErrorHeader(code)}`,
@@ -205,15 +196,15 @@ function answerLast(socket: Socket, { code, message, headers = [] }: Refusal): v
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-function parserError(code: string | undefined): Refusal {
+function parserError(code: string | undefined): AppError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return { code: 'headers-too-large', message: 'the headers are too large: at most 64 KiB together' };
+      return new AppError('headers-too-large', 'the headers are too large: at most 64 KiB together');
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return { code: 'too-large', message: 'the chunk extensions are too large' };
+      return new AppError('too-large', 'the chunk extensions are too large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { code: 'timeout', message: 'the request took too long to arrive' };
+      return new AppError('timeout', 'the request took too long to arrive');
     default:
-      return { code: 'bad-request', message: 'the request is not valid HTTP/1.1' };
+      return new AppError('bad-request', 'the request is not valid HTTP/1.1');
   }
 }

@@ -1,3 +1,4 @@
+import { rateLimited } from '#core/errors.ts';
 import type { RateState } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
 
@@ -26,4 +27,23 @@ export function rateHeaders(answer: HeaderSink, states: readonly NamedState[]): 
   }
   answer.header('ratelimit-policy', policy);
   answer.header('ratelimit', limit);
+}
+
+/** A rate limit, by its own name in the headers. */
+export interface RateLimit {
+  readonly name: string;
+  readonly rate: Rate;
+  readonly limiter: { take(key: string, rate: Rate, now: number): RateState | Promise<RateState> };
+}
+
+/** Counts a request, and writes the headers to `answer`, if one is given. @throws AppError `rate-limited`. */
+export async function takeFrom(
+  { name, rate, limiter }: RateLimit,
+  key: string,
+  now: number,
+  answer?: HeaderSink,
+): Promise<void> {
+  const state = await limiter.take(key, rate, now);
+  if (answer) rateHeaders(answer, [{ name, rate, state }]);
+  if (!state.allowed) throw rateLimited(state.resetSeconds);
 }

@@ -1,18 +1,28 @@
 /** Schemas and options that route definitions share. */
-import type { FastifyContextConfig, FastifySchema } from 'fastify';
+import type { FastifyContextConfig, FastifySchema, RouteOptions } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { ErrorBody, errors } from '#contract/errors.ts';
+import { type Role, roles } from '#contract/token.ts';
 import type { Policy } from '#core/access.ts';
 import { badRequest } from '#core/errors.ts';
 
-/** The options of a route: who may call it, and its schema. openapi.ts adds what follows from both. */
+/**
+ * The options of a route: who may call it (a role stands for keys and people that have it), and its schema. openapi.ts adds
+ * what follows from both.
+ */
 export function route<S extends FastifySchema>(
-  policy: Policy,
+  who: Policy | Role,
   schema: S,
   config: Omit<FastifyContextConfig, 'policy'> = {},
 ): { config: FastifyContextConfig; schema: S } {
+  const policy = roles.some((role) => role === who) ? { role: who as Role } : (who as Policy);
   return { config: { ...config, policy }, schema };
 }
+
+/** A hook for routes that a plugin adds. */
+export const makePublic = (options: RouteOptions): void => {
+  options.config = { ...options.config, policy: 'public' };
+};
 
 export const IdPath = Type.Object({ id: Type.String() });
 

@@ -5,6 +5,7 @@ import type { FastifyError, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { AppError } from '#core/errors.ts';
 import { answerError } from './errors.ts';
+import { makePublic } from './route-schemas.ts';
 import type { App, Services } from './services.ts';
 
 /**
@@ -44,9 +45,7 @@ export const nothingThere = () => new AppError('not-found', 'there is nothing at
 export function webRoutes(app: App, { settings }: Services): void {
   const folder = settings.webFolder;
   void app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, policy: 'public' };
-    });
+    scope.addHook('onRoute', makePublic);
     await scope.register(fastifyStatic, {
       root: join(folder, 'assets'),
       prefix: '/assets/',

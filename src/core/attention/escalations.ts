@@ -6,6 +6,7 @@ import { ownSenderId } from '../own-sender.ts';
 import type { Bus, History, HistoryRecord, NotificationDraft, Ref, TenantId } from '../ports.ts';
 import type { Escalation } from '../routing/router.ts';
 import { targetNamed } from '../routing/router.ts';
+import { takeOff } from '../take-off.ts';
 import { noPanel, unite } from '../target.ts';
 import type { Tenancy } from '../tenancy.ts';
 import type { DueTime } from './due-times.ts';
@@ -182,7 +183,7 @@ export async function escalate(context: EscalationContext, due: DueTime): Promis
   const isReplaced = await carryOver(context, { tenant, from: record, to: id });
   const { afterMs } = data.steps[data.step + 1] ?? {};
   const isSettled = await settleFor(schedule, due, { ...data, id, step: data.step + 1 }, afterMs);
-  if (isSettled && isReplaced) await clear(context, { tenant, id, by: ownSenderId(kind) });
+  if (isSettled && isReplaced) await takeOff(context, tenant, id, ownSenderId(kind));
 }
 
 /**
@@ -196,10 +197,7 @@ async function settleFor(
   afterMs?: number,
 ): Promise<boolean> {
   if (afterMs === undefined && due.subject.startsWith('id ')) return schedule.dueTimes.settle(due, undefined);
-  const dueAt = (await schedule.now()) + (afterMs ?? checkFinishedMs);
-  const isSettled = await schedule.dueTimes.settle(due, { dueAt, data });
-  if (isSettled) schedule.wakeAt(dueAt);
-  return isSettled;
+  return schedule.putOff(due, afterMs ?? checkFinishedMs, data);
 }
 
 async function findCurrent(
@@ -248,25 +246,13 @@ async function carryOver(
   { tenant, from, to }: { readonly tenant: TenantId; readonly from: HistoryRecord; readonly to: string },
 ): Promise<boolean> {
   const { history, bus } = context;
-  if (from.key === null) await clear(context, { tenant, id: from.id, by: { id: to } });
+  if (from.key === null) await takeOff(context, tenant, from.id, { id: to });
   const latest = await history.find(tenant, from.id);
   if (latest?.acknowledged) {
     const outcome = await history.acknowledge(tenant, to, latest.acknowledged);
     if (outcome.kind === 'acknowledged') bus.publish(tenant, [outcome.entry]);
   }
   const { reason, by } = latest?.cleared ?? {};
-  if (reason === 'cleared' && by !== undefined) await clear(context, { tenant, id: to, by });
+  if (reason === 'cleared' && by !== undefined) await takeOff(context, tenant, to, by);
   return reason === 'replaced' && by !== to;
-}
-
-async function clear(
-  { history, bus, now }: Pick<EscalationContext, 'history' | 'bus' | 'now'>,
-  {
-    tenant,
-    id,
-    by,
-  }: { readonly tenant: TenantId; readonly id: string; readonly by: string | { readonly id: string } },
-): Promise<void> {
-  const outcome = await history.clear(tenant, id, by, now());
-  if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
 }

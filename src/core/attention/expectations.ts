@@ -2,9 +2,11 @@
 import type { Directory } from '../directory.ts';
 import { notFound } from '../errors.ts';
 import type { Intake } from '../intake.ts';
+import { iso } from '../iso-time.ts';
 import type { CheckedFields } from '../notification.ts';
-import type { Sender } from '../own-sender.ts';
-import type { Bus, History, TenantId } from '../ports.ts';
+import { ownSenderId, type Sender } from '../own-sender.ts';
+import type { TenantId } from '../ports.ts';
+import { type TakeOffContext, takeOff } from '../take-off.ts';
 import type { DueTime } from './due-times.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -23,13 +25,10 @@ export interface Expected {
   readonly raised: string | null;
 }
 
-export interface ExpectationContext {
+export interface ExpectationContext extends TakeOffContext {
   readonly schedule: Schedule;
   readonly intake: Pick<Intake, 'raise'>;
-  readonly history: Pick<History, 'clear'>;
-  readonly bus: Pick<Bus, 'publish'>;
   readonly credentials: Pick<Directory['credentials'], 'find'>;
-  readonly now: () => number;
 }
 
 const kind = 'expectation';
@@ -84,7 +83,7 @@ export async function raiseMissing(
   // It arrived or was ended in the meantime, or another node raised the same.
   const latest = await schedule.dueTimes.find(due);
   if ((latest?.data as Expected | undefined)?.raised === id) return;
-  await takeOff({ history, bus, now }, tenant, id);
+  await takeOff({ history, bus, now }, tenant, id, ownSenderId(kind));
 }
 
 const missingFields = (
@@ -92,7 +91,7 @@ const missingFields = (
   { everyMs, level, title, host, ip = null, url = null, lastAt }: Expected,
 ): CheckedFields => ({
   title: `Overdue: ${title}`.slice(0, 250).toWellFormed(),
-  message: `No notification with the key "${key}" since ${new Date(lastAt).toISOString()}; one is expected every ${durationText(everyMs)}.`,
+  message: `No notification with the key "${key}" since ${iso(lastAt)}; one is expected every ${durationText(everyMs)}.`,
   level,
   ttl: 0,
   ...{ ip, host, key, url },
@@ -107,16 +106,7 @@ export async function endExpectation(
   const due = await context.schedule.dueTimes.remove({ tenant, kind, subject: key });
   if (!due) throw notFound('expectation');
   const { raised } = due.data as Expected;
-  if (raised !== null) await takeOff(context, tenant, raised);
-}
-
-async function takeOff(
-  { history, bus, now }: Pick<ExpectationContext, 'history' | 'bus' | 'now'>,
-  tenant: TenantId,
-  id: string,
-): Promise<void> {
-  const outcome = await history.clear(tenant, id, `belfry:${kind}`, now());
-  if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
+  if (raised !== null) await takeOff(context, tenant, raised, ownSenderId(kind));
 }
 
 /** 90 s, 5 min, 2 h. */

@@ -6,8 +6,9 @@ import type { Directory, PanelRecord } from '../directory.ts';
 import type { Intake } from '../intake.ts';
 import type { CheckedFields } from '../notification.ts';
 import { ownSenderId } from '../own-sender.ts';
-import type { Bus, History, TenantId } from '../ports.ts';
+import type { TenantId } from '../ports.ts';
 import type { Presence } from '../presence.ts';
+import { type TakeOffContext, takeOff } from '../take-off.ts';
 import type { UsageRecorder } from '../usage-recorder.ts';
 import type { DueTime } from './due-times.ts';
 import { durationText } from './expectations.ts';
@@ -18,15 +19,12 @@ interface Watched {
   readonly raised: string | null;
 }
 
-export interface LostPanelContext {
+export interface LostPanelContext extends TakeOffContext {
   readonly schedule: Schedule;
   readonly intake: Pick<Intake, 'raise' | 'findRaised'>;
-  readonly history: Pick<History, 'clear'>;
-  readonly bus: Pick<Bus, 'publish'>;
   readonly panels: Pick<Directory['panels'], 'find'>;
   readonly presence: Pick<Presence, 'online'>;
   readonly usage: Pick<UsageRecorder, 'lastContact'>;
-  readonly now: () => number;
   /** When this node started: panels may need the same time to connect to it, and also after the clock was set. */
   readonly startedAt: number;
 }
@@ -42,10 +40,8 @@ export async function noticeScreen(schedule: Schedule, tenant: TenantId, id: str
   for (;;) {
     const watched = await schedule.dueTimes.find({ tenant, kind, subject: id });
     if (!watched || (watched.data as Watched).raised === null) return;
-    const dueAt = (await schedule.now()) + backMs;
+    if (await schedule.putOff(watched, backMs, watched.data)) return;
     // A check in progress settled it in the meantime.
-    if (!(await schedule.dueTimes.settle(watched, { dueAt, data: watched.data }))) continue;
-    return schedule.wakeAt(dueAt);
   }
 }
 
@@ -62,8 +58,7 @@ export async function watchPanel(
   if (!watched) return void (await schedule.put(subject, alertWhenLostMs ?? 0, { raised: null }));
   const { raised } = watched.data as Watched;
   // A check in progress schedules the next one by the setting at that time.
-  const dueAt = (await schedule.now()) + (raised === null ? (alertWhenLostMs ?? 0) : backMs);
-  if (await schedule.dueTimes.settle(watched, { dueAt, data: { raised } })) schedule.wakeAt(dueAt);
+  await schedule.putOff(watched, raised === null ? (alertWhenLostMs ?? 0) : backMs, { raised });
 }
 
 export async function lookAtPanel(context: LostPanelContext, due: DueTime): Promise<void> {
@@ -73,13 +68,13 @@ export async function lookAtPanel(context: LostPanelContext, due: DueTime): Prom
   const panel = await panels.find(tenant, id);
   const lostMs = panel?.display.alertWhenLostMs;
   if (!panel || lostMs === undefined) {
-    if (raised !== null) await takeOff(context, tenant, raised);
+    if (raised !== null) await takeOff(context, tenant, raised, ownSenderId(kind));
     return void (await context.schedule.dueTimes.settle(due, undefined));
   }
   const isOnline = (await presence.online(tenant, id)).panels.has(id);
-  if (!isOnline) return lookAtAbsent(context, due, panel, lostMs);
+  if (!isOnline) return void (await lookAtAbsent(context, due, panel, lostMs));
   if (raised !== null) await context.intake.raise(tenant, own(due, backFields(panel)));
-  await lookAgain(context, due, { afterMs: lostMs, raised: null });
+  await context.schedule.putOff(due, lostMs, { raised: null });
 }
 
 async function lookAtAbsent(
@@ -87,37 +82,19 @@ async function lookAtAbsent(
   due: DueTime,
   panel: PanelRecord,
   lostMs: number,
-): Promise<void> {
-  const { intake, usage, now, startedAt } = context;
+): Promise<boolean> {
+  const { schedule, intake, usage, now, startedAt } = context;
   const { tenant } = due;
   const { raised } = due.data as Watched;
-  if (raised !== null) return lookAgain(context, due, { afterMs: restMs, raised });
+  if (raised !== null) return schedule.putOff(due, restMs, { raised });
   const lost = own(due, lostFields(panel, lostMs));
   const earlier = await intake.findRaised(tenant, lost.retryKey);
   const seenAt = usage.lastContact(panel)?.at ?? panel.lastSeenAt ?? panel.createdAt;
-  const leftMs = Math.max(seenAt, startedAt, context.schedule.clockSetAt) + lostMs - now();
-  if (earlier === undefined && leftMs > 0) return lookAgain(context, due, { afterMs: leftMs, raised: null });
+  const leftMs = Math.max(seenAt, startedAt, schedule.clockSetAt) + lostMs - now();
+  if (earlier === undefined && leftMs > 0) return schedule.putOff(due, leftMs, { raised: null });
   const id = earlier ?? (await intake.raise(tenant, lost));
   // A screen that connects at this moment cannot see yet that the panel is lost.
-  await lookAgain(context, due, { afterMs: backMs, raised: id });
-}
-
-async function lookAgain(
-  { schedule }: LostPanelContext,
-  due: DueTime,
-  { afterMs, raised }: Watched & { readonly afterMs: number },
-): Promise<void> {
-  const dueAt = (await schedule.now()) + afterMs;
-  if (await schedule.dueTimes.settle(due, { dueAt, data: { raised } })) schedule.wakeAt(dueAt);
-}
-
-async function takeOff(
-  { history, bus, now }: LostPanelContext,
-  tenant: TenantId,
-  raised: string,
-): Promise<void> {
-  const outcome = await history.clear(tenant, raised, ownSenderId(kind), now());
-  if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
+  return schedule.putOff(due, backMs, { raised: id });
 }
 
 const own = ({ version }: DueTime, fields: CheckedFields) =>

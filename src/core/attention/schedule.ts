@@ -103,12 +103,18 @@ export class Schedule {
     await this.#countOne(subject);
     const dueAt = (await this.now()) + afterMs;
     await this.dueTimes.put({ ...subject, dueAt, data });
-    this.wakeAt(dueAt);
+    this.#wakeAt(dueAt);
   }
 
-  /** Call it when a due time was added by other means than {@link put}. */
-  wakeAt(at: number | null): void {
-    if (at === null) return;
+  /** Changes a due time to `afterMs` from now, if it is as it was read. Returns whether it was. */
+  async putOff(due: DueTime, afterMs: number, data: unknown): Promise<boolean> {
+    const dueAt = (await this.now()) + afterMs;
+    const isSettled = await this.dueTimes.settle(due, { dueAt, data });
+    if (isSettled) this.#wakeAt(dueAt);
+    return isSettled;
+  }
+
+  #wakeAt(at: number): void {
     this.#earliestAdded = Math.min(this.#earliestAdded, at);
     if (this.#isStopped || at >= this.#wakesAt) return;
     clearTimeout(this.#timer);
@@ -148,7 +154,7 @@ export class Schedule {
       })
       .then((next) => {
         this.#wakesAt = Number.POSITIVE_INFINITY;
-        this.wakeAt(Math.min(next ?? Number.POSITIVE_INFINITY, this.#earliestAdded));
+        this.#wakeAt(Math.min(next ?? Number.POSITIVE_INFINITY, this.#earliestAdded));
       });
   }
 

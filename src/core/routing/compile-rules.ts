@@ -3,7 +3,7 @@ import type { RuleSpec } from '#contract/rule.ts';
 import type { RuleSet } from '../directory.ts';
 import { AppError, badField } from '../errors.ts';
 import type { YieldToEventLoop } from '../yield-to-event-loop.ts';
-import { compileConditions, type RankedLevels } from './conditions.ts';
+import { compileConditions, type RankedLevels, requireLevel } from './conditions.ts';
 import { checkRegexWeight, prepareRegexes } from './regex-budget.ts';
 import { type CompiledRule, IndexedRouter, type Router, type RoutingContext } from './router.ts';
 import { RuleIndex } from './rule-index.ts';
@@ -86,16 +86,18 @@ function compileRule(spec: RuleSpec, ordinal: number, { levels, onError }: Routi
 
 const never: Activity = { isActive: () => false, reason: () => 'disabled' };
 
-/** @throws AppError `bad-request` when the level to be set does not exist. */
-export function checkSetLevel({ then: { setLevel, escalate = [] } }: RuleSpec, levels: RankedLevels): void {
-  checkLevel('then.setLevel', setLevel, levels);
-  for (const [i, step] of escalate.entries())
-    checkLevel(`then.escalate[${i}].setLevel`, step.setLevel, levels);
+/** What a rule does at once and by each step of its escalation, with its path in the rule. */
+function* effectsOf({ then }: RuleSpec): Generator<readonly [path: string, effect: EscalationEffect]> {
+  yield ['then', then];
+  for (const [i, step] of (then.escalate ?? []).entries()) yield [`then.escalate[${i}]`, step];
 }
 
-function checkLevel(field: string, level: string | undefined, levels: RankedLevels): void {
-  if (level === undefined || levels.has(level)) return;
-  throw badField(field, `"${level}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
+type EscalationEffect = Pick<RuleSpec['then'], 'panels' | 'setLevel'>;
+
+/** @throws AppError `bad-request` when a level to be set does not exist. */
+function checkSetLevel(spec: RuleSpec, levels: RankedLevels): void {
+  for (const [path, { setLevel }] of effectsOf(spec))
+    if (setLevel !== undefined) requireLevel(`${path}.setLevel`, setLevel, levels);
 }
 
 /** Errors of a rule begin with its name. */
@@ -125,7 +127,8 @@ export interface RuleSurroundings {
  *
  * @throws AppError `bad-request`, naming rule and field: rule "db to the NOC": when.ip[0]: …
  */
-export function validateRule(spec: RuleSpec, { levels, panels, channels, router }: RuleSurroundings): void {
+export function validateRule(spec: RuleSpec, surroundings: RuleSurroundings): void {
+  const { levels, router } = surroundings;
   inRule(spec.name, () => {
     const conditions = compileConditions(spec.when, levels);
     const own = conditions.reduce((sum, { regexWeight }) => sum + regexWeight, 0);
@@ -134,8 +137,7 @@ export function validateRule(spec: RuleSpec, { levels, panels, channels, router 
     if (own > before) checkRegexWeight(own - before + (router?.regexWeight ?? 0));
     compileActivity(spec);
     checkSetLevel(spec, levels);
-    checkPanels(spec, panels);
-    checkChannels(spec, channels);
+    checkTargets(spec, surroundings);
     if (!doesAnything(spec))
       throw badField(
         'then',
@@ -144,33 +146,22 @@ export function validateRule(spec: RuleSpec, { levels, panels, channels, router 
   });
 }
 
-function checkPanels({ then }: RuleSpec, known: RuleSurroundings['panels']): void {
-  checkTarget('then.panels', then.panels, known);
-  for (const [i, step] of (then.escalate ?? []).entries())
-    checkTarget(`then.escalate[${i}].panels`, step.panels, known);
+function checkTargets(spec: RuleSpec, { panels, channels }: RuleSurroundings): void {
+  for (const [path, { panels: target }] of effectsOf(spec))
+    if (typeof target === 'object' && 'ids' in target)
+      requireKnown(`${path}.panels.ids`, target.ids, panels, "panel's id; GET /api/panels lists them");
+  const named = spec.then.channels ?? [];
+  requireKnown('then.channels', named, channels, "channel's id or name; GET /api/channels lists them");
 }
 
-function checkTarget(
+function requireKnown(
   field: string,
-  panels: RuleSpec['then']['panels'],
-  known: RuleSurroundings['panels'],
+  ids: readonly string[],
+  known: { has(id: string): boolean },
+  what: string,
 ): void {
-  if (typeof panels !== 'object' || !('ids' in panels)) return;
-  const unknown = panels.ids.findIndex((id) => !known.has(id));
-  if (unknown < 0) return;
-  throw badField(
-    `${field}.ids[${unknown}]`,
-    `"${panels.ids[unknown]}" is no panel's id; GET /api/panels lists them`,
-  );
-}
-
-function checkChannels({ then: { channels = [] } }: RuleSpec, known: RuleSurroundings['channels']): void {
-  const unknown = channels.findIndex((id) => !known.has(id));
-  if (unknown < 0) return;
-  throw badField(
-    `then.channels[${unknown}]`,
-    `"${channels[unknown]}" is no channel's id or name; GET /api/channels lists them`,
-  );
+  const unknown = ids.findIndex((id) => !known.has(id));
+  if (unknown >= 0) throw badField(`${field}[${unknown}]`, `"${ids[unknown]}" is no ${what}`);
 }
 
 function doesAnything({ then }: RuleSpec): boolean {

@@ -134,11 +134,15 @@ function levelIn(names: readonly string[]): Matcher {
   };
 }
 
-function levelFrom(name: string, levels: RankedLevels, path: string): Matcher {
+/** @throws AppError `bad-request` that names the field. */
+export function requireLevel(path: string, name: string, levels: RankedLevels) {
   const level = levels.get(name);
-  if (!level)
-    throw badField(path, `"${name}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
-  const { rank } = level;
+  if (level) return level;
+  throw badField(path, `"${name}" is no level here; the levels are ${[...levels.keys()].join(', ')}`);
+}
+
+function levelFrom(name: string, levels: RankedLevels, path: string): Matcher {
+  const { rank } = requireLevel(path, name, levels);
   return {
     holds: ({ subject }) => subject.rank >= rank,
     shown: ({ subject }) => `level ${subject.level} (${subject.rank})`,

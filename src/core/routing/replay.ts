@@ -1,4 +1,5 @@
 import { type ReplayChange, type ReplayResponse, replayChanges } from '#contract/routing.ts';
+import { iso } from '../iso-time.ts';
 import type { Acknowledgement, Clear, Entry, History, Route, TenantId } from '../ports.ts';
 import { isEmpty, reaches, type Target } from '../target.ts';
 import { createYieldToEventLoop } from '../yield-to-event-loop.ts';
@@ -175,7 +176,7 @@ function exampleOf(
     id: record.id,
     title: record.title,
     host: record.host,
-    receivedAt: new Date(record.receivedAt).toISOString(),
+    receivedAt: iso(record.receivedAt),
     before: {
       level: record.level,
       ttl: record.ttl,

@@ -3,7 +3,7 @@ import { reaches } from '../target.ts';
 import { bytesOf, type Frame } from './frames.ts';
 
 /** The most bytes of one write, and so the most that is buffered for a panel that does not read. */
-export const chunkBytes = 64 * 1024;
+const chunkBytes = 64 * 1024;
 
 /** A range of the log for one panel: all of its events after a cursor, joined into one write. */
 export interface Segment {
@@ -52,7 +52,7 @@ export class FrameBuffer {
   }
 
   /** Adds the next entries: `upTo` is the last position, `frames` those of them with a target. */
-  push(frames: readonly Frame[], upTo: number): void {
+  push(frames: Iterable<Frame>, upTo: number): void {
     for (const frame of frames) {
       this.#frames.push(frame);
       this.#bytes += frame.bytes.length;
@@ -91,21 +91,8 @@ export class FrameBuffer {
   }
 
   #join(cursor: number, panel: PanelAddress, now: number): Segment {
-    const parts: Buffer[] = [];
-    let size = 0;
-    let notifications = 0;
-    for (let i = this.#indexAfter(cursor); i < this.#frames.length; i++) {
-      const frame = this.#frames[i] as Frame;
-      if (!reaches(frame.target, panel)) continue;
-      const bytes = bytesOf(this.#epoch, frame, now);
-      if (!bytes) continue;
-      if (size > 0 && size + bytes.length > chunkBytes)
-        return { to: frame.position - 1, bytes: joined(parts, size), notifications };
-      parts.push(bytes);
-      size += bytes.length;
-      if (frame.source !== null) notifications += 1;
-    }
-    return { to: this.#head, bytes: joined(parts, size), notifications };
+    const frames = this.#frames.slice(this.#indexAfter(cursor));
+    return joinFrames(frames, panel, { epoch: this.#epoch, now, upTo: this.#head });
   }
 
   /** Index of the first frame with a position above `cursor`. */
@@ -132,6 +119,27 @@ export class FrameBuffer {
     }
     if (drop > 0) this.#frames = this.#frames.slice(drop);
   }
+}
+
+/** The next segment of these frames for a panel; its cursor is `upTo` when it has them all. */
+export function joinFrames(
+  frames: Iterable<Frame>,
+  panel: PanelAddress,
+  { epoch, now, upTo }: { readonly epoch: string; readonly now: number; readonly upTo: number },
+): Segment {
+  const parts: Buffer[] = [];
+  let size = 0;
+  let notifications = 0;
+  for (const frame of frames) {
+    const bytes = reaches(frame.target, panel) ? bytesOf(epoch, frame, now) : undefined;
+    if (!bytes) continue;
+    if (size > 0 && size + bytes.length > chunkBytes)
+      return { to: frame.position - 1, bytes: joined(parts, size), notifications };
+    parts.push(bytes);
+    size += bytes.length;
+    if (frame.source !== null) notifications += 1;
+  }
+  return { to: upTo, bytes: joined(parts, size), notifications };
 }
 
 function joined(parts: readonly Buffer[], size: number): Buffer | undefined {

@@ -1,6 +1,7 @@
 /** Encodes entries of the log as events of a stream. */
 import type { NotificationEvent } from '#contract/notification.ts';
 import { encodeSse, formatCursor } from '#contract/sse.ts';
+import { iso, isoOrNull } from '../iso-time.ts';
 import type {
   Acknowledged,
   Acknowledgement,
@@ -27,16 +28,12 @@ export interface Frame {
 /** The `remainingMs` of a frame may be out of date by this much; `expiresAt` is exact. */
 const staleMs = 1_000;
 
-export const iso = (at: number) => new Date(at).toISOString();
-
 /** As the API returns it. */
 export const acknowledgedView = (given: Acknowledged | null) =>
   given && { at: iso(given.at), by: given.by, note: given.note };
 
-export function notificationEvent(
-  n: Notification & Partial<Pick<LiveNotification, 'count' | 'acknowledged'>>,
-  now: number,
-): NotificationEvent {
+/** What a notification has on panels and in history alike. */
+export function contentOf(n: Notification) {
   return {
     id: n.id,
     position: n.position,
@@ -51,7 +48,16 @@ export function notificationEvent(
     url: n.url,
     sourceIp: n.sourceIp,
     receivedAt: iso(n.receivedAt),
-    expiresAt: n.expiresAt === null ? null : iso(n.expiresAt),
+    expiresAt: isoOrNull(n.expiresAt),
+  };
+}
+
+export function notificationEvent(
+  n: Notification & Partial<Pick<LiveNotification, 'count' | 'acknowledged'>>,
+  now: number,
+): NotificationEvent {
+  return {
+    ...contentOf(n),
     remainingMs: n.expiresAt === null ? null : remainingMs(n.expiresAt, n.ttl, now),
     count: n.count ?? 0,
     acknowledged: acknowledgedView(n.acknowledged ?? null),
@@ -116,22 +122,21 @@ export function frameOf(epoch: string, entry: Entry, now: number): Frame | undef
 }
 
 /** The frames of entries with a target. An entry that cannot be encoded is reported and left out. */
-export function framesOf(
+export function* framesOf(
   epoch: string,
   entries: readonly Entry[],
   now: number,
   onError: (error: unknown) => void,
-): Frame[] {
-  const frames: Frame[] = [];
+): Generator<Frame> {
   for (const entry of entries) {
+    let frame: Frame | undefined;
     try {
-      const frame = frameOf(epoch, entry, now);
-      if (frame) frames.push(frame);
+      frame = frameOf(epoch, entry, now);
     } catch (error) {
       onError(error);
     }
+    if (frame) yield frame;
   }
-  return frames;
 }
 
 /** The bytes to send now; undefined when the notification has expired. */

@@ -1,8 +1,9 @@
 import { limits } from '#contract/limits.ts';
 import { encodeSse, formatCursor } from '#contract/sse.ts';
+import { iso } from '../iso-time.ts';
 import type { History, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
-import { encodeNotification, iso } from './frames.ts';
+import { encodeNotification } from './frames.ts';
 
 export interface LiveSource {
   readonly tenant: TenantId;

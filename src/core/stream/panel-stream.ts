@@ -1,11 +1,11 @@
 import { limits } from '#contract/limits.ts';
 import type { ReadyEvent, ResumeKind } from '#contract/panel.ts';
 import { type Cursor, encodeSse, formatCursor } from '#contract/sse.ts';
-import type { Entry, History, LogBounds, TenantId } from '../ports.ts';
+import { iso } from '../iso-time.ts';
+import type { History, LogBounds, TenantId } from '../ports.ts';
 import type { PanelAddress } from '../target.ts';
-import { reaches } from '../target.ts';
-import { chunkBytes, type FrameBuffer } from './frame-buffer.ts';
-import { bytesOf, frameOf, iso } from './frames.ts';
+import { type FrameBuffer, joinFrames } from './frame-buffer.ts';
+import { framesOf } from './frames.ts';
 import { LiveSet } from './live-set.ts';
 
 /** The connection to which a stream writes. */
@@ -108,7 +108,7 @@ export class PanelStream {
     if (groupOf(panel) === this.#group) return;
     this.#panel = panel;
     this.#group = groupOf(panel);
-    this.#restart('reset', 'the tags of this panel changed');
+    this.#during(() => this.#restart('reset', 'the tags of this panel changed'));
   }
 
   /** Queues an event that is no entry of the log. */
@@ -212,53 +212,26 @@ export class PanelStream {
   }
 
   /** Mid-stream: the panel drops what it shows, and the live set follows. */
-  #restart(event: 'gap' | 'reset', reason: string): void {
-    this.#during(() =>
-      this.#beginLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } }))),
-    );
+  #restart(event: 'gap' | 'reset', reason: string): Promise<void> {
+    return this.#beginLive((head) => this.#queued.push(() => encodeSse({ event, data: { reason, head } })));
   }
 
   /** One page of history, for a cursor below the frame buffer. */
   #catchUp(): void {
     this.#during(async () => {
-      const { history, tenant } = this.#context;
+      const { history, tenant, epoch, now } = this.#context;
       const from = this.#cursor;
       const page = await history.readAfter(tenant, from, pageSize);
-      if (page.first > from + 1) {
-        await this.#beginLive((head) =>
-          this.#queued.push(() =>
-            encodeSse({ event: 'gap', data: { reason: 'older than what history keeps', head } }),
-          ),
-        );
-        return;
-      }
-      if (page.entries.length === 0)
+      if (page.first > from + 1) return this.#restart('gap', 'older than what history keeps');
+      const upTo = page.entries.at(-1)?.position;
+      if (upTo === undefined)
         throw new Error(`the log has no entry ${from + 1}, though its head is ${page.head}`);
-      const { bytes, to, notifications } = this.#joinPage(page.entries, from);
+      const at = now();
+      const frames = framesOf(epoch, page.entries, at, fail);
+      const { bytes, to, notifications } = joinFrames(frames, this.#panel, { epoch, now: at, upTo });
       this.#cursor = to;
-      if (bytes.length > 0) this.#write(bytes, notifications);
+      if (bytes) this.#write(bytes, notifications);
     });
-  }
-
-  #joinPage(entries: readonly Entry[], from: number): { bytes: Buffer; to: number; notifications: number } {
-    const { epoch, now } = this.#context;
-    const at = now();
-    const parts: Buffer[] = [];
-    let size = 0;
-    let notifications = 0;
-    let to = from;
-    for (const entry of entries) {
-      const frame = frameOf(epoch, entry, at);
-      const bytes = frame && reaches(frame.target, this.#panel) ? bytesOf(epoch, frame, at) : undefined;
-      if (bytes && size > 0 && size + bytes.length > chunkBytes) break;
-      if (bytes) {
-        parts.push(bytes);
-        size += bytes.length;
-        if (frame?.source) notifications += 1;
-      }
-      to = entry.position;
-    }
-    return { bytes: Buffer.concat(parts, size), to, notifications };
   }
 
   /** Runs one read at a time; nothing else is written meanwhile. If a read fails, the stream ends and the client reconnects. */
@@ -283,6 +256,11 @@ export class PanelStream {
     else this.pump();
   }
 }
+
+/** A page that cannot be sent whole ends the stream. */
+const fail = (error: unknown) => {
+  throw error;
+};
 
 function groupOf({ tags }: PanelAddress): string {
   return JSON.stringify([...tags].sort());

@@ -1,5 +1,5 @@
 import type { PanelRecord } from '../directory.ts';
-import { AppError, notFound } from '../errors.ts';
+import { AppError, requireFound } from '../errors.ts';
 import type { NodePanels } from '../nodes.ts';
 import type { Bus, Entry, History, TenantId } from '../ports.ts';
 import type { Tenancy, TenantSnapshot } from '../tenancy.ts';
@@ -111,8 +111,7 @@ export class TenantStreams {
     const tenant = wanted.snapshot.record.id;
     // Read again, because a change during the wait has not reached this stream. Later changes do.
     const snapshot = tenancy.peek(tenant) ?? wanted.snapshot;
-    const panel = snapshot.panels.get(wanted.panel.id);
-    if (!panel) throw notFound('panel');
+    const panel = requireFound(snapshot.panels.get(wanted.panel.id), 'panel');
     const context = {
       tenant,
       epoch,

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { SignedIn } from '#contract/session.ts';
 import type { People } from '../people.ts';
 import type { Services } from '../services.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
@@ -29,6 +30,12 @@ export async function note(
   } catch (error) {
     logger.error({ err: error, action }, 'an audit line was not written');
   }
+}
+
+/** Answers that the person is signed in. */
+export function signedIn(reply: FastifyReply, cookies: readonly string[], twoFactor = false): SignedIn {
+  setCookies(reply, cookies);
+  return { ok: true, twoFactor };
 }
 
 /** Sets cookies on an answer, which no cache may keep. */

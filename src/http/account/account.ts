@@ -1,8 +1,8 @@
 import { AccountPatch, type AccountSession, AccountSessionList, PasswordChange } from '#contract/account.ts';
 import { Person } from '#contract/session.ts';
 import type { SessionRecord } from '#core/accounts.ts';
-import { notFound } from '#core/errors.ts';
-import { iso } from '#core/stream/frames.ts';
+import { requireFound } from '#core/errors.ts';
+import { iso } from '#core/iso-time.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, note, setCookies } from './account-context.ts';
@@ -67,7 +67,7 @@ function sessionListRoutes(app: App, context: AccountContext): void {
     '/api/account/sessions/:id',
     route('proven', { summary: 'End one session', params: IdPath, response: { 204: NoContent } }),
     async ({ person: { person }, params }, reply) => {
-      if (!(await accounts.endSession(person.id, params.id))) throw notFound('session');
+      requireFound(await accounts.endSession(person.id, params.id), 'session');
       await note(context, person.id, 'session.end', { sessions: 1 });
       return reply.code(204).send(null);
     },

@@ -2,9 +2,9 @@ import { InvitationAccept, InvitationPreview, InvitationSecret } from '#contract
 import { SignedIn } from '#contract/session.ts';
 import { AppError } from '#core/errors.ts';
 import type { InvitationRecord } from '#core/invitations.ts';
+import { iso } from '#core/iso-time.ts';
 import { hashSecret } from '#core/secrets.ts';
 import type { Visit } from '#core/sign-in.ts';
-import { iso } from '#core/stream/frames.ts';
 import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
 import { type AccountContext, setCookies } from './account-context.ts';

@@ -1,11 +1,11 @@
 import { Passkey, PasskeyAdd, PasskeyList } from '#contract/account.ts';
 import { PasskeyOptions, PasskeyResponse, SignedIn } from '#contract/session.ts';
-import { notFound } from '#core/errors.ts';
+import { requireFound } from '#core/errors.ts';
+import { iso } from '#core/iso-time.ts';
 import type { PasskeyRecord } from '#core/sign-in.ts';
-import { iso } from '#core/stream/frames.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { type AccountContext, note, setCookies } from './account-context.ts';
+import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';
 
 /** Passkeys: signing in with one, and managing one's own. */
 export function passkeyRoutes(app: App, context: AccountContext): void {
@@ -47,8 +47,7 @@ function signInRoutes(app: App, context: AccountContext): void {
       await limits.take(request, reply);
       const { cookies, personId } = await signIn.withPasskey(visit, request.body.response);
       await note(context, personId, 'session.begin', { from: visit.source, with: 'passkey' });
-      setCookies(reply, cookies);
-      return { ok: true as const, twoFactor: false };
+      return signedIn(reply, cookies);
     },
   );
 }
@@ -99,7 +98,7 @@ function ownRoutes(app: App, context: AccountContext): void {
     '/api/account/passkeys/:id',
     route('proven', { summary: 'Remove a passkey', params: IdPath, response: { 204: NoContent } }),
     async ({ person: { person }, params }, reply) => {
-      if (!(await signIn.removePasskey(person.id, params.id))) throw notFound('passkey');
+      requireFound(await signIn.removePasskey(person.id, params.id), 'passkey');
       await note(context, person.id, 'account.passkey.remove', {});
       return reply.code(204).send(null);
     },

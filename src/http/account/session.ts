@@ -4,7 +4,7 @@ import { AppError } from '#core/errors.ts';
 import type { MembershipRecord } from '#core/members.ts';
 import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { type AccountContext, note, setCookies } from './account-context.ts';
+import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';
 
 /** Who is signed in; signing in and out. */
 export function sessionRoutes(app: App, context: AccountContext): void {
@@ -58,8 +58,7 @@ export function sessionRoutes(app: App, context: AccountContext): void {
       limits.proven(request, email);
       if (!twoFactor)
         await note(context, personId, 'session.begin', { from: visit.source, with: 'password' });
-      setCookies(reply, cookies);
-      return { ok: true as const, twoFactor };
+      return signedIn(reply, cookies, twoFactor);
     },
   );
 

@@ -3,7 +3,7 @@ import { AppError } from '#core/errors.ts';
 import { checkTimeZone } from '#core/time-zone.ts';
 import { problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { type AccountContext, setCookies } from './account-context.ts';
+import { type AccountContext, signedIn } from './account-context.ts';
 
 const isSetUp = () =>
   new AppError('conflict', 'this server is set up already: sign in, or ask its owner for an invitation');
@@ -51,8 +51,7 @@ export function setUpRoutes(app: App, { services, people, limits }: AccountConte
       if (!isFirst) throw isSetUp();
       setUp.close();
       await tenancy.refresh(tenant.id);
-      setCookies(reply, session.cookies);
-      return { ok: true as const, twoFactor: false };
+      return signedIn(reply, session.cookies);
     },
   );
 }

@@ -1,11 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findEmail } from '#core/email.ts';
-import { rateLimited } from '#core/errors.ts';
 import type { ExactLimiter } from '#core/limits.ts';
 import { createLruMap } from '#core/lru-map.ts';
-import type { RateState } from '#core/rate-limit.ts';
 import type { Rate } from '#core/tenants.ts';
-import { rateHeaders } from '../rate-headers.ts';
+import { takeFrom } from '../rate-headers.ts';
 import type { Services } from '../services.ts';
 import { networkOf } from '../source-address.ts';
 
@@ -37,11 +35,10 @@ export class SignInLimits {
     const { rateAuth } = settings;
     if (rateAuth === 'off') return;
     const network = networkOf(request.sourceIp);
-    const state = await this.#networks.take(network, rateAuth, now());
-    rateHeaders(reply, [{ name: 'sign-in', rate: rateAuth, state }]);
-    refuseIfSpent(state);
+    await takeFrom({ name: 'sign-in', rate: rateAuth, limiter: this.#networks }, network, now(), reply);
     if (account === undefined || this.#proven.has(pair(network, nameOf(account)))) return;
-    refuseIfSpent(await this.#accounts.take(nameOf(account), accountRate, now()));
+    const ofAccount = { name: 'account', rate: accountRate, limiter: this.#accounts };
+    await takeFrom(ofAccount, nameOf(account), now());
   }
 
   /** The password was right: this network is no longer limited by account. */
@@ -55,8 +52,4 @@ const pair = (network: string, name: string) => `${network} ${name}`;
 /** All spellings of an address are one account. */
 function nameOf(account: string): string {
   return findEmail(account) ?? account;
-}
-
-function refuseIfSpent({ allowed, resetSeconds }: RateState): void {
-  if (!allowed) throw rateLimited(resetSeconds);
 }

@@ -2,7 +2,7 @@ import { BackupCodes, PasswordProof, TwoFactorBegun, TwoFactorCode } from '#cont
 import { SignedIn, TwoFactorSignIn } from '#contract/session.ts';
 import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App } from '../services.ts';
-import { type AccountContext, note, setCookies } from './account-context.ts';
+import { type AccountContext, note, setCookies, signedIn } from './account-context.ts';
 
 /** Two-factor authentication: signing in with it, and setting it up. */
 export function twoFactorRoutes(app: App, context: AccountContext): void {
@@ -30,8 +30,7 @@ function signInRoute(app: App, context: AccountContext): void {
       const factor = { code: code.trim(), kind, trustDevice };
       const { cookies, personId } = await services.signIn.withSecondFactor(visit, factor);
       await note(context, personId, 'session.begin', { from: visit.source, with: kind });
-      setCookies(reply, cookies);
-      return { ok: true as const, twoFactor: false };
+      return signedIn(reply, cookies);
     },
   );
 }

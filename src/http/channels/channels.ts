@@ -20,13 +20,13 @@ import {
   publicSettings,
 } from '#core/channel-setup.ts';
 import { type ChannelChange, type ChannelRecord, channelView, deliveryView } from '#core/channels.ts';
-import { AppError, badField, notFound, rateLimited } from '#core/errors.ts';
+import { AppError, badField, notFound, requireFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Rate } from '#core/tenants.ts';
+import { takeFrom } from '../rate-headers.ts';
 import { IdPath, NoContent, problems, readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const policy = { role: 'admin' } as const;
 const mostDeliveries = 200;
 /** Comparisons with the secrets of one channel, by all callers together. */
 const comparisonRate: Rate = { perSecond: 1 / 6, burst: 10 };
@@ -41,19 +41,16 @@ export function channelRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/channels',
-    route(
-      { role: 'viewer' },
-      {
-        summary: 'All channels, by name, without secrets',
-        description: 'Below the role admin, of a URL its origin alone is answered, and no topic.',
-        response: { 200: ChannelList },
-      },
-    ),
+    route('viewer', {
+      summary: 'All channels, by name, without secrets',
+      description: 'Below the role admin, of a URL its origin alone is answered, and no topic.',
+      response: { 200: ChannelList },
+    }),
     async ({ principal }) => {
       const { tenant } = principal;
       const [records, pending] = await Promise.all([channels.list(tenant), deliveries.pending(tenant)]);
       const view = (record: ChannelRecord) => channelView(record, pending.get(record.id) ?? 0, now());
-      if (allows(policy, principal)) return { channels: records.map(view) };
+      if (allows({ role: 'admin' }, principal)) return { channels: records.map(view) };
       const shown = records.map((each) => ({
         ...each,
         settings: publicSettings(each.kind, each.settings),
@@ -65,7 +62,7 @@ export function channelRoutes(app: App, services: Services): void {
   app.post(
     '/api/channels/:id/test',
     route(
-      policy,
+      'admin',
       {
         summary: 'Send a test through a channel, at once and past its queue',
         params: IdPath,
@@ -79,17 +76,14 @@ export function channelRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/channels/:id/deliveries',
-    route(
-      { role: 'viewer' },
-      {
-        summary: 'What was delivered through a channel, and what waits, the newest first',
-        params: IdPath,
-        querystring: Type.Object({
-          limit: Type.Optional(Type.String({ description: `1 to ${mostDeliveries}; 50 when not given.` })),
-        }),
-        response: { 200: ChannelDeliveries },
-      },
-    ),
+    route('viewer', {
+      summary: 'What was delivered through a channel, and what waits, the newest first',
+      params: IdPath,
+      querystring: Type.Object({
+        limit: Type.Optional(Type.String({ description: `1 to ${mostDeliveries}; 50 when not given.` })),
+      }),
+      response: { 200: ChannelDeliveries },
+    }),
     async ({ principal: { tenant }, params, query }) => {
       const { id, name } = await find(services, tenant, params.id);
       const rows = await deliveries.list(tenant, id, readLimit(query.limit, mostDeliveries));
@@ -106,14 +100,14 @@ export function channelRoutes(app: App, services: Services): void {
   /** The change applies to the next notification. */
   app.delete(
     '/api/channels/:id',
-    route(policy, {
+    route('admin', {
       summary: 'Delete a channel; what waits for it is not delivered',
       params: IdPath,
       response: { 204: NoContent },
     }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
-      if (!(await channels.remove(tenant, params.id, actorOf(principal), now()))) throw notFound('channel');
+      requireFound(await channels.remove(tenant, params.id, actorOf(principal), now()), 'channel');
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },
@@ -122,10 +116,11 @@ export function channelRoutes(app: App, services: Services): void {
 
 function compareRoute(app: App, services: Services): void {
   const { limits, now } = services;
-  const comparisons = limits.exact('secret comparison');
+  const name = 'secret comparison';
+  const comparisons = { name, rate: comparisonRate, limiter: limits.exact(name) };
   app.post(
     '/api/channels/:id/compare-secrets',
-    route(policy, {
+    route('admin', {
       summary: 'Which of these secrets differ from those of a channel',
       description:
         'Changes nothing: for programs that hold a channel to a file. Secrets that were encrypted with another key file count as different. So that nobody can guess a secret, each channel allows 10 comparisons at once and 10 a minute; then the answer is 429.',
@@ -135,8 +130,7 @@ function compareRoute(app: App, services: Services): void {
     }),
     async ({ principal, params, body }) => {
       const record = await find(services, principal.tenant, params.id);
-      const { allowed, resetSeconds } = await comparisons.take(record.id, comparisonRate, now());
-      if (!allowed) throw rateLimited(resetSeconds);
+      await takeFrom(comparisons, record.id, now());
       return { differing: differingSecrets(openIfNeeded(services, record, body), body.secrets) };
     },
   );
@@ -148,7 +142,7 @@ function changeRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/channels',
-    route(policy, {
+    route('admin', {
       summary: 'Create a channel',
       description:
         'The answer holds the signing key of a webhook if none was given; it is never shown again.',
@@ -181,7 +175,7 @@ function changeRoutes(app: App, services: Services): void {
 
   app.patch(
     '/api/channels/:id',
-    route(policy, {
+    route('admin', {
       summary: 'Change a channel',
       description:
         'Fields that are not named keep their value; `settings` is replaced as a whole, of `secrets` those that are named. With another address, secrets must be entered again. What waits is attempted at once. The answer holds the signing key of a webhook if its key was removed and a new one made.',
@@ -249,9 +243,7 @@ function planChange(services: Services, known: ChannelRecord, body: ChannelPatch
 }
 
 async function find({ directory }: Services, tenant: TenantId, id: string): Promise<ChannelRecord> {
-  const record = await directory.channels.find(tenant, id);
-  if (!record) throw notFound('channel');
-  return record;
+  return requireFound(await directory.channels.find(tenant, id), 'channel');
 }
 
 /** Secrets that were encrypted with a lost key can be replaced. */

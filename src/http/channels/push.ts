@@ -14,26 +14,30 @@ import {
 } from '#contract/push.ts';
 import { actorOf } from '#core/access.ts';
 import type { ChannelRecord } from '#core/channels.ts';
-import { AppError, notFound, rateLimited } from '#core/errors.ts';
+import { AppError, notFound, requireFound } from '#core/errors.ts';
+import { iso } from '#core/iso-time.ts';
 import { type PushDeviceRecord, type PushDeviceRef, pushDeviceView, pushLinkMs } from '#core/push-devices.ts';
-import { iso } from '#core/stream/frames.ts';
 import type { Rate } from '#core/tenants.ts';
 import { originReader } from '../origin.ts';
-import { rateHeaders } from '../rate-headers.ts';
+import { takeFrom } from '../rate-headers.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { networkOf } from '../source-address.ts';
 
-const policy = { role: 'admin' } as const;
 /** All requests of devices behind one address. */
 const deviceRate: Rate = { perSecond: 2, burst: 60 };
 /** Test messages requested by one device. */
 const testRate: Rate = { perSecond: 1 / 10, burst: 5 };
 
+/** Counts a request of a device. @throws AppError `rate-limited`. */
+type Take = (source: string, reply: FastifyReply) => Promise<void>;
+
 /** Devices of channels of the kind push. */
 export function pushRoutes(app: App, services: Services): void {
   adminRoutes(app, services);
-  const take = createTake(services);
+  const limiter = services.limits.approximate('push device');
+  const take: Take = (source, reply) =>
+    takeFrom({ name: 'push', rate: deviceRate, limiter }, networkOf(source), services.now(), reply);
   linkRoutes(app, services, take);
   deviceRoutes(app, services, take);
 }
@@ -44,19 +48,20 @@ function adminRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/channels/:id/devices',
-    route(
-      { role: 'viewer' },
-      { summary: 'Devices of a push channel, by name', params: IdPath, response: { 200: PushDeviceList } },
-    ),
+    route('viewer', {
+      summary: 'Devices of a push channel, by name',
+      params: IdPath,
+      response: { 200: PushDeviceList },
+    }),
     async ({ principal: { tenant }, params: { id } }) => {
-      if (!(await directory.channels.find(tenant, id))) throw notFound('channel');
+      requireFound(await directory.channels.find(tenant, id), 'channel');
       return { devices: (await directory.pushDevices.list(tenant, id)).map(pushDeviceView) };
     },
   );
 
   app.post(
     '/api/channels/:id/devices',
-    route(policy, {
+    route('admin', {
       summary: 'Make a link with which one device is added to a push channel',
       description: 'The link works once, for ten minutes: send it to the device, or show it as a QR code.',
       params: IdPath,
@@ -65,8 +70,7 @@ function adminRoutes(app: App, services: Services): void {
     async (request, reply) => {
       const { principal, params } = request;
       const { tenant } = principal;
-      const channel = await directory.channels.find(tenant, params.id);
-      if (!channel) throw notFound('channel');
+      const channel = requireFound(await directory.channels.find(tenant, params.id), 'channel');
       if (channel.kind !== 'push')
         throw new AppError('conflict', 'only a channel of the kind push has devices');
       const ref = { tenant, channel: channel.id, id: uuidv7() };
@@ -82,14 +86,14 @@ function adminRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/channels/:id/devices/:device',
-    route(policy, {
+    route('admin', {
       summary: 'Remove a device, or a link that was not used yet',
       params: Type.Object({ id: Type.String(), device: Type.String() }),
       response: { 204: NoContent },
     }),
     async ({ principal, params }, reply) => {
       const ref = { tenant: principal.tenant, channel: params.id, id: params.device };
-      if (!(await directory.pushDevices.remove(ref, actorOf(principal), now()))) throw notFound('device');
+      requireFound(await directory.pushDevices.remove(ref, actorOf(principal), now()), 'device');
       return reply.code(204).send(null);
     },
   );
@@ -146,12 +150,10 @@ function linkRoutes(app: App, services: Services, take: Take): void {
 
 function deviceRoutes(app: App, services: Services, take: Take): void {
   const { directory, channels, limits, now } = services;
-  const tests = limits.exact('push test');
+  const tests = { name: 'push test', rate: testRate, limiter: limits.exact('push test') };
   const known = async (secret: string): Promise<PushDeviceRecord> => {
     const ref = channels.push.readSecret('device', secret);
-    const device = ref && (await directory.pushDevices.find(ref));
-    if (!device) throw notFound('device');
-    return device;
+    return requireFound(ref && (await directory.pushDevices.find(ref)), 'device');
   };
 
   app.post(
@@ -184,7 +186,7 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       const sealed = channels.push.seal(device, body.subscription);
       // The page sends its subscription at each visit. Only a new one wakes a channel that waits.
       if (!channels.push.has(device, body.subscription)) {
-        if (!(await directory.pushDevices.renew(device, sealed, now()))) throw notFound('device');
+        requireFound(await directory.pushDevices.renew(device, sealed, now()), 'device');
         channels.wake(device.tenant);
       }
       return reply.code(204).send(null);
@@ -203,8 +205,7 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
       await take(sourceIp, reply);
       const device = await known(body.secret);
       const channel = await channelOf(services, device, () => notFound('device'));
-      const { allowed, resetSeconds } = await tests.take(device.id, testRate, now());
-      if (!allowed) throw rateLimited(resetSeconds);
+      await takeFrom(tests, device.id, now());
       const result = await channels.test(channel, device.name, device.id);
       return result.ok ? result : { ...result, answer: notReached };
     },
@@ -221,8 +222,7 @@ function deviceRoutes(app: App, services: Services, take: Take): void {
     async ({ sourceIp, body }, reply) => {
       await take(sourceIp, reply);
       const device = await known(body.secret);
-      if (!(await directory.pushDevices.remove(device, `device ${device.name}`, now())))
-        throw notFound('device');
+      requireFound(await directory.pushDevices.remove(device, `device ${device.name}`, now()), 'device');
       return reply.code(204).send(null);
     },
   );
@@ -238,18 +238,6 @@ function ownView(device: PushDeviceRecord) {
 
 const linkOver = () =>
   new AppError('gone', 'the link was used or has expired: make a new one on the page of the channel');
-
-/** Takes from the limit of devices behind one address. @throws AppError `rate-limited`. */
-type Take = (source: string, reply: FastifyReply) => Promise<void>;
-
-function createTake({ limits, now }: Services): Take {
-  const limiter = limits.approximate('push device');
-  return async (source, reply) => {
-    const state = limiter.take(networkOf(source), deviceRate, now());
-    rateHeaders(reply, [{ name: 'push', rate: deviceRate, state }]);
-    if (!state.allowed) throw rateLimited(state.resetSeconds);
-  };
-}
 
 async function channelOf(
   { directory }: Services,

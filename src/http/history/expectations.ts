@@ -3,7 +3,7 @@ import { type Expectation, ExpectationList } from '#contract/expectation.ts';
 import { closed } from '#contract/schema.ts';
 import type { DueTime } from '#core/attention/due-times.ts';
 import { type Expected, endExpectation, graceOf } from '#core/attention/expectations.ts';
-import { iso } from '#core/stream/frames.ts';
+import { iso } from '#core/iso-time.ts';
 import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -16,14 +16,11 @@ export function expectationRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/expectations',
-    route(
-      { role: 'viewer' },
-      {
-        summary: 'The notifications that are expected, by key',
-        description: 'A sender begins one with X-Expect-Every, and ends it with X-Expect-Every: 0.',
-        response: { 200: ExpectationList },
-      },
-    ),
+    route('viewer', {
+      summary: 'The notifications that are expected, by key',
+      description: 'A sender begins one with X-Expect-Every, and ends it with X-Expect-Every: 0.',
+      response: { 200: ExpectationList },
+    }),
     async ({ principal }) => {
       const due = await schedule.dueTimes.list(principal.tenant, 'expectation', maxListed);
       return { expectations: due.map(expectationView) };
@@ -32,14 +29,11 @@ export function expectationRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/expectations',
-    route(
-      { role: 'member' },
-      {
-        summary: 'End an expectation; what it raised leaves the panels',
-        querystring: closed({ key: Type.String({ minLength: 1, maxLength: 1_000 }) }),
-        response: { 204: NoContent, ...problems(404) },
-      },
-    ),
+    route('member', {
+      summary: 'End an expectation; what it raised leaves the panels',
+      querystring: closed({ key: Type.String({ minLength: 1, maxLength: 1_000 }) }),
+      response: { 204: NoContent, ...problems(404) },
+    }),
     async ({ principal, query }, reply) => {
       await endExpectation(services, principal.tenant, query.key);
       return reply.code(204).send(null);

@@ -15,18 +15,15 @@ const Key = Type.Enum([...keys]);
 export function fieldValueRoutes(app: App, services: Services): void {
   app.get(
     '/api/history/values',
-    route(
-      { role: 'viewer' },
-      {
-        summary: 'Values that begin with the prefix, to complete a search while it is typed',
-        description: `At most ${mostValues}, in order. Values of the last seconds may be missing.`,
-        querystring: Type.Object({
-          key: Key,
-          prefix: Type.Optional(Type.String({ maxLength: 255 })),
-        }),
-        response: { 200: FieldValues },
-      },
-    ),
+    route('viewer', {
+      summary: 'Values that begin with the prefix, to complete a search while it is typed',
+      description: `At most ${mostValues}, in order. Values of the last seconds may be missing.`,
+      querystring: Type.Object({
+        key: Key,
+        prefix: Type.Optional(Type.String({ maxLength: 255 })),
+      }),
+      response: { 200: FieldValues },
+    }),
     async (request) => {
       const { tenant } = request.principal;
       const { key, prefix = '' } = request.query;

@@ -3,8 +3,8 @@ import { limits } from '#contract/limits.ts';
 import { Histogram } from '#contract/overview.ts';
 import { badRequest } from '#core/errors.ts';
 import { type HistogramTimes, histogramTimes } from '#core/histogram.ts';
+import { iso, isoOrNull } from '#core/iso-time.ts';
 import type { Counted } from '#core/statistics.ts';
-import { iso } from '#core/stream/frames.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -20,7 +20,7 @@ export function histogramRoutes(app: App, services: Services): void {
   app.get(
     '/api/history/histogram',
     route(
-      { role: 'viewer' },
+      'viewer',
       {
         summary: 'Number of matches over time and by level',
         description: `Buckets are of a round length, from 1 s to 7 d, the shortest that gives at most the requested number.
@@ -73,7 +73,7 @@ function histogramOf(
     const found = buckets[bucket];
     if (found) found.counts[level] = count;
   }
-  return { buckets, bucketMs, total, searchedTo: searchedTo === null ? null : iso(searchedTo) };
+  return { buckets, bucketMs, total, searchedTo: isoOrNull(searchedTo) };
 }
 
 function readBuckets(text: string | undefined): number {

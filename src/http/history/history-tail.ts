@@ -1,8 +1,8 @@
 import { limits } from '#contract/limits.ts';
 import { encodeSse } from '#contract/sse.ts';
 import { historyView } from '#core/history-view.ts';
+import { iso } from '#core/iso-time.ts';
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
-import { iso } from '#core/stream/frames.ts';
 import type { Sink } from '#core/stream/panel-stream.ts';
 import type { Services } from '../services.ts';
 import { queryOf } from './history-query.ts';

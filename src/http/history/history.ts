@@ -4,7 +4,7 @@ import { limits } from '#contract/limits.ts';
 import { HistoryPage } from '#contract/notification.ts';
 import { AppError } from '#core/errors.ts';
 import { historyView } from '#core/history-view.ts';
-import { iso } from '#core/stream/frames.ts';
+import { isoOrNull } from '#core/iso-time.ts';
 import type { Authenticator } from '../auth.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { readLimit, route } from '../route-schemas.ts';
@@ -21,12 +21,11 @@ const q = Type.Optional(
 /** Searching history: a page, a live tail, an export. */
 export function historyRoutes(app: App, services: Services, authenticator: Authenticator): void {
   const { history, tenancy, now } = services;
-  const policy = { role: 'viewer' } as const;
 
   app.get(
     '/api/history',
     route(
-      policy,
+      'viewer',
       {
         summary: 'Search history, newest first',
         description: `A search takes ${limits.searchMs / 1000} seconds at most. The page then holds what was found by that time, searchedTo
@@ -59,14 +58,14 @@ says how far back that is, and nextCursor continues the search.`,
       return {
         notifications: page.records.map((record) => historyView(record, snapshot, at)),
         nextCursor: page.next === null ? null : `p${page.next}`,
-        searchedTo: page.searchedTo === null ? null : iso(page.searchedTo),
+        searchedTo: isoOrNull(page.searchedTo),
       };
     },
   );
 
   app.get(
     '/api/history/stream',
-    route(policy, {
+    route('viewer', {
       summary: 'Follow a search live (Server-Sent Events)',
       description: 'Events: ready, then a notification for each new one that matches, and heartbeats.',
       querystring: Type.Object({ q }),
@@ -96,7 +95,7 @@ says how far back that is, and nextCursor continues the search.`,
   app.get(
     '/api/history/export',
     route(
-      policy,
+      'viewer',
       {
         summary: 'Export all matches of a search, newest first, of any size',
         querystring: Type.Object({ q, format: Type.Optional(Type.Enum(['ndjson', 'csv'])) }),

@@ -9,9 +9,10 @@ import { escalationOf } from '#core/attention/escalations.ts';
 import { deliveryView } from '#core/channels.ts';
 import { badRequest, notFound } from '#core/errors.ts';
 import { historyView } from '#core/history-view.ts';
+import { iso, isoOrNull } from '#core/iso-time.ts';
 import type { HistoryRecord, TenantId } from '#core/ports.ts';
 import { traceOf } from '#core/routing/explain-request.ts';
-import { iso } from '#core/stream/frames.ts';
+import { takeOff } from '#core/take-off.ts';
 import { reaches } from '#core/target.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
 import { IdPath, route } from '../route-schemas.ts';
@@ -62,9 +63,8 @@ export function notificationRoutes(app: App, services: Services): void {
     ),
     async ({ principal, params }) => {
       await requireRoutedToOwnPanel(services, principal, params.id);
-      const outcome = await history.clear(principal.tenant, params.id, shownNameOf(principal), now());
+      const outcome = await takeOff(services, principal.tenant, params.id, shownNameOf(principal));
       if (outcome.kind === 'not-found') throw notFound('notification');
-      if (outcome.kind === 'cleared') bus.publish(principal.tenant, [outcome.entry]);
       return { ok: true as const, cleared: outcome.kind === 'cleared' };
     },
   );
@@ -181,7 +181,6 @@ async function deliveries(
   const listed = reached
     .sort((a, b) => Number(receiptOf.has(b.id)) - Number(receiptOf.has(a.id)))
     .slice(0, maxReceipts);
-  const time = (at: number | null | undefined) => (at === null || at === undefined ? null : iso(at));
   return listed.map((panel) => {
     const row = receiptOf.get(panel.id);
     const cursor = connected.get(panel.id)?.cursor ?? usage.lastContact(panel)?.cursor ?? panel.cursor ?? 0;
@@ -190,9 +189,9 @@ async function deliveries(
       online: connected.has(panel.id),
       sent: cursor >= record.position && panel.createdAt <= record.receivedAt ? true : row !== undefined,
       hidden: record.rank < minRankOf(panel.display, levels),
-      shownAt: time(row?.shownAt),
-      expiredAt: time(row?.expiredAt),
-      clearedAt: time(row?.clearedAt),
+      shownAt: isoOrNull(row?.shownAt),
+      expiredAt: isoOrNull(row?.expiredAt),
+      clearedAt: isoOrNull(row?.clearedAt),
     };
   });
 }

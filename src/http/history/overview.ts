@@ -2,9 +2,9 @@ import { LRUCache, type Perf } from 'lru-cache';
 import { limits } from '#contract/limits.ts';
 import type { CountBucket } from '#contract/overview.ts';
 import { Overview } from '#contract/overview.ts';
+import { iso } from '#core/iso-time.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { MinuteCount } from '#core/statistics.ts';
-import { iso } from '#core/stream/frames.ts';
 import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -22,15 +22,12 @@ export function overviewRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/overview',
-    route(
-      { role: 'viewer' },
-      {
-        summary:
-          'The state of the tenant: the last hour by minute, panels, rejections, the busiest hosts, live notifications',
-        description: 'The busiest hosts and the live notifications are up to four seconds old.',
-        response: { 200: Overview },
-      },
-    ),
+    route('viewer', {
+      summary:
+        'The state of the tenant: the last hour by minute, panels, rejections, the busiest hosts, live notifications',
+      description: 'The busiest hosts and the live notifications are up to four seconds old.',
+      response: { 200: Overview },
+    }),
     async ({ principal: { tenant } }) => {
       const at = now();
       const firstMinute = (Math.floor(at / minuteMs) - minutesShown + 1) * minuteMs;

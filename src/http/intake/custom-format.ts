@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { limits } from '#contract/limits.ts';
 import type { Mapping } from '#contract/mapping.ts';
-import { AppError, notFound } from '#core/errors.ts';
+import { AppError, requireFound } from '#core/errors.ts';
 import type { Format } from '#integrations/incoming.ts';
 import type { Services } from '../services.ts';
 
@@ -26,8 +26,7 @@ export async function findCustomFormat(
 ): Promise<Format> {
   const { tenant } = principal;
   const { mapping: name = '' } = params as { mapping?: string };
-  const mapping = await mappings.find(tenant, name);
-  if (!mapping) throw notFound('mapping');
+  const mapping = requireFound(await mappings.find(tenant, name), 'mapping');
   const format = await formatOf(mapping);
   const bytes = (body as Buffer | undefined) ?? Buffer.alloc(0);
   const capture = (problem: string | null) => {

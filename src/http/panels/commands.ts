@@ -23,15 +23,12 @@ export function commandRoutes(app: App, { directory, presence, now }: Services):
   for (const command of panelCommands) {
     app.post(
       `/api/panels/:id/${command}`,
-      route(
-        { role: 'member' },
-        {
-          summary: summaries[command],
-          description: `Sends the event \`${command}\` to its stream. A screen that is not connected misses it.`,
-          params: IdPath,
-          response: { 200: PanelCommanded },
-        },
-      ),
+      route('member', {
+        summary: summaries[command],
+        description: `Sends the event \`${command}\` to its stream. A screen that is not connected misses it.`,
+        params: IdPath,
+        response: { 200: PanelCommanded },
+      }),
       async ({ principal, params: { id } }) => {
         const { tenant } = principal;
         if (!(await directory.panels.noteCommand(tenant, id, command, actorOf(principal), now())))

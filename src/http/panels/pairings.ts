@@ -1,15 +1,12 @@
-import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { uuidv7 } from 'uuidv7';
 import { PairingApprove, PairingCreated, PairingState, Panel } from '#contract/panel.ts';
 import { actorOf, mayUsePanel } from '#core/access.ts';
-import { AppError, badRequest, notFound, rateLimited } from '#core/errors.ts';
-import type { ExactLimiter } from '#core/limits.ts';
+import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { iso } from '#core/iso-time.ts';
 import { approvePairing, collectPairing, openPairing, pairingMs } from '#core/pairing.ts';
-import type { RateLimiter } from '#core/rate-limit.ts';
-import { iso } from '#core/stream/frames.ts';
 import type { Rate } from '#core/tenants.ts';
-import { rateHeaders } from '../rate-headers.ts';
+import { takeFrom } from '../rate-headers.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { networkOf } from '../source-address.ts';
@@ -32,17 +29,14 @@ export function pairingRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/pairings/:code/approve',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'Approve the screen that shows this code',
-        description:
-          'By `panelId` for an existing panel, or by `name`, which creates the panel if there is none. Wrong codes are limited by caller and tenant.',
-        params: Type.Object({ code: Type.String({ maxLength: 20 }) }),
-        body: PairingApprove,
-        response: { 200: Panel, ...problems(409) },
-      },
-    ),
+    route('admin', {
+      summary: 'Approve the screen that shows this code',
+      description:
+        'By `panelId` for an existing panel, or by `name`, which creates the panel if there is none. Wrong codes are limited by caller and tenant.',
+      params: Type.Object({ code: Type.String({ maxLength: 20 }) }),
+      body: PairingApprove,
+      response: { 200: Panel, ...problems(409) },
+    }),
     async ({ principal, params, body }, reply) => {
       const { tenant } = principal;
       const panel = chosenPanel(body);
@@ -86,21 +80,10 @@ function unpairRoute(app: App, { directory, tenancy, now }: Services): void {
 
 function screenRoutes(app: App, services: Services): void {
   const { directory, limits, now } = services;
-  const openLimiter = limits.exact('pairing open');
+  const opening = { name: 'pairing', rate: openRate, limiter: limits.exact('pairing open') };
   const totalLimiter = limits.exact('pairing total');
   // Each node counts by itself, because screens poll often and polling does not help anyone to guess a code.
-  const collectLimiter = limits.approximate('pairing collect');
-
-  const take = async (
-    limiter: Pick<ExactLimiter, 'take'> | RateLimiter<string>,
-    rate: Rate,
-    source: string,
-    reply: FastifyReply,
-  ): Promise<void> => {
-    const state = await limiter.take(networkOf(source), rate, now());
-    rateHeaders(reply, [{ name: 'pairing', rate, state }]);
-    if (!state.allowed) throw rateLimited(state.resetSeconds);
-  };
+  const collecting = { name: 'pairing', rate: collectRate, limiter: limits.approximate('pairing collect') };
 
   app.post(
     '/api/pairings',
@@ -113,7 +96,7 @@ function screenRoutes(app: App, services: Services): void {
       bodyLimit: 1024,
     },
     async ({ sourceIp }, reply) => {
-      await take(openLimiter, openRate, sourceIp, reply);
+      await takeFrom(opening, networkOf(sourceIp), now(), reply);
       const { allowed, resetSeconds } = await totalLimiter.take('', openTotal, now());
       if (!allowed) {
         throw new AppError('unavailable', 'too many screens are waiting: try again later', {
@@ -135,7 +118,7 @@ function screenRoutes(app: App, services: Services): void {
       response: { 200: PairingState, ...problems(410) },
     }),
     async ({ method, sourceIp, params }, reply) => {
-      await take(collectLimiter, collectRate, sourceIp, reply);
+      await takeFrom(collecting, networkOf(sourceIp), now(), reply);
       reply.header('cache-control', 'no-store');
       const found = await collectPairing(directory, params.secret, now(), { looks: method === 'HEAD' });
       const expiresAt = iso(found.expiresAt);

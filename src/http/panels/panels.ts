@@ -3,9 +3,9 @@ import { Panel, PanelList, PanelPatch, PanelRegister } from '#contract/panel.ts'
 import { actorOf, mayUsePanel, type Principal } from '#core/access.ts';
 import { watchPanel } from '#core/attention/lost-panels.ts';
 import type { PanelRecord } from '#core/directory.ts';
-import { badRequest, forbidden, notFound } from '#core/errors.ts';
+import { badRequest, forbidden, notFound, requireFound } from '#core/errors.ts';
+import { iso, isoOrNull } from '#core/iso-time.ts';
 import { tooManyPanels } from '#core/pairing.ts';
-import { iso } from '#core/stream/frames.ts';
 import { checkTimeZone } from '#core/time-zone.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -73,16 +73,13 @@ function writeRoutes(app: App, services: Services): void {
 
   app.patch(
     '/api/panels/:id',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'Change the name, tags, location or display settings',
-        description: 'Fields that are not named keep their value; display settings are replaced as a whole.',
-        params: IdPath,
-        body: PanelPatch,
-        response: { 200: Panel, ...problems(409) },
-      },
-    ),
+    route('admin', {
+      summary: 'Change the name, tags, location or display settings',
+      description: 'Fields that are not named keep their value; display settings are replaced as a whole.',
+      params: IdPath,
+      body: PanelPatch,
+      response: { 200: Panel, ...problems(409) },
+    }),
     async ({ principal, params, body }) => {
       const { tenant } = principal;
       await checkDisplay(services, tenant, body.display);
@@ -97,18 +94,14 @@ function writeRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/panels/:id',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'Delete a panel: its stream is closed, and a token bound to it is revoked',
-        params: IdPath,
-        response: { 204: NoContent },
-      },
-    ),
+    route('admin', {
+      summary: 'Delete a panel: its stream is closed, and a token bound to it is revoked',
+      params: IdPath,
+      response: { 204: NoContent },
+    }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
-      if (!(await directory.panels.remove(tenant, params.id, actorOf(principal), now())))
-        throw notFound('panel');
+      requireFound(await directory.panels.remove(tenant, params.id, actorOf(principal), now()), 'panel');
       // Clears the notification that reports it as lost.
       await watchPanel(schedule, { tenant, id: params.id }, undefined);
       await tenancy.refresh(tenant);
@@ -156,7 +149,7 @@ function view(
     events: `/api/panels/${panel.id}/events`,
     createdAt: iso(panel.createdAt),
     online: online !== undefined,
-    lastSeenAt: seenAt === null ? null : iso(seenAt),
+    lastSeenAt: isoOrNull(seenAt),
     // A panel that never connected starts with the live set, so nothing of the log is missing.
     lag: online?.lag ?? (cursor === null ? 0 : Math.max(0, head - cursor)),
     version: client,

@@ -1,7 +1,7 @@
 import { minRankOf } from '#contract/level-styles.ts';
 import { limits } from '#contract/limits.ts';
 import { PanelShowing } from '#contract/panel.ts';
-import { notFound } from '#core/errors.ts';
+import { requireFound } from '#core/errors.ts';
 import { notificationEvent } from '#core/stream/frames.ts';
 import { IdPath, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -12,19 +12,15 @@ const maxShown = 50;
 export function showingRoutes(app: App, { history, tenancy, now }: Services): void {
   app.get(
     '/api/panels/:id/showing',
-    route(
-      { role: 'viewer' },
-      {
-        summary: 'What a panel shows now, by rank, then newest first',
-        description: `At most ${maxShown}; \`more\` counts those behind them, of the ${limits.liveSet} that a panel is given.`,
-        params: IdPath,
-        response: { 200: PanelShowing },
-      },
-    ),
+    route('viewer', {
+      summary: 'What a panel shows now, by rank, then newest first',
+      description: `At most ${maxShown}; \`more\` counts those behind them, of the ${limits.liveSet} that a panel is given.`,
+      params: IdPath,
+      response: { 200: PanelShowing },
+    }),
     async ({ principal: { tenant }, params }) => {
       const { panels, levels } = await tenancy.get(tenant);
-      const panel = panels.get(params.id);
-      if (!panel) throw notFound('panel');
+      const panel = requireFound(panels.get(params.id), 'panel');
       const at = now();
       const { positions: live } = await history.live(tenant, panel, at, limits.liveSet);
       const minRank = minRankOf(panel.display, levels);

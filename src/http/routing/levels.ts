@@ -22,22 +22,19 @@ export function levelRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/levels',
-    route({ role: 'viewer' }, { summary: 'Levels, built-in ones first', response: { 200: LevelList } }),
+    route('viewer', { summary: 'Levels, built-in ones first', response: { 200: LevelList } }),
     async ({ principal }) => ({ levels: [...(await levels.list(principal.tenant))] }),
   );
 
   app.put(
     '/api/levels/:name',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'Restyle or create a level',
-        description: 'Fields that are not named keep their value; a new level starts with the look of info.',
-        params: Name,
-        body: LevelPut,
-        response: { 200: Level },
-      },
-    ),
+    route('admin', {
+      summary: 'Restyle or create a level',
+      description: 'Fields that are not named keep their value; a new level starts with the look of info.',
+      params: Name,
+      body: LevelPut,
+      response: { 200: Level },
+    }),
     async ({ principal, params, body }) => {
       const level = await levels.put(principal.tenant, params.name, body, actorOf(principal), now());
       if (!level) {
@@ -52,16 +49,13 @@ export function levelRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/levels/:name',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'Delete a custom level',
-        description:
-          'Refused while a rule, or the minLevel of a panel, names it. History keeps its notifications. If it is sent again, it is registered again with the look of info.',
-        params: Name,
-        response: { 204: NoContent, ...problems(409) },
-      },
-    ),
+    route('admin', {
+      summary: 'Delete a custom level',
+      description:
+        'Refused while a rule, or the minLevel of a panel, names it. History keeps its notifications. If it is sent again, it is registered again with the look of info.',
+      params: Name,
+      response: { 204: NoContent, ...problems(409) },
+    }),
     async ({ principal, params: { name } }, reply) => {
       const { tenant } = principal;
       if (isBuiltInLevel(name))

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ExplainRequest, ReplayRequest, ReplayResponse, RoutingOutcome } from '#contract/routing.ts';
-import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { AppError, badRequest, requireFound } from '#core/errors.ts';
 import type { Entry, TenantId } from '#core/ports.ts';
 import {
   type DraftSurroundings,
@@ -29,7 +29,7 @@ export function routingRoutes(app: App, services: Services): void {
     '/api/rules/explain',
     {
       ...route(
-        { role: 'viewer' },
+        'viewer',
         {
           summary: 'Explain where a notification goes, and what each rule contributes',
           description:
@@ -48,7 +48,7 @@ export function routingRoutes(app: App, services: Services): void {
     '/api/rules/replay',
     {
       ...route(
-        { role: 'admin' },
+        'admin',
         {
           summary: 'Replay a draft rule set over the last days of history',
           description: `Changes nothing. At most the newest ${maxReplayEntries} entries of the log are scanned.`,
@@ -105,8 +105,7 @@ async function explainBy(
   const yieldToEventLoop = yieldWhileOpen(socket);
   const router = rules === undefined ? snapshot.router : await draftRouter(rules, snapshot, yieldToEventLoop);
   if (typeof notification === 'string') {
-    const record = await history.find(tenant, notification);
-    if (!record) throw notFound('notification');
+    const record = requireFound(await history.find(tenant, notification), 'notification');
     const throttled = wasThrottled(record, rules !== undefined);
     const question = {
       ...{ router, recorded: record, subject: subjectOf(record, router) },

@@ -2,7 +2,7 @@ import { uuidv7 } from 'uuidv7';
 import { NewRule, Rule, RuleList, RuleOrder, RulePatch, type RuleSpec } from '#contract/rule.ts';
 import { actorOf } from '#core/access.ts';
 import type { RuleRecord } from '#core/directory.ts';
-import { AppError, badRequest, notFound } from '#core/errors.ts';
+import { AppError, badRequest, notFound, requireFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { validateRule } from '#core/routing/compile-rules.ts';
 import { prepareRegexes } from '#core/routing/regex-budget.ts';
@@ -12,7 +12,6 @@ import { createYieldToEventLoop } from '#core/yield-to-event-loop.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const policy = { role: 'admin' } as const;
 /** The size limit of a rule. Every change of a rule reads all rules, so rules must stay small. */
 const maxRuleBytes = 128 * 1024;
 /** How often a change is tried again when someone else changes the rule at the same time. */
@@ -27,7 +26,7 @@ export function ruleRoutes(app: App, services: Services): void {
   app.post(
     '/api/rules',
     {
-      ...route(policy, {
+      ...route('admin', {
         summary: 'Create a rule',
         body: NewRule,
         response: { 201: Rule, ...problems(409) },
@@ -49,7 +48,7 @@ export function ruleRoutes(app: App, services: Services): void {
   app.patch(
     '/api/rules/:id',
     {
-      ...route(policy, {
+      ...route('admin', {
         summary: 'Change a rule',
         description:
           'Fields that are not named keep their value; `when`, `then` and `windows` are replaced as a whole.',
@@ -69,14 +68,14 @@ export function ruleRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/rules/:id',
-    route(policy, {
+    route('admin', {
       summary: 'Delete a rule; history keeps what it decided',
       params: IdPath,
       response: { 204: NoContent },
     }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
-      if (!(await rules.remove(tenant, params.id, actorOf(principal), now()))) throw notFound('rule');
+      requireFound(await rules.remove(tenant, params.id, actorOf(principal), now()), 'rule');
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },
@@ -117,16 +116,16 @@ function onlyDisables(patch: RulePatch): boolean {
 function listRoutes(app: App, { directory: { rules }, tenancy, now }: Services): void {
   app.get(
     '/api/rules',
-    route(
-      { role: 'viewer' },
-      { summary: 'All rules, in the order in which they are tried', response: { 200: RuleList } },
-    ),
+    route('viewer', {
+      summary: 'All rules, in the order in which they are tried',
+      response: { 200: RuleList },
+    }),
     async ({ principal }) => ({ rules: [...(await rules.list(principal.tenant))] }),
   );
 
   app.put(
     '/api/rules/order',
-    route(policy, {
+    route('admin', {
       summary: 'Put the rules in another order',
       body: RuleOrder,
       response: { 200: RuleList, ...problems(409) },

@@ -12,22 +12,19 @@ const Filter = (description: string) => Type.Optional(Type.String({ maxLength: 3
 export function auditRoutes(app: App, { directory }: Services): void {
   app.get(
     '/api/audit',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'The audit log, newest first',
-        description:
-          'Every change of configuration, kept for a year. The detail of an update has the values before and after, without secrets.',
-        querystring: Type.Object({
-          limit: Type.Optional(Type.String({ description: `1 to ${limits.auditPage}; 50 when not given.` })),
-          cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
-          action: Filter('One action, as in rule.update, or all of a kind, as in rule.'),
-          by: Filter('Who made the change, as the entries name them.'),
-          subject: Filter('Id or name of what was changed.'),
-        }),
-        response: { 200: AuditPage },
-      },
-    ),
+    route('admin', {
+      summary: 'The audit log, newest first',
+      description:
+        'Every change of configuration, kept for a year. The detail of an update has the values before and after, without secrets.',
+      querystring: Type.Object({
+        limit: Type.Optional(Type.String({ description: `1 to ${limits.auditPage}; 50 when not given.` })),
+        cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
+        action: Filter('One action, as in rule.update, or all of a kind, as in rule.'),
+        by: Filter('Who made the change, as the entries name them.'),
+        subject: Filter('Id or name of what was changed.'),
+      }),
+      response: { 200: AuditPage },
+    }),
     async ({ principal, query: { limit, cursor, action, by, subject } }) => {
       const { entries, more } = await directory.auditLog.page({
         tenant: principal.tenant,

@@ -1,8 +1,8 @@
 import { type Invitation, InvitationCreate, InvitationCreated, InvitationList } from '#contract/member.ts';
 import { actorOf, grantableRoles, type Principal } from '#core/access.ts';
-import { forbidden, notFound } from '#core/errors.ts';
+import { forbidden, requireFound } from '#core/errors.ts';
 import { type InvitationRecord, newInvitation } from '#core/invitations.ts';
-import { iso } from '#core/stream/frames.ts';
+import { iso } from '#core/iso-time.ts';
 import { originReader } from '../origin.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -10,12 +10,11 @@ import type { App, Services } from '../services.ts';
 /** Creates, lists and withdraws invitations to a tenant. People accept them in account/invitations.ts. */
 export function invitationRoutes(app: App, { directory, tenancy, settings, now }: Services): void {
   const { credentials, invitations } = directory;
-  const policy = { role: 'admin' } as const;
   const origins = originReader(settings);
 
   app.get(
     '/api/invitations',
-    route(policy, {
+    route('admin', {
       summary: 'Pending invitations, newest first, without their secrets',
       description: 'Without those that were accepted, withdrawn or have expired.',
       response: { 200: InvitationList },
@@ -27,7 +26,7 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
 
   app.post(
     '/api/invitations',
-    route(policy, {
+    route('admin', {
       summary: 'Invite somebody',
       description:
         'The answer contains the link to send, which is never shown again. It works once, for seven days or until the key that creates it expires. Its role is at most the caller’s own.',
@@ -52,7 +51,7 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
 
   app.delete(
     '/api/invitations/:id',
-    route(policy, {
+    route('admin', {
       summary: 'Withdraw a pending invitation',
       description: 'Its role is at most the caller’s own.',
       params: IdPath,
@@ -60,11 +59,9 @@ export function invitationRoutes(app: App, { directory, tenancy, settings, now }
     }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
-      const known = await invitations.find(tenant, params.id, now());
-      if (!known) throw notFound('invitation');
+      const known = requireFound(await invitations.find(tenant, params.id, now()), 'invitation');
       requireGrantableRole(principal, known);
-      if (!(await invitations.withdraw(tenant, known.id, actorOf(principal), now())))
-        throw notFound('invitation');
+      requireFound(await invitations.withdraw(tenant, known.id, actorOf(principal), now()), 'invitation');
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },

@@ -8,11 +8,10 @@ import type { App, Services } from '../services.ts';
 /** Automation keys, with which scripts call what the dashboard calls. */
 export function keyRoutes(app: App, { directory, tenancy, now }: Services): void {
   const { credentials } = directory;
-  const policy = { role: 'admin' } as const;
 
   app.get(
     '/api/keys',
-    route(policy, {
+    route('admin', {
       summary: 'All automation keys, without their secrets; revoked ones included',
       response: { 200: KeyList },
     }),
@@ -21,7 +20,7 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
 
   app.post(
     '/api/keys',
-    route(policy, {
+    route('admin', {
       summary: 'Create an automation key',
       description:
         'The answer contains the key, which is never shown again. Its role is at most the caller’s own, and it ends when its creator may no longer give that role. A key creates no key that lasts longer or is valid from more addresses than itself; its own values are the defaults.',
@@ -41,7 +40,7 @@ export function keyRoutes(app: App, { directory, tenancy, now }: Services): void
 
   app.delete(
     '/api/keys/:id',
-    route(policy, {
+    route('admin', {
       summary: 'Revoke an automation key; its record stays',
       description:
         'Keys that it created are revoked too, and pending invitations by keys with these names are withdrawn.',

@@ -9,14 +9,13 @@ import {
   MappingPut,
 } from '#contract/mapping.ts';
 import { actorOf } from '#core/access.ts';
-import { badField, notFound } from '#core/errors.ts';
-import { iso } from '#core/stream/frames.ts';
+import { badField, notFound, requireFound } from '#core/errors.ts';
+import { iso } from '#core/iso-time.ts';
 import { fieldsOf, type Payload } from '#integrations/incoming.ts';
 import { parseLevelMap } from '#integrations/severity.ts';
 import { NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
-const policy = { role: 'admin' } as const;
 const Name = Type.Object({ name: MappingName });
 const mostPreviewed = 20;
 
@@ -26,13 +25,13 @@ export function mappingRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/mappings',
-    route(policy, { summary: 'Mappings, by name', response: { 200: MappingList } }),
+    route('admin', { summary: 'Mappings, by name', response: { 200: MappingList } }),
     async ({ principal }) => ({ mappings: [...(await directory.mappings.list(principal.tenant))] }),
   );
 
   app.put(
     '/api/mappings/:name',
-    route(policy, {
+    route('admin', {
       summary: 'Create or replace a mapping',
       description: 'What is sent to /api/integrations/custom/{name} is read by it.',
       params: Name,
@@ -50,7 +49,7 @@ export function mappingRoutes(app: App, services: Services): void {
 
   app.delete(
     '/api/mappings/:name',
-    route(policy, { summary: 'Delete a mapping', params: Name, response: { 204: NoContent } }),
+    route('admin', { summary: 'Delete a mapping', params: Name, response: { 204: NoContent } }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
       if (!(await directory.mappings.remove(tenant, params.name, actorOf(principal), now())))
@@ -63,15 +62,14 @@ export function mappingRoutes(app: App, services: Services): void {
 
   app.get(
     '/api/mappings/:name/capture',
-    route(policy, {
+    route('admin', {
       summary: 'The last payload that was sent to a mapping',
       description: 'This server keeps it in memory, up to 64 KiB, until the next one or a restart.',
       params: Name,
       response: { 200: Capture },
     }),
     async ({ principal, params }) => {
-      const captured = mappings.lastCapture(principal.tenant, params.name);
-      if (!captured) throw notFound('payload');
+      const captured = requireFound(mappings.lastCapture(principal.tenant, params.name), 'payload');
       const { at, payload, problem } = captured;
       return { receivedAt: iso(at), payload, problem };
     },
@@ -79,7 +77,7 @@ export function mappingRoutes(app: App, services: Services): void {
 
   app.post(
     '/api/mappings/preview',
-    route(policy, {
+    route('admin', {
       summary: 'What a mapping makes of a payload',
       description: 'Stores nothing.',
       body: MappingPreview,

@@ -1,8 +1,8 @@
 import { Member, MemberList, MemberPatch } from '#contract/member.ts';
 import { actorOf, grantableRoles, includesRole, type Principal } from '#core/access.ts';
-import { AppError, forbidden, notFound } from '#core/errors.ts';
+import { AppError, forbidden, notFound, requireFound } from '#core/errors.ts';
+import { iso, isoOrNull } from '#core/iso-time.ts';
 import type { MemberChange, MemberOutcome, MemberRecord } from '#core/members.ts';
-import { iso } from '#core/stream/frames.ts';
 import { IdPath, NoContent, problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -12,30 +12,26 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
 
   app.get(
     '/api/members',
-    route({ role: 'viewer' }, { summary: 'Members, by name', response: { 200: MemberList } }),
+    route('viewer', { summary: 'Members, by name', response: { 200: MemberList } }),
     async ({ principal }) => ({ members: (await members.list(principal.tenant)).map(memberView) }),
   );
 
   app.patch(
     '/api/members/:id',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'Give a member another role',
-        description:
-          'At most the caller’s own role. It applies at once, to open streams within two seconds. Only owners add and remove owners, and the last one stays.',
-        params: IdPath,
-        body: MemberPatch,
-        response: { 200: Member, ...problems(409) },
-      },
-    ),
+    route('admin', {
+      summary: 'Give a member another role',
+      description:
+        'At most the caller’s own role. It applies at once, to open streams within two seconds. Only owners add and remove owners, and the last one stays.',
+      params: IdPath,
+      body: MemberPatch,
+      response: { 200: Member, ...problems(409) },
+    }),
     async ({ principal, params, body: { role } }) => {
       if (principal.kind === 'token' || !grantableRoles(principal.role).includes(role)) throw forbidden();
       const change = changeBy(principal, params.id, principal.role, now());
       requireSuccess(await members.setRole({ ...change, role }));
       await tenancy.refresh(principal.tenant);
-      const member = await members.find(principal.tenant, params.id);
-      if (!member) throw notFound('member');
+      const member = requireFound(await members.find(principal.tenant, params.id), 'member');
       return memberView(member);
     },
   );
@@ -43,16 +39,13 @@ export function memberRoutes(app: App, { directory, tenancy, now }: Services): v
   app.delete(
     '/api/members/:id',
     // Every member may leave; who may remove others is decided below.
-    route(
-      { role: 'viewer' },
-      {
-        summary: 'Remove a member, or leave',
-        description:
-          'Requires the admin role, or the owner role to remove an owner; everybody may remove themselves. The last owner stays. Open streams of the member are closed within two seconds, and the invitations that the member created are withdrawn.',
-        params: IdPath,
-        response: { 204: NoContent, ...problems(409) },
-      },
-    ),
+    route('viewer', {
+      summary: 'Remove a member, or leave',
+      description:
+        'Requires the admin role, or the owner role to remove an owner; everybody may remove themselves. The last owner stays. Open streams of the member are closed within two seconds, and the invitations that the member created are withdrawn.',
+      params: IdPath,
+      response: { 204: NoContent, ...problems(409) },
+    }),
     async ({ principal, params }, reply) => {
       const as = removalRight(principal, params.id);
       if (as === undefined) throw forbidden();
@@ -91,6 +84,6 @@ function memberView({ person, joinedAt, lastSeenAt, ...rest }: MemberRecord): Me
     id: person,
     ...rest,
     joinedAt: iso(joinedAt),
-    lastSeenAt: lastSeenAt === null ? null : iso(lastSeenAt),
+    lastSeenAt: isoOrNull(lastSeenAt),
   };
 }

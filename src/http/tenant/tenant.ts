@@ -1,6 +1,6 @@
 import { Tenant, TenantPatch } from '#contract/tenant.ts';
 import { actorOf } from '#core/access.ts';
-import { iso } from '#core/stream/frames.ts';
+import { iso } from '#core/iso-time.ts';
 import type { TenantRecord, Tenants } from '#core/tenants.ts';
 import { checkTimeZone } from '#core/time-zone.ts';
 import { route } from '../route-schemas.ts';
@@ -12,20 +12,17 @@ type Patch = Parameters<Tenants['update']>[1];
 export function tenantRoutes(app: App, { directory, tenancy, now }: Services): void {
   app.get(
     '/api/tenant',
-    route({ role: 'viewer' }, { summary: 'The tenant and its settings', response: { 200: Tenant } }),
+    route('viewer', { summary: 'The tenant and its settings', response: { 200: Tenant } }),
     async ({ principal }) => tenantView(await directory.tenants.get(principal.tenant)),
   );
 
   app.patch(
     '/api/tenant',
-    route(
-      { role: 'admin' },
-      {
-        summary: 'Change settings; those that are not named keep their value, null is the server’s own',
-        body: TenantPatch,
-        response: { 200: Tenant },
-      },
-    ),
+    route('admin', {
+      summary: 'Change settings; those that are not named keep their value, null is the server’s own',
+      body: TenantPatch,
+      response: { 200: Tenant },
+    }),
     async ({ principal, body }) => {
       if (body.timeZone !== undefined) checkTimeZone(body.timeZone, 'timeZone');
       const record = await directory.tenants.update(

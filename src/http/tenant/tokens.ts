@@ -1,18 +1,17 @@
 import { SigningSecret, Token, TokenCreate, TokenCreated, TokenList, TokenPatch } from '#contract/token.ts';
 import { actorOf } from '#core/access.ts';
 import { newToken, tokenChange, tokenView } from '#core/credentials.ts';
-import { notFound } from '#core/errors.ts';
+import { notFound, requireFound } from '#core/errors.ts';
 import { IdPath, NoContent, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** API tokens, the credentials of senders, screens and scrapers. */
 export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: Services): void {
   const { credentials } = directory;
-  const policy = { role: 'admin' } as const;
 
   app.get(
     '/api/tokens',
-    route(policy, {
+    route('admin', {
       summary: 'All tokens, without their secrets; revoked ones included',
       response: { 200: TokenList },
     }),
@@ -21,7 +20,7 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
 
   app.post(
     '/api/tokens',
-    route(policy, {
+    route('admin', {
       summary: 'Create a token',
       description:
         'The answer contains the token, which is never shown again. Without scopes it has all three.',
@@ -38,7 +37,7 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
 
   app.get(
     '/api/tokens/:id/signing-secret',
-    route(policy, {
+    route('admin', {
       summary: 'The secret with which a sender signs for this token',
       description: `For senders that sign instead of sending a token, as GitHub does: they send to
 /api/integrations/{name}/{id} and sign with this secret. It ends with its token, and changes with the server's key file.`,
@@ -56,7 +55,7 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
 
   app.patch(
     '/api/tokens/:id',
-    route(policy, {
+    route('admin', {
       summary: 'Change a token; fields that are not named keep their value',
       params: IdPath,
       body: TokenPatch,
@@ -74,15 +73,14 @@ export function tokenRoutes(app: App, { directory, tenancy, signatures, now }: S
 
   app.delete(
     '/api/tokens/:id',
-    route(policy, {
+    route('admin', {
       summary: 'Revoke a token; its record stays',
       params: IdPath,
       response: { 204: NoContent },
     }),
     async ({ principal, params }, reply) => {
       const { tenant } = principal;
-      if (!(await credentials.revoke(tenant, 'token', params.id, actorOf(principal), now())))
-        throw notFound('token');
+      requireFound(await credentials.revoke(tenant, 'token', params.id, actorOf(principal), now()), 'token');
       await tenancy.refresh(tenant);
       return reply.code(204).send(null);
     },

@@ -1,0 +1,19 @@
+import type { Bus, ClearOutcome, History, Ref, TenantId } from './ports.ts';
+
+export interface TakeOffContext {
+  readonly history: Pick<History, 'clear'>;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly now: () => number;
+}
+
+/** Takes a notification off its panels, and tells them. `by`: who does, or the notification that takes its place. */
+export async function takeOff(
+  { history, bus, now }: TakeOffContext,
+  tenant: TenantId,
+  id: string,
+  by: string | Pick<Ref, 'id'>,
+): Promise<ClearOutcome> {
+  const outcome = await history.clear(tenant, id, by, now());
+  if (outcome.kind === 'cleared') bus.publish(tenant, [outcome.entry]);
+  return outcome;
+}
