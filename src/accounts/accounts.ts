@@ -54,8 +54,7 @@ export function createAccounts(options: AccountsOptions): SignIn & OwnAccount {
   };
   /** @throws AppError `forbidden` for a wrong password. */
   const confirm = async (visit: Visit, password: string) => {
-    const signedIn = await sessions.identify(visit);
-    if (!signedIn) throw new AppError('unauthorized', 'unauthorized');
+    const signedIn = await sessions.requirePerson(visit);
     if ((await matchPassword(signedIn.person.id, password)) === undefined) throw wrongPassword();
     return signedIn;
   };

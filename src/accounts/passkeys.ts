@@ -31,11 +31,6 @@ const library = () => import('@simplewebauthn/server');
 
 export function createPasskeys({ store, sessions, pending, now }: PasskeysOptions): Passkeys {
   const { rows } = store;
-  const signedIn = async (visit: Visit) => {
-    const found = await sessions.identify(visit);
-    if (!found) throw new AppError('unauthorized', 'unauthorized');
-    return found.person;
-  };
   const challengeCookie = async (visit: Visit, kind: 'passkey' | 'new passkey', challenge: string) => {
     const token = await pending.create(kind, challenge, challengeMs);
     return [sessions.cookie(visit.origin, 'passkey', token, challengeMs)];
@@ -110,7 +105,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
 
     async newPasskeyOptions(visit) {
       const { generateRegistrationOptions } = await library();
-      const person = await signedIn(visit);
+      const { person } = await sessions.requirePerson(visit);
       const known = await rows.select(table, [is('person', person.id)]);
       const options = await generateRegistrationOptions({
         rpName: 'Belfry',
@@ -127,7 +122,7 @@ export function createPasskeys({ store, sessions, pending, now }: PasskeysOption
 
     async addPasskey(visit, name, response) {
       const { verifyRegistrationResponse } = await library();
-      const person = await signedIn(visit);
+      const { person } = await sessions.requirePerson(visit);
       const [owner, expectedChallenge = ''] = (await takeChallenge(visit, 'new passkey')).split(' ');
       if (owner !== person.id) throw tookTooLong();
       const { verified, registrationInfo } = await verifyRegistrationResponse({

@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import type { AccountRows, AccountStore, Condition, NewSession, SignedInPerson } from '#core/accounts.ts';
+import { unauthorized } from '#core/errors.ts';
 import { hashSecret, randomSecret } from '#core/secrets.ts';
 import type { Visit, WithCookies } from '#core/sign-in.ts';
 
@@ -64,6 +65,13 @@ export function createSessions({ store, key, now, onProblem }: SessionsOptions) 
       if (token === undefined) return undefined;
       const found = await store.findSession(hashSecret(token), now());
       if (found) keepAlive(found);
+      return found;
+    },
+
+    /** As {@link identify}. @throws AppError `unauthorized` when nobody is signed in. */
+    async requirePerson(visit: Visit): Promise<SignedInPerson> {
+      const found = await sessions.identify(visit);
+      if (!found) throw unauthorized();
       return found;
     },
 
@@ -140,12 +148,7 @@ export const is = (
   column: string,
   value: Condition['value'],
   operator: Condition['operator'] = '=',
-): Condition => ({
-  column,
-  operator,
-  value,
-  or: false,
-});
+): Condition => ({ column, operator, value });
 
 type PendingKind = 'two-factor' | 'device' | 'passkey' | 'new passkey' | 'provider';
 

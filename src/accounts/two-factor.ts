@@ -169,8 +169,7 @@ export function createTwoFactor({ store, sessions, pending, key, now, confirm }:
     },
 
     async proveTwoFactor(visit, code) {
-      const signedIn = await sessions.identify(visit);
-      if (!signedIn) throw new AppError('unauthorized', 'unauthorized');
+      const signedIn = await sessions.requirePerson(visit);
       const { person } = signedIn;
       const row = await find(person.id);
       if (!row) throw noTwoFactor();

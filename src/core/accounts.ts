@@ -64,10 +64,9 @@ export type Row = Readonly<Record<string, Cell>>;
 
 export interface Condition {
   readonly column: string;
-  readonly operator: '=' | '<>' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
-  readonly value: Cell | readonly Cell[];
-  /** Joined to those before it by OR instead of AND. */
-  readonly or: boolean;
+  readonly operator: '=' | '<=' | '>';
+  /** null, with `=`: the column holds nothing. */
+  readonly value: Cell;
 }
 
 export interface RowOrder {
@@ -81,7 +80,7 @@ export interface AccountRows {
   select(
     table: string,
     where: readonly Condition[],
-    page?: { readonly limit?: number; readonly offset?: number; readonly order?: RowOrder },
+    page?: { readonly limit?: number; readonly order?: RowOrder },
   ): Promise<readonly Row[]>;
   count(table: string, where: readonly Condition[]): Promise<number>;
   /** Returns the changed rows. `add` adds to the stored numbers; null counts as 0. */

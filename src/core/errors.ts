@@ -30,6 +30,7 @@ export const badRequest = (message: string) => new AppError('bad-request', messa
 export const badField = (path: string, message: string) =>
   new AppError('bad-request', `${path}: ${message}`, { place: { pointer: pointerOf(path) } });
 const pointerOf = (path: string) => path.replace(/^|\[|\./g, '/').replaceAll(']', '');
+export const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 export const forbidden = () => new AppError('forbidden', 'forbidden');
 export const rateLimited = (retryAfterSeconds: number) =>
   new AppError('rate-limited', 'rate limit exceeded', { retryAfterSeconds });

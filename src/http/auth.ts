@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { allows, isForPeople, type Policy, type Principal } from '#core/access.ts';
 import type { CredentialRecord } from '#core/directory.ts';
-import { AppError, forbidden, rateLimited } from '#core/errors.ts';
+import { AppError, forbidden, rateLimited, unauthorized } from '#core/errors.ts';
 import { createLruMap } from '#core/lru-map.ts';
 import type { Sender } from '#core/own-sender.ts';
 import { type ParsedSecret, parseSecret, secretMatches, secretTextChars } from '#core/secrets.ts';
@@ -21,7 +21,6 @@ const usualHeaderChars = 7 + secretTextChars;
 
 const unproven = () =>
   new AppError('proof.required', 'prove first that it is you (POST /api/account/proof), or sign in again');
-const unauthorized = () => new AppError('unauthorized', 'unauthorized');
 
 /** A credential's principal and allow-list, computed once for each record. */
 interface Prepared {

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { AppError } from '#core/errors.ts';
+import { nothingThere } from './errors.ts';
 import { makePublic } from './route-schemas.ts';
 import type { App, Services } from './services.ts';
-import { nothingThere, pagePolicy } from './web.ts';
+import { pagePolicy } from './web.ts';
 
 /** A page or a file of the documentation; a name that begins with a dot is neither. */
 const address = /^(?:[\w-][\w.-]*\/)*[\w-][\w.-]*$/;

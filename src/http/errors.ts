@@ -83,6 +83,8 @@ function endAfterBody(request: IncomingMessage, response: ServerResponse): void 
 export const tooLarge = (limitBytes: number) =>
   new AppError('too-large', `the body is too large: at most ${sizeText(limitBytes)}`);
 
+export const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
+
 const sizeText = (bytes: number) =>
   bytes % 1024 === 0
     ? bytes >= 1024 * 1024
@@ -115,7 +117,7 @@ export function toAppError(error: unknown, bodyLimit?: number): AppError {
         'the path is not a valid URL: percent signs must start an escape such as %20',
       );
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new AppError('not-found', 'there is nothing at this path');
+      return nothingThere();
     case 'ECONNRESET':
       return new AppError('timeout', 'the request was cut off');
   }

@@ -8,11 +8,10 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify';
 import { isForPeople, type Policy, roleOf, scopeOf } from '#core/access.ts';
-import { answerError } from './errors.ts';
+import { answerError, nothingThere } from './errors.ts';
 import { lazyCompilers } from './lazy-compilers.ts';
 import { type OpenApiDocument, withComponents } from './openapi-components.ts';
 import { problems } from './route-schemas.ts';
-import { nothingThere } from './web.ts';
 
 const apiDocsPath = '/docs/api';
 

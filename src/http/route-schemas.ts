@@ -42,6 +42,10 @@ export function problems(...statuses: number[]): Record<number, TSchema> {
   );
 }
 
+/** The parameter that {@link readLimit} reads. */
+export const limitUpTo = (most: number) =>
+  Type.Optional(Type.String({ description: `1 to ${most}; 50 when not given.` }));
+
 /** The size of a page; 50 when none is given. @throws AppError `bad-request` beyond `most`. */
 export function readLimit(text: string | undefined, most: number): number {
   if (text === undefined) return 50;

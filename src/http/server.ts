@@ -24,7 +24,7 @@ import { channelRoutes } from './channels/channels.ts';
 import { pushRoutes } from './channels/push.ts';
 import { limitConcurrency } from './concurrency-limits.ts';
 import { docsRoutes } from './docs.ts';
-import { answerClientError, answerConnect, answerError } from './errors.ts';
+import { answerClientError, answerConnect, answerError, nothingThere } from './errors.ts';
 import { expectationRoutes } from './history/expectations.ts';
 import { fieldValueRoutes } from './history/field-values.ts';
 import { histogramRoutes } from './history/histogram.ts';
@@ -94,8 +94,7 @@ export async function createServer({ services, logger }: ServerOptions): Promise
   const notFoundError = (request: FastifyRequest, reply: FastifyReply): AppError => {
     const allow = routes.methodsFor(request.url.split('?')[0] ?? '');
     // A route can also answer 404 itself, as the one for files does.
-    if (allow.length === 0 || allow.includes(request.method))
-      return new AppError('not-found', 'there is nothing at this path');
+    if (allow.length === 0 || allow.includes(request.method)) return nothingThere();
     reply.header('allow', allow.join(', '));
     return new AppError('method-not-allowed', `this path takes ${allow.join(', ')}`);
   };

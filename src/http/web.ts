@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyError, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { AppError } from '#core/errors.ts';
-import { answerError } from './errors.ts';
+import { answerError, nothingThere } from './errors.ts';
 import { makePublic } from './route-schemas.ts';
 import type { App, Services } from './services.ts';
 
@@ -38,8 +38,6 @@ const pages = {
   'push/index.html': ['/push'],
   'dashboard/index.html': ['/', '/t/*', '/sign-in', '/setup', '/invite', '/account', '/new-tenant'],
 } as const;
-
-export const nothingThere = () => new AppError('not-found', 'there is nothing at this path');
 
 /** The pages people open and the files they load, as `npm start` built them. */
 export function webRoutes(app: App, { settings }: Services): void {

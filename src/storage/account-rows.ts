@@ -24,12 +24,11 @@ export function createAccountRows(db: Builder, executor: SqlExecutor): AccountRo
       return made;
     },
 
-    async select(table, where, { limit, offset, order } = {}) {
+    async select(table, where, { limit, order } = {}) {
       return executor.read(
         sql<Row>`select * from ${sql.table(table)} where ${all(where)}
           ${order ? sql`order by ${sql.ref(order.column)} ${sql.raw(order.descending ? 'desc' : 'asc')}` : sql``}
-          ${limit === undefined ? sql`` : sql`limit ${limit}`}
-          ${offset === undefined || limit === undefined ? sql`` : sql`offset ${offset}`}`.compile(db),
+          ${limit === undefined ? sql`` : sql`limit ${limit}`}`.compile(db),
       );
     },
 
@@ -47,8 +46,6 @@ export function createAccountRows(db: Builder, executor: SqlExecutor): AccountRo
           ([column, by]) => sql`${sql.ref(column)} = coalesce(${sql.ref(column)}, 0) + ${by}`,
         ),
       ];
-      // A change of nothing still tells what is there.
-      if (assignments.length === 0) return this.select(table, where);
       return write(
         sql`update ${sql.table(table)} set ${sql.join(assignments)} where ${all(where)} returning *`.compile(
           db,
@@ -65,21 +62,12 @@ export function createAccountRows(db: Builder, executor: SqlExecutor): AccountRo
   };
 }
 
-/** All conditions joined by AND hold, and at least one of those joined by OR. */
+/** All conditions hold. */
 function all(where: readonly Condition[]): RawBuilder<SqlBool> {
-  const must = where.filter(({ or }) => !or).map(one);
-  const any = where.filter(({ or }) => or).map(one);
-  const groups = [...must, ...(any.length > 0 ? [sql<SqlBool>`(${sql.join(any, sql` or `)})`] : [])];
-  return groups.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`${sql.join(groups, sql` and `)}`;
+  return where.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`${sql.join(where.map(one), sql` and `)}`;
 }
 
 function one({ column, operator, value }: Condition): RawBuilder<SqlBool> {
-  const name = sql.ref(column);
-  if (operator === 'in' || operator === 'not in') {
-    const values = [value].flat();
-    if (values.length === 0) return operator === 'in' ? sql`1 = 0` : sql`1 = 1`;
-    return sql`${name} ${sql.raw(operator)} (${sql.join(values)})`;
-  }
-  if (value === null) return operator === '=' ? sql`${name} is null` : sql`${name} is not null`;
-  return sql`${name} ${sql.raw(operator)} ${value}`;
+  if (value === null) return sql`${sql.ref(column)} is null`;
+  return sql`${sql.ref(column)} ${sql.raw(operator)} ${value}`;
 }

@@ -204,7 +204,7 @@ test('a passkey is added and removed by whoever has just proven who they are', a
     options: { ...options, isUserVerified: true, automaticPresenceSimulation: true },
   });
   const { rows } = lab.server.running.accounts;
-  const isTheirs = [{ column: 'person', operator: '=', value: person.id, or: false }] as const;
+  const isTheirs = [{ column: 'person', operator: '=', value: person.id }] as const;
   // Passkeys are of names, and not of addresses.
   const [session] = await context.cookies();
   const origin = lab.server.url.replace('127.0.0.1', 'localhost');

@@ -74,7 +74,7 @@ describe('an invitation', () => {
     const withdrawn = await invite();
     await owner.call('DELETE', `/api/invitations/${withdrawn.id}`);
     const late = await invite();
-    const which = [{ column: 'id', operator: '=', value: late.id, or: false }] as const;
+    const which = [{ column: 'id', operator: '=', value: late.id }] as const;
     await server.running.accounts.rows.update('invitations', which, { expires_at: Date.now() - 1 });
     for (const { secret } of [withdrawn, late]) expect(await outcome(accept(secret))).toEqual(over);
     expect(await server.running.accounts.findByEmail(account.email)).toBeUndefined();

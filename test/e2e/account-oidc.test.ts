@@ -192,7 +192,7 @@ describe('nobody is signed in', () => {
   test('when nobody vouched for the address of the account here', async () => {
     const { email } = identity();
     const { id } = await makePerson(server, 'owner', { email });
-    const which = [{ column: 'id', operator: '=', value: id, or: false }] as const;
+    const which = [{ column: 'id', operator: '=', value: id }] as const;
     await server.running.accounts.rows.update('people', which, { email_verified: 0 });
     await refused('not-linked');
   });

@@ -178,7 +178,7 @@ describe('a session cookie', () => {
       await rows.select('sessions', [], { order: { column: 'created_at', descending: true }, limit: 1 })
     )[0];
     expect(await status(cookie)).toBe(200);
-    const which = [{ column: 'id', operator: '=', value: ends?.id as string, or: false }] as const;
+    const which = [{ column: 'id', operator: '=', value: ends?.id as string }] as const;
     await rows.update('sessions', which, { expires_at: Date.now() - 1 });
     expect(await status(cookie)).toBe(401);
   });
@@ -290,7 +290,7 @@ describe('the tenant', () => {
 
   test('is none for somebody who belongs to none', async () => {
     const { rows } = server.running.accounts;
-    await rows.remove('members', [{ column: 'person', operator: '=', value: bea.id, or: false }]);
+    await rows.remove('members', [{ column: 'person', operator: '=', value: bea.id }]);
     expect(await name({ 'belfry-tenant': 'acme' })).toEqual([403, 'forbidden']);
     expect((await browser.get('/api/session')).json).toMatchObject({ person: { id: bea.id }, tenants: [] });
   });

@@ -21,7 +21,7 @@ const signIn = (with_: string) =>
 const audited = async () => {
   const rows = await server.running.accounts.rows.select(
     'audit',
-    [{ column: 'subject', operator: '=', value: anna.id, or: false }],
+    [{ column: 'subject', operator: '=', value: anna.id }],
     { order: { column: 'id', descending: false } },
   );
   return rows.map(({ action, by }) => [action, by]);
@@ -72,7 +72,7 @@ describe('the password', () => {
 
   test('is kept as argon2id', async () => {
     const [row] = await server.running.accounts.rows.select('sign_in_methods', [
-      { column: 'person', operator: '=', value: anna.id, or: false },
+      { column: 'person', operator: '=', value: anna.id },
     ]);
     expect(row?.password_hash).toMatch(
       /^\$argon2id\$v=19\$m=\d+,t=1,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/,
@@ -158,7 +158,7 @@ describe('sessions', () => {
 
   test('that are used go on', async () => {
     const { rows } = server.running.accounts;
-    const mine = [{ column: 'person', operator: '=', value: anna.id, or: false }] as const;
+    const mine = [{ column: 'person', operator: '=', value: anna.id }] as const;
     const soon = Date.now() + 60_000;
     await rows.update('sessions', mine, { expires_at: soon, last_seen_at: Date.now() - 3_600_000 });
     await browser.get('/api/tenant');

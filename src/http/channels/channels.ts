@@ -24,7 +24,7 @@ import { AppError, badField, notFound, requireFound } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import type { Rate } from '#core/tenants.ts';
 import { takeFrom } from '../rate-headers.ts';
-import { IdPath, NoContent, problems, readLimit, route } from '../route-schemas.ts';
+import { IdPath, limitUpTo, NoContent, problems, readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const mostDeliveries = 200;
@@ -79,9 +79,7 @@ export function channelRoutes(app: App, services: Services): void {
     route('viewer', {
       summary: 'What was delivered through a channel, and what waits, the newest first',
       params: IdPath,
-      querystring: Type.Object({
-        limit: Type.Optional(Type.String({ description: `1 to ${mostDeliveries}; 50 when not given.` })),
-      }),
+      querystring: Type.Object({ limit: limitUpTo(mostDeliveries) }),
       response: { 200: ChannelDeliveries },
     }),
     async ({ principal: { tenant }, params, query }) => {

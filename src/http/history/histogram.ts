@@ -8,7 +8,7 @@ import type { Counted } from '#core/statistics.ts';
 import { connectionSignal } from '../connection-signal.ts';
 import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { queryOf } from './history-query.ts';
+import { q, queryOf } from './history-query.ts';
 
 const mostBuckets = 200;
 const usualBuckets = 60;
@@ -26,9 +26,7 @@ export function histogramRoutes(app: App, services: Services): void {
         description: `Buckets are of a round length, from 1 s to 7 d, the shortest that gives at most the requested number.
 Without after and before it is the range that the search itself names (since:, after:, before:), or the last 24 hours.`,
         querystring: Type.Object({
-          q: Type.Optional(
-            Type.String({ maxLength: limits.queryChars, description: 'A query; empty finds everything.' }),
-          ),
+          q,
           after: instant('Received then or later.'),
           before: instant('Received before then.'),
           buckets: Type.Optional(
@@ -43,9 +41,9 @@ Without after and before it is the range that the search itself names (since:, a
     ),
     async (request) => {
       const { tenant } = request.principal;
-      const { q, after, before, buckets } = request.query;
+      const { q: text, after, before, buckets } = request.query;
       const most = readBuckets(buckets);
-      const query = await queryOf(services, tenant, q);
+      const query = await queryOf(services, tenant, text);
       const { timeZone } = (await tenancy.get(tenant)).record;
       const at = now();
       const range = {

@@ -1,3 +1,5 @@
+import { Type } from 'typebox';
+import { limits } from '#contract/limits.ts';
 import type { Directory } from '#core/directory.ts';
 import { ownSenders } from '#core/own-sender.ts';
 import type { Ref, TenantId } from '#core/ports.ts';
@@ -5,6 +7,11 @@ import { parseQuery } from '#core/search/search.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { TenantSnapshot } from '#core/tenancy.ts';
 import type { Services } from '../services.ts';
+
+/** The parameter of a request. */
+export const q = Type.Optional(
+  Type.String({ maxLength: limits.queryChars, description: 'A query; empty finds everything.' }),
+);
 
 /**
  * Parses a query, with the names of this tenant's levels, panels, tokens and rules, including deleted ones.

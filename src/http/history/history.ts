@@ -7,16 +7,12 @@ import { historyView } from '#core/history-view.ts';
 import { isoOrNull } from '#core/iso-time.ts';
 import type { Authenticator } from '../auth.ts';
 import { connectionSignal } from '../connection-signal.ts';
-import { readLimit, route } from '../route-schemas.ts';
+import { limitUpTo, readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 import { answerSseHead, begin, openSse } from '../sse-response.ts';
 import { exported, stalledMs } from './export-run.ts';
-import { queryOf } from './history-query.ts';
+import { q, queryOf } from './history-query.ts';
 import { tailHistory } from './history-tail.ts';
-
-const q = Type.Optional(
-  Type.String({ maxLength: limits.queryChars, description: 'A query; empty finds everything.' }),
-);
 
 /** Searching history: a page, a live tail, an export. */
 export function historyRoutes(app: App, services: Services, authenticator: Authenticator): void {
@@ -32,9 +28,7 @@ export function historyRoutes(app: App, services: Services, authenticator: Authe
 says how far back that is, and nextCursor continues the search.`,
         querystring: Type.Object({
           q,
-          limit: Type.Optional(
-            Type.String({ description: `1 to ${limits.historyPage}; 50 when not given.` }),
-          ),
+          limit: limitUpTo(limits.historyPage),
           cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
         }),
         response: { 200: HistoryPage },

@@ -1,6 +1,6 @@
 /** Handles the payload of a format, from its body to its answer: each item becomes a notification. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, forbidden, unavailable } from '#core/errors.ts';
+import { AppError, unavailable } from '#core/errors.ts';
 import type { RetryKey } from '#core/idempotency.ts';
 import type { CheckedFields } from '#core/notification.ts';
 import type { Sender } from '#core/own-sender.ts';
@@ -17,7 +17,7 @@ import type { Services } from '../services.ts';
 import { looksLikeJson } from './body.ts';
 import { readPayloadBody } from './integration-body.ts';
 import { readHeader } from './notify-fields.ts';
-import { reasonOf } from './notify-handler.ts';
+import { reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import type { IntakeGate } from './overload.ts';
 
@@ -225,9 +225,4 @@ function usualAnswer(outcomes: readonly Outcome[]): Answer {
     'id' in outcome ? { id: outcome.id } : { error: outcome.error.message },
   );
   return { status: 200, body: { ok: items.every((item) => 'id' in item), items } };
-}
-
-function senderOf({ principal }: FastifyRequest): Sender {
-  if (principal.kind !== 'token') throw forbidden();
-  return principal;
 }

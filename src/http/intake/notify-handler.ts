@@ -1,9 +1,9 @@
 /** Handles a notification of an authenticated sender: limits, body, fields, intake, answer. Works on Node's own request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { limits } from '#contract/limits.ts';
 import type { RejectionReason } from '#contract/overview.ts';
-import { type AppError, badRequest } from '#core/errors.ts';
+import { type AppError, badRequest, forbidden } from '#core/errors.ts';
 import type { RetryKey } from '#core/idempotency.ts';
 import type { Accepted } from '#core/intake.ts';
 import { type CheckedFields, checkFields } from '#core/notification.ts';
@@ -197,3 +197,9 @@ const reasons: Readonly<Record<string, RejectionReason>> = {
 
 /** The reason by which a refusal is counted. */
 export const reasonOf = ({ code }: AppError): RejectionReason => reasons[code] ?? 'internal';
+
+/** @throws AppError `forbidden` for a caller without a token. */
+export function senderOf({ principal }: FastifyRequest): Sender {
+  if (principal.kind !== 'token') throw forbidden();
+  return principal;
+}

@@ -1,15 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { NotifyAccepted, NotifyBody } from '#contract/notification.ts';
-import { forbidden } from '#core/errors.ts';
 import { type FieldName, fieldNames } from '#core/notification.ts';
-import type { Sender } from '#core/own-sender.ts';
 import type { Authenticator } from '../auth.ts';
 import { answerError, toAppError } from '../errors.ts';
 import { findHeadProblem } from '../request-head.ts';
 import { problems, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
-import { NotifyHandler, reasonOf } from './notify-handler.ts';
+import { NotifyHandler, reasonOf, senderOf } from './notify-handler.ts';
 import type { NotifyLimits } from './notify-limits.ts';
 import { guardIntake, type IntakeGate } from './overload.ts';
 
@@ -101,9 +99,4 @@ export function notifyRoutes(
       return answerError(error, request, reply);
     },
   });
-}
-
-function senderOf({ principal }: FastifyRequest): Sender {
-  if (principal.kind !== 'token') throw forbidden();
-  return principal;
 }

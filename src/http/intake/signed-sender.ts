@@ -1,6 +1,6 @@
 /** Senders that sign payloads: the path contains the token's id, and the token's signing secret signs the body. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, forbidden } from '#core/errors.ts';
+import { forbidden, unauthorized } from '#core/errors.ts';
 import type { Sender } from '#core/own-sender.ts';
 import { isSigned } from '#core/webhook-signatures.ts';
 import type { Authenticator } from '../auth.ts';
@@ -20,7 +20,7 @@ export class SignedSenders {
   /** Before the body is read. @throws AppError `unauthorized` when no signature could be right. */
   async find(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // A missing signature is no failed attempt, like a missing token.
-    if (!isSigned(request.headers)) throw new AppError('unauthorized', 'unauthorized');
+    if (!isSigned(request.headers)) throw unauthorized();
     const { tokenId = '' } = request.params as { tokenId?: string };
     const sender = await this.#authenticator.findSender(tokenId, request.sourceIp);
     if (!sender) throw this.#authenticator.refuse(request.sourceIp, reply);

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Type } from 'typebox';
 import { errorHeader, formatErrorHeader } from '#contract/error-header.ts';
-import { AppError } from '#core/errors.ts';
+import { unauthorized } from '#core/errors.ts';
 import type { TenantId } from '#core/ports.ts';
 import { route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
@@ -39,8 +39,7 @@ export function metricsRoutes(app: App, services: Services): void {
     '/metrics',
     { config: { policy: 'public' }, schema: { hide: true } },
     async ({ headers }, reply) => {
-      if (!sameText(headers.authorization ?? '', `Bearer ${metricsToken}`))
-        throw new AppError('unauthorized', 'unauthorized');
+      if (!sameText(headers.authorization ?? '', `Bearer ${metricsToken}`)) throw unauthorized();
       return answer([registry], headers.accept, (type) => reply.type(type), reply.send.bind(reply));
     },
   );

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { AuditPage } from '#contract/audit.ts';
 import { limits } from '#contract/limits.ts';
 import { AppError } from '#core/errors.ts';
-import { readLimit, route } from '../route-schemas.ts';
+import { limitUpTo, readLimit, route } from '../route-schemas.ts';
 import type { App, Services } from '../services.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -17,7 +17,7 @@ export function auditRoutes(app: App, { directory }: Services): void {
       description:
         'Every change of configuration, kept for a year. The detail of an update has the values before and after, without secrets.',
       querystring: Type.Object({
-        limit: Type.Optional(Type.String({ description: `1 to ${limits.auditPage}; 50 when not given.` })),
+        limit: limitUpTo(limits.auditPage),
         cursor: Type.Optional(Type.String({ description: 'nextCursor of the page before.' })),
         action: Filter('One action, as in rule.update, or all of a kind, as in rule.'),
         by: Filter('Who made the change, as the entries name them.'),
