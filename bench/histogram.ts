@@ -30,20 +30,21 @@ const sql = new Statements(db);
 const counter = { sql, reader: new RowReader(sql) };
 
 /** Counts as the search thread does: in steps, until the time is used up. */
-function count(q: string, days: number): { ms: number; longest: number; complete: boolean } {
+async function count(q: string, days: number): Promise<{ ms: number; longest: number; complete: boolean }> {
   const query = parseQuery(q, context);
   const times = histogramTimes(query, { after: newest - days * dayMs, before: newest }, 60, context);
   let ms = 0;
   let longest = 0;
-  let below: number | undefined;
+  let next: number | undefined;
   while (ms < budgetMs) {
-    const request = { ...times, now: newest, ...(below !== undefined && { below }) };
+    const request = { ...times, now: newest, ...(next !== undefined && { next }) };
     const began = performance.now();
-    const step = countStep(counter, { tenant, query, request }, () => performance.now() >= began + stepMs);
+    const isOver = () => performance.now() >= began + stepMs;
+    const step = await countStep(counter, { tenant, query, request }, isOver);
     ms += step.tookMs;
     longest = Math.max(longest, step.tookMs);
-    if (step.below === null) return { ms, longest, complete: true };
-    below = step.below;
+    if (step.next === null) return { ms, longest, complete: true };
+    next = step.next;
   }
   return { ms, longest, complete: false };
 }
@@ -55,13 +56,17 @@ console.log(
 );
 for (const [name, make] of Object.entries(kinds)) {
   let longest = 0;
-  const columns = ranges.map((days) => {
-    const runs = Array.from({ length: each }, () => count(make(), days));
+  const columns: string[] = [];
+  for (const days of ranges) {
+    const runs = [];
+    for (let run = 0; run < each; run++) runs.push(await count(make(), days));
     longest = Math.max(longest, ...runs.map((run) => run.longest));
     const took = runs.map(({ ms }) => ms);
     const cut = runs.filter(({ complete }) => !complete).length;
-    return `  ${cell(quantile(took, 0.5))}${cell(quantile(took, 0.99))}${String(cut || '').padStart(5)}`;
-  });
+    columns.push(
+      `  ${cell(quantile(took, 0.5))}${cell(quantile(took, 0.99))}${String(cut || '').padStart(5)}`,
+    );
+  }
   console.log(`${name.padEnd(20)}${columns.join('')} ${cell(longest)}`);
 }
 

@@ -3,6 +3,8 @@ import { addressKey, compareAddresses } from '#core/addresses.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount, WantedValues } from '#core/statistics.ts';
 
+export const minuteMs = 60_000;
+
 /** A count takes no more than this in all, without what it waits for its turns. */
 export const countBudgetMs = 500;
 
@@ -19,14 +21,6 @@ export function levelsAlone(query: Query): readonly string[] | 'all' | undefined
   return first.kind === 'level' && second === undefined ? first.names : undefined;
 }
 
-/** What a query asks beside what is on panels now. */
-export const withoutLive = (query: Query): Query => ({
-  kind: 'and',
-  terms: conjuncts(query).filter(
-    (term) => !(term.kind === 'is' && term.states.every((state) => state === 'live')),
-  ),
-});
-
 const conjuncts = (query: Query) =>
   query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
 
@@ -41,7 +35,23 @@ export function sortedValues(values: Iterable<string>, field: WantedValues['fiel
 
 /** Counts by bucket and level. */
 export class Tally {
+  readonly times: CountTimes;
   readonly #counts = new Map<string, Map<number, number>>();
+
+  constructor(times: CountTimes) {
+    this.times = times;
+  }
+
+  /** Whether each bucket is made of whole minutes. */
+  get isOfMinutes(): boolean {
+    return this.times.origin % minuteMs === 0 && this.times.bucketMs % minuteMs === 0;
+  }
+
+  /** Counts what was received at a time, if that is asked for. */
+  addAt(at: number, level: string, count = 1): void {
+    const { after, before, origin, bucketMs } = this.times;
+    if (at >= after && at < before) this.add(Math.floor((at - origin) / bucketMs), level, count);
+  }
 
   add(bucket: number, level: string, count: number): void {
     let buckets = this.#counts.get(level);
@@ -50,6 +60,10 @@ export class Tally {
       this.#counts.set(level, buckets);
     }
     buckets.set(bucket, (buckets.get(bucket) ?? 0) + count);
+  }
+
+  addAll(counts: readonly LevelCount[]): void {
+    for (const { bucket, level, count } of counts) this.add(bucket, level, count);
   }
 
   rows(): LevelCount[] {

@@ -12,6 +12,14 @@ export const stepsOf =
     return done ? value : undefined;
   };
 
+/** The answer of a generator whose steps need not wait for a turn. */
+export async function resultOf<T>(work: AsyncGenerator<void, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = await work.next();
+    if (done) return value;
+  }
+}
+
 interface Job {
   readonly step: Step<unknown>;
   readonly signal: AbortSignal | undefined;

@@ -34,6 +34,13 @@ export interface AcknowledgedRow {
   readonly acknowledged_note: string | null;
 }
 
+/** Goes with {@link acknowledgedJoin}. */
+export const acknowledgedColumns =
+  'a.at AS acknowledged_at, a."by" AS acknowledged_by, a.note AS acknowledged_note';
+
+/** Goes with `FROM log n`. */
+export const acknowledgedJoin = 'LEFT JOIN acknowledgements a ON a.tenant = n.tenant AND a.row = n.row';
+
 export function toAcknowledged(row: AcknowledgedRow | undefined): Acknowledged | null {
   if (!row || row.acknowledged_at === null) return null;
   return { at: row.acknowledged_at, by: row.acknowledged_by ?? '', note: row.acknowledged_note };

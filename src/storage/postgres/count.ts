@@ -2,86 +2,74 @@
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Counted, CountOptions, CountTimes, LevelCount } from '#core/statistics.ts';
-import { countBudgetMs, levelsAlone, Tally, withoutLive, withTimes } from '../counting.ts';
-import type { Connections } from './connections.ts';
-import { type RecordRow, recordColumns, recordJoinsIn } from './rows.ts';
+import { levelsAlone, minuteMs, Tally, withTimes } from '../counting.ts';
+import { countInSteps, timer } from '../log-search.ts';
 import {
   finite,
   foundIn,
-  isFewLive,
-  type Part,
-  type PreparedQuery,
-  prepareQuery,
+  type PostgresPart,
+  PostgresSearch,
   readBounds,
   type SearchLanes,
-  testedRows,
-  timeAt,
-  walk,
-  walkLive,
-} from './walk.ts';
-
-export const minuteMs = 60_000;
+} from './search.ts';
 
 /** As `Statistics.count` promises; each `yield` ends a step. */
-export async function* countInSteps(
+export async function* countLog(
   lanes: SearchLanes,
   { tenant, query, times }: { tenant: TenantId; query: Query; times: CountTimes },
-  { now, timeoutMs = Number.POSITIVE_INFINITY }: CountOptions,
+  { now, timeoutMs }: CountOptions,
 ): AsyncGenerator<void, Counted> {
-  const endsAt = performance.now() + timeoutMs;
-  const prepared = prepareQuery(tenant, withTimes(query, times), now);
-  const counter = new Counter(prepared, {
-    ...times,
-    after: finite(prepared.compiled.after),
-    before: finite(prepared.compiled.before),
-  });
-  const levels = levelsAlone(query);
-  if (levels && times.bucketMs % minuteMs === 0 && times.origin % minuteMs === 0) {
-    await counter.countMinutes(lanes.reads, levels);
-    return { counts: counter.tally.rows(), searchedTo: null };
-  }
-  if ((await isFewLive(lanes, prepared)) && (await counter.countLive(lanes.reads, withoutLive(query))))
-    return { counts: counter.tally.rows(), searchedTo: null };
+  const isOver = timer(timeoutMs);
   const bounds = await readBounds(lanes.reads, tenant);
   if (!bounds) return { counts: [], searchedTo: null };
   const { first, head } = bounds;
-  let leftMs = countBudgetMs;
-  let startedAt = performance.now();
-  for await (const last of counter.walk(lanes, { first, last: head })) {
-    const steppedAt = performance.now();
-    leftMs -= steppedAt - startedAt;
-    if (last < first) break;
-    if (last < head && (leftMs <= 0 || steppedAt >= endsAt)) {
-      const searchedTo = (await timeAt(lanes.reads, tenant, last + 1)) ?? now;
-      return { counts: counter.tally.rows(), searchedTo };
-    }
-    yield;
-    startedAt = performance.now();
+  const scope = { now, head, range: { low: first, high: head } };
+  const search = new PostgresSearch(lanes, tenant, withTimes(query, times), scope);
+  const { after, before } = search.compiled;
+  const tally = new Tally({ ...times, after: finite(after), before: finite(before) });
+  const counter = new Counter(lanes, tenant, search, tally);
+  const levels = levelsAlone(query);
+  if (levels && tally.isOfMinutes) {
+    await counter.countMinutes(levels);
+    return { counts: tally.rows(), searchedTo: null };
   }
-  return { counts: counter.tally.rows(), searchedTo: null };
+  const { searchedTo } = yield* countInSteps(search, tally, (part) => counter.count(part), isOver);
+  return { counts: tally.rows(), searchedTo };
 }
 
 class Counter {
-  readonly tally = new Tally();
-  readonly #query: PreparedQuery;
-  readonly #times: CountTimes;
+  readonly #lanes: SearchLanes;
+  readonly #tenant: TenantId;
+  readonly #search: PostgresSearch;
+  readonly #tally: Tally;
 
-  constructor(query: PreparedQuery, times: CountTimes) {
-    this.#query = query;
-    this.#times = times;
+  constructor(lanes: SearchLanes, tenant: TenantId, search: PostgresSearch, tally: Tally) {
+    this.#lanes = lanes;
+    this.#tenant = tenant;
+    this.#search = search;
+    this.#tally = tally;
   }
 
-  /** Yields the position from which on, downwards, is still to be counted. */
-  async *walk(lanes: SearchLanes, range: { readonly first: number; readonly last: number }) {
-    if (await isFewLive(lanes, this.#query))
-      yield* walkLive(lanes, this.#query, range, (rows) => this.#addRows(rows));
-    else yield* walk(lanes, this.#query, range, (part) => this.#count(part));
+  /** Counts a part that the index decides. */
+  count({ rows: partition, ...range }: PostgresPart): Promise<number> {
+    if (typeof partition === 'string') throw new Error('rows of a count are tested, or of a partition');
+    const { origin, bucketMs } = this.#tally.times;
+    return this.#search.within(range, async (connections, { low, high }) => {
+      const counts = await connections.query<LevelCount>(
+        this.#tenant,
+        '',
+        `SELECT (n.at - $7) / $8 AS bucket, n.level, count(*) AS count FROM ${foundIn(partition)} GROUP BY 1, 2`,
+        [...this.#search.values, low, high, origin, bucketMs],
+      );
+      this.#tally.addAll(counts);
+      return low;
+    });
   }
 
   /** Whole minutes are counted already; the rows of minutes that are cut are counted one by one. */
-  async countMinutes(reads: Connections, levels: readonly string[] | 'all'): Promise<void> {
-    const { tenant } = this.#query;
-    const { after, before, origin, bucketMs } = this.#times;
+  async countMinutes(levels: readonly string[] | 'all'): Promise<void> {
+    const [tenant, { reads }] = [this.#tenant, this.#lanes];
+    const { after, before, origin, bucketMs } = this.#tally.times;
     const wanted = levels === 'all' ? null : levels;
     const [log] = await reads.query<{ dropped: number }>(
       tenant,
@@ -99,7 +87,7 @@ class Counter {
        WHERE tenant = $1 AND minute >= $2 AND minute < $3 AND ($4::text[] IS NULL OR level = ANY ($4)) GROUP BY 1, 2`,
       [tenant, from, upTo, wanted, origin, bucketMs],
     );
-    this.#addCounts(minutes);
+    this.#tally.addAll(minutes);
     const edges = [
       { after, before: Math.min(from * minuteMs, before) },
       { after: Math.max(upTo * minuteMs, after, from * minuteMs), before },
@@ -114,59 +102,7 @@ class Counter {
          GROUP BY 1, 2`,
         [tenant, edge.after, edge.before, wanted, origin, bucketMs],
       );
-      this.#addCounts(rows);
+      this.#tally.addAll(rows);
     }
-  }
-
-  /** Counts what is on panels, where the index decides all else that is asked; answers whether it does. */
-  async countLive(reads: Connections, rest: Query): Promise<boolean> {
-    const { tenant, now } = this.#query;
-    const { compiled, values } = prepareQuery(tenant, withTimes(rest, this.#times), now);
-    if (!compiled.exact) return false;
-    const { origin, bucketMs } = this.#times;
-    const counts = await reads.query<LevelCount>(
-      tenant,
-      'count-live',
-      `SELECT (n.at - $6) / $7 AS bucket, n.level, count(*) AS count FROM live l JOIN log n ON n.row = l.row
-       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $5) AND n.terms @@ $2::tsquery
-         AND n.at >= $3 AND n.at < $4 GROUP BY 1, 2`,
-      [...values, now, origin, bucketMs],
-    );
-    this.#addCounts(counts);
-    return true;
-  }
-
-  async #count({ connections, partition, first, last }: Part): Promise<number> {
-    const { tenant, values, compiled, matches } = this.#query;
-    const { origin, bucketMs } = this.#times;
-    if (compiled.exact) {
-      const counts = await connections.query<LevelCount>(
-        tenant,
-        '',
-        `SELECT (n.at - $7) / $8 AS bucket, n.level, count(*) AS count FROM ${foundIn(partition)} GROUP BY 1, 2`,
-        [...values, first, last, origin, bucketMs],
-      );
-      this.#addCounts(counts);
-      return first;
-    }
-    const rows = await connections.query<RecordRow>(
-      tenant,
-      '',
-      `SELECT ${recordColumns} FROM (
-         SELECT n.* FROM ${foundIn(partition)} ORDER BY n.position DESC LIMIT ${testedRows}
-       ) n ${recordJoinsIn(partition)} ORDER BY n.position DESC`,
-      [...values, first, last],
-    );
-    this.#addRows(rows.filter(matches));
-    return rows.length < testedRows ? first : (rows.at(-1) as RecordRow).position;
-  }
-
-  #addRows(rows: readonly RecordRow[]): void {
-    const { origin, bucketMs } = this.#times;
-    for (const { at, level } of rows) this.tally.add(Math.floor((at - origin) / bucketMs), level, 1);
-  }
-
-  #addCounts(counts: readonly LevelCount[]): void {
-    for (const { bucket, level, count } of counts) this.tally.add(bucket, level, count);
   }
 }

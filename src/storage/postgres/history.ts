@@ -23,7 +23,15 @@ import type { ReceiptRow, ReceiptStore, ReceiptWrite } from '#core/receipts.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
-import { type AcknowledgedRow, isUuid, toAcknowledged, toClearing, toRepeat } from '../history-rows.ts';
+import {
+  type AcknowledgedRow,
+  acknowledgedColumns,
+  acknowledgedJoin,
+  isUuid,
+  toAcknowledged,
+  toClearing,
+  toRepeat,
+} from '../history-rows.ts';
 import type { RetentionBounds } from '../retention.ts';
 import { type AcknowledgeRow, toAcknowledgeOutcome } from './acknowledgements.ts';
 import type { AppendQueue } from './append-queue.ts';
@@ -32,8 +40,6 @@ import { againIfDropped, type LogWrite, logOf, type Partition } from './partitio
 import { firstShown, receiptsOf, recordReceipts } from './receipts.ts';
 import { dropFromLog } from './retention.ts';
 import {
-  acknowledgedColumns,
-  acknowledgedJoin,
   type EntryRow,
   entryColumns,
   type NotificationRow,
@@ -44,8 +50,7 @@ import {
   toNotification,
   toRecord,
 } from './rows.ts';
-import { searchInSteps } from './search.ts';
-import { finite, readBounds, type SearchLanes } from './walk.ts';
+import { finite, readBounds, type SearchLanes, searchLog } from './search.ts';
 
 export interface PostgresLanes extends SearchLanes {
   readonly queue: AppendQueue;
@@ -226,7 +231,7 @@ export class PostgresHistory implements History, ReceiptStore {
   }
 
   search(tenant: TenantId, query: Query, options: SearchOptions): Promise<SearchPage> {
-    const work = searchInSteps(this.#lanes, tenant, query, options);
+    const work = searchLog(this.#lanes, tenant, query, options);
     return this.#lanes.turns.run(tenant, stepsOf(work), options.signal);
   }
 

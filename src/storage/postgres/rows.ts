@@ -1,14 +1,15 @@
 /** How the log's rows become what core speaks of. */
 import type { Entry, HistoryRecord, Notification, Route } from '#core/ports.ts';
 import {
-  type AcknowledgedRow,
-  type ClearedRow,
+  acknowledgedColumns,
+  acknowledgedJoin,
   rowBytesOver,
   rowBytesSqlOver,
   toAcknowledged,
   toChange,
   toCleared,
 } from '../history-rows.ts';
+import type { StateRow } from '../log-search.ts';
 import type { Partition } from './partitions.ts';
 
 /** A row of the log `n`, as {@link entryColumns} selects it. */
@@ -46,9 +47,8 @@ export interface NotificationRow extends EntryRow {
 }
 
 /** What {@link recordColumns} selects beside the notification. */
-export interface RecordRow extends NotificationRow, ClearedRow, AcknowledgedRow {
+export interface RecordRow extends NotificationRow, StateRow {
   readonly token_name: string | null;
-  readonly shown: number;
   readonly expired: number;
   readonly cleared_on_panels: number;
 }
@@ -57,13 +57,6 @@ export interface RecordRow extends NotificationRow, ClearedRow, AcknowledgedRow 
 export const entryColumns = `n.row, n.position, n.id, n.at, n.route, n.cleared, n."by", n.reason, n.title, n.message, n.level,
   n.rank, n.ttl, n.sent_level, n.sent_ttl, n.expires_at, n.ip, n.host, n.key, n.url, n.source_ip, n.token_id, n.throttled_on,
   n.throttle_count`;
-
-/** Goes with {@link acknowledgedJoin}. */
-export const acknowledgedColumns =
-  'a.at AS acknowledged_at, a."by" AS acknowledged_by, a.note AS acknowledged_note';
-
-/** Goes with `FROM log n`. */
-export const acknowledgedJoin = 'LEFT JOIN acknowledgements a ON a.tenant = n.tenant AND a.row = n.row';
 
 /** Goes with `FROM log n` and {@link recordJoins}. */
 export const recordColumns = `${entryColumns}, t.name AS token_name, s.cleared_at, s.cleared_by, s.cleared_reason,

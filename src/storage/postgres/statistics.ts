@@ -13,12 +13,12 @@ import type {
   Statistics,
   WantedValues,
 } from '#core/statistics.ts';
-import { sortedValues } from '../counting.ts';
+import { minuteMs, sortedValues } from '../counting.ts';
 import { type FairQueue, stepsOf } from '../fair-queue.ts';
-import { countInSteps, minuteMs } from './count.ts';
+import { countLog } from './count.ts';
 import { isMissingTable, isTimeout } from './errors.ts';
 import { readPartitions } from './partitions.ts';
-import { finite, foundIn, readBounds, type SearchLanes, tsqueryOf } from './walk.ts';
+import { finite, foundIn, readBounds, type SearchLanes, tsqueryOf } from './search.ts';
 
 /** How long values are looked for, the newest partitions first. */
 const valuesMs = 150;
@@ -35,7 +35,7 @@ export class PostgresStatistics implements Statistics {
   }
 
   count(tenant: TenantId, query: Query, times: CountTimes, options: CountOptions): Promise<Counted> {
-    const work = countInSteps(this.#lanes, { tenant, query, times }, options);
+    const work = countLog(this.#lanes, { tenant, query, times }, options);
     return this.#turns.run(tenant, stepsOf(work), options.signal);
   }
 

@@ -7,20 +7,20 @@ import { type CountTimes, HistoryModel } from '#test/support/history-model.ts';
 import { countStep } from './count.ts';
 
 /** All steps of a count, one after the other. `steps`: how often one may ask whether its time is over. */
-function countAll(model: HistoryModel, asked: Query, now: number, steps: number, times: CountTimes) {
+async function countAll(model: HistoryModel, asked: Query, now: number, steps: number, times: CountTimes) {
   const counts: Record<string, number> = {};
-  let below: number | undefined;
+  let next: number | undefined;
   do {
     let left = steps;
-    const request = { ...times, now, ...(below !== undefined && { below }) };
-    const part = countStep(model, { tenant: model.tenant, query: asked, request }, () => --left < 0);
+    const request = { ...times, now, ...(next !== undefined && { next }) };
+    const part = await countStep(model, { tenant: model.tenant, query: asked, request }, () => --left < 0);
     for (const { bucket, level, count } of part.counts) {
       const cell = `${bucket} ${level}`;
       counts[cell] = (counts[cell] ?? 0) + count;
     }
-    if (below !== undefined && part.below !== null) expect(part.below).toBeLessThan(below);
-    below = part.below ?? undefined;
-  } while (below !== undefined);
+    if (next !== undefined && part.next !== null) expect(part.next).toBeLessThan(next);
+    next = part.next ?? undefined;
+  } while (next !== undefined);
   return counts;
 }
 
@@ -38,9 +38,9 @@ const times: fc.Arbitrary<CountTimes> = fc
     bucketMs,
   }));
 
-test('however it is partitioned, and in however many steps, a count is what a loop over the list counts', () => {
-  fc.assert(
-    fc.property(
+test('however it is partitioned, and in however many steps, a count is what a loop over the list counts', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 60 }),
       fc.array(fc.tuple(query, times), { minLength: 20, maxLength: 20 }),
       sizes,
@@ -48,14 +48,14 @@ test('however it is partitioned, and in however many steps, a count is what a lo
       fc.constantFrom(0, 2, 1_000_000),
       fc.constantFrom(0, 2 ** 31 - 20, 2 ** 40 - 200),
       fc.nat({ max: 60 }),
-      (steps, queries, sized, now, asks, from, pruned) => {
+      async (steps, queries, sized, now, asks, from, pruned) => {
         const model = new HistoryModel({ start: from, sizes: sized });
         play(model, steps);
         if (pruned > 40) model.prune(from + pruned - 40, start);
         if (pruned % 3 === 0) model.maintain();
         for (const [asked, within] of queries) {
           expect(
-            countAll(model, asked, now, asks, within),
+            await countAll(model, asked, now, asks, within),
             `${printQuery(asked)} ${JSON.stringify(within)}`,
           ).toEqual(model.count(asked, now, within));
         }

@@ -8,57 +8,41 @@ import type { TenantId } from '#core/ports.ts';
 import { flagTerm } from '#core/search/index-terms.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { CountTimes, LevelCount } from '#core/statistics.ts';
-import { levelsAlone, Tally, withTimes } from '../counting.ts';
+import { levelsAlone, minuteMs, Tally, withTimes } from '../counting.ts';
+import { resultOf } from '../fair-queue.ts';
+import { type CountPart, countInSteps, type LogRange } from '../log-search.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
-import { type LogConnection, type PreparedQuery, placeOf, prepareQuery } from './prepared-query.ts';
-import { matchExpression, type RowRange, rowsMatching } from './row-numbers.ts';
+import { matchExpression, rowsMatching } from './row-numbers.ts';
 import type { StoredText } from './rows.ts';
-import { type Run, Walk } from './walk.ts';
-
-const minuteMs = 60_000;
+import { type LogConnection, openSearch, type SqlitePart, type SqliteSearch } from './search.ts';
 
 export interface CountRequest extends CountTimes {
   readonly now: number;
-  /** Only rows below this one are left to count. */
-  readonly below?: number;
+  /** Only positions below this one are left to count. */
+  readonly next?: number;
 }
 
-export interface CountStep {
+export interface CountStep extends CountPart {
   readonly counts: readonly LevelCount[];
-  /** `below` for the next step; null when all is counted. */
-  readonly below: number | null;
-  /** As in Counted; null with `below`. */
-  readonly searchedTo: number | null;
   readonly tookMs: number;
 }
 
 /** Counts until `isOver` says so, and at least something. */
-export function countStep(
+export async function countStep(
   connection: LogConnection,
   { tenant, query, request }: { tenant: TenantId; query: Query; request: CountRequest },
   isOver: () => boolean,
-): CountStep {
-  const { now, below } = request;
+): Promise<CountStep> {
   const startedAt = performance.now();
-  const prepared = prepareQuery(connection, { tenant, query: withTimes(query, request), range: { now } });
-  if (!prepared) return { counts: [], below: null, searchedTo: null, tookMs: 0 };
-  const { sql } = connection;
-  const { low, high } = prepared.rows;
-  const asked = { ...prepared, rows: { low, high: Math.min(high, (below ?? high + 1) - 1) } };
-  const counter = new Counter(connection, asked, { ...request, levels: levelsAlone(query) });
-  const walk = new Walk(sql, asked, isOver);
-  for (const run of walk.runs()) counter.count(walk, run);
-  const { stoppedAt } = walk;
-  return {
-    counts: counter.tally.rows(),
-    below: stoppedAt ?? null,
-    searchedTo: stoppedAt === undefined ? null : (placeOf(sql, prepared, stoppedAt)?.at ?? now),
-    tookMs: performance.now() - startedAt,
-  };
-}
-
-interface Wanted extends CountTimes {
-  readonly levels: readonly string[] | 'all' | undefined;
+  const { now, next } = request;
+  const scope = { now, isOver, ...(next !== undefined && { before: next }) };
+  const search = openSearch(connection, tenant, withTimes(query, request), scope);
+  if (!search) return { counts: [], next: null, searchedTo: null, tookMs: 0 };
+  const { after, before } = search.compiled;
+  const tally = new Tally({ ...request, after, before });
+  const counter = new Counter(connection, search, tally, levelsAlone(query));
+  const part = await resultOf(countInSteps(search, tally, (each) => counter.count(each), isOver));
+  return { ...part, counts: tally.rows(), tookMs: performance.now() - startedAt };
 }
 
 /** The levels of rows from `row` on: a number in `names` for each of them. */
@@ -72,48 +56,52 @@ interface LevelChunk {
 type Bucket = number | 'none' | 'several';
 
 class Counter {
-  readonly tally = new Tally();
   readonly #connection: LogConnection;
   readonly #sql: Statements;
-  readonly #query: PreparedQuery;
-  readonly #times: Wanted;
+  readonly #search: SqliteSearch;
+  readonly #tally: Tally;
+  /** The levels of which all is counted. */
+  readonly #levels: readonly string[] | 'all' | undefined;
   /** For a query that finds all but some rows: those. They are fewer, mostly, and what there is in all is known. */
   readonly #excluded: string | undefined;
 
-  constructor(connection: LogConnection, query: PreparedQuery, wanted: Wanted) {
+  constructor(
+    connection: LogConnection,
+    search: SqliteSearch,
+    tally: Tally,
+    levels: readonly string[] | 'all' | undefined,
+  ) {
     this.#connection = connection;
     this.#sql = connection.sql;
-    this.#query = query;
-    const { after, before } = query.compiled;
-    this.#times = { ...wanted, after, before };
-    const { terms } = query.compiled;
+    this.#search = search;
+    this.#tally = tally;
+    const { terms } = search.compiled;
     const isAllButSome =
-      terms.kind === 'without' && terms.of.kind === 'term' && terms.of.term === flagTerm(query.tenant, 'all');
+      terms.kind === 'without' &&
+      terms.of.kind === 'term' &&
+      terms.of.term === flagTerm(search.tenant, 'all');
     this.#excluded = isAllButSome ? matchExpression({ kind: 'and', of: [terms.of, terms.not] }) : undefined;
+    this.#levels = levels ?? (isAllButSome ? 'all' : undefined);
   }
 
-  count(walk: Walk, run: Run): void {
-    if (run.indexed && this.#query.compiled.exact) {
-      const levels = this.#times.levels ?? (this.#excluded && 'all');
-      if (!levels || !this.#isOfMinutes(run)) return this.#countIndexed(run, this.#query.match, 1);
-      this.#countMinutes(run.partition, levels);
-      if (this.#excluded) this.#countIndexed(run, this.#excluded, -1);
-      return;
+  /** Counts a part that the index decides; returns its end. */
+  count(part: SqlitePart): number {
+    if (!this.#levels || !this.#hasMinutes(part)) this.#countIndexed(part, this.#search.match, 1);
+    else {
+      this.#countMinutes(part.partition, this.#levels);
+      if (this.#excluded) this.#countIndexed(part, this.#excluded, -1);
     }
-    const { reader } = this.#connection;
-    for (const { at, level } of walk.rows(run)) this.#add(at, reader.text(level, run.partition), 1);
+    return part.low;
   }
 
   /** Whether `minutes` has all of a partition that is asked for: then only rows at the ends of the time are read. */
-  #isOfMinutes({ partition }: Run): boolean {
-    const { rows } = this.#query;
-    const { origin, bucketMs } = this.#times;
-    if (origin % minuteMs !== 0 || bucketMs % minuteMs !== 0) return false;
-    return rows.low <= partition.firstRow && rows.high >= partition.indexed;
+  #hasMinutes({ partition }: SqlitePart): boolean {
+    const { low, high } = this.#search.range;
+    return this.#tally.isOfMinutes && low <= partition.firstRow && high >= partition.indexed;
   }
 
   #countMinutes(partition: Partition, levels: readonly string[] | 'all'): void {
-    const { after, before, origin, bucketMs } = this.#times;
+    const { after, before, origin, bucketMs } = this.#tally.times;
     const [first, last] = [Math.ceil(after / minuteMs), Math.floor(before / minuteMs) - 1];
     // Numbers are bound as REAL, so this is no division of whole numbers.
     const counts = this.#sql
@@ -121,9 +109,9 @@ class Counter {
         `SELECT floor((minute - ?) / ?) AS bucket, level, sum(count) AS count FROM minutes
          WHERE partition = ? AND tenant = ? AND minute BETWEEN ? AND ? GROUP BY 1, 2`,
       )
-      .all(origin / minuteMs, bucketMs / minuteMs, partition.id, this.#query.tenant, first, last);
+      .all(origin / minuteMs, bucketMs / minuteMs, partition.id, this.#search.tenant, first, last);
     for (const { bucket, level, count } of counts)
-      if (levels === 'all' || levels.includes(level)) this.tally.add(bucket, level, count);
+      if (levels === 'all' || levels.includes(level)) this.#tally.add(bucket, level, count);
     for (const minute of new Set([first - 1, last + 1])) this.#countRowsOf(minute, partition, levels);
   }
 
@@ -136,15 +124,15 @@ class Counter {
            ON n.row >= m.row AND n.row < coalesce((SELECT min(o.row) FROM row_minutes o WHERE o.row > m.row), ?)
          WHERE m.row BETWEEN ? AND ? AND m.minute = ? AND n.row <= ? AND +n.tenant = ? AND n.cleared IS NULL`,
       )
-      .all(indexed + 1, firstRow, indexed, minute, indexed, this.#query.tenant);
+      .all(indexed + 1, firstRow, indexed, minute, indexed, this.#search.tenant);
     for (const row of rows) {
       const level = this.#connection.reader.text(row.level, partition);
-      if (levels === 'all' || levels.includes(level)) this.#add(row.at, level, 1);
+      if (levels === 'all' || levels.includes(level)) this.#tally.addAt(row.at, level);
     }
   }
 
   /** Counts each row that an expression finds as so many. */
-  #countIndexed({ partition, range }: Run, match: string, each: 1 | -1): void {
+  #countIndexed({ partition, ...range }: SqlitePart, match: string, each: 1 | -1): void {
     const rows = rowsMatching(this.#sql, partition, match, range);
     if (rows.length === 0) return;
     const runs = this.#minuteRuns(partition, range);
@@ -156,7 +144,7 @@ class Counter {
       const counts = new Uint32Array(names.length);
       const flush = () => {
         for (const [level, count] of counts.entries())
-          if (count > 0) this.tally.add(bucket as number, names[level] as string, count * each);
+          if (count > 0) this.#tally.add(bucket as number, names[level] as string, count * each);
         counts.fill(0);
       };
       for (; next < rows.length && (rows[next] as number) < first + levels.length; next++) {
@@ -168,14 +156,15 @@ class Counter {
           bucket = this.#bucketOfMinute(minute);
         }
         const level = levels[row - first] as number;
-        if (bucket === 'several') this.#add(this.#timeOf(partition, row), names[level] as string, each);
+        if (bucket === 'several')
+          this.#tally.addAt(this.#timeOf(partition, row), names[level] as string, each);
         else if (bucket !== 'none') counts[level] = (counts[level] as number) + 1;
       }
       flush();
     }
   }
 
-  #levelChunks({ firstRow }: Partition, { low, high }: RowRange): Iterable<LevelChunk> {
+  #levelChunks({ firstRow }: Partition, { low, high }: LogRange): Iterable<LevelChunk> {
     // Nearly all have the same names.
     const known = new Map<string, readonly string[]>();
     const parse = (text: string): readonly string[] => {
@@ -193,7 +182,7 @@ class Counter {
   }
 
   /** Where in the rows a minute begins, in order, from the one on that `low` is in. */
-  #minuteRuns({ firstRow }: Partition, { low, high }: RowRange) {
+  #minuteRuns({ firstRow }: Partition, { low, high }: LogRange) {
     return this.#sql
       .of<[number, number, number, number], { first: number; minute: number }>(
         `SELECT row AS first, minute FROM row_minutes
@@ -203,7 +192,7 @@ class Counter {
   }
 
   #bucketOfMinute(minute: number): Bucket {
-    const { after, before, origin, bucketMs } = this.#times;
+    const { after, before, origin, bucketMs } = this.#tally.times;
     const [first, last] = [minute * minuteMs, minute * minuteMs + minuteMs - 1];
     if (last < after || first >= before) return 'none';
     if (first < after || last >= before) return 'several';
@@ -216,10 +205,5 @@ class Counter {
       .of<[number], { at: number }>(`SELECT at FROM ${tablesOf(partition).log} WHERE row = ?`)
       .get(row);
     return found?.at ?? Number.NaN;
-  }
-
-  #add(at: number, level: string, count: number): void {
-    const { after, before, origin, bucketMs } = this.#times;
-    if (at >= after && at < before) this.tally.add(Math.floor((at - origin) / bucketMs), level, count);
   }
 }

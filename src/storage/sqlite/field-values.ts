@@ -7,7 +7,7 @@ import { families } from '#core/search/search-compile.ts';
 import type { WantedValues } from '#core/statistics.ts';
 import { sortedValues } from '../counting.ts';
 import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { type LogConnection, readUnindexedNotifications } from './prepared-query.ts';
+import { type LogConnection, readUnindexedNotifications } from './search.ts';
 
 /** How long values are searched, the newest partitions first. */
 const valuesMs = 150;

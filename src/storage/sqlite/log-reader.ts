@@ -13,6 +13,7 @@ import type { Query } from '#core/search/search-query.ts';
 import type { BusyHost, MinuteCount, WantedValues } from '#core/statistics.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
+import { timer } from '../log-search.ts';
 import type { RetentionBounds, RetentionStep } from '../retention.ts';
 import { readAcknowledged } from './acknowledgements.ts';
 import { type CountRequest, type CountStep, countStep } from './count.ts';
@@ -21,10 +22,9 @@ import type { TenantLivePosition } from './jobs.ts';
 import { findById, findRetry, partitionOfPosition, partitionsFrom } from './log-lookup.ts';
 import { busiestHosts, minuteCounts } from './overview.ts';
 import { type Statements, tablesOf } from './partitions.ts';
-import type { LogConnection } from './prepared-query.ts';
 import { retentionStep } from './retention.ts';
 import { type EntryRow, entryColumns, type NotificationRow, RowReader } from './rows.ts';
-import { findRecord, searchPage } from './search.ts';
+import { findRecord, type LogConnection, searchPage } from './search.ts';
 
 /** Reads of the log. The caller sees to it that nothing changes during one. */
 export class LogReader {
@@ -169,12 +169,12 @@ export class LogReader {
     return findRecord(this.#connection, tenant, id);
   }
 
-  search(tenant: number, query: Query, options: Omit<SearchOptions, 'signal'>): SearchPage {
-    const isOver = timer(options.timeoutMs ?? Number.POSITIVE_INFINITY);
+  search(tenant: number, query: Query, options: Omit<SearchOptions, 'signal'>): Promise<SearchPage> {
+    const isOver = timer(options.timeoutMs);
     return searchPage(this.#connection, { tenant, query, options }, isOver);
   }
 
-  count(tenant: number, query: Query, request: CountRequest, stepMs: number): CountStep {
+  count(tenant: number, query: Query, request: CountRequest, stepMs: number): Promise<CountStep> {
     return countStep(this.#connection, { tenant, query, request }, timer(stepMs));
   }
 
@@ -210,12 +210,6 @@ export class LogReader {
     const acknowledged = readAcknowledged(this.#sql, tenant, row.row);
     return { ...this.#reader.notification(row, partition), count: row.counted ?? 0, acknowledged };
   }
-}
-
-/** Returns a function that tells whether `ms` milliseconds have passed. */
-function timer(ms: number): () => boolean {
-  const endsAt = performance.now() + ms;
-  return () => performance.now() >= endsAt;
 }
 
 const charsBySender = ({ title, message, host, key, url }: LiveNotification) =>

@@ -2,8 +2,8 @@
 import type { TenantId } from '#core/ports.ts';
 import type { BusyHost, MinuteCount } from '#core/statistics.ts';
 import { findPartition, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { type LogConnection, readUnindexedNotifications } from './prepared-query.ts';
 import type { NotificationRow } from './rows.ts';
+import { type LogConnection, readUnindexedNotifications } from './search.ts';
 
 const minuteMs = 60_000;
 /** Notifications read for the busiest hosts: some 20 ms. */

@@ -38,10 +38,10 @@ function open(): Session {
  * disk may have been away for a while.
  * @throws AppError `unavailable` when the file is damaged or the disk fails.
  */
-function read<T>(work: (session: Session) => T, what = 'reading'): T {
+async function read<T>(work: (session: Session) => T, what = 'reading'): Promise<Awaited<T>> {
   try {
     session ??= open();
-    return work(session);
+    return await work(session);
   } catch (error) {
     if (isDamage(error)) {
       closeSession();
@@ -70,8 +70,14 @@ const thread = serveWorker((op, args) => {
     const { sql, parameters } = args as { readonly sql: string; readonly parameters: readonly unknown[] };
     return read(({ db }) => db.prepare(sql).all(...parameters), sql.slice(0, reportedSqlChars));
   }
-  return read(({ db, log }) => {
+  return read(async ({ db, log }) => {
     const methods = log as unknown as Readonly<Record<string, (...of: unknown[]) => unknown>>;
-    return db.transaction(() => methods[op]?.(...(args as unknown[])))();
+    db.exec('BEGIN');
+    try {
+      return await methods[op]?.(...(args as unknown[]));
+    } finally {
+      // Some errors have ended it.
+      if (db.inTransaction) db.exec('COMMIT');
+    }
   });
 }, closeSession);

@@ -1,32 +1,26 @@
 /** Numbers of rows that the index of a partition finds, without reading a row. */
 import type { TermExpression } from '#core/search/search-compile.ts';
+import { minuteMs } from '../counting.ts';
+import { type LogRange, type TermDialect, writeTerms } from '../log-search.ts';
 import { type Partition, type Statements, tablesOf } from './partitions.ts';
 
-export interface RowRange {
-  readonly low: number;
-  readonly high: number;
-}
+const dialect: TermDialect = {
+  and: ' AND ',
+  or: ' OR ',
+  without: ' NOT ',
+  // A term in double quotes is one token, whatever it holds.
+  term: (term, prefix) => `"${term}"${prefix ? ' *' : ''}`,
+};
 
-/** A term expression as FTS5 takes it. A term in double quotes is one token, whatever it holds. */
-export function matchExpression(terms: TermExpression): string {
-  switch (terms.kind) {
-    case 'term':
-      return `"${terms.term}"${terms.prefix ? ' *' : ''}`;
-    case 'and':
-      return `(${terms.of.map(matchExpression).join(' AND ')})`;
-    case 'or':
-      return `(${terms.of.map(matchExpression).join(' OR ')})`;
-    case 'without':
-      return `(${matchExpression(terms.of)} NOT ${matchExpression(terms.not)})`;
-  }
-}
+/** A term expression as FTS5 takes it. */
+export const matchExpression = (terms: TermExpression): string => writeTerms(terms, dialect);
 
 /** The rows that an expression of FTS5 finds, in ascending order; the first `limit` of them. */
 export function rowsMatching(
   sql: Statements,
   partition: Partition,
   match: string,
-  { low, high, limit = -1 }: RowRange & { readonly limit?: number },
+  { low, high, limit = -1 }: LogRange & { readonly limit?: number },
 ): Float64Array {
   const { terms } = tablesOf(partition);
   const { firstRow } = partition;
@@ -40,6 +34,34 @@ export function rowsMatching(
     .get(match, BigInt(low), BigInt(high), limit)?.rows;
   return numbersIn(text ?? '', firstRow);
 }
+
+/** Narrows indexed rows to those that may be of these times. Clocks go back, so rows of other times may be among them. */
+export function rowsInTimes(
+  sql: Statements,
+  { firstRow, firstMinute, lastMinute }: Partition,
+  { after, before }: { readonly after: number; readonly before: number },
+  { low, high }: LogRange,
+): LogRange {
+  const nothing = { low: 1, high: 0 };
+  const [first, last] = [after, before - 1].map((at) => Math.floor(finite(at) / minuteMs)) as [
+    number,
+    number,
+  ];
+  if (firstMinute === null || lastMinute === null || lastMinute < first || firstMinute > last) return nothing;
+  const { from, upTo, end } = sql
+    .of<[{ firstRow: number; high: number; first: number; last: number }], Record<string, number | null>>(
+      `WITH runs AS MATERIALIZED (
+         SELECT (SELECT min(row) FROM row_minutes WHERE row BETWEEN @firstRow AND @high AND minute >= @first) AS "from",
+           (SELECT max(row) FROM row_minutes WHERE row BETWEEN @firstRow AND @high AND minute <= @last) AS "upTo"
+       ) SELECT *, (SELECT min(row) FROM row_minutes WHERE row > runs."upTo") AS "end" FROM runs`,
+    )
+    .get({ firstRow, high, first, last }) as Record<string, number | null>;
+  if (from == null || upTo == null) return nothing;
+  return { low: Math.max(low, from), high: Math.min(high, (end ?? high + 1) - 1) };
+}
+
+/** SQLite has no infinity that compares with whole numbers. */
+export const finite = (at: number): number => Math.max(-8.64e15, Math.min(8.64e15, at));
 
 /** Numbers separated by commas, each plus `offset`. */
 export function numbersIn(text: string, offset: number): Float64Array {

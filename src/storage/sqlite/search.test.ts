@@ -7,7 +7,7 @@ import { draft, HistoryModel } from '#test/support/history-model.ts';
 import { searchPage } from './search.ts';
 
 /** Every page of a search, one after the other. `steps`: how often a page may ask whether its time is over. */
-function searchAll(
+async function searchAll(
   model: HistoryModel,
   asked: Query,
   options: { now: number; limit: number; steps: number },
@@ -16,7 +16,7 @@ function searchAll(
   let before: number | undefined;
   for (let pages = 0; pages < 10_000; pages++) {
     let left = options.steps;
-    const page = searchPage(
+    const page = await searchPage(
       model,
       {
         tenant: model.tenant,
@@ -34,9 +34,9 @@ function searchAll(
   throw new Error('a search has no end');
 }
 
-test('however it is partitioned, indexed, sealed and dropped, a search finds what a loop over the list finds', () => {
-  fc.assert(
-    fc.property(
+test('however it is partitioned, indexed, sealed and dropped, a search finds what a loop over the list finds', async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 60 }),
       fc.array(query, { minLength: 20, maxLength: 20 }),
       sizes,
@@ -44,13 +44,13 @@ test('however it is partitioned, indexed, sealed and dropped, a search finds wha
       fc.record({ limit: fc.integer({ min: 1, max: 7 }), steps: fc.constantFrom(0, 2, 1_000_000) }),
       fc.constantFrom(0, 2 ** 31 - 20, 2 ** 40 - 200),
       fc.nat({ max: 60 }),
-      (steps, queries, sized, now, page, from, pruned) => {
+      async (steps, queries, sized, now, page, from, pruned) => {
         const model = new HistoryModel({ start: from, sizes: sized });
         play(model, steps);
         if (pruned > 30) model.prune(from + pruned - 30, start);
         if (pruned % 3 === 0) model.maintain();
         for (const asked of queries) {
-          expect(searchAll(model, asked, { now, ...page }), printQuery(asked)).toEqual(
+          expect(await searchAll(model, asked, { now, ...page }), printQuery(asked)).toEqual(
             model.search(asked, now),
           );
         }
@@ -61,12 +61,13 @@ test('however it is partitioned, indexed, sealed and dropped, a search finds wha
   );
 }, 120_000);
 
-test('a page of none says whether there is more', () => {
+test('a page of none says whether there is more', async () => {
   const model = new HistoryModel();
   for (let i = 0; i < 3; i++) model.transaction(() => model.append(draft()));
-  const next = (before: number) =>
-    searchPage(model, { tenant: model.tenant, query: { kind: 'all' }, options: { limit: 0, now: 1, before } })
-      .next;
-  expect([next(4), next(2), next(1)]).toEqual([4, 2, null]);
+  const next = async (before: number) => {
+    const options = { limit: 0, now: 1, before };
+    return (await searchPage(model, { tenant: model.tenant, query: { kind: 'all' }, options })).next;
+  };
+  expect([await next(4), await next(2), await next(1)]).toEqual([4, 2, null]);
   model.db.close();
 });

@@ -26,17 +26,17 @@ export function createSqliteStatistics({
       searches.run(tenant, () => searcher.values(tenant, wanted), signal),
 
     count(tenant, query, times, { now, timeoutMs = Number.POSITIVE_INFINITY, signal }) {
-      const tally = new Tally();
+      const tally = new Tally(times);
       const endsAt = performance.now() + timeoutMs;
       let leftMs = countBudgetMs;
-      let below: number | undefined;
+      let next: number | undefined;
       const step = async () => {
-        const request = { ...times, now, ...(below !== undefined && { below }) };
+        const request = { ...times, now, ...(next !== undefined && { next }) };
         const part = await searcher.count(tenant, query, request, stepMs);
-        for (const { bucket, level, count } of part.counts) tally.add(bucket, level, count);
+        tally.addAll(part.counts);
         leftMs -= part.tookMs;
-        below = part.below ?? undefined;
-        const isOver = below === undefined || leftMs <= 0 || performance.now() >= endsAt;
+        next = part.next ?? undefined;
+        const isOver = next === undefined || leftMs <= 0 || performance.now() >= endsAt;
         return isOver ? { counts: tally.rows(), searchedTo: part.searchedTo } : undefined;
       };
       return searches.run(tenant, step, signal);

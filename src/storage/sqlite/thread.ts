@@ -104,7 +104,9 @@ export class WorkerClient {
 
 /** The methods of an object that lives in a thread. */
 export type Remote<T> = {
-  readonly [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => infer R
+    ? (...args: A) => Promise<Awaited<R>>
+    : never;
 };
 
 /** `thread` is asked for with each call, so that it may be started by the first, and replaced. */
@@ -125,7 +127,10 @@ export interface BatchHandler<Args> {
   readonly handle: (args: Args[]) => readonly unknown[];
 }
 
-/** Runs in the thread: answers calls until `close`. Calls of `batch.op` that wait are handled together. */
+/**
+ * Runs in the thread: answers calls until `close`. Calls of `batch.op` that wait are handled together. A handler may await what
+ * is there already, but no I/O and no timer: no other call is handled meanwhile.
+ */
 export function serveWorker<Args = never>(
   handle: (op: string, args: unknown) => unknown,
   close: () => void,
@@ -133,9 +138,12 @@ export function serveWorker<Args = never>(
 ): { notify(notice: unknown): void } {
   const port = parentPort as MessagePort;
   giveBackIdleMemory();
-  const answer = (requests: readonly Request[], values: () => readonly unknown[]) => {
+  const answer = async (
+    requests: readonly Request[],
+    values: () => readonly unknown[] | Promise<unknown[]>,
+  ) => {
     try {
-      const found = values();
+      const found = await values();
       port.postMessage(requests.map(({ id }, i): Reply => ({ id, value: found[i] })));
     } catch (error) {
       const failure = toFailure(error);
@@ -146,8 +154,9 @@ export function serveWorker<Args = never>(
     const requests: Request[] = [];
     const other = batch ? gather(port, first, batch, requests) : first;
     if (batch && requests.length > 0)
-      answer(requests, () => batch.handle(requests.map(({ args }) => args as Args)));
-    if (other) answer([other], () => [other.op === 'close' ? close() : handle(other.op, other.args)]);
+      void answer(requests, () => batch.handle(requests.map(({ args }) => args as Args)));
+    if (other)
+      void answer([other], async () => [other.op === 'close' ? close() : await handle(other.op, other.args)]);
   });
   return { notify: (notice) => port.postMessage({ notice } satisfies Notice) };
 }

@@ -1,0 +1,182 @@
+/** Searches and counts of a tenant's log, newest first. A store answers for one range of the log at a time. */
+import type { HistoryRecord, Notification, SearchPage } from '#core/ports.ts';
+import type { TermExpression } from '#core/search/search-compile.ts';
+import type { SearchableNotification } from '#core/search/search-evaluate.ts';
+import { countBudgetMs, type Tally } from './counting.ts';
+import type { AcknowledgedRow, ClearedRow } from './history-rows.ts';
+
+/** Entries of the log from one key to another, both included. A key is a row number on SQLite, and a position on PostgreSQL. */
+export interface LogRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A range in which the store reaches all rows in the same way. */
+export interface LogPart extends LogRange {
+  /** Every row that the terms and times of the query lead to is a match. */
+  readonly isExact: boolean;
+}
+
+/** A row of the log that the terms and times of a query lead to. */
+export interface SearchedRow {
+  readonly position: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+export interface LogPlace {
+  readonly position: number;
+  readonly at: number;
+}
+
+/** One query on a tenant's log, as a store answers it. */
+export interface LogSearch<Part extends LogPart, Row extends SearchedRow> {
+  readonly head: number;
+  /** What the query may find lies here. */
+  readonly range: LogRange;
+  /** The parts of the range, newest first. Parts without a match may be left out. */
+  parts(): Iterable<Part> | AsyncIterable<Part>;
+  /**
+   * Passes rows to `take`, newest first, until it returns false, or until enough was read at once. Returns the lowest key
+   * that was looked at; `high + 1` if there was no time for any.
+   */
+  look(part: Part, take: (row: Row) => boolean): number | Promise<number>;
+  matches(row: Row, part: Part): boolean;
+  levelOf(row: Row, part: Part): string;
+  toRecord(row: Row, part: Part): HistoryRecord;
+  /** The first entry of the tenant in the range that has this key or a higher one. */
+  placeAt(key: number): LogPlace | undefined | Promise<LogPlace | undefined>;
+}
+
+/** Tells whether so many milliseconds have passed since it was made. */
+export function timer(ms = Number.POSITIVE_INFINITY): () => boolean {
+  const endsAt = performance.now() + ms;
+  return () => performance.now() >= endsAt;
+}
+
+/** What a search of a tenant without a log finds. */
+export const emptyPage: SearchPage = { records: [], next: null, searchedTo: null, head: 0 };
+
+/** As `History.search` promises. Each `yield` ends a step; once `isOver`, the page ends after at least one step forward. */
+export async function* searchInSteps<Part extends LogPart, Row extends SearchedRow>(
+  search: LogSearch<Part, Row>,
+  { limit, before }: { readonly limit: number; readonly before?: number | undefined },
+  isOver: () => boolean,
+): AsyncGenerator<void, SearchPage> {
+  const found: { readonly row: Row; readonly part: Part }[] = [];
+  // One more than asked for tells whether there is a next page.
+  const take = (row: Row, part: Part) => found.push({ row, part }) <= limit;
+  const page = (next: number | null, searchedTo: number | null): SearchPage => {
+    const records = found.slice(0, limit).map(({ row, part }) => search.toRecord(row, part));
+    return { records, next, searchedTo, head: search.head };
+  };
+  for await (const low of walk(search, (part) => lookForMatches(search, part, take))) {
+    // Asked for none, a page says whether there are more.
+    if (found.length > limit) return page(found[limit - 1]?.row.position ?? before ?? null, null);
+    const place = isOver() ? await placeToStop(search, low) : undefined;
+    if (place) return page(place.position, place.at);
+    yield;
+  }
+  return page(null, null);
+}
+
+export interface CountPart {
+  /** `before` for the count of the rest; null when all is counted. */
+  readonly next: number | null;
+  /** As in Counted; null with `next`. */
+  readonly searchedTo: number | null;
+}
+
+/**
+ * Adds the matches to a tally, as `Statistics.count` promises. Each `yield` ends a step. `countExact` does so for a part where
+ * the store need not test rows, and returns what `look` does.
+ */
+export async function* countInSteps<Part extends LogPart, Row extends SearchedRow>(
+  search: LogSearch<Part, Row>,
+  tally: Tally,
+  countExact: (part: Part) => number | Promise<number>,
+  isOver: () => boolean,
+): AsyncGenerator<void, CountPart> {
+  let leftMs = countBudgetMs;
+  let startedAt = performance.now();
+  const take = (row: Row, part: Part) => {
+    tally.addAt(row.at, search.levelOf(row, part));
+    return true;
+  };
+  const visit = (part: Part) => (part.isExact ? countExact(part) : lookForMatches(search, part, take));
+  for await (const low of walk(search, visit)) {
+    leftMs -= performance.now() - startedAt;
+    const place = leftMs <= 0 || isOver() ? await placeToStop(search, low) : undefined;
+    if (place) return { next: place.position, searchedTo: place.at };
+    yield;
+    startedAt = performance.now();
+  }
+  return { next: null, searchedTo: null };
+}
+
+/** Yields after each look the key down to which all was looked at. */
+async function* walk<Part extends LogPart, Row extends SearchedRow>(
+  search: LogSearch<Part, Row>,
+  visit: (part: Part) => number | Promise<number>,
+): AsyncGenerator<number> {
+  for await (const part of search.parts()) {
+    let { high } = part;
+    while (high >= part.low) {
+      const low = await visit({ ...part, high });
+      yield low;
+      high = low - 1;
+    }
+  }
+}
+
+function lookForMatches<Part extends LogPart, Row extends SearchedRow>(
+  search: LogSearch<Part, Row>,
+  part: Part,
+  take: (row: Row, part: Part) => boolean,
+): number | Promise<number> {
+  return search.look(part, (row) => (part.isExact || search.matches(row, part) ? take(row, part) : true));
+}
+
+/** Where the rest begins; undefined if nothing is left, or the rest would begin where this search did. */
+async function placeToStop<Part extends LogPart, Row extends SearchedRow>(
+  search: LogSearch<Part, Row>,
+  low: number,
+): Promise<LogPlace | undefined> {
+  if (low <= search.range.low || low > search.range.high) return undefined;
+  return search.placeAt(low);
+}
+
+/** The state of a stored row that a query can test. */
+export interface StateRow extends ClearedRow, AcknowledgedRow {
+  /** How many panels have reported showing it. */
+  readonly shown: number;
+}
+
+export const toSearchable = (notification: Notification, row: StateRow): SearchableNotification => ({
+  ...notification,
+  cleared: row.cleared_at !== null,
+  shown: row.shown > 0,
+  acknowledged: row.acknowledged_at !== null,
+});
+
+/** How the search language of an index writes a term expression. */
+export interface TermDialect {
+  readonly and: string;
+  readonly or: string;
+  readonly without: string;
+  term(term: string, prefix: boolean): string;
+}
+
+export function writeTerms(terms: TermExpression, dialect: TermDialect): string {
+  const write = (part: TermExpression): string => {
+    switch (part.kind) {
+      case 'term':
+        return dialect.term(part.term, part.prefix);
+      case 'without':
+        return `(${write(part.of)}${dialect.without}${write(part.not)})`;
+      default:
+        return `(${part.of.map(write).join(dialect[part.kind])})`;
+    }
+  };
+  return write(terms);
+}
