@@ -58,8 +58,6 @@ export interface Statistics {
   count(tenant: TenantId, query: Query, times: CountTimes, options: CountOptions): Promise<Counted>;
   /** The notifications received in each minute from `from` on. Retention removes only whole minutes. */
   minutes(tenant: TenantId, from: number): Promise<readonly MinuteCount[]>;
-  /** How many notifications were received in the minutes from `from` on. */
-  received(tenant: TenantId, from: number): Promise<number>;
   /** The most frequent hosts since `from`, among the newest 10,000 notifications. */
   busiestHosts(tenant: TenantId, from: number, limit: number): Promise<readonly BusyHost[]>;
   /**

@@ -5,6 +5,7 @@ import type {
   Entry,
   HistoryRecord,
   Idempotency,
+  Notification,
   Ref,
   RepeatOutcome,
   Route,
@@ -83,6 +84,16 @@ export function toRepeat(
 
 /** Checked before a query, because a request may contain any text as an id. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
+/** How much a sender wrote. */
+export const charsBySender = (
+  given: Pick<Notification, 'title' | 'message' | 'host' | 'key' | 'url'>,
+): number =>
+  given.title.length +
+  given.message.length +
+  (given.host?.length ?? 0) +
+  (given.key?.length ?? 0) +
+  (given.url?.length ?? 0);
 
 /** Estimates the bytes of a notification on disk; `overhead` is the size of a row without its texts. */
 export const rowBytesOver =

@@ -76,7 +76,7 @@ describeWithPostgres('migrations on PostgreSQL', (server) => {
         now,
       );
       expect(await directory.panels.find(tenant, `p${position}`)).toBeDefined();
-      expect(await statistics.received(tenant, 0)).toBeGreaterThan(0);
+      expect(await statistics.minutes(tenant, 0)).not.toEqual([]);
       await history.prune(tenant, { olderThan: null, keep: 3 }, now);
     };
     for (let i = 0; i < 7; i++) await use();

@@ -31,9 +31,8 @@ export function overviewRoutes(app: App, services: Services): void {
     async ({ principal: { tenant } }) => {
       const at = now();
       const firstMinute = (Math.floor(at / minuteMs) - minutesShown + 1) * minuteMs;
-      const [minutes, received24h, panels, rejections, { topHosts, live }] = await Promise.all([
-        statistics.minutes(tenant, firstMinute),
-        statistics.received(tenant, at - dayMs),
+      const [minutes, panels, rejections, { topHosts, live }] = await Promise.all([
+        statistics.minutes(tenant, at - dayMs),
         panelCounts(services, tenant),
         metrics.of(tenant).rejections(),
         cached.forceFetch(tenant),
@@ -41,7 +40,7 @@ export function overviewRoutes(app: App, services: Services): void {
       return {
         serverTime: iso(at),
         minutes: minuteBuckets(minutes, firstMinute),
-        received24h,
+        received24h: minutes.reduce((sum, { count }) => sum + count, 0),
         panels,
         rejections: rejections.sort((a, b) => b.count - a.count),
         countedSince: iso(metrics.since),

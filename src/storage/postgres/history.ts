@@ -27,6 +27,7 @@ import {
   type AcknowledgedRow,
   acknowledgedColumns,
   acknowledgedJoin,
+  charsBySender,
   isUuid,
   toAcknowledged,
   toClearing,
@@ -285,6 +286,3 @@ const positionsARead = 500;
 /** At most what {@link charsBySender} answers: a character has up to four bytes, which are known without unpacking a text. */
 const fewestCharsSql = `(octet_length(n.title) + octet_length(n.message) + coalesce(octet_length(n.host), 0)
   + coalesce(octet_length(n.key), 0) + coalesce(octet_length(n.url), 0)) / 4`;
-
-const charsBySender = ({ title, message, host, key, url }: NotificationRow) =>
-  title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);

@@ -50,7 +50,7 @@ export interface SearchLanes {
 /** Positions of one partition, or of several where `rows` says which of them are looked at. */
 export type PostgresPart = LogPart & { readonly rows: 'live' | 'newest' | Partition };
 
-/** `newest`: rows of an exact query that are read at once, and looked for among the newest first; undefined for a count. */
+/** `wanted`: matches that a page needs; undefined for a count, which does not begin with the newest rows. */
 interface SearchScope {
   readonly now: number;
   readonly range: LogRange;

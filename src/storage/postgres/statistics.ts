@@ -65,10 +65,6 @@ export class PostgresStatistics implements Statistics {
     return found.first === 1 ? 0 : Math.floor((found.at ?? 0) / minuteMs);
   }
 
-  async received(tenant: TenantId, from: number): Promise<number> {
-    return (await this.minutes(tenant, from)).reduce((sum, { count }) => sum + count, 0);
-  }
-
   busiestHosts(tenant: TenantId, from: number, limit: number): Promise<readonly BusyHost[]> {
     const step = () =>
       this.#lanes.reads.query<BusyHost>(

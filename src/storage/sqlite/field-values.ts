@@ -1,13 +1,14 @@
 /** What completion asks of the log. */
 import { addressesFrom } from '#core/address-prefix.ts';
 import { addressText } from '#core/addresses.ts';
-import type { TenantId } from '#core/ports.ts';
+import type { Notification, TenantId } from '#core/ports.ts';
 import { addressDigits, addressHex, addressTerm, valueOfTerm, valueTerm } from '#core/search/index-terms.ts';
 import { families } from '#core/search/search-compile.ts';
 import type { WantedValues } from '#core/statistics.ts';
 import { sortedValues } from '../counting.ts';
-import { type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
-import { type LogConnection, readUnindexedNotifications } from './search.ts';
+import { type Partition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { entryColumns, type NotificationRow } from './rows.ts';
+import type { LogConnection } from './search.ts';
 
 /** How long values are searched, the newest partitions first. */
 const valuesMs = 150;
@@ -30,6 +31,18 @@ export function fieldValues(connection: LogConnection, tenant: TenantId, wanted:
     if (performance.now() > until) break;
   }
   return sortedValues(found, field).slice(0, limit);
+}
+
+/** The tenant's notifications that are not indexed yet. */
+function readUnindexedNotifications({ sql, reader }: LogConnection, tenant: TenantId): Notification[] {
+  const partition = readNewest(sql);
+  // `+`: by the rows, which are few, and not by the index on the tenant, which has all of the partition.
+  return sql
+    .of<[number, number], NotificationRow>(
+      `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE row > ? AND +tenant = ? AND cleared IS NULL`,
+    )
+    .all(partition.indexed, tenant)
+    .map((row) => reader.notification(row, partition));
 }
 
 function indexedValues(

@@ -13,6 +13,7 @@ import type { Query } from '#core/search/search-query.ts';
 import type { BusyHost, MinuteCount, WantedValues } from '#core/statistics.ts';
 import type { PanelAddress } from '#core/target.ts';
 import { isEmpty, reaches } from '#core/target.ts';
+import { charsBySender } from '../history-rows.ts';
 import { timer } from '../log-search.ts';
 import type { RetentionBounds, RetentionStep } from '../retention.ts';
 import { readAcknowledged } from './acknowledgements.ts';
@@ -211,6 +212,3 @@ export class LogReader {
     return { ...this.#reader.notification(row, partition), count: row.counted ?? 0, acknowledged };
   }
 }
-
-const charsBySender = ({ title, message, host, key, url }: LiveNotification) =>
-  title.length + message.length + (host?.length ?? 0) + (key?.length ?? 0) + (url?.length ?? 0);

@@ -1,38 +1,30 @@
 /** What the overview asks of the log. */
 import type { TenantId } from '#core/ports.ts';
 import type { BusyHost, MinuteCount } from '#core/statistics.ts';
-import { findPartition, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { minuteMs } from '../counting.ts';
+import { findPartition, readNewest, readPartitions, type Statements, tablesOf } from './partitions.ts';
+import { finite } from './row-numbers.ts';
 import type { NotificationRow } from './rows.ts';
-import { type LogConnection, readUnindexedNotifications } from './search.ts';
+import type { LogConnection } from './search.ts';
 
-const minuteMs = 60_000;
 /** Notifications read for the busiest hosts: some 20 ms. */
 const newestRows = 10_000;
 
 /** By minute and level, oldest first. */
-export function minuteCounts(connection: LogConnection, tenant: TenantId, from: number): MinuteCount[] {
-  const { sql } = connection;
-  const counts = new Map<string, { at: number; level: string; count: number }>();
-  const first = Math.ceil(from / minuteMs);
-  const add = (minute: number, level: string, count: number) => {
-    const key = `${minute} ${level}`;
-    const known = counts.get(key);
-    if (known) known.count += count;
-    else counts.set(key, { at: minute * minuteMs, level, count });
-  };
-  const since = Math.max(first, firstMinute(sql, tenant));
-  const rows = sql
-    .of<[number, number], { minute: number; level: string; count: number }>(
-      `SELECT minute, level, count FROM minutes
-       WHERE partition IN (SELECT id FROM partitions) AND tenant = ? AND minute >= ?`,
+export function minuteCounts({ sql }: LogConnection, tenant: TenantId, from: number): MinuteCount[] {
+  const newest = readNewest(sql);
+  const { log, dictionary } = tablesOf(newest);
+  const since = finite(Math.max(from, firstMinute(sql, tenant) * minuteMs));
+  return sql
+    .of<[{ tenant: number; since: number; indexed: number }], MinuteCount>(
+      `SELECT minute * ${minuteMs} AS at, level, sum(count) AS count FROM (
+         SELECT minute, level, count FROM minutes WHERE partition IN (SELECT id FROM partitions) AND tenant = @tenant
+         UNION ALL
+         SELECT at / ${minuteMs}, coalesce((SELECT text FROM ${dictionary} WHERE id = n.level), n.level), 1 FROM ${log} n
+         WHERE row > @indexed AND +tenant = @tenant AND cleared IS NULL
+       ) WHERE minute >= @since / ${minuteMs} GROUP BY 1, 2 ORDER BY 1, 2`,
     )
-    .all(tenant, since);
-  for (const { minute, level, count } of rows) add(minute, level, count);
-  for (const { receivedAt, level } of readUnindexedNotifications(connection, tenant)) {
-    const minute = Math.floor(receivedAt / minuteMs);
-    if (minute >= since) add(minute, level, 1);
-  }
-  return [...counts.values()].sort((a, b) => a.at - b.at || (a.level < b.level ? -1 : 1));
+    .all({ tenant, since, indexed: newest.indexed });
 }
 
 /** The minute of the oldest notification that is kept: what came before it counts no more. */

@@ -48,6 +48,7 @@ export function rowsInTimes(
     number,
   ];
   if (firstMinute === null || lastMinute === null || lastMinute < first || firstMinute > last) return nothing;
+  if (first <= firstMinute && lastMinute <= last) return { low, high };
   const { from, upTo, end } = sql
     .of<[{ firstRow: number; high: number; first: number; last: number }], Record<string, number | null>>(
       `WITH runs AS MATERIALIZED (

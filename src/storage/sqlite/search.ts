@@ -1,5 +1,5 @@
 /** Searches of the log on one connection. The caller sees to it that nothing changes during one. */
-import type { HistoryRecord, Notification, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
+import type { HistoryRecord, SearchOptions, SearchPage, TenantId } from '#core/ports.ts';
 import { type CompiledQuery, compileQuery } from '#core/search/search-compile.ts';
 import { type Matcher, matcherOf } from '#core/search/search-evaluate.ts';
 import type { Query } from '#core/search/search-query.ts';
@@ -16,14 +16,7 @@ import {
   toSearchable,
 } from '../log-search.ts';
 import { findById, rowAtOrAfter } from './log-lookup.ts';
-import {
-  lastRowOf,
-  type Partition,
-  readNewest,
-  readPartitions,
-  type Statements,
-  tablesOf,
-} from './partitions.ts';
+import { lastRowOf, type Partition, readPartitions, type Statements, tablesOf } from './partitions.ts';
 import { finite, matchExpression, numbersIn, rowsInTimes, rowsMatching } from './row-numbers.ts';
 import { entryColumns, type NotificationRow, type RowReader } from './rows.ts';
 
@@ -216,18 +209,6 @@ export async function searchPage(
 ): Promise<SearchPage> {
   const search = openSearch(connection, tenant, query, { ...options, isOver });
   return search ? resultOf(searchInSteps(search, options, isOver)) : emptyPage;
-}
-
-/** The tenant's notifications that are not indexed yet. */
-export function readUnindexedNotifications({ sql, reader }: LogConnection, tenant: TenantId): Notification[] {
-  const partition = readNewest(sql);
-  // `+`: by the rows, which are few, and not by the index on the tenant, which has all of the partition.
-  return sql
-    .of<[number, number], NotificationRow>(
-      `SELECT ${entryColumns} FROM ${tablesOf(partition).log} n WHERE row > ? AND +tenant = ? AND cleared IS NULL`,
-    )
-    .all(partition.indexed, tenant)
-    .map((row) => reader.notification(row, partition));
 }
 
 /** The tenant's notification with this id; undefined when there is none. */

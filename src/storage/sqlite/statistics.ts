@@ -14,10 +14,6 @@ export function createSqliteStatistics({
   return {
     minutes: reader.minutes,
 
-    async received(tenant, from) {
-      return (await reader.minutes(tenant, from)).reduce((sum, { count }) => sum + count, 0);
-    },
-
     busiestHosts: (tenant, from, limit) =>
       searches.run(tenant, () => searcher.busiestHosts(tenant, from, limit)),
 
