@@ -11,10 +11,11 @@ export function useNow(everyMs = 10_000): number {
   return now;
 }
 
-/** How long ago, kept up to date; the exact time as a tooltip. */
-export function Ago({ at }: { at: string }) {
+/** How long ago, kept up to date; the exact time as a tooltip. For what never was, `never`. */
+export function Ago({ at, never = '' }: { at: string | null; never?: string }) {
   const formats = useFormats();
   const now = useNow();
+  if (at === null) return <span className="muted">{never}</span>;
   return (
     <time dateTime={at} title={formats.dateTime(at)}>
       {formats.relative(at, Math.max(now, Date.parse(at)))}

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { sentenceOf } from '../api/call.ts';
+import { useTenant } from '../api/tenant.tsx';
 import { Icon } from './icon.tsx';
 import styles from './notice.module.css';
 
@@ -57,4 +58,11 @@ export function ErrorNotice({
 
 export function Remark({ children }: { children: ReactNode }) {
   return <p className={styles.remark}>{children}</p>;
+}
+
+/** Says what the person's role does not allow here. */
+export function RoleRemark({ what }: { what: 'mayNot' | 'mayNotSee' }) {
+  const { t } = useTranslation();
+  const { role } = useTenant();
+  return <Remark>{t(what, { role: t(`role.${role}`) })}</Remark>;
 }

@@ -28,8 +28,17 @@ function useLook({ level, scheme }: PreviewOptions) {
   return { look, isFilled, style, icon: iconPaths[look.icon] ?? iconPaths.bell ?? [] };
 }
 
-/** A level's mark as panels show it. */
-export function LevelStub(options: PreviewOptions) {
+/** A level's mark as panels show it, in both schemes. */
+export function LevelStubs({ level }: { level: Level }) {
+  return (
+    <span className={levelStyles.stubs} aria-hidden="true">
+      <LevelStub level={level} scheme="dark" />
+      <LevelStub level={level} scheme="light" />
+    </span>
+  );
+}
+
+function LevelStub(options: PreviewOptions) {
   const { look, isFilled, style, icon } = useLook(options);
   return (
     <span className={`${options.scheme} ${isFilled ? styles.filledStub : styles.stub}`} style={style}>

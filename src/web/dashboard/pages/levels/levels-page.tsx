@@ -1,7 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Level } from '#contract/level.ts';
@@ -12,28 +11,25 @@ import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
-import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { RoleRemark } from '#web/dashboard/components/notice.tsx';
+import { useOpened } from '#web/dashboard/components/opened.ts';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
-import { OpeningRow, RowButton, RowTable, useRowKeys } from '#web/dashboard/components/row-table.tsx';
-import { LevelStub, SoundButton } from './card-preview.tsx';
+import { RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
+import { LevelStubs, SoundButton } from './card-preview.tsx';
 import { LevelDrawer, usePutLevel } from './level-drawer.tsx';
 import styles from './levels.module.css';
-
-const route = '/signed-in/t/$tenant/settings/levels';
 
 /** How serious each level is, and how panels show it. */
 export function LevelsPage() {
   const { t } = useTranslation('levels');
+  const formats = useFormats();
   const tenant = useTenant();
-  const { id } = useSearch({ from: route });
-  const navigate = useNavigate({ from: '/t/$tenant/settings/levels' });
+  const [id, open] = useOpened();
   const { data, error, refetch } = useQuery(levelsQuery(tenant));
   const [creating, setCreating] = useState(false);
   const mayEdit = tenant.may('admin');
   const levels = data?.toSorted((a, b) => b.rank - a.rank || a.name.localeCompare(b.name));
   const level = levels?.find(({ name }) => name === id);
-  const open = (name: string | undefined) =>
-    void navigate({ search: name === undefined ? {} : { id: name }, replace: name === undefined });
   return (
     <Page
       wide
@@ -41,9 +37,30 @@ export function LevelsPage() {
       about={t('about')}
       actions={mayEdit && <CreateButton onClick={() => setCreating(true)}>{t('create')}</CreateButton>}
     >
-      {!mayEdit && <Remark>{t('mayNot', { role: t(`role.${tenant.role}`) })}</Remark>}
-      {error && !levels && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {!(error && !levels) && <LevelList levels={levels} onOpen={open} />}
+      {!mayEdit && <RoleRemark what="mayNot" />}
+      <RowTable
+        query={{ data: levels, error, refetch }}
+        caption={t('levels')}
+        keys={[mayEdit && t('keys.create')]}
+        keyOf={({ name }) => name}
+        onOpen={open}
+        columns={[
+          [t('rank'), ({ rank }) => <span className="mono muted">{rank}</span>, styles.rank],
+          [t('field.level'), (each) => <LevelName level={each} />],
+          [t('onPanels'), (each) => <LevelStubs level={each} />, styles.preview],
+          [
+            t('duration'),
+            ({ durationMs }) => (durationMs === 0 ? t('untilCleared') : formats.duration(durationMs)),
+            styles.duration,
+          ],
+          [t('sound'), ({ sound, name }) => <SoundButton sound={sound} level={name} />, styles.sound],
+          [
+            t('kind'),
+            ({ builtIn }) => <span className="muted">{t(builtIn ? 'builtIn' : 'custom')}</span>,
+            styles.kind,
+          ],
+        ]}
+      />
       {level && (
         <LevelDrawer key={level.name} level={level} levels={levels ?? []} onClose={() => open(undefined)} />
       )}
@@ -61,66 +78,11 @@ export function LevelsPage() {
   );
 }
 
-/** @param props.levels the highest in rank first; undefined until they are here. */
-function LevelList({
-  levels,
-  onOpen,
-}: {
-  levels: readonly Level[] | undefined;
-  onOpen: (name: string) => void;
-}) {
-  const { t } = useTranslation('levels');
-  const { may } = useTenant();
-  const rows = useRowKeys<HTMLTableElement>();
+function LevelName({ level }: { level: Level }) {
   return (
-    <RowTable
-      rows={rows}
-      caption={t('levels')}
-      isWaiting={!levels}
-      hint={may('admin') ? `${t('keys')} · ${t('keys.admin')}` : t('keys')}
-      head={
-        <>
-          <th className={styles.rank}>{t('rank')}</th>
-          <th>{t('field.level')}</th>
-          <th className={styles.preview}>{t('onPanels')}</th>
-          <th className={styles.duration}>{t('duration')}</th>
-          <th className={styles.sound}>{t('sound')}</th>
-          <th className={styles.kind}>{t('kind')}</th>
-        </>
-      }
-    >
-      {levels?.map((level) => (
-        <Row key={level.name} level={level} onOpen={() => onOpen(level.name)} />
-      ))}
-    </RowTable>
-  );
-}
-
-function Row({ level, onOpen }: { level: Level; onOpen: () => void }) {
-  const { t } = useTranslation('levels');
-  const formats = useFormats();
-  return (
-    <OpeningRow onOpen={onOpen}>
-      <td className={`${styles.rank} mono muted`}>{level.rank}</td>
-      <td>
-        <RowButton onOpen={onOpen}>
-          <LevelMark name={level.name} as={level} />
-        </RowButton>
-      </td>
-      <td className={styles.preview}>
-        <span className={styles.stubs} aria-hidden="true">
-          <LevelStub level={level} scheme="dark" />
-          <LevelStub level={level} scheme="light" />
-        </span>
-      </td>
-      <td className={styles.duration}>
-        {level.durationMs === 0 ? t('untilCleared') : formats.duration(level.durationMs)}
-      </td>
-      <td className={styles.sound}>
-        <SoundButton sound={level.sound} level={level.name} />
-      </td>
-      <td className={`${styles.kind} muted`}>{t(level.builtIn ? 'builtIn' : 'custom')}</td>
-    </OpeningRow>
+    <RowButton>
+      <LevelMark name={level.name} as={level} />
+    </RowButton>
   );
 }
 

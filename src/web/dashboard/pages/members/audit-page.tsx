@@ -8,7 +8,7 @@ import type { AuditEntry } from '#contract/audit.ts';
 import { auditQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { EmptyState, ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { EmptyState, ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { Page } from '#web/dashboard/components/page.tsx';
 import styles from './audit.module.css';
 import { readDetail } from './audit-detail.ts';
@@ -16,10 +16,10 @@ import { readDetail } from './audit-detail.ts';
 /** Who changed what, the newest first. */
 export function AuditPage() {
   const { t } = useTranslation('members');
-  const { may, role } = useTenant();
+  const { may } = useTenant();
   return (
     <Page title={t('audit')} about={t('auditAbout')} wide>
-      {may('admin') ? <Entries /> : <Remark>{t('mayNotSee', { role: t(`role.${role}`) })}</Remark>}
+      {may('admin') ? <Entries /> : <RoleRemark what="mayNotSee" />}
     </Page>
   );
 }

@@ -48,14 +48,9 @@ export function useCommandToast(panel: Panel): (command: PanelCommand) => void {
     );
 }
 
-export function CommandButtons({
-  panel,
-  onCommand,
-}: {
-  panel: Panel;
-  onCommand: (command: PanelCommand) => void;
-}) {
+export function CommandButtons({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
+  const onCommand = useCommandToast(panel);
   return (
     <div className={styles.buttons}>
       {commandsInOrder.map((command) => (

@@ -9,7 +9,7 @@ import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
-import { EmptyState, ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { EmptyState, ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { CommandRow } from './panel-commands.tsx';
 import styles from './panel-drawer.module.css';
 import { PanelForm } from './panel-form.tsx';
@@ -18,7 +18,7 @@ import { PanelMark } from './panel-list.tsx';
 /** One panel: its state, what it shows, its commands, and how it draws. */
 export function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onClose: () => void }) {
   const { t } = useTranslation('panels');
-  const { may, role } = useTenant();
+  const { may } = useTenant();
   return (
     <SideDrawer
       onClose={onClose}
@@ -35,7 +35,7 @@ export function PanelDrawer({ panel, onClose }: { panel: Panel | undefined; onCl
             <PanelForm panel={panel} onClose={onClose} />
           ) : (
             <section className={styles.part}>
-              <Remark>{t('mayNot', { role: t(`role.${role}`) })}</Remark>
+              <RoleRemark what="mayNot" />
               <PanelFacts panel={panel} />
             </section>
           )}

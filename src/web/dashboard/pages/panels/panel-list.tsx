@@ -2,10 +2,10 @@ import onlineIcon from 'virtual:icon/circle-check';
 import neverIcon from 'virtual:icon/clock';
 import offlineIcon from 'virtual:icon/plug-connected-x';
 import { iconPaths } from 'virtual:icons';
-import { Button, SegmentedControl } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
-import { useQuery } from '@tanstack/react-query';
-import { memo, useState } from 'react';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Panel, PanelShowing } from '#contract/panel.ts';
 import { panelShowingQuery } from '#web/dashboard/api/queries.ts';
@@ -15,44 +15,41 @@ import { StateMark } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
-import {
-  FilterField,
-  OpeningRow,
-  RowButton,
-  RowTable,
-  useRowKeys,
-} from '#web/dashboard/components/row-table.tsx';
+import { type Column, RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
 import { CommandButtons, useCommandToast } from './panel-commands.tsx';
 import styles from './panel-list.module.css';
 
 const states = ['all', 'online', 'offline'] as const;
-/** Thousands of rows would make the page slow. */
-const pageRows = 200;
-
 /** @param props.panels undefined until they have been read. */
 export function PanelList({
-  panels,
+  query,
+  empty,
   onOpen,
 }: {
-  panels: readonly Panel[] | undefined;
+  query: UseQueryResult<Panel[]>;
+  empty: ReactNode;
   onOpen: (id: string) => void;
 }) {
   const { t } = useTranslation('panels');
-  const [filter, setFilter] = useState('');
+  const formats = useFormats();
+  const { may } = useTenant();
   const [state, setState] = useState<(typeof states)[number]>('all');
-  const [most, setMost] = useState(pageRows);
-  const rows = useRowKeys<HTMLTableElement>();
-  const wanted = filter.trim().toLowerCase();
-  const all = panels ?? [];
+  const all = query.data ?? [];
   const online = all.filter((panel) => panel.online).length;
   const counts = { all: all.length, online, offline: all.length - online };
-  const shown = all.filter(
-    (panel) => (state === 'all' || panel.online === (state === 'online')) && matches(panel, wanted),
-  );
+  const word = <span className={styles.word}>{t('state')}</span>;
   return (
-    <>
-      <div className={styles.tools}>
-        <FilterField label={t('filter')} value={filter} onChange={setFilter} onEnterList={rows.enter} />
+    <RowTable
+      query={query}
+      empty={empty}
+      caption={t('panels')}
+      className={styles.table}
+      filter={{
+        label: t('filter'),
+        textsOf: ({ name, location, tags, address }) => [name, location, address, ...tags],
+        noneMatch: t('noneMatch'),
+      }}
+      tools={
         <SegmentedControl
           size="xs"
           aria-label={t('state')}
@@ -60,142 +57,83 @@ export function PanelList({
           onChange={setState}
           data={states.map((each) => ({
             value: each,
-            label: panels ? `${t(`only.${each}`)} ${counts[each]}` : t(`only.${each}`),
+            label: query.data ? `${t(`only.${each}`)} ${counts[each]}` : t(`only.${each}`),
           }))}
         />
-      </div>
-      <PanelTable rows={rows} panels={panels && shown.slice(0, most)} onOpen={onOpen} />
-      {shown.length > most && (
-        <Button mt="sm" onClick={() => setMost(most + pageRows)}>
-          {t('showMore', { count: shown.length - most })}
-        </Button>
-      )}
-    </>
-  );
-}
-
-function PanelTable({
-  rows,
-  panels,
-  onOpen,
-}: {
-  rows: ReturnType<typeof useRowKeys<HTMLTableElement>>;
-  panels: readonly Panel[] | undefined;
-  onOpen: (id: string) => void;
-}) {
-  const { t } = useTranslation('panels');
-  const { may } = useTenant();
-  return (
-    <RowTable
-      rows={rows}
-      caption={t('panels')}
-      className={styles.table}
-      isWaiting={!panels}
-      nothing={panels?.length === 0 && t('noneMatch')}
-      hint={[t('keys'), may('member') && t('keys.member'), may('admin') && t('keys.admin')]
-        .filter(Boolean)
-        .join(' · ')}
-      head={
-        <>
-          <th className={styles.state}>
-            <span className={styles.word}>{t('state')}</span>
-          </th>
-          <th>{t('name')}</th>
-          <th className={styles.shows}>{t('shows')}</th>
-          <th className={styles.tags}>{t('tags')}</th>
-          <th className={styles.seen}>{t('seen')}</th>
-          <th className={styles.lag} title={t('lagHint')}>
-            {t('lag')}
-          </th>
-          <th className={styles.version}>{t('version')}</th>
-          <th className={styles.address}>{t('address')}</th>
-          {may('member') && (
-            <th className={styles.actions}>
-              <span className="hidden">{t('actions')}</span>
-            </th>
-          )}
-        </>
       }
-    >
-      {panels?.map((panel) => (
-        <PanelTableRow key={panel.id} panel={panel} onOpen={onOpen} />
-      ))}
-    </RowTable>
+      where={(panel) => state === 'all' || panel.online === (state === 'online')}
+      keys={[may('member') && t('keys.member'), may('admin') && t('keys.admin')]}
+      keyOf={({ id }) => id}
+      onOpen={onOpen}
+      columns={[
+        [word, (panel) => <PanelMark panel={panel} />, styles.state],
+        [t('name'), (panel) => <PanelName panel={panel} />],
+        [t('shows'), ({ id }) => <ShowingCounts id={id} />, styles.shows],
+        [t('tags'), ({ tags }) => <Tags tags={tags} />, styles.tags, ({ tags }) => tags.join(', ')],
+        [t('seen'), ({ lastSeenAt }) => <Ago at={lastSeenAt} />, styles.seen],
+        [
+          <span key="lag" title={t('lagHint')}>
+            {t('lag')}
+          </span>,
+          ({ lag }) => <span className={lag === 0 ? 'muted' : ''}>{formats.number(lag)}</span>,
+          styles.lag,
+        ],
+        [t('version'), ({ version }) => <Mono text={version} />, styles.version, ({ version }) => version],
+        [t('address'), ({ address }) => <Mono text={address} />, styles.address, ({ address }) => address],
+        ...(may('member') ? [commands(t('actions'))] : []),
+      ]}
+    />
   );
 }
 
-const matches = ({ name, location, tags, address }: Panel, wanted: string) =>
-  wanted === '' ||
-  [name, location ?? '', address ?? '', ...tags].some((text) => text.toLowerCase().includes(wanted));
+const commands = (title: string): Column<Panel> => [
+  <span key="actions" className="hidden">
+    {title}
+  </span>,
+  (panel) => <CommandButtons panel={panel} />,
+  styles.actions,
+];
 
-const PanelTableRow = memo(function PanelTableRow({
-  panel,
-  onOpen,
-}: {
-  panel: Panel;
-  onOpen: (id: string) => void;
-}) {
-  const formats = useFormats();
+const Mono = ({ text }: { text: string | null }) => <span className="mono">{text}</span>;
+
+const Tags = ({ tags }: { tags: readonly string[] }) =>
+  tags.map((tag) => (
+    <span key={tag} className="chip">
+      {tag}
+    </span>
+  ));
+
+function PanelName({ panel }: { panel: Panel }) {
   const { may } = useTenant();
-  const { ref, entry } = useIntersection<HTMLTableRowElement>({ rootMargin: '200px' });
   const command = useCommandToast(panel);
-  const open = () => onOpen(panel.id);
   return (
-    <OpeningRow ref={ref} onOpen={open}>
-      <td className={styles.state}>
-        <PanelMark panel={panel} />
-      </td>
-      <td>
-        <RowButton
-          onOpen={open}
-          onKeyDown={(event) => {
-            if (event.key === 'i' && may('member')) command('identify');
-          }}
-        >
-          <strong>
-            <bdi>{panel.name}</bdi>
-          </strong>{' '}
-          {panel.location !== null && <bdi className={styles.location}>{panel.location}</bdi>}
-        </RowButton>
-      </td>
-      <td className={styles.shows}>{entry?.isIntersecting && <ShowingCounts id={panel.id} />}</td>
-      <td className={styles.tags} title={panel.tags.join(', ')}>
-        {panel.tags.map((tag) => (
-          <span key={tag} className="chip">
-            {tag}
-          </span>
-        ))}
-      </td>
-      <td className={styles.seen}>{panel.lastSeenAt !== null && <Ago at={panel.lastSeenAt} />}</td>
-      <td className={`${styles.lag} ${panel.lag === 0 ? 'muted' : ''}`}>{formats.number(panel.lag)}</td>
-      <td className={`${styles.version} mono`} title={panel.version ?? undefined}>
-        {panel.version}
-      </td>
-      <td className={`${styles.address} mono`} title={panel.address ?? undefined}>
-        {panel.address}
-      </td>
-      {may('member') && (
-        <td className={`${styles.actions} ${styles.actionsCell}`}>
-          <CommandButtons panel={panel} onCommand={command} />
-        </td>
-      )}
-    </OpeningRow>
+    <RowButton
+      name={panel.name}
+      onKeyDown={({ key }) => {
+        if (key === 'i' && may('member')) command('identify');
+      }}
+    >
+      {panel.location !== null && <bdi className={styles.location}>{panel.location}</bdi>}
+    </RowButton>
   );
-});
+}
 
 const mostLevels = 4;
 
-/** What a panel shows now: a count for each level, the most serious first. */
+/** What a panel shows now: a count for each level, the most serious first. Only of rows in sight. */
 function ShowingCounts({ id }: { id: string }) {
   const { t } = useTranslation('panels');
   const lookOf = useLevelLook();
-  const { data } = useQuery(panelShowingQuery(useTenant(), id));
-  if (!data) return null;
-  const counts = countByLevel(data);
-  const rest = counts.slice(mostLevels).reduce((sum, { count }) => sum + count, data.more);
-  if (counts.length === 0) return <span className="muted">{t('quiet')}</span>;
+  const { ref, entry } = useIntersection<HTMLSpanElement>({ rootMargin: '200px' });
+  const { data } = useQuery({
+    ...panelShowingQuery(useTenant(), id),
+    enabled: entry?.isIntersecting === true,
+  });
+  const counts = data ? countByLevel(data) : [];
+  const rest = counts.slice(mostLevels).reduce((sum, { count }) => sum + count, data?.more ?? 0);
   return (
-    <span className={styles.counts}>
+    <span ref={ref} className={styles.counts}>
+      {data && counts.length === 0 && <span className="muted">{t('quiet')}</span>}
       {counts.slice(0, mostLevels).map(({ level, count }) => {
         const { word, icon, color } = lookOf(level);
         return (
@@ -206,7 +144,7 @@ function ShowingCounts({ id }: { id: string }) {
           </span>
         );
       })}
-      {rest > 0 && <span className="muted">+{rest}</span>}
+      {rest > 0 && counts.length > 0 && <span className="muted">+{rest}</span>}
     </span>
   );
 }

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { livePanelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
+import { EmptyState } from '#web/dashboard/components/notice.tsx';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import type { PanelsSearch } from '#web/dashboard/search-params.ts';
 import { OpenPanelButton } from './open-panel-button.tsx';
@@ -22,7 +22,8 @@ export function PanelsPage() {
   const tenant = useTenant();
   const { pair, id } = useSearch({ from: route });
   const navigate = useNavigate({ from: '/t/$tenant/panels' });
-  const { data: panels, error, refetch } = useQuery(livePanelsQuery(tenant));
+  const query = useQuery(livePanelsQuery(tenant));
+  const { data: panels } = query;
   const show = (search: PanelsSearch, replace = false) => void navigate({ search, replace });
   const mayPair = tenant.may('admin');
   const openPairing = () => show({ pair: 'new' });
@@ -38,11 +39,11 @@ export function PanelsPage() {
         </>
       }
     >
-      {error && !panels && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      {panels?.length === 0 && <EmptyPanels onApprove={mayPair ? openPairing : undefined} />}
-      {(panels?.length !== 0 || error) && !(error && !panels) && (
-        <PanelList panels={panels} onOpen={(panel) => show({ id: panel })} />
-      )}
+      <PanelList
+        query={query}
+        empty={<EmptyPanels onApprove={mayPair ? openPairing : undefined} />}
+        onOpen={(panel) => show({ id: panel })}
+      />
       {id !== undefined && panels && (
         <PanelDrawer key={id} panel={panels.find((each) => each.id === id)} onClose={() => show({}, true)} />
       )}

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Rule } from '#contract/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { EmptyState, Remark } from '#web/dashboard/components/notice.tsx';
+import { EmptyState, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { RuleText, useRuleWords } from '#web/dashboard/components/rule-text.tsx';
 import type { RulesSearch } from '#web/dashboard/search-params.ts';
 import { draftOf, ruleOf, specOf } from './draft.ts';
@@ -67,7 +67,7 @@ function ReadOnlySheet({
   onClose,
 }: SheetProps & { rule: Rule | undefined }) {
   const { t } = useTranslation('rules');
-  const { role, timeZone } = useTenant();
+  const { timeZone } = useTenant();
   const words = useRuleWords();
   const explain = useExplain(undefined, { version, enabled: true, id });
   const panel = <ExplainPanel explain={explain} rules={rules.map(specOf)} words={words} own={rule?.id} />;
@@ -80,7 +80,7 @@ function ReadOnlySheet({
       <div className={styles.single}>
         {rule ? (
           <>
-            <Remark>{t('mayNot', { role: t(`role.${role}`) })}</Remark>
+            <RoleRemark what="mayNot" />
             {rule.note !== '' && <p className={styles.note}>{rule.note}</p>}
             <TryTabs explain={panel} json={<JsonPanel rule={ruleOf(draftOf(rule, timeZone), rule.name)} />} />
           </>

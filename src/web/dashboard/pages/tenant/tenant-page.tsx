@@ -5,7 +5,7 @@ import { settingsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
+import { ErrorNotice, RoleRemark } from '#web/dashboard/components/notice.tsx';
 import { Page, Section } from '#web/dashboard/components/page.tsx';
 import { timeIn } from '#web/dashboard/components/time-zone-select.tsx';
 import { SettingsForms } from './settings-forms.tsx';
@@ -29,7 +29,7 @@ export function TenantPage() {
       {settings && tenant.may('admin') && <SettingsForms settings={settings} />}
       {settings && !tenant.may('admin') && (
         <>
-          <Remark>{t('mayNot', { role: t(`role.${tenant.role}`) })}</Remark>
+          <RoleRemark what="mayNot" />
           <ReadOnly settings={settings} />
         </>
       )}

@@ -1,154 +1,136 @@
 import revokedIcon from 'virtual:icon/ban';
 import activeIcon from 'virtual:icon/circle-check';
 import expiredIcon from 'virtual:icon/clock-off';
-import warnIcon from 'virtual:icon/hourglass-low';
 import expiringIcon from 'virtual:icon/hourglass-low';
 import keyIcon from 'virtual:icon/key';
 import { Button, Switch } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key } from '#contract/token.ts';
 import { Ago } from '#web/dashboard/components/ago.tsx';
 import { StateMark } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { EmptyState, ErrorNotice } from '#web/dashboard/components/notice.tsx';
-import {
-  FilterField,
-  OpeningRow,
-  RowButton,
-  RowTable,
-  useRowKeys,
-} from '#web/dashboard/components/row-table.tsx';
-import { isOver, stateOf } from './credential.ts';
+import { EmptyState } from '#web/dashboard/components/notice.tsx';
+import { type Column, RowButton, RowTable } from '#web/dashboard/components/row-table.tsx';
+import { isOver as isStateOver, stateOf } from './credential.ts';
 import type { Credential, Kind } from './credential-fields.tsx';
 import styles from './tokens.module.css';
 
-interface TableOptions<C extends Credential> {
-  readonly query: Pick<UseQueryResult<C[]>, 'data' | 'error' | 'refetch'>;
-  readonly onOpen: (id: string) => void;
-  readonly onCreate: () => void;
-  readonly kind: Kind;
-  readonly columnTitle: string;
-  readonly column: (credential: C) => ReactNode;
-  /** Behind the name. */
-  readonly remark: (credential: C) => string | false;
-}
-
 /** Those in use; what is over comes when it is asked for. */
-export function CredentialTable<C extends Credential>(options: TableOptions<C>) {
+export function CredentialTable<C extends Credential>({
+  query,
+  kind,
+  onOpen,
+  onCreate,
+  remarkOf,
+  column: [title, cell],
+}: {
+  query: UseQueryResult<C[]>;
+  kind: Kind;
+  onOpen: (id: string) => void;
+  onCreate: () => void;
+  /** Behind the name. */
+  remarkOf?: (credential: C) => string | undefined;
+  column: Column<C>;
+}) {
   const { t } = useTranslation('tokens');
-  const { query, onOpen, onCreate, kind } = options;
-  const { data: credentials, error } = query;
-  const [filter, setFilter] = useState('');
+  const formats = useFormats();
   const [withOver, setWithOver] = useState(false);
-  const rows = useRowKeys<HTMLTableElement>();
-  const now = Date.now();
-  if (error && !credentials) return <ErrorNotice error={error} onRetry={() => void query.refetch()} />;
-  if (credentials?.length === 0) {
-    return (
-      <EmptyState
-        icon={keyIcon}
-        title={t(`empty.${kind}`)}
-        action={
-          <Button variant="filled" onClick={onCreate}>
-            {t(kind === 'keys' ? 'createKey' : 'createToken')}
-          </Button>
-        }
-      >
-        {t(`emptyText.${kind}`)}
-      </EmptyState>
-    );
-  }
-  const wanted = filter.trim().toLowerCase();
-  const over = credentials?.filter((each) => isOver(stateOf(each, now))).length ?? 0;
-  const shown = credentials?.filter(
-    (each) =>
-      (withOver || !isOver(stateOf(each, now))) &&
-      [each.name, each.id, each.createdBy].some((text) => text.toLowerCase().includes(wanted)),
+  const isOver = (each: C) => isStateOver(stateOf(each, Date.now()));
+  const over = query.data?.filter(isOver).length ?? 0;
+  const createFirst = (
+    <Button variant="filled" onClick={onCreate}>
+      {t(kind === 'keys' ? 'createKey' : 'createToken')}
+    </Button>
   );
   return (
     <>
-      <ExpiryWarning credentials={credentials ?? []} onOpen={onOpen} />
-      <div className={styles.tools}>
-        <FilterField label={t('filter')} value={filter} onChange={setFilter} onEnterList={rows.enter} />
-        <Switch
-          label={t('withOver', { count: over })}
-          checked={withOver}
-          disabled={over === 0}
-          onChange={(event) => setWithOver(event.currentTarget.checked)}
-        />
-      </div>
+      <ExpiryWarning credentials={query.data ?? []} onOpen={onOpen} />
       <RowTable
-        rows={rows}
-        caption={t(`tab.${kind}`)}
-        isWaiting={!credentials}
-        nothing={shown?.length === 0 && t('noneMatch')}
-        hint={t('keys')}
-        head={
-          <>
-            <th>{t('name')}</th>
-            <th className={styles.own}>{options.columnTitle}</th>
-            <th className={styles.state}>{t('state')}</th>
-            <th className={styles.used}>{t('used')}</th>
-            <th className={styles.expires}>{t('expires')}</th>
-            <th className={styles.allow}>{t('allowShort')}</th>
-            <th className={styles.created}>{t('created')}</th>
-          </>
+        query={query}
+        empty={
+          <EmptyState icon={keyIcon} title={t(`empty.${kind}`)} action={createFirst}>
+            {t(`emptyText.${kind}`)}
+          </EmptyState>
         }
-      >
-        {shown?.map((each) => (
-          <Row key={each.id} credential={each} options={options} />
-        ))}
-      </RowTable>
+        caption={t(`tab.${kind}`)}
+        filter={{
+          label: t('filter'),
+          textsOf: ({ name, id, createdBy }) => [name, id, createdBy],
+          noneMatch: t('noneMatch'),
+        }}
+        tools={
+          <Switch
+            label={t('withOver', { count: over })}
+            checked={withOver}
+            disabled={over === 0}
+            onChange={(event) => setWithOver(event.currentTarget.checked)}
+          />
+        }
+        where={(each) => withOver || !isOver(each)}
+        rowClassOf={(each) => (isOver(each) ? styles.over : undefined)}
+        keys={[t('keys.create')]}
+        keyOf={({ id }) => id}
+        onOpen={onOpen}
+        columns={[
+          [t('name'), (each) => <CredentialName name={each.name} remark={remarkOf?.(each)} />],
+          [title, cell, styles.own],
+          [t('state'), (each) => <CredentialMark credential={each} />, styles.state],
+          [t('used'), (each) => <LastUse {...each} />, styles.used, ({ lastUsedFrom }) => lastUsedFrom],
+          [
+            t('expires'),
+            ({ expiresAt }) =>
+              expiresAt === null ? (
+                <span className="muted">{t('expiry.never')}</span>
+              ) : (
+                formats.date(expiresAt)
+              ),
+            styles.expires,
+          ],
+          [
+            t('allowShort'),
+            ({ allowFrom }) =>
+              allowFrom.length === 0 ? (
+                <span className="muted">{t('anywhere')}</span>
+              ) : (
+                <span className="mono">{allowFrom.join(', ')}</span>
+              ),
+            styles.allow,
+            ({ allowFrom }) => allowFrom.join(', '),
+          ],
+          [
+            t('created'),
+            ({ createdAt, createdBy }) => (
+              <>
+                {formats.date(createdAt)} <bdi className="muted">{createdBy}</bdi>
+              </>
+            ),
+            styles.created,
+            ({ createdBy }) => createdBy,
+          ],
+        ]}
+      />
     </>
   );
 }
 
-function Row<C extends Credential>({ credential, options }: { credential: C; options: TableOptions<C> }) {
-  const { t } = useTranslation('tokens');
-  const formats = useFormats();
-  const { id, name, createdBy, createdAt, lastUsedAt, lastUsedFrom, expiresAt, allowFrom } = credential;
-  const remark = options.remark(credential);
-  const open = () => options.onOpen(id);
+function CredentialName({ name, remark }: { name: string; remark: string | undefined }) {
   return (
-    <OpeningRow onOpen={open} className={isOver(stateOf(credential, Date.now())) ? styles.over : undefined}>
-      <td>
-        <RowButton onOpen={open}>
-          <strong>
-            <bdi>{name}</bdi>
-          </strong>{' '}
-          {remark !== false && <span className={styles.remark}>{remark}</span>}
-        </RowButton>
-      </td>
-      <td className={styles.own}>{options.column(credential)}</td>
-      <td className={styles.state}>
-        <CredentialMark credential={credential} />
-      </td>
-      <td className={styles.used} title={lastUsedFrom ?? undefined}>
-        {lastUsedAt === null ? (
-          <span className="muted">{t('unused')}</span>
-        ) : (
-          <>
-            <Ago at={lastUsedAt} /> <span className="mono muted">{lastUsedFrom}</span>
-          </>
-        )}
-      </td>
-      <td className={styles.expires}>
-        {expiresAt === null ? <span className="muted">{t('expiry.never')}</span> : formats.date(expiresAt)}
-      </td>
-      <td className={styles.allow} title={allowFrom.join(', ')}>
-        {allowFrom.length === 0 ? (
-          <span className="muted">{t('anywhere')}</span>
-        ) : (
-          <span className="mono">{allowFrom.join(', ')}</span>
-        )}
-      </td>
-      <td className={styles.created} title={createdBy}>
-        {formats.date(createdAt)} <bdi className="muted">{createdBy}</bdi>
-      </td>
-    </OpeningRow>
+    <RowButton name={name}>
+      {remark !== undefined && <span className={styles.remark}>{remark}</span>}
+    </RowButton>
+  );
+}
+
+/** When it was last used, and from where. */
+export function LastUse({ lastUsedAt, lastUsedFrom }: Pick<Key, 'lastUsedAt' | 'lastUsedFrom'>) {
+  const { t } = useTranslation('tokens');
+  return (
+    <>
+      <Ago at={lastUsedAt} never={t('unused')} /> <span className="mono muted">{lastUsedFrom}</span>
+    </>
   );
 }
 
@@ -166,7 +148,7 @@ function ExpiryWarning({
   if (ending.length === 0) return null;
   return (
     <div className={styles.warning}>
-      <Icon paths={warnIcon} size={18} />
+      <Icon paths={expiringIcon} size={18} />
       <div>
         {t('endingSoon', { count: ending.length })}{' '}
         {ending.map(({ id, name, expiresAt }, n) => (

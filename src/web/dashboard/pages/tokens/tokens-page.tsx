@@ -6,40 +6,31 @@ import { useTranslation } from 'react-i18next';
 import type { Key, Token } from '#contract/token.ts';
 import { keysQuery, panelsQuery, tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { Remark } from '#web/dashboard/components/notice.tsx';
+import { RoleRemark } from '#web/dashboard/components/notice.tsx';
+import { useOpened } from '#web/dashboard/components/opened.ts';
 import { CreateButton, Page } from '#web/dashboard/components/page.tsx';
 import { CreateCredential } from './create-credential.tsx';
 import { KeyDrawer, TokenDrawer } from './credential-drawer.tsx';
 import { CredentialTable } from './credential-table.tsx';
 
-const route = '/signed-in/t/$tenant/settings/tokens';
-
 /** The credentials of senders, screens and scripts. For admins alone. */
 export function TokensPage() {
   const { t } = useTranslation('tokens');
-  const { may, role } = useTenant();
-  if (may('admin')) return <Credentials />;
+  if (useTenant().may('admin')) return <Credentials />;
   return (
     <Page title={t('tokens')}>
-      <Remark>{t('mayNotSee', { role: t(`role.${role}`) })}</Remark>
+      <RoleRemark what="mayNotSee" />
     </Page>
   );
 }
 
 function Credentials() {
   const { t } = useTranslation('tokens');
-  const { tab = 'tokens', id } = useSearch({ from: route });
+  const { tab = 'tokens' } = useSearch({ from: '/signed-in/t/$tenant/settings/tokens' });
+  const [opened, onOpen] = useOpened();
   const navigate = useNavigate({ from: '/t/$tenant/settings/tokens' });
   const [isCreating, setCreating] = useState(false);
-  const list: ListProps = {
-    opened: id,
-    onOpen: (opened) =>
-      void navigate({
-        search: { ...(tab === 'keys' && { tab }), ...(opened && { id: opened }) },
-        replace: opened === undefined,
-      }),
-    onCreate: () => setCreating(true),
-  };
+  const list: ListProps = { opened, onOpen, onCreate: () => setCreating(true) };
   return (
     <Page
       wide
@@ -76,63 +67,59 @@ interface ListProps {
   readonly onCreate: () => void;
 }
 
-function TokenList({ opened, onOpen, onCreate }: ListProps) {
+function TokenList({ opened, ...list }: ListProps) {
   const { t } = useTranslation('tokens');
   const tenant = useTenant();
   const query = useQuery(tokensQuery(tenant));
   const { data: panels = [] } = useQuery(panelsQuery(tenant));
   const panelOf = ({ panelId }: Token) =>
     panelId === null ? undefined : (panels.find(({ id }) => id === panelId)?.name ?? t('deletedPanel'));
-  const remark = (token: Token) => {
+  const remarkOf = (token: Token) => {
     const panel = panelOf(token);
-    if (panel === undefined) return false;
+    if (panel === undefined) return undefined;
     // Pairing names the token after its panel: no need to name it twice.
     return token.name === `panel ${panel}` ? t('screensOwn') : t('ofPanel', { name: panel });
   };
   const token = query.data?.find(({ id }) => id === opened);
+  const scopesOf = ({ scopes }: Token) =>
+    scopes.map((scope) => (
+      <span key={scope} className="chip mono">
+        {scope}
+      </span>
+    ));
   return (
     <>
       <CredentialTable
+        {...list}
         query={query}
-        onOpen={onOpen}
-        onCreate={onCreate}
         kind="tokens"
-        columnTitle={t('scopes')}
-        column={({ scopes }: Token) =>
-          scopes.map((scope) => (
-            <span key={scope} className="chip mono">
-              {scope}
-            </span>
-          ))
-        }
-        remark={remark}
+        column={[t('scopes'), scopesOf]}
+        remarkOf={remarkOf}
       />
       {token && (
-        <TokenDrawer key={token.id} token={token} panel={panelOf(token)} onClose={() => onOpen(undefined)} />
+        <TokenDrawer
+          key={token.id}
+          token={token}
+          panel={panelOf(token)}
+          onClose={() => list.onOpen(undefined)}
+        />
       )}
     </>
   );
 }
 
-function KeyList({ opened, onOpen, onCreate }: ListProps) {
+function KeyList({ opened, ...list }: ListProps) {
   const { t } = useTranslation('tokens');
   const query = useQuery(keysQuery(useTenant()));
   const key = query.data?.find(({ id }) => id === opened);
+  const roleOf = ({ role }: Key) => t(`role.${role}`);
   return (
     <>
       <Text c="dimmed" fz="sm" maw="72ch" mb="sm">
         {t('keysAbout')}
       </Text>
-      <CredentialTable
-        query={query}
-        onOpen={onOpen}
-        onCreate={onCreate}
-        kind="keys"
-        columnTitle={t('role')}
-        column={(each: Key) => t(`role.${each.role}`)}
-        remark={() => false}
-      />
-      {key && <KeyDrawer key={key.id} credential={key} onClose={() => onOpen(undefined)} />}
+      <CredentialTable {...list} query={query} kind="keys" column={[t('role'), roleOf]} />
+      {key && <KeyDrawer key={key.id} credential={key} onClose={() => list.onOpen(undefined)} />}
     </>
   );
 }

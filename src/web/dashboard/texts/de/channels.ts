@@ -3,7 +3,6 @@ import type { TranslatedPage } from '../translated.ts';
 export const channels: TranslatedPage<'channels'> = {
   about:
     'Ein Kanal sendet Meldungen an Menschen und Dienste außerhalb von Belfry. Regeln wählen, was er sendet.',
-  keys: '↑ ↓ auswählen · Enter öffnen',
   create: 'Kanal anlegen',
   empty: 'Keine Kanäle',
   emptyText: 'Legen Sie einen Kanal an, und wählen Sie ihn in einer Regel mit „An Kanäle senden“.',

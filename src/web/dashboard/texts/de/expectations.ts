@@ -3,15 +3,12 @@ import type { TranslatedPage } from '../translated.ts';
 export const expectations: TranslatedPage<'expectations'> = {
   about:
     'Heartbeats: Ein Absender gibt an, wann seine nächste Meldung fällig ist. Bleibt sie aus, schlägt Belfry Alarm.',
-  keys: '/ filtern · ↑ ↓ auswählen · Enter öffnen',
   filter: 'Nach Schlüssel, Titel, Host oder Token filtern',
   empty: 'Nichts wird erwartet',
   emptyText:
     'Erfahren Sie, wenn ein Backup oder Cronjob ausbleibt. Geben Sie seinen Meldungen einen Schlüssel und den Header X-Expect-Every mit, zum Beispiel (mit einem Token anstelle von TOKEN):',
   example: 'Die nächste erwarten',
   nothing: 'Keine Erwartung passt zum Filter.',
-  more_one: '{{count}} weitere. Mit dem Filter finden Sie sie.',
-  more_other: '{{count}} weitere. Mit dem Filter finden Sie sie.',
   every: 'Intervall',
   last: 'Zuletzt',
   state: 'Nächste',

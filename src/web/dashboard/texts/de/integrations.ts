@@ -9,7 +9,6 @@ export const integrations: TranslatedPage<'integrations'> = {
   mappingsEmpty: 'Keine Zuordnungen',
   mappingsEmptyText:
     'Eine Zuordnung macht aus beliebigem JSON Meldungen. Legen Sie eine an, und senden Sie an ihre Adresse: Der letzte Payload erscheint neben den Feldern.',
-  mappingKeys: '↑ ↓ auswählen · Enter öffnen · n anlegen',
   mappingNameHint: 'Teil der Adresse: Kleinbuchstaben, Ziffern, „.“, „_“ und „-“.',
   nameTaken: 'Es gibt schon eine Zuordnung mit diesem Namen.',
   nameWrong: 'Kleinbuchstaben, Ziffern, „.“, „_“ und „-“, am Anfang ein Buchstabe oder eine Ziffer.',
@@ -45,7 +44,6 @@ export const integrations: TranslatedPage<'integrations'> = {
   deleteMappingAbout: 'Was an ihre Adresse gesendet wird, wird dann mit 404 beantwortet.',
   filter: 'Nach Name filtern',
   noneMatch: 'Nicht in der Liste? Legen Sie eine Zuordnung an: Sie liest beliebiges JSON.',
-  keys: '↑ ↓ auswählen · Enter öffnen · / filtern',
   software: 'Software',
   payloadUrl: 'Payload-URL',
   signingSecret: 'Geheimnis',

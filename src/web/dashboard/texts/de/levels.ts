@@ -3,8 +3,6 @@ import type { TranslatedPage } from '../translated.ts';
 export const levels: TranslatedPage<'levels'> = {
   about:
     'Eine Stufe sagt, wie ernst eine Meldung ist und wie Anzeigen sie zeigen. Neue Stufen von Absendern erscheinen hier und sehen aus wie Info.',
-  keys: '↑ ↓ auswählen · Enter öffnen',
-  'keys.admin': 'n anlegen',
   create: 'Stufe anlegen',
   createFailed: 'Stufe nicht angelegt',
   nameHint: 'Absender geben diesen Namen im Feld „level“ an.',

@@ -16,8 +16,6 @@ export const panels: TranslatedPage<'panels'> = {
   lagHint: 'Einträge, die noch nicht an diese Anzeige gesendet sind',
   version: 'Version',
   noneMatch: 'Keine Anzeige passt zu diesem Filter.',
-  showMore: '{{count}} weitere anzeigen',
-  keys: '↑ ↓ auswählen · Enter öffnen · / filtern',
   'keys.member': 'i identifizieren',
   'keys.admin': 'n Bildschirm zulassen',
   quiet: 'Nichts',

@@ -14,7 +14,6 @@ export const tokens: TranslatedPage<'tokens'> = {
   withOver_one: '{{count}} widerrufenes oder abgelaufenes anzeigen',
   withOver_other: '{{count}} widerrufene oder abgelaufene anzeigen',
   noneMatch: 'Keine Treffer.',
-  keys: '↑ ↓ auswählen · Enter öffnen · / filtern · n anlegen',
   'empty.tokens': 'Noch keine API-Tokens',
   'emptyText.tokens':
     'Legen Sie für jeden Absender ein Token an. Bildschirme bekommen ihr eigenes beim Koppeln.',

@@ -1,7 +1,6 @@
 /** The page of channels. */
 export const channels = {
   about: 'A channel sends notifications to people and services outside Belfry. Rules choose what it sends.',
-  keys: '↑ ↓ select · Enter open',
   create: 'Create channel',
   empty: 'No channels',
   emptyText: 'Create a channel, then choose it in a rule with “Send to channels”.',

@@ -2,15 +2,12 @@
 export const expectations = {
   about:
     'Heartbeats: a sender says when its next notification is due. If it does not arrive in time, Belfry sends an alert.',
-  keys: '/ filter · ↑ ↓ select · Enter open',
   filter: 'Filter by key, title, host or token',
   empty: 'Nothing is expected',
   emptyText:
     'Know when a backup or cron job stops running. Add a key and the header X-Expect-Every to its notifications, for example (with a token in place of TOKEN):',
   example: 'Expect the next one',
   nothing: 'No expectation matches the filter.',
-  more_one: '{{count}} more. Use the filter to find it.',
-  more_other: '{{count}} more. Use the filter to find them.',
   every: 'Interval',
   last: 'Last received',
   state: 'Next one',

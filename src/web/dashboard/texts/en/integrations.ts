@@ -8,7 +8,6 @@ export const integrations = {
   mappingsEmpty: 'No mappings',
   mappingsEmptyText:
     'A mapping turns any JSON into notifications. Create one, send to its address, and the last payload appears beside the fields.',
-  mappingKeys: '↑ ↓ select · Enter open · n create',
   mappingNameHint: 'Part of the address: lower-case letters, digits, “.”, “_” and “-”.',
   nameTaken: 'A mapping with this name exists.',
   nameWrong: 'Use lower-case letters, digits, “.”, “_” and “-”. Begin with a letter or digit.',
@@ -43,7 +42,6 @@ export const integrations = {
   deleteMappingAbout: 'What is sent to its address is then answered with 404.',
   filter: 'Filter by name',
   noneMatch: 'Not in this list? Create a mapping: it reads any JSON.',
-  keys: '↑ ↓ select · Enter open · / filter',
   software: 'Software',
   payloadUrl: 'Payload URL',
   signingSecret: 'Secret',

@@ -2,8 +2,6 @@
 export const levels = {
   about:
     'A level says how serious a notification is and how panels show it. New level names from senders are added here and look like info.',
-  keys: '↑ ↓ select · Enter open',
-  'keys.admin': 'n create',
   create: 'Create level',
   createFailed: 'Level not created',
   nameHint: 'Senders use this name in the “level” field.',

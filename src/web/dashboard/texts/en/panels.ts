@@ -15,8 +15,6 @@ export const panels = {
   lagHint: 'Log entries not yet sent to this panel',
   version: 'Version',
   noneMatch: 'No panels match this filter.',
-  showMore: 'Show {{count}} more',
-  keys: '↑ ↓ select · Enter open · / filter',
   'keys.member': 'i identify',
   'keys.admin': 'n approve screen',
   quiet: 'Nothing',

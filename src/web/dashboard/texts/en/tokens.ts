@@ -13,7 +13,6 @@ export const tokens = {
   withOver_one: 'Show {{count}} revoked or expired',
   withOver_other: 'Show {{count}} revoked or expired',
   noneMatch: 'No matches.',
-  keys: '↑ ↓ select · Enter open · / filter · n create',
   'empty.tokens': 'No API tokens yet',
   'emptyText.tokens': 'Create a token for each sender. Screens get their own token when you pair them.',
   'empty.keys': 'No automation keys yet',
