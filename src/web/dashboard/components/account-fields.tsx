@@ -1,5 +1,6 @@
 import { PasswordInput, type PasswordInputProps, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import type { Field } from './field.ts';
 
 export interface NewAccount {
   readonly name: string;
@@ -12,9 +13,7 @@ export function AccountFields({
   value,
   onChange,
   fixedEmail = false,
-}: {
-  value: NewAccount;
-  onChange: (value: NewAccount) => void;
+}: Field<NewAccount> & {
   /** An invitation gives the address. */
   fixedEmail?: boolean;
 }) {
@@ -55,15 +54,7 @@ export function PasswordField(props: PasswordInputProps) {
 }
 
 /** For a new password, with the server's rules for it. */
-export function NewPasswordField({
-  label,
-  value,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-}) {
+export function NewPasswordField({ label, value, onChange }: Field<string> & { label: string }) {
   const { t } = useTranslation('entry');
   return (
     <PasswordField

@@ -1,11 +1,12 @@
 /** Edit forms: changes stay until they are saved or discarded, even if others save in the meantime. */
 import { Button, Group } from '@mantine/core';
 import { type FormErrors, type UseFormReturnType, useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Confirm, DrawerFoot } from './layers.tsx';
+import { useTenant } from '../api/tenant.tsx';
+import { Confirm, ConfirmButton, DrawerFoot } from './layers.tsx';
 import { ErrorNotice } from './notice.tsx';
 
 export interface EditForm<Values> {
@@ -66,8 +67,23 @@ export function useEditForm<Values extends object>({
   };
 }
 
+export interface DrawerForm<Values> extends EditForm<Values> {
+  /** Drawn by {@link EditFoot}. */
+  readonly question: ReactNode;
+  /** Leaves without asking: everything is saved, or deleted. */
+  leave(go: () => void): void;
+}
+
+/** A form in a drawer, which asks before it closes while something is not saved. */
+export function useDrawerForm<Values extends object>(
+  options: Parameters<typeof useEditForm<Values>>[0],
+): DrawerForm<Values> {
+  const edit = useEditForm(options);
+  return { ...edit, ...useUnsavedQuestion(edit.isDirty) };
+}
+
 /** The end of a form in a drawer: the error, the delete button, and discard and save. */
-export function EditFoot<Values>({ edit, children }: { edit: EditForm<Values>; children: ReactNode }) {
+export function EditFoot<Values>({ edit, children }: { edit: DrawerForm<Values>; children: ReactNode }) {
   const { t } = useTranslation();
   return (
     <>
@@ -92,20 +108,40 @@ export function EditFoot<Values>({ edit, children }: { edit: EditForm<Values>; c
           </Button>
         </Group>
       </DrawerFoot>
+      {edit.question}
     </>
   );
+}
+
+/** Asks, then deletes what is at `path`: what shows it closes, and the list that it was in is read again. */
+export function DeleteButton({
+  path,
+  list,
+  label,
+  onDeleted,
+  ...question
+}: Omit<Parameters<typeof ConfirmButton>[0], 'label' | 'onConfirm'> & {
+  path: string;
+  list: readonly string[];
+  label?: string;
+  onDeleted?: () => void;
+}) {
+  const { t } = useTranslation();
+  const { api, key } = useTenant();
+  const client = useQueryClient();
+  const remove = async () => {
+    await api.delete(path);
+    onDeleted?.();
+    await client.invalidateQueries({ queryKey: [...key, ...list], exact: true });
+  };
+  return <ConfirmButton {...question} label={label ?? t('deleteAsk')} onConfirm={remove} />;
 }
 
 /**
  * For a drawer that is open by the `id` of the address. Closing it in any way (click outside, Esc, back, another page) asks first
  * while there are unsaved changes.
  */
-export function useUnsavedQuestion(isUnsaved: boolean): {
-  /** To be drawn. */
-  readonly question: ReactNode;
-  /** Leaves without asking: everything is saved, or deleted. */
-  leave(go: () => void): void;
-} {
+export function useUnsavedQuestion(isUnsaved: boolean): Pick<DrawerForm<unknown>, 'question' | 'leave'> {
   const { t } = useTranslation();
   const isLeaving = useRef(false);
   const unsaved = useRef(isUnsaved);

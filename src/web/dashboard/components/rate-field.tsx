@@ -1,5 +1,6 @@
 import { Group, NumberInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import type { Field } from './field.ts';
 import { isBurst, isRate, limitKinds, type RateValues } from './limits.ts';
 import { SegmentedField } from './segmented-field.tsx';
 
@@ -8,12 +9,7 @@ export function RateField({
   value,
   onChange,
   ...props
-}: {
-  label: string;
-  description: string;
-  value: RateValues;
-  onChange: (rate: RateValues) => void;
-}) {
+}: Field<RateValues> & { label: string; description: string }) {
   const { t } = useTranslation();
   const shared = { clampBehavior: 'none', hideControls: true } as const;
   return (

@@ -167,7 +167,8 @@ export function RowButton({
         <strong>
           <bdi>{name}</bdi>
         </strong>
-      )}{' '}
+      )}
+      {name !== undefined && children && ' '}
       {children}
     </button>
   );

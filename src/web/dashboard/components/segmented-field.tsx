@@ -1,20 +1,22 @@
 import { Input, SegmentedControl } from '@mantine/core';
 import { useId } from 'react';
+import type { Field } from './field.ts';
 
 /** One of a few choices, under its label. */
 export function SegmentedField<Value extends string>({
+  label,
+  description,
+  value,
+  onChange,
   options,
-  ...props
-}: {
+  fullWidth = true,
+}: Field<Value> & {
   label: string;
   description?: string;
-  value: Value;
-  onChange: (value: Value) => void;
   options: readonly (readonly [value: Value, label: string])[];
   fullWidth?: boolean;
 }) {
   const id = useId();
-  const { label, description, fullWidth = true, value, onChange } = props;
   return (
     <Input.Wrapper id={id} label={label} description={description} labelElement="div">
       <SegmentedControl

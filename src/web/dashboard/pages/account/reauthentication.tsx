@@ -1,4 +1,5 @@
 /** Asks the person to confirm their identity before a sensitive change. */
+
 import { Button, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -9,6 +10,7 @@ import { assertPasskey, proofQuery } from '#web/dashboard/api/account.ts';
 import { personApi } from '#web/dashboard/api/call.ts';
 import { startAtProvider, useProviders } from '#web/dashboard/api/session.ts';
 import { PasswordField } from '#web/dashboard/components/account-fields.tsx';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 
@@ -170,11 +172,7 @@ export function CurrentPassword({
   value,
   onChange,
   autofocus = false,
-}: {
-  value: string;
-  onChange: (password: string) => void;
-  autofocus?: boolean;
-}) {
+}: Field<string> & { autofocus?: boolean }) {
   const { t } = useTranslation('account');
   return (
     <PasswordField

@@ -13,9 +13,9 @@ import { channelPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { useNow } from '#web/dashboard/components/ago.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { ConfirmButton, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { ErrorNotice, Remark } from '#web/dashboard/components/notice.tsx';
 import { ChannelDeliveries } from './channel-deliveries.tsx';
 import { ChannelProblem } from './channel-problem.tsx';
@@ -105,7 +105,7 @@ function ChannelForm({
   const { t } = useTranslation('channels');
   const tenant = useTenant();
   const client = useQueryClient();
-  const edit = useEditForm<Values>({
+  const edit = useDrawerForm<Values>({
     saved: valuesOf(channel),
     validate: (values) => problemsOf(values, channel, t('needed')),
     async save(values) {
@@ -116,11 +116,11 @@ function ChannelForm({
       const listRead = client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
       // A new one is opened from the list.
       if (!channel) await listRead;
-      if (saved.signingKey !== undefined) leave(() => onKey({ id: saved.id, key: saved.signingKey ?? '' }));
-      else if (!channel) leave(() => onCreated?.(saved.id));
+      if (saved.signingKey !== undefined)
+        edit.leave(() => onKey({ id: saved.id, key: saved.signingKey ?? '' }));
+      else if (!channel) edit.leave(() => onCreated?.(saved.id));
     },
   });
-  const { question, leave } = useUnsavedQuestion(edit.isDirty);
   const { form } = edit;
   return (
     <form className={styles.form} onSubmit={edit.submit}>
@@ -149,9 +149,20 @@ function ChannelForm({
       <Switch label={t('enabled')} {...form.getInputProps('enabled', { type: 'checkbox' })} />
       {channel && <TestButton channel={channel} isDisabled={edit.isDirty} />}
       <EditFoot edit={edit}>
-        {channel ? <DeleteButton channel={channel} onDeleted={() => leave(onClose)} /> : <span />}
+        {channel ? (
+          <DeleteButton
+            path={channelPath(channel.id)}
+            list={['channels']}
+            title={t('deleteTitle', { name: channel.name })}
+            action={t('deleteDo')}
+            onDeleted={() => edit.leave(onClose)}
+          >
+            {t('deleteAbout')}
+          </DeleteButton>
+        ) : (
+          <span />
+        )}
       </EditFoot>
-      {question}
     </form>
   );
 }
@@ -266,26 +277,5 @@ function TestButton({ channel, isDisabled }: { channel: Channel; isDisabled: boo
       </div>
       {test.error && <ErrorNotice error={test.error} title={t('testFailed', { ms: 0 })} />}
     </div>
-  );
-}
-
-function DeleteButton({ channel, onDeleted }: { channel: Channel; onDeleted: () => void }) {
-  const { t } = useTranslation('channels');
-  const tenant = useTenant();
-  const client = useQueryClient();
-  const remove = async () => {
-    await tenant.api.delete(channelPath(channel.id));
-    onDeleted();
-    await client.invalidateQueries({ queryKey: [...tenant.key, 'channels'] });
-  };
-  return (
-    <ConfirmButton
-      label={t('deleteAsk')}
-      title={t('deleteTitle', { name: channel.name })}
-      action={t('deleteDo')}
-      onConfirm={remove}
-    >
-      {t('deleteAbout')}
-    </ConfirmButton>
   );
 }

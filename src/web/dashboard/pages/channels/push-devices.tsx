@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { Channel } from '#contract/channel.ts';
 import type { PushDevice, PushLinkCreated } from '#contract/push.ts';
@@ -7,7 +7,7 @@ import { channelPath, pushDevicesQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago, useNow } from '#web/dashboard/components/ago.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
-import { ConfirmButton } from '#web/dashboard/components/layers.tsx';
+import { DeleteButton } from '#web/dashboard/components/edit-form.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { QrCode } from '#web/dashboard/components/qr-code.tsx';
 import styles from './channels.module.css';
@@ -73,12 +73,7 @@ function NewLink({ link, expiresAt }: PushLinkCreated) {
 function DeviceRow({ channel, device }: { channel: Channel; device: PushDevice }) {
   const { t } = useTranslation('channels');
   const tenant = useTenant();
-  const client = useQueryClient();
   const { id, name, addedAt, lastDeliveredAt, lastError } = device;
-  const remove = async () => {
-    await tenant.api.delete(`${channelPath(channel.id)}/devices/${encodeURIComponent(id)}`);
-    await client.invalidateQueries({ queryKey: [...tenant.key, 'channels', channel.id] });
-  };
   return (
     <li>
       <Group justify="space-between" wrap="nowrap" align="start">
@@ -89,7 +84,7 @@ function DeviceRow({ channel, device }: { channel: Channel; device: PushDevice }
           <br />
           <span className="muted">
             {t('deviceAddedAt')}: <Ago at={addedAt} /> · {t('lastDelivered')}:{' '}
-            {lastDeliveredAt === null ? t('never') : <Ago at={lastDeliveredAt} />}
+            <Ago at={lastDeliveredAt} never={t('never')} />
           </span>
           {lastError !== null && (
             <>
@@ -99,14 +94,15 @@ function DeviceRow({ channel, device }: { channel: Channel; device: PushDevice }
           )}
         </span>
         {tenant.may('admin') && (
-          <ConfirmButton
+          <DeleteButton
+            path={`${channelPath(channel.id)}/devices/${encodeURIComponent(id)}`}
+            list={['channels', channel.id, 'devices']}
             label={t('removeDevice')}
             title={t('removeDeviceTitle', { name })}
             action={t('removeDeviceDo')}
-            onConfirm={remove}
           >
             {t('removeDeviceAbout')}
-          </ConfirmButton>
+          </DeleteButton>
         )}
       </Group>
     </li>

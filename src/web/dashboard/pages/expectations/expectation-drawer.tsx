@@ -1,14 +1,14 @@
 import overdueIcon from 'virtual:icon/alert-triangle';
 import waitingIcon from 'virtual:icon/clock';
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import type { Expectation } from '#contract/expectation.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago, useNow } from '#web/dashboard/components/ago.tsx';
+import { DeleteButton } from '#web/dashboard/components/edit-form.tsx';
 import { Facts, StateMark } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { ConfirmButton, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { quoteValue } from '#web/dashboard/query/query-words.ts';
 import styles from './expectations.module.css';
@@ -18,15 +18,13 @@ export function ExpectationMark({ expectation: { state, overdueAt } }: { expecta
   const { t } = useTranslation('expectations');
   const formats = useFormats();
   const now = useNow();
-  if (state === 'overdue')
-    return (
-      <StateMark icon={overdueIcon} tone="doubtful" title={formats.dateTime(overdueAt)}>
-        {t('overdue')}
-      </StateMark>
-    );
+  const isOverdue = state === 'overdue';
+  const look = isOverdue
+    ? ({ icon: overdueIcon, tone: 'doubtful' } as const)
+    : ({ icon: waitingIcon, tone: 'quiet' } as const);
   return (
-    <StateMark icon={waitingIcon} tone="quiet" title={formats.dateTime(overdueAt)}>
-      {t('due', { time: formats.relative(overdueAt, now) })}
+    <StateMark {...look} title={formats.dateTime(overdueAt)}>
+      {isOverdue ? t('overdue') : t('due', { time: formats.relative(overdueAt, now) })}
     </StateMark>
   );
 }
@@ -42,13 +40,7 @@ export function ExpectationDrawer({
   const { t } = useTranslation('expectations');
   const formats = useFormats();
   const tenant = useTenant();
-  const client = useQueryClient();
   const { key, title, host, token, everyMs, level, lastAt, notificationId } = expectation;
-  const end = async () => {
-    await tenant.api.delete(`/api/expectations?key=${encodeURIComponent(key)}`);
-    await client.invalidateQueries({ queryKey: [...tenant.key, 'expectations'] });
-    onClose();
-  };
   return (
     <SideDrawer onClose={onClose} title={<bdi>{title}</bdi>}>
       <div className={styles.facts}>
@@ -91,14 +83,16 @@ export function ExpectationDrawer({
       </div>
       {tenant.may('member') && (
         <DrawerFoot>
-          <ConfirmButton
+          <DeleteButton
+            path={`/api/expectations?key=${encodeURIComponent(key)}`}
+            list={['expectations']}
             label={t('end')}
             title={t('endTitle', { title })}
             action={t('endDo')}
-            onConfirm={end}
+            onDeleted={onClose}
           >
             {t('endAbout')}
-          </ConfirmButton>
+          </DeleteButton>
         </DrawerFoot>
       )}
     </SideDrawer>

@@ -9,9 +9,9 @@ import { limits } from '#contract/limits.ts';
 import type { Mapping } from '#contract/mapping.ts';
 import { mappingPath } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Icon } from '#web/dashboard/components/icon.tsx';
-import { ConfirmButton, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { DocsLink, Labelled } from './format-drawer.tsx';
 import { curlJson } from './formats.ts';
@@ -47,7 +47,7 @@ export function MappingDrawer(props: DrawerProps) {
   const tenant = useTenant();
   const client = useQueryClient();
   const payload = usePayload(mapping?.name, typed);
-  const edit = useEditForm<MappingValues>({
+  const edit = useDrawerForm<MappingValues>({
     saved: valuesOf(mapping),
     validate: ({ name, fields }) => ({
       name: mapping
@@ -60,20 +60,13 @@ export function MappingDrawer(props: DrawerProps) {
     async save(values) {
       await tenant.api.put(mappingPath(values.name), mappingOf(values));
       await client.invalidateQueries({ queryKey: [...tenant.key, 'mappings'] });
-      if (!mapping) leave(() => onSaved(values.name));
+      if (!mapping) edit.leave(() => onSaved(values.name));
     },
   });
-  const { question, leave } = useUnsavedQuestion(edit.isDirty);
   const { form } = edit;
   const isTooLong = payload.payload.length > limits.captureBytes;
   const preview = usePreview(mappingOf(form.values), isTooLong ? '' : payload.payload);
   const place = isTooLong ? { name: 'payload', message: t('payloadTooLong') } : placeOf(preview.error);
-  const remove = async () => {
-    if (!mapping) return;
-    await tenant.api.delete(mappingPath(mapping.name));
-    leave(onClose);
-    await client.invalidateQueries({ queryKey: [...tenant.key, 'mappings'] });
-  };
   return (
     <SideDrawer onClose={onClose} size={1080} title={mapping?.name ?? t('createMapping')}>
       <form onSubmit={edit.submit}>
@@ -107,19 +100,19 @@ export function MappingDrawer(props: DrawerProps) {
         </div>
         <EditFoot edit={edit}>
           {mapping ? (
-            <ConfirmButton
-              label={t('deleteAsk')}
+            <DeleteButton
+              path={mappingPath(mapping.name)}
+              list={['mappings']}
               title={t('deleteMappingTitle', { name: mapping.name })}
               action={t('deleteMappingDo')}
-              onConfirm={remove}
+              onDeleted={() => edit.leave(onClose)}
             >
               {t('deleteMappingAbout')}
-            </ConfirmButton>
+            </DeleteButton>
           ) : (
             <span />
           )}
         </EditFoot>
-        {question}
       </form>
     </SideDrawer>
   );

@@ -5,10 +5,10 @@ import type { Level, LevelPut } from '#contract/level.ts';
 import { builtInStyles } from '#contract/level-styles.ts';
 import { levelsQuery, putInList } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { ConfirmButton, Consequences, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { Consequences, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { LevelMark, useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { ErrorNotice } from '#web/dashboard/components/notice.tsx';
 import { CardPreviews, SoundButton } from './card-preview.tsx';
@@ -32,11 +32,13 @@ export function LevelDrawer(props: DrawerProps) {
   );
 }
 
+const levelPath = (name: string) => `/api/levels/${encodeURIComponent(name)}`;
+
 export function usePutLevel(name: string) {
   const tenant = useTenant();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (style: LevelPut) => tenant.api.put<Level>(`/api/levels/${encodeURIComponent(name)}`, style),
+    mutationFn: (style: LevelPut) => tenant.api.put<Level>(levelPath(name), style),
     onSuccess: (level) => putInList(client, levelsQuery(tenant), level, (other) => other.name === level.name),
   });
 }
@@ -45,13 +47,12 @@ function LevelForm({ level, levels, onClose }: DrawerProps) {
   const { t } = useTranslation('levels');
   const put = usePutLevel(level.name);
   const reset = usePutLevel(level.name);
-  const edit = useEditForm({
+  const edit = useDrawerForm({
     saved: levelValuesOf(level),
     validate: (values) =>
       Object.fromEntries(Object.entries(problemsOf(values)).map(([field, key]) => [field, t(key)])),
     save: (values) => put.mutateAsync({ ...values, rank: Number(values.rank) }),
   });
-  const { question, leave } = useUnsavedQuestion(edit.isDirty);
   const style = isBuiltIn(level.name) ? builtInStyles[level.name] : undefined;
   return (
     <form onSubmit={edit.submit}>
@@ -61,10 +62,9 @@ function LevelForm({ level, levels, onClose }: DrawerProps) {
         {style ? (
           <ResetButton level={level} style={style} onReset={() => reset.mutate(style)} />
         ) : (
-          <DeleteButton name={level.name} onDeleted={() => leave(onClose)} />
+          <DeleteLevel name={level.name} onDeleted={() => edit.leave(onClose)} />
         )}
       </EditFoot>
-      {question}
     </form>
   );
 }
@@ -84,31 +84,23 @@ function ResetButton({ level, style, onReset }: { level: Level; style: LevelPut;
   );
 }
 
-function DeleteButton({ name, onDeleted }: { name: string; onDeleted: () => void }) {
+function DeleteLevel({ name, onDeleted }: { name: string; onDeleted: () => void }) {
   const { t } = useTranslation('levels');
-  const tenant = useTenant();
-  const client = useQueryClient();
   const lookOf = useLevelLook();
-  const remove = async () => {
-    await tenant.api.delete(`/api/levels/${encodeURIComponent(name)}`);
-    client.setQueryData(levelsQuery(tenant).queryKey, (levels) =>
-      levels?.filter((each) => each.name !== name),
-    );
-    onDeleted();
-  };
   return (
-    <ConfirmButton
-      label={t('deleteAsk')}
+    <DeleteButton
+      path={levelPath(name)}
+      list={['levels']}
       title={t('deleteTitle', { name: lookOf(name).word })}
       action={t('deleteDo')}
-      onConfirm={remove}
+      onDeleted={onDeleted}
     >
       <Consequences>
         <li>{t('deleteHistory')}</li>
         <li>{t('deleteAgain')}</li>
         <li>{t('deleteRules')}</li>
       </Consequences>
-    </ConfirmButton>
+    </DeleteButton>
   );
 }
 

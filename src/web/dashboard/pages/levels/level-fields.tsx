@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next';
 import type { Level } from '#contract/level.ts';
 import { builtInStyles, levelIcons, levelSounds } from '#contract/level-styles.ts';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useLevelLook } from '#web/dashboard/components/level-mark.tsx';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
@@ -159,13 +160,7 @@ function Swatch({ color }: { color: string }) {
 }
 
 /** One of the icons that panels can draw: a group of radio buttons. */
-function IconField({
-  value,
-  onChange,
-}: {
-  value: LevelValues['icon'];
-  onChange: (icon: LevelValues['icon']) => void;
-}) {
+function IconField({ value, onChange }: Field<LevelValues['icon']>) {
   const { t } = useTranslation('levels');
   const name = useId();
   return (

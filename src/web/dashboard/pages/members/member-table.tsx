@@ -11,6 +11,7 @@ import { useListChange } from '#web/dashboard/api/queries.ts';
 import { useForgetEverything, usePerson } from '#web/dashboard/api/session.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { Confirm, Dialog, DialogForm } from '#web/dashboard/components/layers.tsx';
@@ -158,7 +159,6 @@ function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void
 /** Changes a member's role to one that the person may give. */
 function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const { t } = useTranslation('members');
-  const { may } = useTenant();
   const person = usePerson();
   const client = useQueryClient();
   const [role, setRole] = useState<Role>(member.role);
@@ -179,29 +179,20 @@ function RoleDialog({ member, onClose }: { member: Member; onClose: () => void }
         onSubmit={() => change.mutate(undefined)}
         onClose={onClose}
       >
-        <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
+        <RoleRadios value={role} onChange={setRole} />
         {losesRights && <Remark>{t('roleOwn')}</Remark>}
       </DialogForm>
     </Dialog>
   );
 }
 
-export function RoleRadios({
-  label,
-  value,
-  offered,
-  onChange,
-}: {
-  label: string;
-  value: Role;
-  offered: readonly Role[];
-  onChange: (role: Role) => void;
-}) {
+export function RoleRadios({ value, onChange }: Field<Role>) {
   const { t } = useTranslation('members');
+  const { may } = useTenant();
   return (
-    <Radio.Group label={label} value={value} onChange={(chosen) => onChange(chosen as Role)}>
+    <Radio.Group label={t('role')} value={value} onChange={(chosen) => onChange(chosen as Role)}>
       <Stack gap="xs">
-        {offered.map((each) => (
+        {roles.filter(may).map((each) => (
           <Radio key={each} value={each} label={t(`role.${each}`)} description={t(`can.${each}`)} />
         ))}
       </Stack>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Invitation, InvitationCreate, InvitationCreated } from '#contract/member.ts';
-import { type Role, roles } from '#contract/token.ts';
+import type { Role } from '#contract/token.ts';
 import { invitationsQuery, membersQuery, useListChange } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { CopyField } from '#web/dashboard/components/copy-field.tsx';
@@ -82,7 +82,6 @@ function InvitationList({ invitations }: { invitations: readonly Invitation[] })
 /** Makes an invitation link, and shows it once. */
 function InviteDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('members');
-  const { may } = useTenant();
   const [role, setRole] = useState<Role>('member');
   const [email, setEmail] = useState('');
   const create = useListChange('invitations', ({ api }, body: InvitationCreate) =>
@@ -109,7 +108,7 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
           onClose={onClose}
         >
           <p className="muted">{t('inviteHint')}</p>
-          <RoleRadios label={t('role')} value={role} onChange={setRole} offered={roles.filter(may)} />
+          <RoleRadios value={role} onChange={setRole} />
           <TextInput
             label={t('inviteEmail')}
             description={t('inviteEmailHint')}

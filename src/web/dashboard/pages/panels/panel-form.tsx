@@ -6,8 +6,8 @@ import type { Panel } from '#contract/panel.ts';
 import { panelPath, panelsQuery, putInList } from '#web/dashboard/api/queries.ts';
 import { rulesQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
-import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
-import { ConfirmButton, Consequences } from '#web/dashboard/components/layers.tsx';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
+import { Consequences } from '#web/dashboard/components/layers.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import { SegmentedField } from '#web/dashboard/components/segmented-field.tsx';
 import { TimeZoneSelect } from '#web/dashboard/components/time-zone-select.tsx';
@@ -28,7 +28,7 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
   const tenant = useTenant();
   const client = useQueryClient();
   const { data: panels = [] } = useQuery(panelsQuery(tenant));
-  const edit = useEditForm({
+  const edit = useDrawerForm({
     saved: valuesOf(panel),
     validate: (values) =>
       Object.fromEntries(Object.entries(problemsOf(values)).map(([field, key]) => [field, t(key)])),
@@ -37,7 +37,6 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
       putInList(client, panelsQuery(tenant), saved, ({ id }) => id === saved.id);
     },
   });
-  const { question, leave } = useUnsavedQuestion(edit.isDirty);
   const { form } = edit;
   return (
     <form onSubmit={edit.submit}>
@@ -94,9 +93,16 @@ export function PanelForm({ panel, onClose }: { panel: Panel; onClose: () => voi
         </Stack>
       </section>
       <EditFoot edit={edit}>
-        <DeletePanel panel={panel} onDeleted={() => leave(onClose)} />
+        <DeleteButton
+          path={panelPath(panel.id)}
+          list={['panels']}
+          title={t('deleteTitle', { name: panel.name })}
+          action={t('deleteDo')}
+          onDeleted={() => edit.leave(onClose)}
+        >
+          <DeleteConsequences panel={panel} />
+        </DeleteButton>
       </EditFoot>
-      {question}
     </form>
   );
 }
@@ -184,30 +190,7 @@ function HourFields({ form }: FieldsProps) {
   );
 }
 
-/** Confirms what will be lost, then deletes the panel. */
-function DeletePanel({ panel, onDeleted }: { panel: Panel; onDeleted: () => void }) {
-  const { t } = useTranslation('panels');
-  const tenant = useTenant();
-  const client = useQueryClient();
-  const remove = async () => {
-    await tenant.api.delete(panelPath(panel.id));
-    client.setQueryData(panelsQuery(tenant).queryKey, (panels) =>
-      panels?.filter(({ id }) => id !== panel.id),
-    );
-    onDeleted();
-  };
-  return (
-    <ConfirmButton
-      label={t('deleteAsk')}
-      title={t('deleteTitle', { name: panel.name })}
-      action={t('deleteDo')}
-      onConfirm={remove}
-    >
-      <DeleteConsequences panel={panel} />
-    </ConfirmButton>
-  );
-}
-
+/** What will be lost with it. */
 function DeleteConsequences({ panel }: { panel: Panel }) {
   const { t } = useTranslation('panels');
   const { data: rules = [] } = useQuery(rulesQuery(useTenant()));

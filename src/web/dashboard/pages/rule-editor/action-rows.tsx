@@ -5,6 +5,7 @@ import { type RuleThen, throttleFields } from '#contract/rule.ts';
 import { channelsQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
+import type { Field } from '#web/dashboard/components/field.ts';
 import styles from './editor.module.css';
 import { AddRow, EditorLevelSelect, EditorRow, EditorSelect } from './editor-row.tsx';
 import { EscalationFields, initialStep } from './escalation-fields.tsx';
@@ -88,7 +89,7 @@ function ActionFields({
     case 'channels':
       return (
         <ChannelFields
-          channels={then.channels ?? []}
+          value={then.channels ?? []}
           onChange={(channels) => onChange({ ...then, channels })}
           problem={problem}
         />
@@ -113,18 +114,18 @@ function ActionFields({
         </>
       );
     case 'setTtl':
-      return <TtlFields ms={then.setTtl ?? 0} onChange={(setTtl) => onChange({ ...then, setTtl })} />;
+      return <TtlFields value={then.setTtl ?? 0} onChange={(setTtl) => onChange({ ...then, setTtl })} />;
     case 'throttle':
       return (
         <ThrottleFields
-          throttle={then.throttle ?? initialActions.throttle}
+          value={then.throttle ?? initialActions.throttle}
           onChange={(throttle) => onChange({ ...then, throttle })}
         />
       );
     case 'escalate':
       return (
         <EscalationFields
-          steps={then.escalate ?? initialActions.escalate}
+          value={then.escalate ?? initialActions.escalate}
           onChange={(escalate) => onChange({ ...then, escalate })}
           problem={problem}
         />
@@ -133,14 +134,10 @@ function ActionFields({
 }
 
 function ChannelFields({
-  channels,
+  value: channels,
   onChange,
   problem,
-}: {
-  channels: string[];
-  onChange: (channels: string[]) => void;
-  problem: FieldProblem | undefined;
-}) {
+}: Field<string[]> & { problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
   const { data: known = [] } = useQuery(channelsQuery(useTenant()));
   const names = new Map(known.map(({ id, name }) => [id, name]));
@@ -166,7 +163,7 @@ function ChannelFields({
   );
 }
 
-function TtlFields({ ms, onChange }: { ms: number; onChange: (ms: number) => void }) {
+function TtlFields({ value: ms, onChange }: Field<number>) {
   const { t } = useTranslation('rules');
   const label = t('action.setTtl');
   return (
@@ -190,13 +187,7 @@ function TtlFields({ ms, onChange }: { ms: number; onChange: (ms: number) => voi
 
 type Throttle = NonNullable<RuleThen['throttle']>;
 
-function ThrottleFields({
-  throttle,
-  onChange,
-}: {
-  throttle: Throttle;
-  onChange: (throttle: Throttle) => void;
-}) {
+function ThrottleFields({ value: throttle, onChange }: Field<Throttle>) {
   const { t } = useTranslation('rules');
   const { t: words } = useTranslation('ruleSentence');
   return (

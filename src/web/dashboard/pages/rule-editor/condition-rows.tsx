@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLevels } from '#web/dashboard/api/queries.ts';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { conditionFields } from '#web/dashboard/components/rule-sentence.ts';
 import {
   type ConditionField,
@@ -20,14 +21,10 @@ const monoFields: readonly ConditionField[] = ['host', 'ip', 'sourceIp', 'key'];
 
 /** "When host is … and level is at least …": a row for each condition, and one to add another. */
 export function ConditionRows({
-  conditions,
+  value: conditions,
   onChange,
   problems,
-}: {
-  conditions: readonly DraftCondition[];
-  onChange: (conditions: readonly DraftCondition[]) => void;
-  problems: FieldProblems;
-}) {
+}: Field<readonly DraftCondition[]> & { problems: FieldProblems }) {
   const { t } = useTranslation('rules');
   const { t: words } = useTranslation('ruleSentence');
   const levels = useLevels();

@@ -2,6 +2,7 @@ import plusIcon from 'virtual:icon/plus';
 import removeIcon from 'virtual:icon/x';
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import type { ReactNode } from 'react';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import styles from './editor.module.css';
@@ -99,26 +100,10 @@ export function AddRow<Choice extends string>({
 
 export function EditorLevelSelect({
   label,
-  value,
-  onChange,
-  emptyLabel,
-}: {
-  label: string;
-  value: string;
-  emptyLabel?: string;
-  onChange: (level: string) => void;
-}) {
-  return (
-    <LevelSelect
-      variant="unstyled"
-      size="xs"
-      classNames={{ input: styles.levelSelect ?? '' }}
-      aria-label={label}
-      value={value}
-      onChange={onChange}
-      {...(emptyLabel !== undefined && { emptyLabel })}
-    />
-  );
+  ...props
+}: Field<string> & { label: string; emptyLabel?: string }) {
+  const input = styles.levelSelect ?? '';
+  return <LevelSelect {...props} variant="unstyled" size="xs" classNames={{ input }} aria-label={label} />;
 }
 
 /** A choice within a row. */
@@ -127,10 +112,8 @@ export function EditorSelect<Value extends string>({
   value,
   onChange,
   options,
-}: {
+}: Field<Value> & {
   label: string;
-  value: Value;
-  onChange: (value: Value) => void;
   options: readonly (readonly [value: Value, text: string, isDisabled?: boolean])[];
 }) {
   return (

@@ -6,27 +6,33 @@ import { ActionIcon, Button } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { type EscalationStep, maxEscalationSteps } from '#contract/rule.ts';
 import { DurationField } from '#web/dashboard/components/duration-field.tsx';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import styles from './editor.module.css';
 import { EditorLevelSelect, EditorSelect } from './editor-row.tsx';
 import { type FieldProblem, problemOfStep } from './rule-problem.ts';
 import { TargetFields } from './target-fields.tsx';
 
+const stepActions = [
+  ['up', upIcon, -1],
+  ['down', downIcon, 1],
+  ['remove', removeIcon, undefined],
+] as const;
+
 export const initialStep: Readonly<EscalationStep> = { afterMs: 300_000, setLevel: 'critical' };
 
 /** "escalate after 5 min, unless acknowledged, as critical, on the same panels": a line for each step. */
 export function EscalationFields({
-  steps,
+  value: steps,
   onChange,
   problem,
-}: {
-  steps: readonly EscalationStep[];
-  onChange: (steps: EscalationStep[]) => void;
-  problem: FieldProblem | undefined;
-}) {
+}: Field<EscalationStep[]> & { problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
-  const swap = (at: number) =>
-    onChange(steps.map((step, i) => (i === at ? steps[at + 1] : i === at + 1 ? steps[at] : step) ?? step));
+  /** Takes it out, and puts it back at another place, if one is given. */
+  const move = (step: EscalationStep, at: number, to?: number) => {
+    const others = steps.toSpliced(at, 1);
+    onChange(to === undefined ? others : others.toSpliced(to, 0, step));
+  };
   return (
     <div className={styles.steps}>
       <ol>
@@ -34,30 +40,24 @@ export function EscalationFields({
           // biome-ignore lint/suspicious/noArrayIndexKey: a step is known by its place alone
           <li key={i} className={styles.step} aria-label={t('escalate.step', { number: i + 1 })}>
             <StepFields
-              step={step}
+              value={step}
               isFirst={i === 0}
               problem={problemOfStep(problem, step, i)}
-              onChange={(next) => onChange(steps.map((each, at) => (at === i ? next : each)))}
+              onChange={(next) => onChange(steps.with(i, next))}
             />
             {steps.length > 1 && (
               <span className={styles.stepButtons}>
-                <StepButton
-                  label={t('escalate.up')}
-                  icon={upIcon}
-                  isDisabled={i === 0}
-                  onPress={() => swap(i - 1)}
-                />
-                <StepButton
-                  label={t('escalate.down')}
-                  icon={downIcon}
-                  isDisabled={i === steps.length - 1}
-                  onPress={() => swap(i)}
-                />
-                <StepButton
-                  label={t('escalate.remove')}
-                  icon={removeIcon}
-                  onPress={() => onChange(steps.filter((_, at) => at !== i))}
-                />
+                {stepActions.map(([action, icon, by]) => (
+                  <ActionIcon
+                    key={action}
+                    size="sm"
+                    aria-label={t(`escalate.${action}`)}
+                    disabled={by !== undefined && steps[i + by] === undefined}
+                    onClick={() => move(step, i, by && i + by)}
+                  >
+                    <Icon paths={icon} size={14} />
+                  </ActionIcon>
+                ))}
               </span>
             )}
           </li>
@@ -79,16 +79,11 @@ export function EscalationFields({
 }
 
 function StepFields({
-  step,
+  value: step,
   isFirst,
   problem,
   onChange,
-}: {
-  step: EscalationStep;
-  isFirst: boolean;
-  problem: FieldProblem | undefined;
-  onChange: (step: EscalationStep) => void;
-}) {
+}: Field<EscalationStep> & { isFirst: boolean; problem: FieldProblem | undefined }) {
   const { t } = useTranslation('rules');
   const { afterMs, unless = 'acknowledged', setLevel, panels } = step;
   const { setLevel: _level, ...withoutLevel } = step;
@@ -127,23 +122,5 @@ function StepFields({
         problem={problem}
       />
     </>
-  );
-}
-
-function StepButton({
-  label,
-  icon,
-  isDisabled = false,
-  onPress,
-}: {
-  label: string;
-  icon: readonly string[];
-  isDisabled?: boolean;
-  onPress: () => void;
-}) {
-  return (
-    <ActionIcon size="sm" aria-label={label} disabled={isDisabled} onClick={onPress}>
-      <Icon paths={icon} size={14} />
-    </ActionIcon>
   );
 }

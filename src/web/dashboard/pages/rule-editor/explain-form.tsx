@@ -7,6 +7,7 @@ import type { HistoryNotification } from '#contract/notification.ts';
 import { recordedQuery } from '#web/dashboard/api/rules.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { LevelMark } from '#web/dashboard/components/level-mark.tsx';
 import { LevelSelect } from '#web/dashboard/components/level-select.tsx';
 import styles from './try-panels.module.css';
@@ -16,12 +17,10 @@ const shortFields = ['host', 'ip', 'key', 'sourceIp', 'token'] as const;
 
 /** A notification as a sender would send it. */
 export function TypedForm({
-  fields,
+  value: fields,
   onChange,
   problem,
-}: {
-  fields: TypedFields;
-  onChange: (fields: TypedFields) => void;
+}: Field<TypedFields> & {
   problem: { readonly field: string; readonly text: string } | undefined;
 }) {
   const { t } = useTranslation('rules');

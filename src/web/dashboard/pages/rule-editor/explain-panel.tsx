@@ -53,7 +53,7 @@ export function ExplainPanel({
       />
       {kind === 'typed' ? (
         <TypedForm
-          fields={subject.kind === 'typed' ? subject.fields : emptyFields}
+          value={subject.kind === 'typed' ? subject.fields : emptyFields}
           onChange={(fields) => setSubject({ kind: 'typed', fields })}
           problem={problem}
         />

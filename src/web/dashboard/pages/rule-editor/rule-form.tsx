@@ -15,7 +15,7 @@ export function RuleForm({ draft, rules }: { draft: RuleDraft; rules: readonly R
     <div className={styles.form}>
       <section className={styles.part} aria-label={t('part.sentence')}>
         <ConditionRows
-          conditions={fields.conditions}
+          value={fields.conditions}
           onChange={(conditions) => change({ conditions })}
           problems={problems}
         />

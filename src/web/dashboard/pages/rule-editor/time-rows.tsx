@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { type RuleWindow, weekdays } from '#contract/rule.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { DateTimeField } from '#web/dashboard/components/date-time-field.tsx';
+import type { Field } from '#web/dashboard/components/field.ts';
 import { useFormats } from '#web/dashboard/components/formats.ts';
 import { Icon } from '#web/dashboard/components/icon.tsx';
 import { useRuleWords } from '#web/dashboard/components/rule-text.tsx';
@@ -81,7 +82,7 @@ function Windows({
           onRemove={() => onChange({ windows: windows.toSpliced(index, 1) })}
         >
           <WindowFields
-            window={window}
+            value={window}
             onChange={(next) => onChange({ windows: windows.with(index, next) })}
           />
         </EditorRow>
@@ -118,7 +119,7 @@ function Windows({
   );
 }
 
-function WindowFields({ window, onChange }: { window: RuleWindow; onChange: (window: RuleWindow) => void }) {
+function WindowFields({ value: window, onChange }: Field<RuleWindow>) {
   const { t } = useTranslation('rules');
   const words = useRuleWords();
   const toggle = (day: RuleWindow['days'][number]) => {
@@ -165,13 +166,7 @@ function WindowFields({ window, onChange }: { window: RuleWindow; onChange: (win
 }
 
 /** When a rule ends: common choices, or a local date and time. */
-export function EndPicker({
-  value,
-  onChange,
-}: {
-  value: string | null;
-  onChange: (value: string | null) => void;
-}) {
+export function EndPicker({ value, onChange }: Field<string | null>) {
   const { t } = useTranslation('rules');
   const { timeZone } = useTenant();
   const formats = useFormats();
@@ -199,15 +194,7 @@ export function EndPicker({
 }
 
 /** A date and time in the tenant's time zone; empty is null. */
-function InstantField({
-  label,
-  value,
-  onChange,
-}: {
-  label: string;
-  value: string | null;
-  onChange: (value: string | null) => void;
-}) {
+function InstantField({ label, value, onChange }: Field<string | null> & { label: string }) {
   const { timeZone } = useTenant();
   return (
     <DateTimeField

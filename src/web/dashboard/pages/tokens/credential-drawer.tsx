@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Key, Token } from '#contract/token.ts';
-import { putInList, tokensQuery, useListChange } from '#web/dashboard/api/queries.ts';
+import { putInList, tokensQuery } from '#web/dashboard/api/queries.ts';
 import { useTenant } from '#web/dashboard/api/tenant.tsx';
 import { Ago } from '#web/dashboard/components/ago.tsx';
-import { EditFoot, useEditForm, useUnsavedQuestion } from '#web/dashboard/components/edit-form.tsx';
+import { DeleteButton, EditFoot, useDrawerForm } from '#web/dashboard/components/edit-form.tsx';
 import { Facts } from '#web/dashboard/components/facts.tsx';
 import { useFormats } from '#web/dashboard/components/formats.ts';
-import { ConfirmButton, Consequences, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
+import { Consequences, DrawerFoot, SideDrawer } from '#web/dashboard/components/layers.tsx';
 import { isOver, stateOf } from './credential.ts';
 import {
   type Credential,
@@ -18,7 +18,7 @@ import {
   validateCredential,
   valuesOfToken,
 } from './credential-fields.tsx';
-import { CredentialMark } from './credential-table.tsx';
+import { CredentialMark, LastUse } from './credential-table.tsx';
 import { SignedWebhooks } from './signed-webhooks.tsx';
 import styles from './tokens.module.css';
 
@@ -55,7 +55,7 @@ function TokenForm({ token, panel, onClose }: TokenProps) {
   const { t } = useTranslation('tokens');
   const tenant = useTenant();
   const client = useQueryClient();
-  const edit = useEditForm({
+  const edit = useDrawerForm({
     saved: valuesOfToken(token, tenant.timeZone),
     validate: (values) => validateCredential(values, t, tenant.timeZone),
     async save(values) {
@@ -66,15 +66,13 @@ function TokenForm({ token, panel, onClose }: TokenProps) {
       putInList(client, tokensQuery(tenant), saved, ({ id }) => id === saved.id);
     },
   });
-  const { question, leave } = useUnsavedQuestion(edit.isDirty);
   return (
     <form onSubmit={edit.submit} className={styles.form}>
       <CredentialFields form={edit.form} kind="tokens" isOpen hasFixedScopes={token.panelId !== null} />
       {token.scopes.includes('notify') && <SignedWebhooks tokenId={token.id} />}
       <EditFoot edit={edit}>
-        <RevokeButton credential={token} kind="tokens" panel={panel} onRevoked={() => leave(onClose)} />
+        <RevokeButton credential={token} kind="tokens" panel={panel} onRevoked={() => edit.leave(onClose)} />
       </EditFoot>
-      {question}
     </form>
   );
 }
@@ -123,12 +121,7 @@ function CredentialFacts({
 }) {
   const { t } = useTranslation('tokens');
   const formats = useFormats();
-  const { id, createdAt, createdBy, lastUsedAt, lastUsedFrom, expiresAt, revokedAt } = credential;
-  const used = lastUsedAt !== null && (
-    <span key="used">
-      <Ago at={lastUsedAt} /> <Mono>{lastUsedFrom}</Mono>
-    </span>
-  );
+  const { id, createdAt, createdBy, expiresAt, revokedAt } = credential;
   const created = (
     <span key="created">
       {formats.dateTime(createdAt)}, <bdi>{createdBy}</bdi>
@@ -140,7 +133,7 @@ function CredentialFacts({
         [t('state'), <CredentialMark key="state" credential={credential} />],
         [t('beginsWith'), <Mono key="id">{`${prefix}_${id}_…`}</Mono>],
         ...more,
-        [t('used'), used || t('unused')],
+        [t('used'), <LastUse key="used" {...credential} />],
         [t('expires'), expiresAt === null ? t('expiry.never') : formats.dateTime(expiresAt)],
         ...(revokedAt === null ? [] : ([[t('state.revoked'), formats.dateTime(revokedAt)]] as const)),
         [t('created'), created],
@@ -163,13 +156,14 @@ function RevokeButton({
   onRevoked: () => void;
 }) {
   const { t } = useTranslation('tokens');
-  const revoke = useListChange(kind, ({ api }) => api.delete(`/api/${kind}/${id}`));
   return (
-    <ConfirmButton
+    <DeleteButton
+      path={`/api/${kind}/${id}`}
+      list={[kind]}
       label={t('revoke')}
       title={t('revokeTitle', { name })}
       action={t('revokeDo')}
-      onConfirm={() => revoke.mutateAsync(undefined).then(onRevoked)}
+      onDeleted={onRevoked}
     >
       <Consequences>
         <li>{t(kind === 'keys' ? 'revokeKey' : 'revokeToken')}</li>
@@ -187,6 +181,6 @@ function RevokeButton({
         </li>
         <li>{t('revokeForever')}</li>
       </Consequences>
-    </ConfirmButton>
+    </DeleteButton>
   );
 }
