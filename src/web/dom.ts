@@ -1,18 +1,12 @@
 /** Builds elements without markup: external text is always set as text. */
 
-interface Content {
-  readonly class?: string;
-  readonly text?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-}
-
+/** An element with these attributes, and with the text that stands among them. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  { class: className, text, attributes = {} }: Content = {},
+  { text, ...attributes }: Readonly<Record<string, string>> = {},
   ...children: readonly Node[]
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);
-  if (className !== undefined) made.className = className;
   if (text !== undefined) made.textContent = text;
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);

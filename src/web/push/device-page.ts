@@ -52,14 +52,14 @@ export interface DevicePage {
 /** The heading and the status stay, so that the focus has a place and screen readers hear each notice. */
 export function createPage(options: PageOptions): DevicePage {
   const { t, reasonOf } = options;
-  const status = element('p', { class: 'status', attributes: { role: 'status' } });
+  const status = element('p', { class: 'status', role: 'status' });
   const report: Report = (notice) => {
     status.textContent = notice?.text ?? '';
     status.classList.toggle('problem', notice?.isProblem ?? false);
   };
   /** A button that is busy while it works, and shows errors. */
   const button: MakeButton = (text, className, work) => {
-    const made = element('button', { text, class: className, attributes: { type: 'button' } });
+    const made = element('button', { text, class: className, type: 'button' });
     made.addEventListener('click', () => {
       if (made.ariaDisabled === 'true') return;
       report(undefined);
@@ -67,7 +67,7 @@ export function createPage(options: PageOptions): DevicePage {
     });
     return made;
   };
-  const heading = element('h1', { text: t('title'), attributes: { tabindex: '-1' } });
+  const heading = element('h1', { text: t('title'), tabindex: '-1' });
   const cards = element('div', { class: 'cards' }, element('p', { class: 'muted', text: t('loading') }));
   const brand = element('p', { class: 'brand', text: 'Belfry' });
   let isShown = false;
@@ -164,7 +164,7 @@ function linkCard(isFurther: boolean, { t, button, enterLink }: Parts): HTMLElem
 }
 
 function textField(text: string, value: string, maxLength: number) {
-  const input = element('input', { attributes: { type: 'text', maxlength: String(maxLength) } });
+  const input = element('input', { type: 'text', maxlength: String(maxLength) });
   input.value = value;
   return { input, label: element('label', { text }, input) };
 }

@@ -1,5 +1,4 @@
 /** Dates and numbers: in the reader's language, and in the time zone of the tenant. */
-import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useTenant } from '../api/tenant.tsx';
 
@@ -84,20 +83,14 @@ function formatsFor(locale: string, timeZone: string): Formats {
 }
 
 export function useFormats(): Formats {
-  const { timeZone } = useTenant();
   const { i18n } = useTranslation();
-  const language = i18n.language;
-  return useMemo(() => formatsFor(localeOf(language), timeZone), [language, timeZone]);
+  return formatsFor(localeOf(i18n.language), useTenant().timeZone);
 }
 
 /** For pages outside of a tenant: formats in the browser's time zone. */
 export function useBrowserFormats(): Formats {
   const { i18n } = useTranslation();
-  const language = i18n.language;
-  return useMemo(
-    () => createFormats(localeOf(language), Intl.DateTimeFormat().resolvedOptions().timeZone),
-    [language],
-  );
+  return formatsFor(localeOf(i18n.language), Intl.DateTimeFormat().resolvedOptions().timeZone);
 }
 
 /** The thousands and decimal separators: 1,234.5 or 1.234,5. */

@@ -87,38 +87,36 @@ export function conditionSentence(
   return field && given?.[field] !== undefined ? oneCondition(given, field, isNot, words) : undefined;
 }
 
+/** A text with a gap for values. */
+const say = (
+  { t }: RuleWords,
+  key: 'sendTo' | 'setLevel' | 'showFor' | 'escalateTo' | 'escalateAs' | 'tagged',
+  values: Sentence,
+) => fill(t(key, valuesSlot), { values });
+
 /** What is done: "2 panels tagged noc, show 5 s". */
 export function thenSentence(then: RuleCreate['then'], words: RuleWords): Sentence {
   const { t } = words;
+  const { panels, channels, setLevel, setTtl, throttle, escalate = [] } = then;
   const done: Sentence[] = [];
   if (then.mute) done.push([word(t('mute'))]);
-  if (then.panels !== undefined) done.push(panelsSentence(then.panels, words));
-  if (then.channels !== undefined)
+  if (panels !== undefined) done.push(panelsSentence(panels, words));
+  if (channels)
+    done.push(say(words, 'sendTo', namesOf(channels, words.channels, t('unknownChannel'), words)));
+  if (setLevel !== undefined) done.push(say(words, 'setLevel', [level(setLevel, words)]));
+  if (setTtl === 0) done.push([word(t('showUntilCleared'))]);
+  else if (setTtl !== undefined) done.push(say(words, 'showFor', [value(words.duration(setTtl))]));
+  if (throttle) {
+    const key = throttle.by.length > 0 ? 'throttleBy' : 'throttle';
+    const fields = throttle.by.map((field) => [word(t(`field.${field}`))]);
     done.push(
-      fill(t('sendTo', valuesSlot), {
-        values: namesOf(then.channels, words.channels, t('unknownChannel'), words),
-      }),
-    );
-  if (then.setLevel !== undefined)
-    done.push(fill(t('setLevel', valuesSlot), { values: [level(then.setLevel, words)] }));
-  if (then.setTtl !== undefined) {
-    done.push(
-      then.setTtl === 0
-        ? [word(t('showUntilCleared'))]
-        : fill(t('showFor', valuesSlot), { values: [value(words.duration(then.setTtl))] }),
-    );
-  }
-  if (then.throttle) {
-    const { by, perMs } = then.throttle;
-    const fields = by.map((field) => [word(t(`field.${field}`))]);
-    done.push(
-      fill(t(by.length > 0 ? 'throttleBy' : 'throttle', { duration: slot('duration'), ...valuesSlot }), {
-        duration: [value(words.duration(perMs))],
+      fill(t(key, slots('duration', 'values')), {
+        duration: [value(words.duration(throttle.perMs))],
         values: join(fields, t('and')),
       }),
     );
   }
-  done.push(...(then.escalate ?? []).map((step, i) => stepSentence(step, i === 0, words)));
+  done.push(...escalate.map((step, i) => stepSentence(step, i === 0, words)));
   return done.length > 0 ? join(done, ', ') : [word(t('nothing'))];
 }
 
@@ -126,17 +124,12 @@ const stepSlots = slots('duration', 'panels', 'level', 'unless');
 
 /** "escalate as critical after 5 min", "then to panels tagged management after another 15 min unless shown" */
 function stepSentence(step: EscalationStep, isFirst: boolean, words: RuleWords): Sentence {
-  const { t } = words;
   const { afterMs, unless, setLevel, panels } = step;
-  return fill(isFirst ? t('escalate', stepSlots) : t('escalateThen', stepSlots), {
+  return fill(words.t(isFirst ? 'escalate' : 'escalateThen', stepSlots), {
     duration: [value(words.duration(afterMs))],
-    panels:
-      panels === undefined
-        ? []
-        : fill(t('escalateTo', valuesSlot), { values: panelsSentence(panels, words) }),
-    level:
-      setLevel === undefined ? [] : fill(t('escalateAs', valuesSlot), { values: [level(setLevel, words)] }),
-    unless: unless === 'shown' ? [word(t('escalateUnlessShown'))] : [],
+    panels: panels === undefined ? [] : say(words, 'escalateTo', panelsSentence(panels, words)),
+    level: setLevel === undefined ? [] : say(words, 'escalateAs', [level(setLevel, words)]),
+    unless: unless === 'shown' ? [word(words.t('escalateUnlessShown'))] : [],
   });
 }
 
@@ -201,40 +194,30 @@ function oneCondition(given: RuleConditions, field: Field, isNot: boolean, words
   return fill(sentence, { field: [word(words.t(`field.${field}`))], values: anyOf(values, words) });
 }
 
-type Verb = 'is' | 'matches' | 'within' | 'contains' | 'atLeast';
+/** What makes a value of a field a pattern, and the verb for patterns. */
+const patterns = {
+  host: [/[*?]/, 'matches'],
+  key: [/[*?]/, 'matches'],
+  ip: [/[/-]/, 'within'],
+  sourceIp: [/[/-]/, 'within'],
+} as const;
 
-function comparison(
-  given: RuleConditions,
-  field: Field,
-  words: RuleWords,
-): { readonly verb: Verb; readonly values: readonly SentencePart[] } {
-  switch (field) {
-    case 'minLevel':
-      return { verb: 'atLeast', values: [level(given.minLevel ?? '', words)] };
-    case 'level':
-      return { verb: 'is', values: (given.level ?? []).map((name) => level(name, words)) };
-    case 'token':
-      return { verb: 'is', values: (given.token ?? []).map(value) };
-    case 'ip':
-    case 'sourceIp': {
-      const patterns = given[field] ?? [];
-      return {
-        verb: patterns.some((each) => /[/-]/.test(each)) ? 'within' : 'is',
-        values: patterns.map(mono),
-      };
-    }
-    case 'host':
-    case 'key': {
-      const globs = given[field] ?? [];
-      return { verb: globs.some((each) => /[*?]/.test(each)) ? 'matches' : 'is', values: globs.map(mono) };
-    }
-    case 'title':
-    case 'message':
-      return textComparison(given[field] as TextCondition);
-  }
+interface Comparison {
+  readonly verb: 'is' | 'matches' | 'within' | 'contains' | 'atLeast';
+  readonly values: readonly SentencePart[];
 }
 
-function textComparison(condition: TextCondition): ReturnType<typeof comparison> {
+function comparison(given: RuleConditions, field: Field, words: RuleWords): Comparison {
+  if (field === 'title' || field === 'message') return textComparison(given[field] as TextCondition);
+  const values = [given[field] ?? []].flat();
+  if (field === 'token') return { verb: 'is', values: values.map(value) };
+  if (field === 'level' || field === 'minLevel')
+    return { verb: field === 'level' ? 'is' : 'atLeast', values: values.map((name) => level(name, words)) };
+  const [pattern, verb] = patterns[field];
+  return { verb: values.some((each) => pattern.test(each)) ? verb : 'is', values: values.map(mono) };
+}
+
+function textComparison(condition: TextCondition): Comparison {
   const many = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given);
   if ('contains' in condition)
     return { verb: 'contains', values: many(condition.contains).map((each) => value(`“${each}”`)) };
@@ -248,7 +231,7 @@ function panelsSentence(target: NonNullable<RuleCreate['then']['panels']>, words
   if (target === 'none') return [word(t('noPanel'))];
   if ('tags' in target) {
     const values = anyOf(target.tags.map(mono), words);
-    if (!panels) return fill(t('tagged', valuesSlot), { values });
+    if (!panels) return say(words, 'tagged', values);
     const count = panels.filter(({ tags }) => tags.some((tag) => target.tags.includes(tag))).length;
     return fill(t('taggedCount', { count, ...valuesSlot }), { values });
   }

@@ -53,11 +53,12 @@ export function createCardView(first: Card, context: CardContext): CardView {
   });
   const heading = element('h2', {
     text: notification.title,
-    attributes: { dir: 'auto', id: `title-${notification.id}` },
+    dir: 'auto',
+    id: `title-${notification.id}`,
   });
-  const message = element('p', { text: notification.message, attributes: { dir: 'auto' } });
+  const message = element('p', { text: notification.message, dir: 'auto' });
   const body = element('div', { class: 'body' }, heading, message);
-  const seen = element('p', { class: 'seen', attributes: { dir: 'auto' } });
+  const seen = element('p', { class: 'seen', dir: 'auto' });
   const title = notification.title.slice(0, 80);
   const acknowledge = actionButton('eye', translate('acknowledge'), translate('acknowledgeThis', { title }));
   acknowledge.addEventListener('click', () => context.acknowledge(card));
@@ -65,7 +66,7 @@ export function createCardView(first: Card, context: CardContext): CardView {
   clear.addEventListener('click', () => context.clear(card));
   const root = element(
     'article',
-    { class: `card ${shape}`, attributes: { 'aria-labelledby': heading.id, 'data-id': notification.id } },
+    { class: `card ${shape}`, 'aria-labelledby': heading.id, 'data-id': notification.id },
     element(
       'div',
       { class: 'level' },
@@ -132,13 +133,12 @@ function ageText({ receivedAt }: Card, serverTime: number, translate: PanelTrans
 /** Host, address and link. */
 function originOf({ notification: { host, ip, url } }: Card, { translate }: CardContext): HTMLElement[] {
   const parts: HTMLElement[] = [];
-  if (host !== null)
-    parts.push(element('span', { class: 'host mono', text: host, attributes: { dir: 'auto' } }));
+  if (host !== null) parts.push(element('span', { class: 'host mono', text: host, dir: 'auto' }));
   if (ip !== null) parts.push(element('span', { class: 'ip mono', text: ip }));
   if (url !== null && /^https?:\/\//i.test(url)) {
     const attributes = { href: url, target: '_blank', rel: 'noopener noreferrer' };
     parts.push(
-      element('a', { attributes }, icon('arrow-up-right'), element('span', { text: translate('open') })),
+      element('a', attributes, icon('arrow-up-right'), element('span', { text: translate('open') })),
     );
   }
   return parts.length === 0 ? [] : [element('div', { class: 'origin' }, ...parts)];
@@ -154,7 +154,7 @@ function seenText(
 
 function actionButton(iconName: string, text: string, label: string): HTMLElement {
   const attributes = { type: 'button', 'aria-label': label };
-  return element('button', { attributes }, icon(iconName), element('span', { text }));
+  return element('button', attributes, icon(iconName), element('span', { text }));
 }
 
 /**
@@ -164,7 +164,7 @@ function actionButton(iconName: string, text: string, label: string): HTMLElemen
 function ttlBar({ remainingMs }: CardContext) {
   const run = element('i');
   return {
-    root: element('div', { class: 'ttl', attributes: { 'aria-hidden': 'true' } }, run),
+    root: element('div', { class: 'ttl', 'aria-hidden': 'true' }, run),
     tick: (card: Card) => {
       const left = (remainingMs(card) ?? 0) / Math.max(1, card.notification.ttl);
       run.style.setProperty('--left', Math.min(1, Math.max(0, left)).toFixed(4));

@@ -35,7 +35,7 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
   const detail = element('span');
   const banner = element(
     'div',
-    { class: 'banner', attributes: { role: 'alert' } },
+    { class: 'banner', role: 'alert' },
     icon('plug-connected-x'),
     element('div', {}, head, detail),
   );
@@ -53,9 +53,9 @@ export function createFrameView(translate: PanelTranslate, lookOf: (level: strin
         const label = translate('showing', { n, level: look.word });
         const item = element(
           'li',
-          { attributes: { title: label } },
+          { title: label },
           icon(look.icon),
-          element('span', { text: String(n), attributes: { 'aria-label': label, role: 'img' } }),
+          element('span', { text: String(n), 'aria-label': label, role: 'img' }),
         );
         item.style.setProperty('--c', look.color);
         return item;

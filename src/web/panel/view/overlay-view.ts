@@ -18,7 +18,7 @@ export interface Overlay {
 
 /** A touch or the Escape key closes it too; `onClose` is called each time. */
 export function createOverlay(onClose: () => void): Overlay {
-  const root = element('div', { class: 'overlay', attributes: { role: 'status' } });
+  const root = element('div', { class: 'overlay', role: 'status' });
   root.hidden = true;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let card: TestCard | undefined;
@@ -63,10 +63,10 @@ const fontSizeTimesLetters = 3_000;
 
 function identification(name: string, location: string | null, translate: PanelTranslate): HTMLElement {
   const size = Math.max(minFontSize, Math.min(maxFontSize, fontSizeTimesLetters / Array.from(name).length));
-  const strong = element('strong', { text: name, attributes: { dir: 'auto' } });
+  const strong = element('strong', { text: name, dir: 'auto' });
   strong.style.setProperty('--size', String(Math.round(size)));
   const parts = [element('span', { text: translate('thisIs') }), strong];
-  if (location !== null) parts.push(element('span', { text: location, attributes: { dir: 'auto' } }));
+  if (location !== null) parts.push(element('span', { text: location, dir: 'auto' }));
   return element('div', { class: 'identify' }, ...parts);
 }
 
@@ -108,14 +108,12 @@ export function createTestCard(options: TestCardOptions): TestCard {
   const root = element(
     'div',
     { class: 'test-card' },
-    ...corners.map((corner) =>
-      element('i', { class: `corner ${corner}`, attributes: { 'aria-hidden': 'true' } }),
-    ),
+    ...corners.map((corner) => element('i', { class: `corner ${corner}`, 'aria-hidden': 'true' })),
     element(
       'div',
       { class: 'test-head' },
       element('span', { text: translate('testCard') }),
-      element('h2', { text: name, attributes: { dir: 'auto' } }),
+      element('h2', { text: name, dir: 'auto' }),
       element('p', { class: 'mono', text: `${translate('testSize', size)} · Belfry ${version}` }),
     ),
     element('ul', { class: 'test-levels' }, ...shown.map((level) => tile(level, lookOf(level.name)))),
@@ -129,7 +127,7 @@ export function createTestCard(options: TestCardOptions): TestCard {
         icon(sound === 'played' ? 'volume' : 'volume-off'),
         element('span', { text: translate(soundTexts[sound]) }),
       ),
-      element('div', { class: 'test-greys', attributes: { 'aria-hidden': 'true' } }, ...greys()),
+      element('div', { class: 'test-greys', 'aria-hidden': 'true' }, ...greys()),
     ),
   );
   return { root, clock };
@@ -141,7 +139,7 @@ function tile({ rank }: Level, { word, icon: name, color, fill }: LevelLook): HT
     'li',
     { class: isFilled ? 'filled' : '' },
     icon(name),
-    element('span', { text: word, attributes: { dir: 'auto' } }),
+    element('span', { text: word, dir: 'auto' }),
   );
   item.style.setProperty('--c', isFilled ? '#fff' : color);
   item.style.setProperty('--fill', fill);

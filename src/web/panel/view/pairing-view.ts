@@ -19,16 +19,13 @@ export function createPairingView(
   notice: string | undefined,
   translate: PanelTranslate,
 ): PairingView {
-  const code = element('output', { class: 'code', attributes: { 'aria-label': translate('pairCode') } });
+  const code = element('output', { class: 'code', 'aria-label': translate('pairCode') });
   const qr = element('div', { class: 'qr' });
-  const status = element('p', { class: 'status', attributes: { role: 'status' } });
+  const status = element('p', { class: 'status', role: 'status' });
   const steps = (['pairStep1', 'pairStep2', 'pairStep3'] as const).map((key) =>
     element('li', { text: translate(key) }),
   );
-  const ended =
-    notice === undefined
-      ? []
-      : [element('p', { class: 'ended', text: notice, attributes: { role: 'alert' } })];
+  const ended = notice === undefined ? [] : [element('p', { class: 'ended', text: notice, role: 'alert' })];
   const root = element(
     'main',
     { class: 'pairing' },

@@ -85,14 +85,14 @@ export function createPanelView(root: HTMLElement, options: PanelViewOptions): P
     icon('volume-off'),
     element('span', { text: translate('soundLocked') }),
   );
-  const message = element('div', { class: 'message', attributes: { role: 'status' } });
-  const announcement = element('div', { class: 'announcement', attributes: { 'aria-live': 'assertive' } });
+  const message = element('div', { class: 'message', role: 'status' });
+  const announcement = element('div', { class: 'announcement', 'aria-live': 'assertive' });
   const main = element('main', {}, notice.root, grid);
   const screen = element('div', { class: 'screen' }, frame.header, main, frame.footer);
-  const night = element('div', { class: 'night', attributes: { 'aria-hidden': 'true' } });
+  const night = element('div', { class: 'night', 'aria-hidden': 'true' });
   const asides = element(
     'aside',
-    { attributes: { 'aria-label': translate('asides') } },
+    { 'aria-label': translate('asides') },
     frame.banner,
     hint,
     message,

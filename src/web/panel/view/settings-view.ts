@@ -24,15 +24,11 @@ export function createSettingsView(options: SettingsOptions): {
 } {
   const { translate } = options;
   const content = element('div', { class: 'choices' });
-  const close = element(
-    'button',
-    { attributes: { type: 'button', 'aria-label': translate('close') } },
-    icon('x'),
-  );
-  const title = element('h2', { text: translate('settings'), attributes: { id: 'settings-title' } });
+  const close = element('button', { type: 'button', 'aria-label': translate('close') }, icon('x'));
+  const title = element('h2', { text: translate('settings'), id: 'settings-title' });
   const root = element(
     'dialog',
-    { class: 'settings', attributes: { 'aria-labelledby': title.id } },
+    { class: 'settings', 'aria-labelledby': title.id },
     element('div', { class: 'title' }, title, close),
     content,
     element(
@@ -79,7 +75,7 @@ function groups({ translate, choices, choose, testSound }: SettingsOptions): HTM
   const test = element('button', {
     class: 'plain',
     text: translate('soundTest'),
-    attributes: { type: 'button' },
+    type: 'button',
   });
   test.addEventListener('click', testSound);
   return [
@@ -99,7 +95,8 @@ function group(
   const buttons = choices.map(([text, change, isChosen]) => {
     const button = element('button', {
       text,
-      attributes: { type: 'button', 'aria-pressed': String(isChosen) },
+      type: 'button',
+      'aria-pressed': String(isChosen),
     });
     button.addEventListener('click', () => choose(change));
     return button;
@@ -117,7 +114,7 @@ function unpairButton({ translate, unpair }: SettingsOptions): HTMLElement {
   const button = element('button', {
     class: 'danger',
     text: translate('unpair'),
-    attributes: { type: 'button' },
+    type: 'button',
   });
   let sureUntil = 0;
   button.addEventListener('click', () => {

@@ -26,13 +26,7 @@ export function createToolsView({
   const sound = button(toggleSound);
   const full = button(toggleFullscreen);
   const settings = button(openSettings);
-  const root = element(
-    'nav',
-    { class: 'tools', attributes: { 'aria-label': translate('tools') } },
-    sound,
-    full,
-    settings,
-  );
+  const root = element('nav', { class: 'tools', 'aria-label': translate('tools') }, sound, full, settings);
   const update = () => {
     dress(sound, isSoundOn ? 'volume' : 'volume-off', translate(isSoundOn ? 'soundOn' : 'soundOff'), 'M');
     const isFull = document.fullscreenElement !== null;
@@ -65,7 +59,7 @@ export function watchIdle(): void {
 }
 
 function button(onClick: () => void): HTMLButtonElement {
-  const made = element('button', { attributes: { type: 'button' } });
+  const made = element('button', { type: 'button' });
   made.addEventListener('click', onClick);
   return made;
 }

@@ -1,5 +1,6 @@
 /** The fields of a panel's settings, and their problems. */
-import type { DisplaySettings, PanelPatch } from '#contract/panel.ts';
+import type { DisplaySettings, Panel, PanelPatch } from '#contract/panel.ts';
+import { isWithin } from '#web/dashboard/components/limits.ts';
 
 /** An empty field is "not set". */
 export interface PanelValues {
@@ -20,21 +21,7 @@ export interface PanelValues {
   readonly locale: string;
 }
 
-export type PanelProblem =
-  | 'nameMissing'
-  | 'tagsWrong'
-  | 'maxCardsWrong'
-  | 'scaleWrong'
-  | 'lostWrong'
-  | 'windowHalf'
-  | 'localeWrong';
-
-interface Editable {
-  readonly name: string;
-  readonly tags: readonly string[];
-  readonly location: string | null;
-  readonly display: DisplaySettings;
-}
+type Editable = Pick<Panel, 'name' | 'tags' | 'location' | 'display'>;
 
 export function valuesOf({ name, tags, location, display }: Editable): PanelValues {
   return {
@@ -80,19 +67,19 @@ export function patchOf(values: PanelValues): PanelPatch {
   };
 }
 
-/** By field; empty if it can be saved. */
-export function problemsOf(values: PanelValues): Partial<Record<keyof PanelValues, PanelProblem>> {
-  const within = (value: number | string, least: number, most: number) =>
-    value === '' || (Number.isInteger(Number(value)) && Number(value) >= least && Number(value) <= most);
+/** By field, as the key of its text; empty if it can be saved. */
+export function problemsOf(values: PanelValues) {
+  const { name, tags, maxCards, scalePercent, lostMinutes, locale } = values;
+  const isHalf = (from: string, until: string) => (from === '') !== (until === '');
   return {
-    ...(values.name.trim() === '' && { name: 'nameMissing' }),
-    ...(!values.tags.every(isTag) && { tags: 'tagsWrong' }),
-    ...(!within(values.maxCards, 1, 100) && { maxCards: 'maxCardsWrong' }),
-    ...(!within(values.scalePercent, 50, 400) && { scalePercent: 'scaleWrong' }),
-    ...(!isLostTime(values.lostMinutes) && { lostMinutes: 'lostWrong' }),
-    ...((values.quietFrom === '') !== (values.quietUntil === '') && { quietUntil: 'windowHalf' }),
-    ...((values.dimFrom === '') !== (values.dimUntil === '') && { dimUntil: 'windowHalf' }),
-    ...(!isLocale(values.locale) && { locale: 'localeWrong' }),
+    ...(name.trim() === '' && { name: 'nameMissing' as const }),
+    ...(!tags.every(isTag) && { tags: 'tagsWrong' as const }),
+    ...(maxCards !== '' && !isWithin(maxCards, 1, 100) && { maxCards: 'maxCardsWrong' as const }),
+    ...(scalePercent !== '' && !isWithin(scalePercent, 50, 400) && { scalePercent: 'scaleWrong' as const }),
+    ...(!isLostTime(lostMinutes) && { lostMinutes: 'lostWrong' as const }),
+    ...(isHalf(values.quietFrom, values.quietUntil) && { quietUntil: 'windowHalf' as const }),
+    ...(isHalf(values.dimFrom, values.dimUntil) && { dimUntil: 'windowHalf' as const }),
+    ...(!isLocale(locale) && { locale: 'localeWrong' as const }),
   };
 }
 
