@@ -21,6 +21,14 @@ export function levelsAlone(query: Query): readonly string[] | 'all' | undefined
   return first.kind === 'level' && second === undefined ? first.names : undefined;
 }
 
+/** What a query asks beside what is on panels now. */
+export const withoutLive = (query: Query): Query => ({
+  kind: 'and',
+  terms: conjuncts(query).filter(
+    (term) => !(term.kind === 'is' && term.states.every((state) => state === 'live')),
+  ),
+});
+
 const conjuncts = (query: Query) =>
   query.kind === 'and' ? query.terms : query.kind === 'all' ? [] : [query];
 

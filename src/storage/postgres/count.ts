@@ -2,7 +2,7 @@
 import type { TenantId } from '#core/ports.ts';
 import type { Query } from '#core/search/search-query.ts';
 import type { Counted, CountOptions, CountTimes, LevelCount } from '#core/statistics.ts';
-import { levelsAlone, minuteMs, Tally, withTimes } from '../counting.ts';
+import { levelsAlone, minuteMs, Tally, withoutLive, withTimes } from '../counting.ts';
 import { countInSteps, timer } from '../log-search.ts';
 import {
   finite,
@@ -31,6 +31,11 @@ export async function* countLog(
   const levels = levelsAlone(query);
   if (levels && tally.isOfMinutes) {
     await counter.countMinutes(levels);
+    return { counts: tally.rows(), searchedTo: null };
+  }
+  const rest = new PostgresSearch(lanes, tenant, withTimes(withoutLive(query), times), scope);
+  if (rest.compiled.exact && (await search.isFewLive())) {
+    await counter.countLive(rest, now);
     return { counts: tally.rows(), searchedTo: null };
   }
   const { searchedTo } = yield* countInSteps(search, tally, (part) => counter.count(part), isOver);
@@ -64,6 +69,20 @@ class Counter {
       this.#tally.addAll(counts);
       return low;
     });
+  }
+
+  /** Counts what is on panels, where the index decides the rest of the query. */
+  async countLive(rest: PostgresSearch, now: number): Promise<void> {
+    const { origin, bucketMs } = this.#tally.times;
+    const counts = await this.#lanes.reads.query<LevelCount>(
+      this.#tenant,
+      'count-live',
+      `SELECT (n.at - $6) / $7 AS bucket, n.level, count(*) AS count FROM live l JOIN log n ON n.row = l.row
+       WHERE l.tenant = $1 AND (l.expires_at IS NULL OR l.expires_at > $5) AND n.terms @@ $2::tsquery
+         AND n.at >= $3 AND n.at < $4 GROUP BY 1, 2`,
+      [...rest.values, now, origin, bucketMs],
+    );
+    this.#tally.addAll(counts);
   }
 
   /** Whole minutes are counted already; the rows of minutes that are cut are counted one by one. */

@@ -87,7 +87,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
     const { low } = this.range;
     let { high } = this.range;
     if (low > high) return;
-    if (await this.#isFewLive()) return yield { low, high, rows: 'live', isExact: false };
+    if (await this.isFewLive()) return yield { low, high, rows: 'live', isExact: false };
     const isExact = this.compiled.exact;
     if (this.#scope.wanted !== undefined) {
       const lowest = high - this.#lanes.newestRows + 1;
@@ -190,7 +190,7 @@ export class PostgresSearch implements LogSearch<PostgresPart, RecordRow> {
   }
 
   /** Whether the query asks only for what is on panels, and that is little. */
-  async #isFewLive(): Promise<boolean> {
+  async isFewLive(): Promise<boolean> {
     if (!this.compiled.live) return false;
     const [counted] = await this.#lanes.reads.query<{ isFew: boolean }>(
       this.#tenant,
