@@ -32,8 +32,7 @@ describe('what counts as waiting for an answer', () => {
     } as unknown as Services;
     const rates = {
       load: () => undefined,
-      refuseAnyLevel: () => undefined,
-      refuseUsual: () => undefined,
+      refuseAnyLevel: () => false,
       take: () => undefined,
       writeHeaders: async () => undefined,
     } as unknown as NotifyLimits;

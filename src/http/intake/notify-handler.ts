@@ -92,8 +92,9 @@ export class NotifyHandler {
       const loading = this.#rates.load(sender);
       // Awaited only if necessary, so that a body that arrived with its head is read without buffering.
       if (loading) await loading;
-      this.#rates.refuseAnyLevel(call, sender);
-      accepted = await this.#store(call, await readBody(request), sourceIp);
+      const onlyCritical = this.#rates.refuseAnyLevel(call, sender);
+      const body = await readBody(request);
+      accepted = await this.#store(call, body, { sourceIp, onlyCritical });
     } catch (error) {
       // The sender disconnected: nothing was refused, and no answer is needed.
       if (request.destroyed && !request.complete) return;
@@ -106,12 +107,16 @@ export class NotifyHandler {
     metrics.answeredAfter(call.seconds);
   }
 
-  async #store(call: NotifyCall, body: Buffer, sourceIp: string): Promise<Accepted> {
+  async #store(
+    call: NotifyCall,
+    body: Buffer,
+    { sourceIp, onlyCritical }: { readonly sourceIp: string; readonly onlyCritical: boolean },
+  ): Promise<Accepted> {
     const { request, sender } = call;
     const { intake } = this.#services;
     const underWay = this.#gate.enter();
     try {
-      this.#rates.refuseUsual(call, sender, () => mayBeCritical(request, body));
+      if (onlyCritical && !mayBeCritical(request, body)) this.#rates.refuseUsual(call, sender);
       const parsing = this.#services.tracer?.start('parse');
       const fields = this.#readAndTake(call, body);
       parsing?.end();

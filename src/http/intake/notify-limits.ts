@@ -43,7 +43,7 @@ const allowed = (states: readonly NamedState[]) => states.every(({ state }) => s
 /**
  * Rate limits of notifications, by token and by tenant. Critical notifications have separate buckets of the same size, so that
  * other traffic cannot block them. The level may be in the body, so there are three checks, the cheapest first:
- * `refuseAnyLevel` before the body is read, `refuseUsual` before it is parsed, and `take` when the level is known. Every
+ * `refuseAnyLevel` before the body is read, `refuseUsual` before it is parsed if the first found little room, and `take` when the level is known. Every
  * response carries the rate limit headers: from `take`, or from `writeHeaders` if nothing was taken.
  */
 export class NotifyLimits {
@@ -70,24 +70,26 @@ export class NotifyLimits {
   }
 
   /**
-   * Before the body is read: refuses if the buckets of both kinds are empty, whatever the level is.
+   * Before the body is read: refuses if the buckets of both kinds are empty, whatever the level is. Returns whether only those
+   * of critical notifications have room.
    * @throws AppError `rate-limited`.
    */
-  refuseAnyLevel(answer: HeaderSink, caller: Principal): void {
+  refuseAnyLevel(answer: HeaderSink, caller: Principal): boolean {
     const rates = this.#rates(caller);
     const now = this.#services.now();
     const states = this.#usual.run('peek', caller, rates, now);
-    if (!allowed(states) && !allowed(this.#critical.run('peek', caller, rates, now)))
-      throw this.#exceeded(answer, caller, states);
+    if (allowed(states)) return false;
+    if (allowed(this.#critical.run('peek', caller, rates, now))) return true;
+    throw this.#exceeded(answer, caller, states);
   }
 
   /**
-   * Before the body is parsed: refuses if the usual bucket is empty and the body cannot be critical.
+   * Before a body that cannot be critical is parsed: refuses if the usual bucket is still empty.
    * @throws AppError `rate-limited`.
    */
-  refuseUsual(answer: HeaderSink, caller: Principal, mayBeCritical: () => boolean): void {
+  refuseUsual(answer: HeaderSink, caller: Principal): void {
     const states = this.#usual.run('peek', caller, this.#rates(caller), this.#services.now());
-    if (!allowed(states) && !mayBeCritical()) throw this.#exceeded(answer, caller, states);
+    if (!allowed(states)) throw this.#exceeded(answer, caller, states);
   }
 
   /**

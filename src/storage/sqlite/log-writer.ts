@@ -112,7 +112,6 @@ export class LogWriter {
   }
 
   append({ tenant, draft, idempotency }: JobOf<'append'>): AppendResult {
-    const id = toBlob(draft.id);
     if (idempotency) {
       const { key, hash, isState, until = draft.receivedAt + limits.idempotencyMs } = idempotency;
       const earlier = findRetry(this.sql, tenant, key, draft.receivedAt);
@@ -120,7 +119,7 @@ export class LogWriter {
       if (earlier && !isState) return { kind: 'conflict' };
       this.sql
         .of('INSERT OR REPLACE INTO idempotency (tenant, key, hash, id, expires_at) VALUES (?, ?, ?, ?, ?)')
-        .run(tenant, key, hash, id, until);
+        .run(tenant, key, hash, toBlob(draft.id), until);
     }
     const clears = draft.key === null ? [] : this.#replace(tenant, draft.key, draft);
     const { position, route } = this.insert(tenant, draft);
